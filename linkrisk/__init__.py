@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from linkrisk.solver import protect_table as protect_table
     from linkrisk.solver import risk as risk
     from linkrisk.solver import round_table as round_table
+    from linkrisk.solver import run_batch as run_batch
     from linkrisk.solver import run_protocol as run_protocol
     from linkrisk.solver import suppress as suppress
     from linkrisk.solver import sweep as sweep
@@ -56,6 +57,7 @@ __all__ = [
     "report_of",
     "risk",
     "round_table",
+    "run_batch",
     "run_protocol",
     "suppress",
     "sweep",

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from linkrisk.solver.api.tables.perturb import perturb_counts as perturb_counts
     from linkrisk.solver.api.tables.protect import protect_table as protect_table
     from linkrisk.solver.api.tables.round import round_table as round_table
+    from linkrisk.solver.api.tables.run import run_batch as run_batch
     from linkrisk.solver.api.tables.source import link_tables as link_tables
     from linkrisk.solver.api.tables.source import open_table as open_table
     from linkrisk.solver.api.unsafe import unsafe as unsafe
@@ -42,6 +43,7 @@ _WHERE = {
     "audit_table": "api.tables.audit",
     "link_tables": "api.tables.source",
     "open_table": "api.tables.source",
+    "run_batch": "api.tables.run",
     "round_table": "api.tables.round",
     "perturb_counts": "api.tables.perturb",
     "protect_table": "api.tables.protect",
@@ -81,6 +83,7 @@ __all__ = [
     "report",
     "report_of",
     "risk",
+    "run_batch",
     "run_protocol",
     "suppress",
     "sweep",

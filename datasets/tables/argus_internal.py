@@ -147,7 +147,11 @@ def sbs_text(table: StoredTable, suppressed: npt.NDArray[np.bool_], *, levels: b
         Whether how deep a code is in its tree stands behind it.
     """
     frame, value = table.cells, table.numbers["value"]
-    depth = {tree.variable: tree.depths() for tree in table.trees if isinstance(tree, CodeTree)}
+    depth = {
+        tree.variable: tree.depths()
+        for tree in table.trees
+        if isinstance(tree, CodeTree) and len(tree.inner) > 1
+    }
     counts = frame[RESPONDENTS].tolist() if RESPONDENTS in frame else [""] * len(table)
     digits, empty = decimals_of(value), nobody_in(table)
     lines = []

@@ -46,7 +46,7 @@ class CodeTree:
     ----------
     variable : str
     codes : tuple of str
-        The total first; every code stands behind its parent.
+        The total first; behind each code those below it.
     parent : ndarray of int64, shape (c,)
         Position of the parent of each; -1 for the total.
     """
@@ -81,24 +81,19 @@ class CodeTree:
         DataError
             If a parent is none, or a code is below itself.
         """
-        codes, at = [total], {total: 0}
-        left = dict(parents)
-        while left:
-            ready = [code for code, parent in left.items() if parent in at]
-            if not ready:
-                code, parent = next(iter(left.items()))
-                known = parent in parents
-                why = (
-                    "is below itself, which makes a loop"
-                    if known
-                    else f"has the parent {parent!r}, which is no code"
-                )
-                raise DataError(f"{source}: the code {code!r} {why}; correct it")
-            for code in ready:
-                at[code] = len(codes)
-                codes.append(code)
-                del left[code]
-        above = [-1, *(at[parents[code]] for code in codes[1:])]
+        below: dict[str, list[str]] = {}
+        for code, parent in parents.items():
+            below.setdefault(parent, []).append(code)
+        codes, above, pending = [], [], [(total, -1)]
+        while pending:
+            code, parent_at = pending.pop()
+            codes.append(code)
+            above.append(parent_at)
+            pending += [(one, len(codes) - 1) for one in reversed(below.get(code, ()))]
+        if len(codes) <= len(parents):
+            reached = set(codes)
+            lost = [code for code in parents if code not in reached]
+            raise DataError(f"{source}: {_why_lost(lost, parents)}; correct it")
         return cls(variable, tuple(codes), np.array(above, dtype=np.int64))
 
     @property
@@ -192,18 +187,32 @@ class JoinedTrees:
             reach = further
 
 
+def _why_lost(lost: Sequence[str], parents: Mapping[str, str]) -> str:
+    """Why codes do not belong to the total."""
+    for code in lost:
+        if parents[code] not in parents:
+            return f"the code {code!r} has the parent {parents[code]!r}, which is no code"
+    return f"the code {lost[0]!r} is below itself, which makes a loop"
+
+
 def _inner_codes(tree: CodeTree) -> set[str]:
     return {tree.codes[line[0]] for line in tree.inner}
 
 
-def codes_of(variable: str, files: str | Path | Sequence[str | Path], total: str = TOTAL) -> Codes:
-    """Read the hierarchy of a variable, or several of the same leaves.
+Hierarchies = str | Path | CodeTree | JoinedTrees | Sequence[str | Path]
+"""The hierarchy of a variable: a file, several of the same leaves, or codes."""
+
+
+def codes_of(variable: str, files: Hierarchies, total: str = TOTAL) -> Codes:
+    """Read the hierarchy of a variable, or several of the same leaves; codes stay as they are.
 
     Raises
     ------
     DataError
         See `CodeTree.read` and `JoinedTrees`.
     """
+    if isinstance(files, CodeTree | JoinedTrees):
+        return files
     listed = [files] if isinstance(files, str | Path) else list(files)
     trees = tuple(CodeTree.read(variable, path, total) for path in listed)
     return trees[0] if len(trees) == 1 else JoinedTrees(variable, trees)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -11,14 +10,14 @@ import pandas as pd
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.category_names import spelled
-from linkrisk.datasets.tables.code_trees import TOTAL, Codes, CodeTree, codes_of
+from linkrisk.datasets.tables.code_trees import TOTAL, Codes, CodeTree, Hierarchies, codes_of
 
 IntArray = npt.NDArray[np.int64]
 
 ABSENT = -1
 """The number of a cell that a table does not have."""
 
-HierarchyFiles = str | Path | Sequence[str | Path]
+HierarchyFiles = Hierarchies
 """The hierarchy of a variable, or several of the same leaves."""
 
 

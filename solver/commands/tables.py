@@ -9,6 +9,7 @@ ACTIONS = {
     "make": "make a table of microdata, with its sensitive cells",
     "suppress": "suppress the cells of least cost that protect the sensitive ones, proven",
     "audit": "find what an attacker can compute of every suppressed cell; exit code 1 where it is too much",
+    "run": "run a batch of ARGUS",
     "round": "make every cell a multiple of a base such that all relations hold, at the least change",
     "adjust": "change values as little as possible such that every sensitive cell is far enough off, proven",
     "cellkey": "count records with noise that is the same wherever the same records are counted",

@@ -81,7 +81,12 @@ class Argus(Format):
         Blanks around values do not count, blank values are missing. A column is text where a value is not a
         number or has leading zeros, unless it is declared to be numeric.
         """
-        metadata_path, data_path = pair_of(path)
+        return self.read_pair(*pair_of(path), text_columns=text_columns)
+
+    def read_pair(
+        self, metadata_path: Path, data_path: Path, *, text_columns: Sequence[str] = ()
+    ) -> StoredFile:
+        """Read data with metadata of any names, as batches of ARGUS give them (see `read`)."""
         text, encoding = read_text(data_path)
         metadata = parse_metadata(read_text(metadata_path)[0], metadata_path)
         raw = separated(text, metadata, data_path) if metadata.separator else cut(text, metadata, data_path)

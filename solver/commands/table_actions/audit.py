@@ -65,9 +65,9 @@ def summary(arguments: argparse.Namespace, result: TableResult) -> str:
     lines = [
         table_line(arguments, len(result.cells), details["relations"]),
         f"sensitive   {several(details['sensitive'], 'cell')}",
-        f"suppressed  {several(secondary, 'cell')} more{_cost(result)}",
+        f"suppressed  {several(secondary, 'cell')} more{cost_said(result)}",
         *_method(details),
-        f"audit       {_audited(result)}",
+        f"audit       {audited(result)}",
     ]
     if result.protected:
         return "\n".join([*lines, *written_lines(arguments, "output", "internal")])
@@ -90,7 +90,8 @@ def _method(details: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _cost(result: TableResult) -> str:
+def cost_said(result: TableResult) -> str:
+    """The cost of a pattern, and how far from the least it is at most."""
     from linkrisk.solver.run.counts import count
 
     pattern = result.pattern
@@ -103,7 +104,8 @@ def _cost(result: TableResult) -> str:
     return f"{said}; none that protects costs less than {count(round(pattern.bound, 6))}, {gap:.2g} % less"
 
 
-def _audited(result: TableResult) -> str:
+def audited(result: TableResult) -> str:
+    """What the audit found."""
     found, exact = result.audit, int(result.audit.exact.sum())
     more = f"; {several(exact, 'suppressed cell')} known exactly" if exact else ""
     left = int((~found.audited).sum())

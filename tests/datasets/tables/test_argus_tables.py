@@ -125,9 +125,9 @@ def test_safe_files_are_those_of_the_program():
     assert plain[0] == "Total,Total,1610.5"
     assert len(plain) == 17
     sbs = sbs_text(table, gone, levels=True).splitlines()
-    assert sbs[1] == '"Total",0,"big",1,1460.5,3,F,61.6,34.2'
-    assert sbs[2] == '"Total",0,"small",1,150.0,5,D'
-    assert sbs[5] == '"N",1,"small",1,95.0,3,V'
+    assert sbs[1] == '"Total",0,"big",0,1460.5,3,F,61.6,34.2'
+    assert sbs[2] == '"Total",0,"small",0,150.0,5,D'
+    assert sbs[5] == '"N",1,"small",0,95.0,3,V'
     assert len(sbs) == 17
 
 
@@ -158,7 +158,7 @@ def test_codes_whose_digits_are_levels():
         encoding="utf-8",
     )
     table = open_table("act.tab")
-    assert table.trees[0].codes[:4] == ("T", "341", "342", "99999")
+    assert table.trees[0].codes[:4] == ("T", "341", "3410", "34100")
     assert table.describe(0) == "relation 0 (act: T = 341 + 342 + 99999)"
     assert int(table.relation.max()) + 1 == 5
 
@@ -276,7 +276,7 @@ def test_the_demonstration_table():
         + rest[rest.index("turnover") :],
         encoding="utf-8",
     )
-    message = r"relation 2 \(Size/Region: Total/Os = .*: its terms sum to -1 \(2 more do not either\)"
+    message = r"relation 5 \(Size/Region: Total/Os = .*: its terms sum to -1 \(2 more do not either\)"
     with pytest.raises(DataError, match=message):
         open_table("pp.tab")
     table = open_table("pp.tab", recompute=True)

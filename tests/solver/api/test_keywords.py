@@ -30,6 +30,7 @@ from linkrisk import (
     protect_table,
     risk,
     round_table,
+    run_batch,
     run_protocol,
     suppress,
     sweep,
@@ -74,6 +75,7 @@ FUNCTIONS = (
     make_table,
     open_table,
     link_tables,
+    run_batch,
 )
 each = pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
 

@@ -1,0 +1,77 @@
+"""`python -m solver tables run`: a batch of tau-ARGUS."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from linkrisk.solver.commands.unsafe_options import several
+
+if TYPE_CHECKING:
+    from linkrisk.solver.api.tables.batch_steps import BatchTable
+    from linkrisk.solver.api.tables.run import BatchResult
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.epilog = "example: tables run survey.arb"
+    parser.add_argument("batch", metavar="BATCH.arb", help="commands of ARGUS; its files lie beside it")
+    parser.add_argument(
+        "--time-limit", metavar="S", help="seconds for each method; default: what the batch says"
+    )
+    parser.add_argument("--json", metavar="FILE", help="write what was done as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the batch, and print what was done; 1 where a table is not protected."""
+    from linkrisk.datasets.microdata.writing import write_whole
+    from linkrisk.solver.api.tables.run import run_batch
+    from linkrisk.solver.commands import targets
+    from linkrisk.solver.commands.arguments import number
+    from linkrisk.solver.commands.progress import progress_line, reporter
+
+    targets.check_targets(arguments, "json")
+    limit = arguments.time_limit
+    with progress_line("running the batch") as line:
+        result = run_batch(
+            arguments.batch,
+            time_limit=None if limit is None else number(limit, "--time-limit"),
+            on_progress=reporter(line),
+        )
+    if arguments.json is not None:
+        write_whole(arguments.json, result.to_json())
+    print(_summary(result))
+    return 0 if result.protected else 1
+
+
+def _summary(result: BatchResult) -> str:
+    lines = []
+    for number, table in enumerate(result.tables, start=1):
+        lines += _of_table(number, table)
+    lines += [f"written     {path}" for path in result.files]
+    lines += [f"withheld    {path}: its table is not protected" for path in result.withheld]
+    lines += [f"said        {one}" for one in result.said]
+    return "\n".join(lines)
+
+
+def _of_table(number: int, table: BatchTable) -> list[str]:
+    from linkrisk.solver.commands.table_actions.audit import audited, cost_said
+
+    stored, spec = table.stored, table.spec
+    relations = int(stored.relation.max(initial=-1)) + 1
+    named = f"{' x '.join(stored.by)}, {spec.response or 'frequencies'}"
+    sensitive = int((stored.status == "u").sum())
+    lines = [
+        f"table {number:<5} {named}: {several(len(stored), 'cell')}, {several(relations, 'relation')}",
+        f"sensitive   {several(sensitive, 'cell')}",
+    ]
+    if table.changed is not None:
+        changed = table.changed
+        said = f"{several(changed.changed, 'cell')} changed, by {changed.largest_change:g} at most"
+        lines.append(f"{table.method:<11} {said}")
+    elif table.result is not None:
+        more = int(table.suppressed.sum()) - sensitive
+        shared = ", of all linked tables" if len(table.result.cells) > len(stored) else ""
+        lines.append(f"suppressed  {several(more, 'cell')} more{cost_said(table.result)}{shared}")
+        lines.append(f"audit       {audited(table.result)}")
+    return lines

@@ -1,0 +1,402 @@
+"""`tables run`: batches of tau-ARGUS, against what its engine writes, and every line that cannot be run."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from cli_runs import check_golden, refuse, run
+
+from linkrisk import make_table, open_table, protect_table, run_batch
+from linkrisk.solver.commands.program import main
+from linkrisk.solver.run.errors import UsageError
+
+DATA = os.environ.get("LINKRISK_DATA")
+
+ASC = """N1big   900.01a1.0
+N1big    60.50b1.0
+N1small  20.00c2.0
+N2small  35.00c1.0
+N2small  40.00d1.0
+S1big   500.00e1.0
+S1small  25.00f1.0
+S1small  30.02g1.5
+"""
+RDA = """region 1 2 "99"
+  <RECODEABLE>
+  <TOTCODE> "Total"
+  <HIERARCHICAL>
+  <HIERCODELIST> "region.hrc"
+  <HIERLEADSTRING> "@"
+size 3 5
+  <RECODEABLE>
+turnover 8 6
+  <NUMERIC>
+  <DECIMALS> 1
+asks 14 1
+  <REQUEST> "1" "2"
+group 15 1
+  <HOLDING>
+w 16 3
+  <WEIGHT>
+  <DECIMALS> 1
+"""
+HEAD = '// made by hand\n<OPENMICRODATA> "firms.asc"\n<OPENMETADATA> "firms.rda"\n'
+TABLE = '<SPECIFYTABLE> "region""size"|"turnover"|""|""\n<SAFETYRULE> P(10,1)\n<READMICRODATA>\n'
+SOLVED = TABLE + "<SUPPRESS> OPT(1,5)\n"
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("firms.asc").write_text(ASC, encoding="utf-8")
+    Path("firms.rda").write_text(RDA, encoding="utf-8")
+    Path("region.hrc").write_text("N \n@N1\n@N2\nS \n@S1\n", encoding="utf-8")
+
+
+def batch(text, head=HEAD):
+    Path("firms.arb").write_text(head + text, encoding="utf-8")
+    return "firms.arb"
+
+
+def test_a_batch_writes_what_the_program_writes(capsys):
+    """Matrix, list for pivot tables, codes and values, SBS: letter by letter, without suppressed values."""
+    writes = (
+        '<WRITETABLE> (1,1,,"safe.csv")\n<WRITETABLE> (1,2,AS+,"pivot.csv")\n<WRITETABLE> '
+        '(1,3,SE+QU-,"codes.txt")\n'
+        '<WRITETABLE> (1,4,HL+,"safe.sbs")\n<WRITETABLE> (1,5,,"inside.tab")\n<WRITETABLE> '
+        '(1,6,,"inside.jj")\n'
+        "<GOINTERACTIVE>\n"
+    )
+    batch(SOLVED + writes)
+    check_golden("tables-run", run(capsys, "tables", "run", "firms.arb", "--json", "done.json"))
+    assert Path("safe.csv").read_text(encoding="utf-8") == (
+        ',"Total","big","small"\n"Total",1610.5,x,x\n"N",x,x,95.0\n"N1",x,x,x\n"N2",x,-,x\n"S",x,x,x\n"S1",x,x,x\n\n'
+    )
+    pivot = Path("pivot.csv").read_text(encoding="utf-8").splitlines()
+    assert pivot[:3] == [
+        '"region","size","turnover","Status"',
+        '"Total","Total",1610.5,1',
+        '"Total","big",x,3',
+    ]
+    assert Path("codes.txt").read_text(encoding="utf-8").splitlines()[5] == "N,small,95.0"
+    sbs = Path("safe.sbs").read_text(encoding="utf-8").splitlines()
+    assert sbs[:3] == [
+        '"Total",0,"Total",0,1610.5,8,V',
+        '"Total",0,"big",0,1460.5,3,F,61.6,34.2',
+        '"Total",0,"small",0,150.0,5,D',
+    ]
+    inside = open_table("inside.tab")
+    assert list(inside.status) == list(open_table("inside.jj").status)
+    assert inside.numbers["lower_protection"][4] == pytest.approx(90.0)
+    done = json.loads(Path("done.json").read_text(encoding="utf-8"))
+    assert done["protected"]
+    assert (done["tables"][0]["cost"], done["tables"][0]["bound"]) == (1205.5, 1205.5)
+
+
+def test_frequencies_weights_and_costs():
+    batch(
+        '<SPECIFYTABLE> "size"|<freq>\n<SAFETYRULE> FREQ(4,30)\n'
+        '<SPECIFYTABLE> "region""size"|"turnover"|""|-1\n<SAFETYRULE> NK(1,90)|WGT(1)\n'
+        '<SPECIFYTABLE> "size"|"turnover"|""|-2,2\n<SAFETYRULE> P(0,0)|FREQ(0,0)\n<READMICRODATA>\n'
+    )
+    counts, weighted, plain = (table.stored for table in run_batch("firms.arb").tables)
+    assert counts.numbers["value"].tolist() == [8, 3, 5]
+    assert counts.status.tolist() == ["s", "u", "s"]
+    assert counts.numbers["upper_protection"][1] == pytest.approx(0.9)
+    assert weighted.numbers["value"][0] == pytest.approx(1610.5 + 20 + 15)
+    assert weighted.numbers["cost"][0] == 8
+    assert set(plain.status) == {"s"}
+    assert set(plain.numbers["cost"]) == {1.0}
+
+
+def test_requests_and_holdings_and_zero():
+    batch(
+        '<SPECIFYTABLE> "region"|"turnover"\n<SAFETYRULE> REQ(50,60,0,10)\n'
+        '<SPECIFYTABLE> "size"|"turnover"\n<SAFETYRULE> FREQ(1,10)|FREQ(5,10)\n'
+        '<SPECIFYTABLE> "size"|"turnover"\n<SAFETYRULE> ZERO(3)\n<READMICRODATA>\n'
+    )
+    asked, held, zero = (table.stored for table in run_batch("firms.arb").tables)
+    codes = dict(zip(asked.codes["region"], asked.status, strict=True))
+    assert codes == {
+        "Total": "u",
+        "N": "u",
+        "N1": "u",
+        "N2": "s",
+        "S": "s",
+        "S1": "s",
+    }  # a, of N1
+    assert held.status.tolist() == ["s", "u", "u"]  # c counts once among the small ones
+    assert set(zero.status) == {"s"}
+
+
+def test_a_variable_is_recoded():
+    batch(TABLE + "<RECODE> 1, region, 1\n")
+    assert run_batch("firms.arb").tables[0].stored.trees[0].codes == ("Total", "N", "S")
+    Path("region.grc").write_text("<TREERECODE>\nN\n", encoding="utf-8")
+    batch(TABLE + '<RECODE> 1, region, "region.grc"\n')
+    table = run_batch("firms.arb").tables[0].stored
+    assert table.trees[0].codes == ("Total", "N", "S", "S1")
+    assert table.numbers["value"][0] == pytest.approx(1610.5)
+    Path("region.grc").write_text("1: N1, S1\n2: N2\n", encoding="utf-8")
+    assert run_batch("firms.arb").tables[0].stored.trees[0].codes == ("Total", "1", "2")
+
+
+def test_what_is_known_of_cells():
+    Path("known.hst").write_text("N1;big;s\nS1;small;c;0.5\nS1;small;u\nX;big;u\n", encoding="utf-8")
+    batch(TABLE.replace("P(10,1)", "P(10,1)|MAN(30)") + '<APRIORI> "known.hst",1,";",1,0\n')
+    table = run_batch("firms.arb").tables[0].stored
+    at = list(zip(table.codes["region"], table.codes["size"], strict=True)).index(("N1", "big"))
+    assert table.status[at] == "s"
+    batch(TABLE + '<APRIORI> "known.hst",1,";",0,0\n')
+    with pytest.raises(Exception, match=r"known\.hst, line 4: there is no cell region=X, size=big"):
+        run_batch("firms.arb")
+
+
+def test_linked_tables_are_protected_at_once(capsys):
+    tables = (
+        '<SPECIFYTABLE> "region"|"turnover"\n<SAFETYRULE> P(10,1)\n'
+        '<SPECIFYTABLE> "size"|"turnover"\n<SAFETYRULE> NK(1,60)\n<READMICRODATA>\n'
+    )
+    batch(tables + '<SUPPRESS> MOD(0,1)\n<WRITETABLE> (1,1,,"one.csv")\n<WRITETABLE> (2,1,,"two.csv")\n')
+    printed = run(capsys, "tables", "run", "firms.arb")
+    assert "linked tables" in printed
+    result = run_batch("firms.arb")
+    first, second = result.tables
+    assert first.result is second.result
+    assert result.protected
+    assert Path("two.csv").read_text(encoding="utf-8").startswith(',"Total","big","small"\n')
+
+
+def test_rounding_and_adjustment():
+    batch(
+        TABLE.replace("<READMICRODATA>\n", TABLE)
+        + '<SUPPRESS> RND(1,50,0,1,0,2)\n<SUPPRESS> CTA(2)\n<WRITETABLE> (1,2,AS+,"round.csv")\n'
+        '<WRITETABLE> (2,3,FL+,"moved.csv")\n'
+    )
+    result = run_batch("firms.arb", time_limit=30)
+    rounded = pd.read_csv("round.csv")
+    assert list(rounded.columns) == ["region", "size", "turnover_Round"]
+    assert (rounded["turnover_Round"].replace("-", 0).astype(float) % 50 == 0).all()
+    assert pd.read_csv("moved.csv").columns[2] == "turnover_CTA"
+    assert any("values before RND are not published" in one for one in result.said)
+
+
+def test_cells_of_argus():
+    batch(SOLVED + '<WRITETABLE> (1,5,,"inside.tab")\n')
+    made = run_batch("firms.arb").tables[0].stored
+    head = '<OPENTABLEDATA> "inside.tab"\n<OPENMETADATA> "inside.rda"\n'
+    cells = '<SPECIFYTABLE> "region""size"|"value"\n<SAFETYRULE>{}\n<READTABLE> 1T\n'
+    batch(cells.format(""), head)
+    assert (run_batch("firms.arb").tables[0].stored.status == made.status).all()
+    text = Path("inside.tab").read_text(encoding="utf-8")
+    Path("inside.tab").write_text(text.replace(";U;", ";S;").replace(";M;", ";S;"), encoding="utf-8")
+    batch(cells.format(" P(10,1)"), head)
+    table = run_batch("firms.arb").tables[0].stored
+    assert ((table.status == "u") == (made.status == "u")).all()
+    unsafe = table.status == "u"
+    for side in ("lower_protection", "upper_protection"):
+        assert table.numbers[side][unsafe] == pytest.approx(made.numbers[side][unsafe])
+
+
+def test_a_table_that_is_not_protected_is_not_published(capsys):
+    batch(TABLE + '<WRITETABLE> (1,1,,"safe.csv")\n<WRITETABLE> (1,6,,"inside.jj")\n')
+    assert main(["tables", "run", "firms.arb"]) == 1
+    printed = capsys.readouterr().out
+    assert "withheld    safe.csv: its table is not protected" in printed
+    assert "NOT protected" in printed
+    assert not Path("safe.csv").exists()
+    assert Path("inside.jj").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "<OPENALL>\n",
+            "line 4: there is no command <OPENALL>; there are <OPENMICRODATA>, <OPENTABLEDATA>, "
+            "<OPENMETADATA>, <SPECIFYTABLE>, <SAFETYRULE>, <READMICRODATA>, <READTABLE>, <APRIORI>, "
+            "<RECODE>, <SUPPRESS>, <WRITETABLE>, <CLEAR>",
+        ),
+        (
+            "please\n",
+            "line 4: there is no command 'please'; there are <OPENMICRODATA>, <OPENTABLEDATA>, "
+            "<OPENMETADATA>, <SPECIFYTABLE>, <SAFETYRULE>, <READMICRODATA>, <READTABLE>, <APRIORI>, "
+            "<RECODE>, <SUPPRESS>, <WRITETABLE>, <CLEAR>",
+        ),
+        ("", "firms.arb reads no table; it needs <SPECIFYTABLE>, and <READMICRODATA> or <READTABLE>"),
+        ('<OPENMICRODATA> "firms.asc"\n', "line 4: data is open already; <CLEAR> comes before other data"),
+        ('<OPENMETADATA> "none.rda"\n', "line 4: there is no file 'none.rda' beside the batch"),
+        ('<SPECIFYTABLE> "region"\n', 'line 4: write <SPECIFYTABLE> "A""B"|"RESPONSE"|"SHADOW"|"COST"'),
+        (
+            '<SPECIFYTABLE> "sex"|"turnover"\n<READMICRODATA>\n',
+            "line 4: there is no variable 'sex'; there are: region, size, turnover, asks, group, w",
+        ),
+        (
+            TABLE.replace("P(10,1)", "Q(1)"),
+            "line 5: there is no rule 'Q(1)'; there are P, NK, FREQ, ZERO, REQ, WGT, MIS, MAN, each with "
+            "(numbers)",
+        ),
+        (TABLE.replace("P(10,1)", "NK(1)"), "line 5: NK takes 2 numbers, not 1"),
+        (TABLE.replace("P(10,1)", "P(ten)"), "line 5: a number of P is 'ten', which is no number"),
+        (
+            '<SPECIFYTABLE> "size"|<freq>\n<SAFETYRULE> P(10,1)\n<READMICRODATA>\n',
+            "line 4: P, NK, ZERO and REQ look at a response; frequencies have FREQ only",
+        ),
+        (
+            "<SUPPRESS> OPT(1)\n" + TABLE,
+            "line 4: tables have to be read before that: <READMICRODATA> or <READTABLE>",
+        ),
+        (TABLE + "<SUPPRESS> OPT(2)\n", "line 7: there is no table 2; they are 1 to 1"),
+        (
+            TABLE + "<SUPPRESS> ABC(1)\n",
+            "line 7: there is no method 'ABC(1)'; there are OPT, MOD, GH, RND, CTA, NET, CKM, each with "
+            "(TABLE,...)",
+        ),
+        (TABLE + "<SUPPRESS> RND(0,5)\n", "line 7: RND is of one table, not of linked ones"),
+        (TABLE + "<SUPPRESS> RND(1)\n", "line 7: RND needs a base in whole numbers: RND(TABLE, BASE)"),
+        (
+            TABLE + "<SUPPRESS> CKM(1)\n",
+            "line 7: CKM is not run by batches here; tables perturb does it",
+        ),
+        (SOLVED + "<SUPPRESS> GH(1)\n", "line 8: the table is protected by OPT already"),
+        (SOLVED + "<RECODE> 1, region, 1\n", "line 8: <RECODE> comes before <SUPPRESS>; move it up"),
+        (TABLE + "<RECODE> 1, region\n", 'line 7: write <RECODE> TABLE, VARIABLE, "FILE" or a level'),
+        (TABLE + "<RECODE> 1, region, 2\n", "'region' has no codes below level 2; leave its recoding out"),
+        (TABLE + '<APRIORI> "none.hst",1,","\n', "line 7: there is no file 'none.hst' beside the batch"),
+        (
+            TABLE + '<APRIORI> "firms.rda"\n',
+            'line 7: write <APRIORI> "FILE", TABLE, "SEPARATOR", and 0 or 1 twice',
+        ),
+        (TABLE + "<WRITETABLE> (1,1)\n", 'line 7: write <WRITETABLE> (TABLE, FORMAT, OPTIONS, "FILE")'),
+        (TABLE + '<WRITETABLE> (1,9,,"a.csv")\n', "line 7: there is no format 9; they are 1 to 7"),
+        (
+            TABLE + '<WRITETABLE> (1,1,ZZ+,"a.csv")\n',
+            "line 7: there is no option 'ZZ'; there are AS, SE, FL, QU, HL, SO, AR, HI, TR, AO, AD, AC, "
+            "each with + or -",
+        ),
+        (
+            TABLE + '<WRITETABLE> (1,1,AS,"a.csv")\n',
+            "line 7: there is no option 'AS'; there are AS, SE, FL, QU, HL, SO, AR, HI, TR, AO, AD, AC, "
+            "each with + or -",
+        ),
+        (
+            TABLE + '<WRITETABLE> (1,7,,"a.csv")\n',
+            "line 7: the format 7 is of tables protected by CKM, which batches here do not run",
+        ),
+        (
+            TABLE + '<WRITETABLE> (1,1,,"firms.asc")\n',
+            "line 7: firms.asc is read by the batch; give what is written another name",
+        ),
+        (
+            TABLE + '<WRITETABLE> (1,5,,"firms.tab")\n',
+            "firms.rda would be written beside a table, but the batch reads it; give the table another name",
+        ),
+        (
+            TABLE + '<WRITETABLE> (1,1,,"none/a.csv")\n',
+            "line 7: the folder none does not exist; create it first",
+        ),
+        (
+            TABLE + '<WRITETABLE> (1,5,,"a.tab")\n<WRITETABLE> (1,6,,"a.tab")\n',
+            "line 8: a.tab is written by another line already; give it another name",
+        ),
+        (
+            TABLE + '<SUPPRESS> RND(1,50)\n<WRITETABLE> (1,6,,"a.jj")\n',
+            "line 8: a table of RND has the formats 1, 2 and 3, not 6",
+        ),
+        (
+            '<SPECIFYTABLE> "size"|"turnover"||-3\n<READMICRODATA>\n',
+            "line 4: costs by distance are not here; leave them out, or give a column of costs",
+        ),
+        (
+            TABLE + "<CLEAR>\n",
+            "line 7: a batch has the tables of one file of data here; write another batch for the others",
+        ),
+        (TABLE.replace("MICRODATA", "TABLE"), "line 6: there is no table of cells to read"),
+    ],
+)
+def test_lines_that_cannot_be_run(capsys, text, message):
+    batch(text)
+    before = "" if message.startswith(("firms.arb", "'region'")) else "firms.arb, "
+    before = "firms.arb: " if message.startswith("firms.rda") else before
+    refuse(capsys, f"{before}{message}", "tables", "run", "firms.arb")
+
+
+def test_tables_that_do_not_add_up_have_to_be_computed_again(capsys):
+    head = '<OPENTABLEDATA> "a.tab"\n<OPENMETADATA> "a.rda"\n'
+    Path("a.tab").write_text("T;5;3;S\nx;2;1;S\ny;2;2;S\n", encoding="utf-8")
+    Path("a.rda").write_text(
+        '<SEPARATOR> ";"\na\n <RECODEABLE>\n <TOTCODE> "T"\nv\n <NUMERIC>\nn\n <FREQUENCY>\ns\n <STATUS>\n',
+        encoding="utf-8",
+    )
+    cells = '<SPECIFYTABLE> "a"|"v"\n<READTABLE> '
+    batch(cells + "0\n", head)
+    message = (
+        "a.tab: relation 0 (a: T = x + y) does not add up: its terms sum to -1; correct its cells, or "
+        "leave it out"
+    )
+    refuse(capsys, message, "tables", "run", "firms.arb")
+    batch(cells + "1\n", head)
+    assert run_batch("firms.arb").tables[0].stored.numbers["value"][0] == 4
+    batch(cells + "2\n", head)
+    message = "firms.arb, line 4: a table that does not add up cannot be protected; write <READTABLE> 1"
+    refuse(capsys, message, "tables", "run", "firms.arb")
+    batch(cells + "7\n", head)
+    message = "firms.arb, line 4: <READTABLE> takes 0, or 1 to compute totals again, not '7'"
+    refuse(capsys, message, "tables", "run", "firms.arb")
+    batch(cells.replace("<READ", "<SAFETYRULE> P(10,1)\n<READ") + "1\n", head)
+    message = "firms.arb, line 3: its rules look at the 2 largest, but 0 variables are <MAXSCORE>"
+    refuse(capsys, message, "tables", "run", "firms.arb")
+
+
+def test_the_same_as_by_hand():
+    """A batch and the functions that it stands for."""
+    batch(SOLVED)
+    table = run_batch("firms.arb").tables[0]
+    frame = pd.read_fwf("firms.asc", widths=[2, 5, 7], names=["region", "size", "turnover"], dtype=str)
+    frame["turnover"] = [float(line[7:13]) for line in ASC.splitlines()]
+    made = make_table(
+        frame, ["region", "size"], response="turnover", rules=["p=10"], hierarchies={"region": "region.hrc"}
+    )
+    result = protect_table(made)
+    assert (made.cells["status"] == "u").sum() == (table.stored.status == "u").sum()
+    assert table.result is not None
+    assert result.pattern.cost == pytest.approx(table.result.pattern.cost)
+
+
+def test_what_functions_refuse():
+    with pytest.raises(UsageError, match="time limit"):
+        run_batch(batch(SOLVED), time_limit=-1)
+
+
+@pytest.mark.skipif(DATA is None, reason="needs public data: set LINKRISK_DATA to its folder")
+def test_the_demonstration_batch():
+    """From microdata as tau-ARGUS has them to the optimum of the reference."""
+    frame = pd.read_csv(Path(str(DATA)) / "tauargus_testw.csv", dtype=str)
+    widths = {"Size": 2, "Region": 2, "Var2": 10}
+    lines = frame["Size"].str.rjust(2) + frame["Region"].str.rjust(2) + frame["Var2"].str.rjust(10)
+    Path("demo.asc").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    assert sum(widths.values()) == len(lines.iloc[0])
+    Path("demo.rda").write_text(
+        'Size 1 2 "99"\n  <RECODEABLE>\n  <TOTCODE> "Total"\nRegion 3 2 "99"\n  <RECODEABLE>\n'
+        '  <TOTCODE> "Total"\n  <HIERARCHICAL>\n  <HIERCODELIST> "region2.hrc"\n  <HIERLEADSTRING> "@"\n'
+        "Var2 5 10\n  <NUMERIC>\n  <DECIMALS> 2\n",
+        encoding="utf-8",
+    )
+    Path("region2.hrc").write_text(
+        "Nr\n@ 1\n@ 2\n@ 3\nOs \n@ 4\n@ 5\n@ 6\n@ 7\nWs\n@ 8\n@ 9\n@10\nZd\n@11\n@12", encoding="utf-8"
+    )
+    Path("demo.arb").write_text(
+        '<OPENMICRODATA> "demo.asc"\n<OPENMETADATA> "demo.rda"\n<SPECIFYTABLE> "Size""Region"|"Var2"|""|""\n'
+        '<SAFETYRULE> P(10,1)\n<READMICRODATA>\n<SUPPRESS> OPT(1,5)\n<WRITETABLE> (1,1,,"safe.csv")\n',
+        encoding="utf-8",
+    )
+    (table,) = run_batch("demo.arb", time_limit=600).tables
+    assert (len(table.stored), int(table.stored.relation.max()) + 1) == (153, 62)
+    assert (table.stored.status == "u").sum() == 9
+    assert round(table.result.pattern.cost) == 521_926
+    assert table.result.pattern.proven
+    assert table.result.protected
