@@ -16,18 +16,13 @@ from linkrisk.datasets.tables.linking import link
 from linkrisk.solver.api.tables.adjust import adjust_table
 from linkrisk.solver.api.tables.batch_tables import manual_share
 from linkrisk.solver.api.tables.changed import ChangedTable
-from linkrisk.solver.api.tables.protect import (
-    DEFAULT_TIME_LIMIT,
-    HEURISTIC,
-    MODULAR,
-    OPTIMAL,
-    protect_table,
-)
+from linkrisk.solver.api.tables.protect import DEFAULT_TIME_LIMIT, OPTIMAL, protect_table
 from linkrisk.solver.api.tables.result import TableResult
 from linkrisk.solver.api.tables.round import round_table
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.run.progress import Reporter
+from linkrisk.solver.tables.suppression.large_tables import HEURISTIC, MODULAR
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -181,7 +176,7 @@ def _adjust(tables: Sequence[BatchTable], step: Suppress, search: Search, where:
 
 
 def _refuse_keys(tables: Sequence[BatchTable], step: Suppress, search: Search, where: str) -> None:  # noqa: ARG001
-    raise UsageError(f"{where}: CKM is not run by batches here; tables perturb does it")
+    raise UsageError(f"{where}: CKM is not run by batches here; tables cellkey does it")
 
 
 _SUPPRESSION = {

@@ -260,7 +260,7 @@ def test_a_table_that_is_not_protected_is_not_published(capsys):
         (TABLE + "<SUPPRESS> RND(1)\n", "line 7: RND needs a base in whole numbers: RND(TABLE, BASE)"),
         (
             TABLE + "<SUPPRESS> CKM(1)\n",
-            "line 7: CKM is not run by batches here; tables perturb does it",
+            "line 7: CKM is not run by batches here; tables cellkey does it",
         ),
         (SOLVED + "<SUPPRESS> GH(1)\n", "line 8: the table is protected by OPT already"),
         (SOLVED + "<RECODE> 1, region, 1\n", "line 8: <RECODE> comes before <SUPPRESS>; move it up"),
