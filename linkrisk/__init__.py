@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from linkrisk.solver import adjust_table as adjust_table
     from linkrisk.solver import audit_table as audit_table
     from linkrisk.solver import compare as compare
+    from linkrisk.solver import compare_table as compare_table
     from linkrisk.solver import evaluate as evaluate
     from linkrisk.solver import find_links as find_links
     from linkrisk.solver import fit as fit
@@ -43,6 +44,7 @@ __all__ = [
     "adjust_table",
     "audit_table",
     "compare",
+    "compare_table",
     "evaluate",
     "find_links",
     "fit",

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from linkrisk.solver.api.sweep import sweep as sweep
     from linkrisk.solver.api.tables.adjust import adjust_table as adjust_table
     from linkrisk.solver.api.tables.audit import audit_table as audit_table
+    from linkrisk.solver.api.tables.compare import compare_table as compare_table
     from linkrisk.solver.api.tables.make import make_table as make_table
     from linkrisk.solver.api.tables.perturb import perturb_counts as perturb_counts
     from linkrisk.solver.api.tables.protect import protect_table as protect_table
@@ -47,6 +48,7 @@ _WHERE = {
     "round_table": "api.tables.round",
     "perturb_counts": "api.tables.perturb",
     "protect_table": "api.tables.protect",
+    "compare_table": "api.tables.compare",
     "compare": "api.compare",
     "evaluate": "api.evaluate",
     "find_links": "api.find_links",
@@ -70,6 +72,7 @@ __all__ = [
     "adjust_table",
     "audit_table",
     "compare",
+    "compare_table",
     "evaluate",
     "find_links",
     "fit",

@@ -1,0 +1,204 @@
+"""`compare_table`: the same model of a table on every backend, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+
+from linkrisk.datasets.masking.record import version
+from linkrisk.datasets.tables.cells_and_relations import StoredTable
+from linkrisk.formulations.tables.controlled_rounding import ControlledRounding
+from linkrisk.formulations.tables.tabular_adjustment import TabularAdjustment
+from linkrisk.solver.api.keywords import checked_keywords
+from linkrisk.solver.api.limits import check_limit
+from linkrisk.solver.api.tables.protect import DEFAULT_TIME_LIMIT
+from linkrisk.solver.api.tables.source import Frame, TableSource, cell_table, relations_of, table_from
+from linkrisk.solver.backends.base import SolveOptions
+from linkrisk.solver.backends.registry import available_backends, get_backend
+from linkrisk.solver.compiling.ahead import TABLES, compile_once
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.interruption import Cancel
+from linkrisk.solver.run.progress import Reporter
+from linkrisk.solver.run.results import dump_json
+from linkrisk.solver.run.versions import library_versions
+from linkrisk.solver.tables.contest import (
+    CLOSE,
+    EXACT,
+    AdjustmentProblem,
+    RoundingProblem,
+    SuppressionProblem,
+    TableProblem,
+    TableRow,
+    rows,
+)
+
+PROBLEMS = ("suppress", "round", "adjust")
+DEFAULT_BASE = 5
+
+
+@dataclass(frozen=True)
+class TableComparison:
+    """Every backend on the same model of a table.
+
+    Attributes
+    ----------
+    rows : tuple of TableRow
+    disagreements : tuple of str
+        Claims that contradict each other or the count, in words. Empty when all is well.
+    details : dict
+        What was solved.
+    """
+
+    rows: tuple[TableRow, ...]
+    disagreements: tuple[str, ...]
+    details: dict[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of `tables compare --json` as a dictionary."""
+        lines = [asdict(row) for row in self.rows]
+        return {**self.details, "backends": lines, "disagreements": list(self.disagreements)}
+
+    def to_json(self) -> str:
+        """The JSON of `tables compare --json`."""
+        return dump_json(self.to_dict())
+
+    def __repr__(self) -> str:
+        lines = [f"  {row.name}: {row.status}, cost {row.cost}, at least {row.bound}" for row in self.rows]
+        said = [f"  DISAGREEMENT: {sentence}" for sentence in self.disagreements]
+        return "\n".join([f"TableComparison({self.details['problem']}", *lines, *said]) + ")"
+
+
+@checked_keywords
+def compare_table(
+    cells: TableSource,
+    relations: Frame | None = None,
+    *,
+    problem: str = "suppress",
+    cost: str = "value",
+    base: int | None = None,
+    backends: Sequence[str] | None = None,
+    seed: int = 0,
+    time_limit: float | None = DEFAULT_TIME_LIMIT,
+    cancel: Cancel | None = None,
+    on_progress: Reporter | None = None,
+) -> TableComparison:
+    """Solve one model of a table on several backends, each in a process of its own, and count again.
+
+    Parameters
+    ----------
+    cells, relations
+        See `protect_table`.
+    problem : str
+        ``suppress``; ``round`` to the base, zero-restricted; or ``adjust``, linear with weights 1 over value.
+    cost : str
+        Of suppressed cells; see `protect_table`.
+    base : int, optional
+        Of rounding; 5 where absent.
+    backends : sequence of str, optional
+        Which, and for ``suppress`` ``exact``, our own branch and cut; all that are there where absent.
+    seed : int
+        Of the backends.
+    time_limit : float, optional
+        Seconds for each.
+    cancel : Cancel, optional
+        A token that ends the comparison; what has come back by then is compared.
+    on_progress : callable, optional
+        Told of each before it runs.
+
+    Returns
+    -------
+    TableComparison
+
+    Raises
+    ------
+    TypeError
+        If there is no such keyword.
+    UsageError, DataError, FormulationError
+        If the table cannot be read, does not add up, or there is no such backend.
+
+    Examples
+    --------
+    >>> from linkrisk import compare_table
+    >>> compare_table("cells.csv", "relations.csv", time_limit=10)  # doctest: +SKIP
+    """
+    if time_limit is not None:
+        check_limit(time_limit, "time limit")
+    if problem not in PROBLEMS:
+        raise UsageError(f"unknown problem {problem!r}: choose {', '.join(PROBLEMS)}")
+    if base is not None and problem != "round":
+        raise UsageError("a base is for the problem 'round'; leave it out")
+    own = [EXACT] if problem == "suppress" else []
+    chosen = list(backends) if backends is not None else [*own, *available_backends()]
+    for at, name in enumerate(chosen):
+        if name in chosen[:at]:
+            raise UsageError(f"the backend {name!r} is given twice; give it once")
+        if name not in own:
+            get_backend(name)
+    stored = table_from(cells, relations)
+    if problem == "suppress":
+        compile_once(TABLES, on_progress)
+    made = _problem(problem, stored, cost, DEFAULT_BASE if base is None else base, time_limit)
+    options = SolveOptions(time_limit=time_limit, seed=seed, absolute_gap=made.absolute_gap)
+    clock = Clock(None, cancel=cancel)
+    found = tuple(rows(made, chosen, clock, options, on_progress or (lambda _: None)))
+    count, columns = made.model.shape
+    details = {
+        "linkrisk": version(),
+        "name": stored.name,
+        "problem": problem,
+        "cost_of": cost if problem == "suppress" else None,
+        "base": (base or DEFAULT_BASE) if problem == "round" else None,
+        "cells": len(stored),
+        "relations": int(relations_of(stored).shape[0]),
+        "model": {"rows": count, "columns": columns, "nonzeros": made.model.nonzeros},
+        "separated": made.model.separator is not None,
+        "time_limit": time_limit,
+        "seed": seed,
+        "versions": library_versions(),
+    }
+    return TableComparison(found, tuple(disagreements(found)), details)
+
+
+def _problem(
+    problem: str, stored: StoredTable, cost: str, base: int, time_limit: float | None
+) -> TableProblem:
+    if problem == "round":
+        value = stored.numbers["value"]
+        ones = np.ones(value.size)
+        return RoundingProblem(
+            ControlledRounding(
+                value=value, relations=relations_of(stored), weight=ones, base=base, zero_restricted=True
+            )
+        )
+    table = cell_table(stored, cost)
+    if problem == "suppress":
+        return SuppressionProblem(table, Clock(time_limit))
+    weight = 1.0 / np.maximum(np.abs(table.value), 1.0)
+    return AdjustmentProblem(TabularAdjustment(table=table, weight=weight))
+
+
+def disagreements(found: Sequence[TableRow]) -> list[str]:
+    """Contradictions: what fails the count, proofs that differ, and costs below the bound of another."""
+    said = [
+        f"{row.name} returned what is none: {row.audit}"
+        for row in found
+        if row.audit is not None and row.audit != "passed"
+    ]
+    right = [row for row in found if row.audit == "passed" and row.cost is not None]
+    for first, second in combinations([row for row in right if row.proven], 2):
+        one, other = first.cost or 0.0, second.cost or 0.0
+        if abs(one - other) > 2 * CLOSE * max(1.0, one, other):
+            said.append(
+                f"{first.name} and {second.name} both claim a proof, but of different optima: "
+                f"{one:g} and {other:g}"
+            )
+    for row, judge in product(right, found):
+        cost, bound = row.cost or 0.0, judge.bound
+        if bound is not None and judge.name != row.name and cost < bound - 2 * CLOSE * max(1.0, abs(bound)):
+            said.append(f"{row.name} found {cost:g}, less than the bound {bound:g} of {judge.name}")
+    return said

@@ -1,0 +1,128 @@
+"""`tables compare`: every backend on the same model, and what is said when one is wrong."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cli_runs import refuse
+from worked_table import ASKED, write_worked_table
+
+from linkrisk import compare_table
+from linkrisk.solver.api.tables import compare as comparing
+from linkrisk.solver.backends.registry import available_backends
+from linkrisk.solver.commands.program import main
+from linkrisk.solver.run.interruption import Cancel
+from linkrisk.solver.tables.contest import SuppressionProblem, TableRow
+
+
+@pytest.fixture(autouse=True)
+def table(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_worked_table(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("problem", "optimum", "names"),
+    [
+        ("suppress", 69.0, ["highs", "scip"]),
+        ("round", 28.0, ["highs", "scipy"]),
+        ("adjust", 0.820444417, ["pulp-cbc"]),
+        pytest.param("suppress", 69.0, None, marks=pytest.mark.slow),
+        pytest.param("round", 28.0, None, marks=pytest.mark.slow),
+        pytest.param("adjust", 0.820444417, None, marks=pytest.mark.slow),
+    ],
+)
+def test_every_backend_proves_the_same(problem, optimum, names):
+    result = compare_table("cells.csv", "relations.csv", problem=problem, backends=names, time_limit=None)
+    all_names = [*(["exact"] if problem == "suppress" else []), *available_backends()]
+    assert [row.name for row in result.rows] == (names or all_names)
+    assert {row.audit for row in result.rows} == {"passed"}
+    assert all(row.proven for row in result.rows)
+    assert [row.cost for row in result.rows] == pytest.approx([optimum] * len(result.rows))
+    assert result.disagreements == ()
+
+
+def test_what_is_printed_and_written(capsys):
+    files = ["--json", "found.json", "--time-limit", "none"]
+    assert main(["tables", "compare", *ASKED, "--backends", "exact,highs", *files]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == [
+        "table       cells.csv: 25 cells, 10 relations",
+        "model       suppress: 4 rows, 25 columns, more rows when they are violated",
+    ]
+    assert lines[3].split()[:6] == ["backend", "status", "limit", "cost", "at", "least"]
+    assert lines[4].split()[:8] == ["exact", "optimal", "-", "69", "69", "0", "yes", "passed"]
+    assert lines[-1] == "2 of 2 prove the optimum; no two contradict each other"
+    found = json.loads(Path("found.json").read_text(encoding="utf-8"))
+    assert [row["cost"] for row in found["backends"]] == [69.0, 69.0]
+    assert found["model"] == {"rows": 4, "columns": 25, "nonzeros": 16}
+
+
+def test_a_pattern_that_does_not_protect_is_shown_as_wrong(monkeypatch, capsys):
+    """As if a backend came back with the two sensitive cells alone."""
+    counted = SuppressionProblem.counted
+
+    def forged(self, values):
+        return counted(self, np.isin(np.arange(values.size), [8, 17]).astype(float))
+
+    monkeypatch.setattr(SuppressionProblem, "counted", forged)
+    assert main(["tables", "compare", *ASKED, "--backends", "highs", "--time-limit", "none"]) == 1
+    printed = capsys.readouterr()
+    assert "2 cells are not protected" in printed.out
+    assert printed.err == "DISAGREEMENT: highs returned what is none: 2 cells are not protected\n"
+
+
+ROW = TableRow("a", "optimal", None, 10.0, 10.0, 0.0, True, "passed", 0, 0.0, 0.0, None, "1")
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        ({"cost": 10.0}, []),
+        (
+            {"cost": 12.0, "bound": 9.0, "proven": True},
+            ["a and b both claim a proof, but of different optima: 10 and 12"],
+        ),
+        ({"cost": 12.0, "bound": 11.0, "proven": False}, ["a found 10, less than the bound 11 of b"]),
+        (
+            {"cost": 5.0, "audit": "1 cells are not protected"},
+            ["b returned what is none: 1 cells are not protected"],
+        ),
+        ({"cost": None, "bound": None, "audit": None, "proven": False}, []),
+    ],
+)
+def test_claims_that_contradict_each_other(other, said):
+    assert comparing.disagreements([ROW, replace(ROW, name="b", **other)]) == said
+
+
+def test_one_that_fails_is_shown(monkeypatch):
+    def broken(*_):
+        raise RuntimeError("it broke\nin two lines")
+
+    monkeypatch.setattr("linkrisk.solver.tables.contest.solve_isolated", broken)
+    result = compare_table("cells.csv", "relations.csv", backends=["highs"])
+    assert (result.rows[0].status, result.rows[0].version) == ("failed", "it broke in two lines")
+    assert "highs: failed" in repr(result)
+
+
+def test_a_comparison_that_was_stopped():
+    cancel = Cancel()
+    cancel.cancel()
+    assert compare_table("cells.csv", "relations.csv", cancel=cancel).rows == ()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--problem", "hide"], "unknown problem 'hide': choose suppress, round, adjust"),
+        (["--base", "5"], "a base is for the problem 'round'; leave it out"),
+        (["--backends", "highs,highs"], "the backend 'highs' is given twice; give it once"),
+        (["--backends", "higs"], "unknown backend 'higs': did you mean 'highs'?"),
+    ],
+)
+def test_what_cannot_be_asked_for(capsys, options, message):
+    refuse(capsys, message, "tables", "compare", *ASKED, *options)
