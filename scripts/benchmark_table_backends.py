@@ -2,7 +2,7 @@
 
 python scripts/benchmark_table_backends.py CELLS... [--problem suppress] [--time-limit 30] [--backends A,B]
 
-Each CELLS is a file `NAME_cells.csv` with `NAME_equations.csv` (or `.csv.gz`) or `NAME_relations.csv` beside it.
+Each CELLS is a file `NAME_cells.csv` with `NAME_equations.csv` (or `.csv.gz`) or `NAME_relations.csv` beside.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ import pandas as pd
 from linkrisk import compare_table
 from linkrisk.datasets.tables.cells_and_relations import StoredTable, read_cells_and_relations
 
-_COLUMNS = ("name", "status", "cost", "bound", "proven", "audit", "rows_added", "solve_seconds", "peak_memory_mb")
+_COLUMNS = (
+    *("name", "status", "cost", "bound", "proven", "audit"),
+    *("rows_added", "solve_seconds", "peak_memory_mb"),
+)
 
 
 def main() -> None:
@@ -35,7 +38,8 @@ def main() -> None:
             _table(path), problem=arguments.problem, backends=names, time_limit=arguments.time_limit
         )
         for row in found.rows:
-            print(path.name.removesuffix("_cells.csv"), *(_said(getattr(row, one)) for one in _COLUMNS), flush=True)
+            said = [_said(getattr(row, one)) for one in _COLUMNS]
+            print(path.name.removesuffix("_cells.csv"), *said, flush=True)
             proven[row.name] = proven.get(row.name, 0) + row.proven
         for sentence in found.disagreements:
             print(f"DISAGREEMENT: {sentence}", flush=True)
