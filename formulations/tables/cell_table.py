@@ -5,7 +5,8 @@ A hierarchy, a margin or a linked table is just more relations: ``sum of coeffic
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
 
@@ -33,12 +34,15 @@ class Insider:
     cells : ndarray of int64, shape (k,)
     lower, upper : ndarray of float64, shape (k,)
         What they know of the values of these cells; equal where they know one exactly.
+    lowered : mapping of (int, bool, bool) to float
+        Levels of cells, up, down or sliding, that are lowered for them: no pattern could do more.
     """
 
     name: str
     cells: IntArray
     lower: FloatArray
     upper: FloatArray
+    lowered: Mapping[tuple[int, bool, bool], float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -113,13 +117,20 @@ class CellTable:
         lower[at], upper[at] = np.maximum(lower[at], insider.lower), np.minimum(upper[at], insider.upper)
         unknown = lower < upper
         below, above = self.value - lower, upper - self.value
+        levels = {
+            (False, True): np.where(unknown, np.minimum(self.lower_level, below), 0.0),
+            (True, False): np.where(unknown, np.minimum(self.upper_level, above), 0.0),
+            (True, True): np.where(unknown, np.minimum(self.sliding_level, below + above), 0.0),
+        }
+        for (cell, up, down), most in insider.lowered.items():
+            levels[up, down][cell] = min(levels[up, down][cell], most)
         return replace(
             self,
             lower=lower,
             upper=upper,
-            lower_level=np.where(unknown, np.minimum(self.lower_level, below), 0.0),
-            upper_level=np.where(unknown, np.minimum(self.upper_level, above), 0.0),
-            sliding_level=np.where(unknown, np.minimum(self.sliding_level, below + above), 0.0),
+            lower_level=levels[False, True],
+            upper_level=levels[True, False],
+            sliding_level=levels[True, True],
             insiders=(),
         )
 

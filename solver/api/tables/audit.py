@@ -5,6 +5,7 @@ from __future__ import annotations
 from linkrisk.datasets.tables.cells_and_relations import SECONDARY
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit
+from linkrisk.solver.api.tables.insiders import Attackers, File, crowd_result, with_insiders
 from linkrisk.solver.api.tables.result import TableResult, table_result
 from linkrisk.solver.api.tables.source import Frame, TableSource, cell_table, table_from
 from linkrisk.solver.run.clock import Clock
@@ -19,6 +20,10 @@ def audit_table(
     cells: TableSource,
     relations: Frame | None = None,
     *,
+    insiders: File | None = None,
+    contributors: File | None = None,
+    coalitions: File | None = None,
+    as_far_as_possible: bool = False,
     workers: int | None = None,
     time_limit: float | None = None,
     cancel: Cancel | None = None,
@@ -30,6 +35,8 @@ def audit_table(
     ----------
     cells, relations : path, frame or StoredTable
         See `protect_table`; the suppressed cells have the status ``u`` or ``m``.
+    insiders, contributors, coalitions, as_far_as_possible
+        See `protect_table`: the audit is done by each of them, too.
     workers : int, optional
         Processes that share the work; worth it from some thousand suppressed cells.
     time_limit : float, optional
@@ -55,10 +62,13 @@ def audit_table(
     crew_choice(None, workers)
     stored = table_from(cells, relations)
     table = cell_table(stored, "unit")
+    attackers = Attackers(insiders=insiders, contributors=contributors, coalitions=coalitions)
+    table, beyond = with_insiders(table, stored, attackers, as_far_as_possible)
     suppressed = table.primary | (stored.status == SECONDARY)
     clock = Clock(time_limit, cancel=cancel)
     with interruptible(clock):
         found = audit(table, suppressed, clock, report=on_progress, workers=workers)
-    limit = None if found.audited.all() else clock.limit
+        crowd = crowd_result(table, suppressed, beyond, clock, on_progress)
+    limit = None if found.audited.all() and (crowd is None or crowd.audit.audited) else clock.limit
     more = {"seconds": round(clock.seconds, 3)}
-    return table_result(stored, table, suppressed, found, None, (None, limit), more)
+    return table_result(stored, table, suppressed, found, None, (None, limit), more, crowd)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit
+from linkrisk.solver.api.tables.insiders import Attackers, File, crowd_result, with_insiders
 from linkrisk.solver.api.tables.result import TableResult, table_result
 from linkrisk.solver.api.tables.source import Frame, TableSource, cell_table, table_from
 from linkrisk.solver.backends.registry import get_backend
@@ -16,6 +17,7 @@ from linkrisk.solver.run.status import Status
 from linkrisk.solver.tables.attackers.audit import audit
 from linkrisk.solver.tables.attackers.levels import audit_levels
 from linkrisk.solver.tables.suppression.cell_suppression import Pattern, suppress_cells
+from linkrisk.solver.tables.suppression.large_insiders import from_insiders_too
 from linkrisk.solver.tables.suppression.large_tables import (
     HEURISTIC,
     MODULAR,
@@ -42,6 +44,10 @@ def protect_table(
     *,
     method: str = AUTOMATIC,
     cost: str = "value",
+    insiders: File | None = None,
+    contributors: File | None = None,
+    coalitions: File | None = None,
+    as_far_as_possible: bool = False,
     backend: str = OWN,
     seed: int = 0,
     time_limit: float | None = DEFAULT_TIME_LIMIT,
@@ -68,6 +74,16 @@ def protect_table(
     cost : str
         Of a cell that is suppressed with the sensitive ones: its ``value`` (at least 1), ``unit`` each, the
         ``log`` of 1 + value, or as ``given``.
+    insiders : str, path or frame, optional
+        Who attacks besides outsiders: ``singletons``, each only respondent of a cell; ``contributors``, each
+        respondent by what it contributed; or a file of `insider`, `cell`, `lower`, `upper`.
+    contributors : path or frame, optional
+        Who contributes what: `cell`, `contributor`, `amount`, as `make_table` writes them. Without it
+        singletons are known by the column `respondents` of the cells.
+    coalitions : path or frame, optional
+        Contributors that tell one another everything: `coalition`, `contributor`.
+    as_far_as_possible : bool
+        Whether to lower levels that cannot be reached against an insider, whatever is suppressed.
     backend : str
         What solves the program in whole numbers: ``exact``, our own branch and cut, or a backend.
     seed : int
@@ -107,16 +123,19 @@ def protect_table(
     compile_once(TABLES, on_progress)
     if method == AUTOMATIC:
         method = OPTIMAL if len(table) <= MOST_OPTIMAL or solver is not None else MODULAR
+    attackers = Attackers(insiders=insiders, contributors=contributors, coalitions=coalitions)
+    table, beyond = with_insiders(table, stored, attackers, as_far_as_possible)
     clock = Clock(time_limit, cancel=cancel)
     with interruptible(clock):
         if method == OPTIMAL:
             pattern = suppress_cells(table, solver, clock, on_progress, seed)
         else:
-            pattern = suppress_large(table, method, clock, on_progress)
+            pattern = from_insiders_too(table, suppress_large(table, method, clock, on_progress), clock)
     limit = None if pattern.proven else clock.limit
     levels = method != OPTIMAL and int(pattern.suppressed.sum()) > _MOST_INTERVALS
     checked = audit_levels(table, pattern.suppressed) if levels else audit(table, pattern.suppressed)
-    if not checked.passed:
+    crowd = crowd_result(table, pattern.suppressed, beyond)
+    if not checked.passed or not (crowd is None or crowd.audit.passed):
         raise AssertionError("a pattern that was found does not protect when it is audited")
     status = Status.OPTIMAL if pattern.proven else Status.INTERRUPTED if clock.stopped else Status.FEASIBLE
     more = {
@@ -128,7 +147,7 @@ def protect_table(
         "time_limit": time_limit,
         **_of_large(pattern, levels=levels),
     }
-    return table_result(stored, table, pattern.suppressed, checked, pattern, (status, limit), more)
+    return table_result(stored, table, pattern.suppressed, checked, pattern, (status, limit), more, crowd)
 
 
 def _of_large(pattern: Pattern, *, levels: bool) -> dict[str, object]:

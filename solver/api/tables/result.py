@@ -18,6 +18,7 @@ from linkrisk.datasets.tables.cells_and_relations import (
 )
 from linkrisk.datasets.tables.writing import internal_files, published_files
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable
+from linkrisk.solver.api.tables.crowd_result import CrowdResult
 from linkrisk.solver.api.tables.figures import suppression_figures
 from linkrisk.solver.api.tables.reported import Reported
 from linkrisk.solver.run.errors import UsageError
@@ -48,6 +49,8 @@ class TableResult(Reported):
         Everything else of the JSON.
     table : StoredTable
         The cells with the relations between them.
+    insiders : CrowdResult or None
+        What they find out.
     """
 
     cells: pd.DataFrame = field(repr=False)
@@ -58,11 +61,20 @@ class TableResult(Reported):
     limit: Limit | None
     details: dict[str, Any] = field(repr=False)
     table: StoredTable = field(repr=False)
+    insiders: CrowdResult | None = field(repr=False, default=None)
 
     @property
     def protected(self) -> bool:
-        """Whether the audit found every sensitive cell protected."""
-        return self.audit.passed
+        """Whether the audit found every sensitive cell protected, from insiders too where there are any."""
+        return self.audit.passed and (self.insiders is None or self.insiders.audit.passed)
+
+    @property
+    def unprotected(self) -> int:
+        """How many sensitive cells are not protected from somebody."""
+        found = set(self.audit.cells[(self.audit.short > 0) | self.audit.undecided].tolist())
+        if self.insiders is not None:
+            found |= set(self.insiders.audit.cells[self.insiders.audit.short > 0].tolist())
+        return len(found)
 
     def to_frame(self) -> pd.DataFrame:
         """The cells with their intervals: not to be published."""
@@ -86,7 +98,8 @@ class TableResult(Reported):
             "limit": None if self.limit is None else self.limit.value,
             "pattern": np.flatnonzero(self.suppressed).tolist(),
         }
-        return {**found, **self.details}
+        known = {} if self.insiders is None else {"insiders": self.insiders.to_dict()}
+        return {**found, **known, **self.details}
 
     def to_json(self) -> str:
         """The JSON of `tables --json`."""
@@ -137,6 +150,7 @@ def table_result(
     pattern: Pattern | None,
     ended: tuple[Status | None, Limit | None],
     more: dict[str, Any],
+    insiders: CrowdResult | None = None,
 ) -> TableResult:
     """The result of a pattern and its audit.
 
@@ -151,6 +165,7 @@ def table_result(
     ended : tuple of Status or None, Limit or None
     more : dict
         What else the JSON says.
+    insiders : CrowdResult, optional
     """
     low, high = table.value.copy(), table.value.copy()
     low[checked.cells] = np.where(checked.audited, checked.low, np.nan)
@@ -168,5 +183,6 @@ def table_result(
         "table": suppression_figures(stored, words, table, suppressed, checked),
         **more,
     }
+    frame = frame if insiders is None else insiders.columns(frame)
     final = replace(stored, cells=frame, status=words)
-    return TableResult(frame, suppressed, checked, pattern, *ended, details, final)
+    return TableResult(frame, suppressed, checked, pattern, *ended, details, final, insiders)

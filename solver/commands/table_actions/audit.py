@@ -6,6 +6,11 @@ import argparse
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from linkrisk.solver.commands.table_actions.attackers import (
+    add_attackers,
+    attacker_lines,
+    given_attackers,
+)
 from linkrisk.solver.commands.table_actions.common import (
     add_reports,
     add_written,
@@ -26,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.epilog = "example: tables audit --cells internal.csv --relations relations.csv"
     add_table(parser)
+    add_attackers(parser)
     add_written(parser, "the cells with status and the intervals that attackers find")
     add_reports(parser)
     parser.add_argument(
@@ -43,6 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     with progress_line("auditing") as line:
         result = audit_table(
             given_table(arguments),
+            **given_attackers(arguments),
             workers=whole(arguments.workers, "--workers"),
             time_limit=time_limit_of(arguments, "none"),
             on_progress=reporter(line),
@@ -68,13 +75,13 @@ def summary(arguments: argparse.Namespace, result: TableResult) -> str:
         f"suppressed  {several(secondary, 'cell')} more{cost_said(result)}",
         *_method(details),
         f"audit       {audited(result)}",
+        *attacker_lines(result.insiders),
     ]
     if result.protected:
         return "\n".join([*lines, *written_lines(arguments, "output", "internal")])
     lines += written_lines(arguments, "internal")
     if arguments.output is not None:
-        wrong = int(((result.audit.short > 0) | result.audit.undecided).sum())
-        lines.append(f"output      none: {count(wrong)} not protected")
+        lines.append(f"output      none: {count(result.unprotected)} not protected")
     return "\n".join(lines)
 
 
@@ -113,7 +120,7 @@ def audited(result: TableResult) -> str:
         more += "; levels only, no intervals"
     elif left:
         more += f"; ended before {several(left, 'interval')} could be found"
-    if result.protected:
+    if found.passed:
         return f"every sensitive cell is protected from outsiders{more}"
     short, open_ = int((found.short > 0).sum()), int(found.undecided.sum())
     said = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from linkrisk.solver.commands.table_actions.attackers import add_attackers, given_attackers
 from linkrisk.solver.commands.table_actions.audit import summary
 from linkrisk.solver.commands.table_actions.common import (
     add_reports,
@@ -34,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="value",
         help="of a cell: its value (default), unit, log of 1 + value, or given in the column cost",
     )
+    add_attackers(parser)
     add_search(parser, "exact (default, our own) or a backend")
 
 
@@ -48,6 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
             given_table(arguments),
             method=arguments.method,
             cost=arguments.cost,
+            **given_attackers(arguments),
             backend=arguments.backend or OWN,
             seed=seed_of(arguments),
             time_limit=time_limit_of(arguments),

@@ -17,6 +17,12 @@ from linkrisk.solver.tables.attackers.audit import audit
 from linkrisk.solver.tables.suppression.branch_and_cut import BranchAndCut
 from linkrisk.solver.tables.suppression.capacity import CapacityCuts
 from linkrisk.solver.tables.suppression.heuristic import Witnesses
+from linkrisk.solver.tables.suppression.insider_cuts import (
+    CrowdWitnesses,
+    SeparatorOf,
+    kept_from_nobody,
+    search_parts,
+)
 from linkrisk.solver.tables.suppression.thinning import Thinning, protection
 
 PHASE = "suppressing cells"
@@ -77,7 +83,7 @@ def suppress_cells(
     UsageError
         If suppressing all cells does not protect one; the message names it.
     """
-    separator, witnesses, left = CapacityCuts(table), Witnesses(table), clock.seconds_left
+    (separator, witnesses), left = search_parts(table), clock.seconds_left
     part = clock.part(None if left is None else _START_SHARE * left)
     start = witnesses.pattern(separator.open, part)
     if start is None or (part.expired and not separator.holds(start)):
@@ -95,8 +101,8 @@ class _Search:
     """What the ways of searching share."""
 
     table: CellTable
-    separator: CapacityCuts
-    witnesses: Witnesses
+    separator: CapacityCuts | SeparatorOf
+    witnesses: Witnesses | CrowdWitnesses
     thinning: Thinning
     start: BoolArray
     clock: Clock
@@ -171,6 +177,8 @@ def unit_of(costs: FloatArray) -> float:
 def _unreachable(table: CellTable) -> str:
     everything: BoolArray = ~table.fixed
     found = audit(table, everything)
+    if found.passed and table.insiders:
+        return kept_from_nobody(table)
     at = int(np.argmax(found.short))
     level: FloatArray = found.short
     return (

@@ -67,10 +67,11 @@ class Witnesses:
         table = self._table
         suppressed, seen = table.primary.copy(), Seen(table, most=2 * len(demands) + 1)
         cost = table.cost if likely is None else table.cost * (1.0 - (1.0 - _CHEAP) * likely)
+        halves = self._halves(demands)
         for way in (self._few, self._all):
             if way is not None:
                 way.begin(cost, suppressed)
-        for demand in sorted(_halves(demands, table), key=lambda one: -one.level):
+        for demand in sorted(halves, key=lambda one: -one.level):
             if clock.expired:
                 return np.asarray(~table.fixed)
             up, down = seen.reach(suppressed.astype(np.float64))
@@ -82,6 +83,22 @@ class Witnesses:
             seen.add(*found)
             suppressed[found[0]] = True
         return suppressed
+
+    def _halves(self, demands: Sequence[Demand]) -> list[Demand]:
+        """Demands up and demands down; a sliding one is met by these two together, as far up as it goes."""
+        found = []
+        for demand in demands:
+            if not (demand.up and demand.down):
+                found.append(demand)
+                continue
+            if self._all is None:
+                self._all = _Ways(self._table, np.flatnonzero(~self._table.fixed))
+            up = min(demand.level, self._all.furthest_up(demand.cell))
+            if up > 0:
+                found.append(Demand(demand.cell, up, up=True, down=False))
+            if demand.level > up:
+                found.append(Demand(demand.cell, demand.level - up, up=False, down=True))
+        return found
 
     def _cheapest(
         self, demand: Demand, cost: FloatArray, suppressed: BoolArray
@@ -128,6 +145,19 @@ class _Ways:
         self._free = suppressed[self._cells]
         self._program.change_objective(np.arange(2 * found.size), np.concatenate([found, found]))
 
+    def furthest_up(self, cell: int) -> float:
+        """How far up a cell can go; costs have to be told anew then (`begin`)."""
+        count = self._cells.size
+        at = self._place[cell]
+        objective = np.zeros(2 * count)
+        objective[at] = -1.0
+        down = np.array([at + count])
+        self._program.change_objective(np.arange(2 * count), objective)
+        self._program.change_column_bounds(down, np.zeros(1), np.zeros(1))
+        solution = self._program.solve()
+        self._program.change_column_bounds(down, np.zeros(1), self._upper[down])
+        return max(float(solution.point[at]) * (1.0 - _MET), 0.0) if solution.optimal else 0.0
+
     def cheapest(self, demand: Demand, suppressed: BoolArray) -> tuple[IntArray, FloatArray] | None:
         """Cells and deviations by which the cell of a demand moves by its level; None if it cannot."""
         count = self._cells.size
@@ -162,17 +192,3 @@ def _cheapest_cells(table: CellTable, most: int) -> IntArray:
     kept = table.primary.copy()
     kept[inside[order[rank < most]]] = True
     return np.flatnonzero(kept)
-
-
-def _halves(demands: Sequence[Demand], table: CellTable) -> list[Demand]:
-    """Demands up and demands down; a sliding one is met by these two together, as far up as there is room."""
-    found = []
-    for demand in demands:
-        if not (demand.up and demand.down):
-            found.append(demand)
-            continue
-        up = min(demand.level, float(table.above[demand.cell]))
-        found.append(Demand(demand.cell, up, up=True, down=False))
-        if demand.level > up:
-            found.append(Demand(demand.cell, demand.level - up, up=False, down=True))
-    return found

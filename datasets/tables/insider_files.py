@@ -1,0 +1,109 @@
+"""Files that say who knows what: contributions, coalitions, and what insiders know of cells."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.category_names import spelled
+from linkrisk.datasets.microdata.formats.registry import read_table
+from linkrisk.datasets.microdata.numeric import check_known, numeric_matrix
+
+Source = str | Path | pd.DataFrame
+
+
+def read_contributions(source: Source, cells: int) -> pd.DataFrame:
+    """Read who contributes how much to each cell: `cell` (from 0), `contributor`, `amount`.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read, or a line is none.
+    """
+    frame, name = _read(source, ["contributor"], ["cell", "contributor", "amount"], "the contributions")
+    amount = numeric_matrix(frame, ["amount"], name)[:, 0]
+    who = _names(frame, "contributor", name)
+    made = pd.DataFrame({"cell": _cells(frame, name, cells), "contributor": who, "amount": amount})
+    twice = made.duplicated(["cell", "contributor"]).to_numpy(dtype=bool)
+    if twice.any():
+        row = int(np.argmax(twice))
+        raise DataError(
+            f"{name}, row {row + 1}: {who.iloc[row]} stands twice in cell {made['cell'].iloc[row]}; add its "
+            "amounts"
+        )
+    return made
+
+
+def read_coalitions(source: Source) -> dict[str, list[str]]:
+    """Read who tells one another everything: `coalition`, `contributor`; the members of each.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read, or a name is empty.
+    """
+    columns = ["coalition", "contributor"]
+    frame, name = _read(source, columns, columns, "the coalitions")
+    coalition, who = (_names(frame, column, name) for column in columns)
+    found: dict[str, list[str]] = {}
+    for group, member in zip(coalition, who, strict=True):
+        found.setdefault(group, []).append(member)
+    return found
+
+
+def read_insiders(source: Source, cells: int) -> pd.DataFrame:
+    """Read what insiders know: `insider`, `cell` (from 0), `lower`, `upper`; empty where they know no end.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read, or a line is none.
+    """
+    frame, name = _read(source, ["insider"], ["insider", "cell", "lower", "upper"], "the insiders")
+    ends = numeric_matrix(frame, ["lower", "upper"], name, allow_missing=True)
+    lower = np.where(np.isnan(ends[:, 0]), -np.inf, ends[:, 0])
+    upper = np.where(np.isnan(ends[:, 1]), np.inf, ends[:, 1])
+    if (lower > upper).any():
+        row = int(np.argmax(lower > upper))
+        raise DataError(
+            f"{name}, row {row + 1}: the lower end {lower[row]:g} is above the upper {upper[row]:g}"
+        )
+    return pd.DataFrame(
+        {
+            "insider": _names(frame, "insider", name),
+            "cell": _cells(frame, name, cells),
+            "lower": lower,
+            "upper": upper,
+        }
+    )
+
+
+def _read(source: Source, text: list[str], columns: list[str], what: str) -> tuple[pd.DataFrame, str]:
+    if isinstance(source, pd.DataFrame):
+        frame, name = source, what
+    else:
+        frame, name = read_table(source, text_columns=text), str(source)
+    check_known(columns, list(frame.columns), name, what="column")
+    return frame.reset_index(drop=True), name
+
+
+def _names(frame: pd.DataFrame, column: str, name: str) -> pd.Series:
+    missing = frame[column].isna().to_numpy(dtype=bool)
+    if missing.any():
+        raise DataError(f"{name}, row {int(np.argmax(missing)) + 1}, column {column!r}: it is empty")
+    return frame[column].map(spelled)
+
+
+def _cells(frame: pd.DataFrame, name: str, cells: int) -> npt.NDArray[np.int64]:
+    found = numeric_matrix(frame, ["cell"], name)[:, 0]
+    wrong = (found != np.floor(found)) | (found < 0) | (found >= cells)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise DataError(
+            f"{name}, row {row + 1}, column 'cell': {found[row]:g} is no cell; they are 0 to {cells - 1}"
+        )
+    return found.astype(np.int64)

@@ -1,0 +1,148 @@
+"""What contributors know of a table by their own contributions, alone or together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from linkrisk.formulations.tables.cell_table import CellTable, FloatArray, Insider, IntArray
+
+_SAME = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """Who contributes how much to which cell.
+
+    Attributes
+    ----------
+    cell : ndarray of int64, shape (k,)
+    who : ndarray of int64, shape (k,)
+        A number for each contributor, each at most once in a cell.
+    amount : ndarray of float64, shape (k,)
+    names : sequence of str
+        Of the contributors.
+    """
+
+    cell: IntArray
+    who: IntArray
+    amount: FloatArray
+    names: Sequence[str]
+
+    def insiders(self, value: FloatArray) -> tuple[Insider, ...]:
+        """Each contributor by itself.
+
+        Parameters
+        ----------
+        value : ndarray of float64, shape (n,)
+            Of the cells.
+        """
+        order = np.argsort(self.who, kind="stable")
+        lower, upper = self._bounds(self.cell, self.amount, np.ones(self.cell.size), value)
+        starts = np.flatnonzero(np.diff(self.who[order], prepend=-1))
+        parts = (np.split(one[order], starts[1:]) for one in (self.cell, lower, upper))
+        names = (str(self.names[int(self.who[order[at]])]) for at in starts)
+        return tuple(_told(*one) for one in zip(names, *parts, strict=True))
+
+    def coalition(self, name: str, members: Sequence[int], value: FloatArray) -> Insider:
+        """Several contributors that tell one another everything: the sums of their amounts."""
+        mine = np.isin(self.who, np.asarray(members))
+        cells, place = np.unique(self.cell[mine], return_inverse=True)
+        amount = np.bincount(place, self.amount[mine], cells.size).astype(np.float64)
+        count = np.bincount(place, minlength=cells.size).astype(np.float64)
+        return _told(name, cells, *self._bounds(cells, amount, count, value))
+
+    def _bounds(
+        self, cell: IntArray, amount: FloatArray, count: FloatArray, value: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """What is known of cells by amounts that `count` of their contributors have together.
+
+        Exactly where there is nobody else; else at least the amount, if nobody contributes less than nothing.
+        """
+        everybody = np.bincount(self.cell, minlength=value.size)
+        negative = np.zeros(value.size, dtype=np.bool_)
+        negative[self.cell[self.amount < 0]] = True
+        same = np.abs(amount - value[cell]) <= _SAME * np.maximum(1.0, np.abs(value[cell]))
+        exactly = (count == everybody[cell]) & same
+        least = np.where(negative[cell], -np.inf, np.minimum(amount, value[cell]))
+        return np.where(exactly, value[cell], least), np.where(exactly, value[cell], np.inf)
+
+
+def _told(name: str, cells: IntArray, lower: FloatArray, upper: FloatArray) -> Insider:
+    """An insider, without what tells nothing."""
+    more = (lower > 0) | np.isfinite(upper) | (np.isfinite(lower) & (lower < 0))
+    return Insider(name, cells[more], lower[more], upper[more])
+
+
+def singletons(table: CellTable, respondents: IntArray) -> tuple[Insider, ...]:
+    """The only respondents of cells: one for each, unless a relation shows that they are the same.
+
+    Where all other cells of a relation have no respondents, the single ones of two cells are one person.
+
+    Parameters
+    ----------
+    table : CellTable
+    respondents : ndarray of int64, shape (n,)
+        How many each cell has.
+    """
+    alone, some = respondents == 1, respondents > 0
+    relations = sparse.csr_array(table.relations)
+    pairs = [
+        inside
+        for line in np.split(relations.indices, relations.indptr[1:-1])
+        if (inside := line[some[line]]).size == 2 and alone[inside].all()
+    ]
+    ends = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    graph = sparse.csr_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(len(table),) * 2)
+    label = connected_components(graph, directed=False)[1]
+    found = []
+    for person in dict.fromkeys(label[alone].tolist()):
+        cells = np.flatnonzero(alone & (label == person))
+        which = f"cell {cells[0]}" if cells.size == 1 else "cells " + ", ".join(str(one) for one in cells)
+        exact = table.value[cells]
+        found.append(Insider(f"the only respondent of {which}", cells, exact, exact))
+    return tuple(found)
+
+
+def carried_up(table: CellTable, insiders: Sequence[Insider]) -> tuple[Insider, ...]:
+    """Insiders who know that a total is at least what its parts are at least.
+
+    Nobody can keep that from them, so that a level below it is cut (`CellTable.seen_by`).
+
+    Parameters
+    ----------
+    table : CellTable
+    insiders : sequence of Insider
+    """
+    relations = sparse.csr_array(table.relations)
+    rows = np.repeat(np.arange(relations.shape[0]), np.diff(relations.indptr))
+    minus = relations.data < 0
+    single = np.flatnonzero(np.bincount(rows[minus], minlength=relations.shape[0]) == 1)
+    total = np.zeros(relations.shape[0], dtype=np.int64)
+    weight = np.ones(relations.shape[0])
+    total[rows[minus]], weight[rows[minus]] = relations.indices[minus], -relations.data[minus]
+    parts = sparse.csr_array(relations)
+    parts.data = np.where(minus, 0.0, relations.data)
+    parts, total, weight = parts[single], total[single], weight[single]
+    return tuple(_carried(table, one, parts, total, weight) for one in insiders)
+
+
+def _carried(
+    table: CellTable, insider: Insider, parts: sparse.csr_array, total: IntArray, weight: FloatArray
+) -> Insider:
+    lower, upper = table.lower.copy(), np.full(len(table), np.inf)
+    lower[insider.cells] = np.maximum(lower[insider.cells], insider.lower)
+    upper[insider.cells] = insider.upper
+    while True:
+        before = lower.copy()
+        np.maximum.at(lower, total, (parts @ lower) / weight)
+        lower = np.minimum(lower, table.value)  # sums of decimals
+        if (lower <= before + _SAME * np.maximum(1.0, np.abs(before))).all():
+            break
+    more = (lower > table.lower) | np.isfinite(upper)
+    cells = np.flatnonzero(more)
+    return replace(insider, cells=cells, lower=lower[cells], upper=upper[cells])

@@ -1,0 +1,182 @@
+"""From what is known of insiders to the table with them: singletons, contributors, coalitions, or a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.numeric import numeric_matrix
+from linkrisk.datasets.tables.cells_and_relations import StoredTable
+from linkrisk.datasets.tables.insider_files import read_coalitions, read_contributions, read_insiders
+from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Insider
+from linkrisk.formulations.tables.crowd import Crowd
+from linkrisk.formulations.tables.own_knowledge import Shares, carried_up, singletons
+from linkrisk.solver.api.tables.crowd_result import CrowdResult
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.progress import Reporter
+from linkrisk.solver.tables.attackers.by_insider import audit_by_everybody
+from linkrisk.solver.tables.attackers.crowd_attacks import Unmet
+from linkrisk.solver.tables.suppression.insider_cuts import kept_from_nobody, unreachable
+
+SINGLETONS, CONTRIBUTORS = "singletons", "contributors"
+
+File = str | Path | pd.DataFrame
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attackers:
+    """Who attacks besides the outsider.
+
+    Attributes
+    ----------
+    insiders : str, path or frame, optional
+        ``singletons``, ``contributors``, or a file with `insider`, `cell`, `lower`, `upper`.
+    contributors : path or frame, optional
+        `cell`, `contributor`, `amount`, as `make_table` writes them.
+    coalitions : path or frame, optional
+        `coalition`, `contributor`.
+    """
+
+    insiders: File | None = None
+    contributors: File | None = None
+    coalitions: File | None = None
+
+    def of(self, table: CellTable, stored: StoredTable) -> CellTable:
+        """The table with its insiders.
+
+        Raises
+        ------
+        UsageError, DataError
+            If a file cannot be used, or what is needed is not there.
+        """
+        shares = None if self.contributors is None else _shares(self.contributors, len(table))
+        found = (*self._single(table, stored, shares), *self._together(table, shares))
+        return replace(table, insiders=tuple(one for one in found if one.cells.size))
+
+    def _single(self, table: CellTable, stored: StoredTable, shares: Shares | None) -> Sequence[Insider]:
+        if self.insiders is None:
+            return ()
+        if isinstance(self.insiders, str) and self.insiders in (SINGLETONS, CONTRIBUTORS):
+            if shares is not None:
+                every = shares.insiders(table.value)
+                return every if self.insiders == CONTRIBUTORS else [one for one in every if _alone(one)]
+            if self.insiders == CONTRIBUTORS:
+                raise UsageError("contributors as insiders need the file of contributions; give it")
+            return carried_up(table, singletons(table, _respondents(stored)))
+        return carried_up(table, _of_file(read_insiders(self.insiders, len(table)), table))
+
+    def _together(self, table: CellTable, shares: Shares | None) -> list[Insider]:
+        if self.coalitions is None:
+            return []
+        if shares is None:
+            raise UsageError("coalitions need the file of contributions; give it")
+        number = {name: at for at, name in enumerate(shares.names)}
+        found = []
+        for name, members in read_coalitions(self.coalitions).items():
+            unknown = [one for one in members if one not in number]
+            if unknown:
+                raise DataError(
+                    f"coalition {name!r}: {unknown[0]!r} contributes to no cell; correct the name"
+                )
+            found.append(shares.coalition(name, [number[one] for one in members], table.value))
+        return found
+
+
+def _alone(one: Insider) -> bool:
+    """Whether somebody knows a cell exactly."""
+    return bool((one.lower == one.upper).any())
+
+
+def _shares(source: File, cells: int) -> Shares:
+    frame = read_contributions(source, cells)
+    who, names = pd.factorize(frame["contributor"])
+    return Shares(
+        frame["cell"].to_numpy(dtype=np.int64),
+        who.astype(np.int64),
+        frame["amount"].to_numpy(dtype=np.float64),
+        [str(name) for name in names],
+    )
+
+
+def _respondents(stored: StoredTable) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    if "respondents" not in stored.cells.columns:
+        raise UsageError(
+            f"{stored.name} has no column 'respondents', which says who is alone in a cell; give it, or the "
+            "file of contributions"
+        )
+    found = numeric_matrix(stored.cells, ["respondents"], stored.name)[:, 0]
+    return found.astype(np.int64)
+
+
+def _of_file(frame: pd.DataFrame, table: CellTable) -> list[Insider]:
+    wrong = (frame["lower"].to_numpy() > table.value[frame["cell"]]) | (
+        frame["upper"].to_numpy() < table.value[frame["cell"]]
+    )
+    if wrong.any():
+        row = frame.iloc[int(np.argmax(wrong))]
+        raise DataError(
+            f"insider {row['insider']!r}: the value {table.value[row['cell']]:g} of cell {row['cell']} is "
+            "outside of what they know; correct it"
+        )
+    return [
+        Insider(
+            str(name),
+            part["cell"].to_numpy(dtype=np.int64),
+            part["lower"].to_numpy(dtype=np.float64),
+            part["upper"].to_numpy(dtype=np.float64),
+        )
+        for name, part in frame.groupby("insider", sort=False)
+    ]
+
+
+def _reachable(table: CellTable, as_far_as_possible: bool) -> tuple[CellTable, list[Unmet]]:
+    """The table with levels that can be reached against every insider, and those that cannot.
+
+    Raises
+    ------
+    UsageError
+        If one cannot, and it was not said to go as far as possible.
+    """
+    beyond = [one for one in unreachable(Crowd.of(table)) if one.owner]
+    if not beyond:
+        return table, []
+    if not as_far_as_possible:
+        raise UsageError(kept_from_nobody(table))
+    insiders = list(table.insiders)
+    for one in beyond:
+        at, key = one.owner - 1, (one.demand.cell, one.demand.up, one.demand.down)
+        insiders[at] = replace(insiders[at], lowered={**insiders[at].lowered, key: max(one.found, 0.0)})
+    return replace(table, insiders=tuple(insiders)), beyond
+
+
+def with_insiders(
+    table: CellTable, stored: StoredTable, attackers: Attackers, as_far_as_possible: bool
+) -> tuple[CellTable, list[Unmet]]:
+    """The table with those who attack it, and the levels that cannot be reached against some.
+
+    Raises
+    ------
+    UsageError, DataError
+        If a file cannot be used; if a level cannot be reached, unless it was said to go as far as possible.
+    """
+    made = attackers.of(table, stored)
+    return _reachable(made, as_far_as_possible) if made.insiders else (made, [])
+
+
+def crowd_result(
+    table: CellTable,
+    suppressed: BoolArray,
+    beyond: Sequence[Unmet],
+    clock: Clock | None = None,
+    report: Reporter | None = None,
+) -> CrowdResult | None:
+    """What insiders find out of a pattern; None where there are none."""
+    if not table.insiders:
+        return None
+    return CrowdResult(audit_by_everybody(table, suppressed, clock, report), tuple(beyond))

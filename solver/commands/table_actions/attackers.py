@@ -1,0 +1,69 @@
+"""Options that say who attacks a table besides outsiders, and the lines on what they find out."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from linkrisk.solver.commands.unsafe_options import several
+
+if TYPE_CHECKING:
+    from linkrisk.solver.api.tables.crowd_result import CrowdResult
+
+_SHOWN = 5
+
+
+def add_attackers(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    group = parser.add_argument_group("who attacks besides outsiders")
+    group.add_argument(
+        "--insiders",
+        metavar="WHO",
+        help="singletons (the only respondents of cells), contributors (every respondent, by what it "
+        "contributed), or a file: insider, cell, lower, upper",
+    )
+    group.add_argument(
+        "--contributors", metavar="FILE", help="cell, contributor, amount, as tables make writes them"
+    )
+    group.add_argument(
+        "--coalitions", metavar="FILE", help="who tells one another everything: coalition, contributor"
+    )
+    group.add_argument(
+        "--as-far-as-possible",
+        action="store_true",
+        help="lower the levels that cannot be reached against an insider, whatever is suppressed",
+    )
+
+
+def given_attackers(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The keywords of `protect_table` and `audit_table`."""
+    return {
+        "insiders": arguments.insiders,
+        "contributors": arguments.contributors,
+        "coalitions": arguments.coalitions,
+        "as_far_as_possible": arguments.as_far_as_possible,
+    }
+
+
+def attacker_lines(found: CrowdResult | None) -> list[str]:
+    """What insiders find out."""
+    if found is None:
+        return []
+    audit, many = found.audit, several(len(found.audit.names) - 1, "insider")
+    lines = [f"insiders    {many}: every sensitive cell is protected from each"]
+    if not audit.passed:
+        short = [at for at in range(len(audit.cells)) if audit.short[at] > 0]
+        shown = "; ".join(
+            f"{audit.cells[at]} from {audit.names[audit.short_of[at]]} (by {audit.short[at]:g})"
+            for at in short[:_SHOWN]
+        )
+        more = f" and {len(short) - _SHOWN} more" if len(short) > _SHOWN else ""
+        lines = [f"insiders    {many}: NOT protected: {several(len(short), 'cell')}: {shown}{more}"]
+    if found.beyond:
+        shown = "; ".join(
+            f"{one.demand.cell} from {audit.names[one.owner]} ({one.found:g} of {one.demand.level:g})"
+            for one in found.beyond[:_SHOWN]
+        )
+        more = f" and {len(found.beyond) - _SHOWN} more" if len(found.beyond) > _SHOWN else ""
+        lines.append(f"unreachable {several(len(found.beyond), 'level')}: cell {shown}{more}")
+    return lines

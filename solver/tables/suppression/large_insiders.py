@@ -1,0 +1,36 @@
+"""Patterns of large tables that protect from insiders, too."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from linkrisk.formulations.tables.cell_table import CellTable
+from linkrisk.formulations.tables.crowd import Crowd
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.tables.suppression.insider_cuts import InsiderCuts, InsiderPatterns, kept_from_nobody
+from linkrisk.solver.tables.suppression.large_tables import LargePattern
+
+
+def from_insiders_too(table: CellTable, pattern: LargePattern, clock: Clock) -> LargePattern:
+    """A pattern that protects from the outsider, with what insiders ask for; its bound stays one.
+
+    Parameters
+    ----------
+    table : CellTable
+        With its insiders.
+    pattern : LargePattern
+    clock : Clock
+        When to leave out no more of what was added.
+
+    Raises
+    ------
+    UsageError
+        If something cannot be kept from one of them.
+    """
+    if not table.insiders:
+        return pattern
+    own = InsiderPatterns(InsiderCuts(Crowd.of(table))).protecting(pattern.suppressed, clock)
+    if own is None:
+        raise UsageError(kept_from_nobody(table))
+    return replace(pattern, suppressed=own, cost=float(table.cost[own & table.free].sum()))
