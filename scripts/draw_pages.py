@@ -1,9 +1,10 @@
-"""Draw the pictures of README and docs/app.md: docs/pictures/report.png, app.png, file.png and map.png.
+"""Draw the pictures of README and of pages: report.png, app.png, file.png, map.png, table-report.png.
 
     python scripts/draw_pages.py
 
 They are taken in Debian's chromium from a report and an application that this script runs on data inside of
-scikit-learn: 400 records, microaggregated in two groups. It needs the extras `app` and `dev`; some minutes.
+scikit-learn: 400 records, microaggregated in two groups; that of a table from firms that are drawn here. It
+needs the extras `app` and `dev`; some minutes. `--part table` draws that of a table alone.
 """
 
 from __future__ import annotations
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+import numpy as np  # noqa: E402
+import pandas as pd  # noqa: E402
+
+from linkrisk import make_table, protect_table  # noqa: E402
 from linkrisk.datasets.masking.microaggregation import AttributeGroup, Microaggregation  # noqa: E402
 from linkrisk.datasets.public.embedded import load_wdbc  # noqa: E402
 from linkrisk.solver.app.project import Project  # noqa: E402
@@ -77,6 +82,40 @@ def draw_report(browser: Browser, address: str) -> None:
     page.close()
 
 
+def table_page(folder: Path) -> Path:
+    """The report of a table of drawn firms, by region and size, whose hierarchy of regions has two levels."""
+    chance = np.random.default_rng(11)
+    regions = ["North 1", "North 2", "North 3", "South 1", "South 2", "South 3", "South 4"]
+    firms = pd.DataFrame(
+        {
+            "region": chance.choice(regions, 260, p=[0.2, 0.15, 0.05, 0.25, 0.15, 0.15, 0.05]),
+            "size": chance.choice(["1-9", "10-49", "50-249", "250+"], 260, p=[0.4, 0.3, 0.2, 0.1]),
+            "turnover": np.ceil(np.exp(chance.normal(4.0, 1.1, 260))),
+        }
+    )
+    tree = folder / "regions.csv"
+    parents = [("North", "Total"), ("South", "Total"), *((code, code.split()[0]) for code in regions)]
+    pd.DataFrame(parents, columns=["code", "parent"]).to_csv(tree, index=False)
+    made = make_table(
+        firms, ["region", "size"], response="turnover", rules=["p=15"], hierarchies={"region": tree}
+    )
+    made.write(folder / "cells.csv", folder / "relations.csv")
+    page = folder / "table.html"
+    protect_table(folder / "cells.csv", folder / "relations.csv").report(page)
+    return page
+
+
+def draw_table(browser: Browser, address: str) -> None:
+    """The table as a grid, with what is known of the sensitive cell under the cursor."""
+    page = browser.new_page(viewport={"width": 1000, "height": 900}, reduced_motion="reduce")
+    page.goto(address)
+    page.wait_for_selector("html[data-ready]", state="attached", timeout=PATIENCE)
+    page.locator(".cells td.sensitive").first.click()
+    page.locator("#table").screenshot(path=PICTURES / "table-report.png")
+    print("docs/pictures/table-report.png")
+    page.close()
+
+
 def draw_app(browser: Browser, folder: Path) -> None:
     """A run of the application on which the bound has closed, the page of a file, and the map of a sweep."""
     swept = waiting_sweep(folder)
@@ -118,20 +157,24 @@ def waiting_sweep(folder: Path) -> str:
 
 def main() -> None:
     """Draw them."""
-    argparse.ArgumentParser(
+    parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    ).parse_args()
+    )
+    parser.add_argument("--part", choices=["all", "table"], default="all")
+    part = parser.parse_args().part
     from playwright.sync_api import sync_playwright
 
     PICTURES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
         folder = Path(scratch) / "project"
-        files = pair(folder)
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-dev-shm-usage"]
         )
-        draw_app(browser, folder)
-        draw_report(browser, report_page(files, Path(scratch)).as_uri())
+        draw_table(browser, table_page(Path(scratch)).as_uri())
+        if part == "all":
+            files = pair(folder)
+            draw_app(browser, folder)
+            draw_report(browser, report_page(files, Path(scratch)).as_uri())
         browser.close()
 
 

@@ -31,6 +31,9 @@ LETTERS = {
 }
 """Marks beside the value, so that nothing hangs on colour alone; those of statuses are letters of ARGUS."""
 
+SUPPRESSED = frozenset((CellState.SENSITIVE, CellState.SECONDARY, CellState.SHORT))
+"""Of cells whose value is not published."""
+
 STATES = {
     CellState.PUBLISHED: "published",
     CellState.FIXED: "always published",

@@ -42,6 +42,8 @@ def how_it_was_made(given: Json) -> Section:
     blocks: list[Block] = [Numbers("What was asked", tuple(_asked(given)))]
     if given["cost"] is not None:
         blocks.append(Numbers("How it was found", tuple(found_by(given))))
+    else:
+        blocks.append(Numbers("The audit", (Number("Time taken", duration(given.get("seconds"))),)))
     blocks.append(files(given))
     return Section("making", "How it was made", "What is needed to make this again.", tuple(blocks))
 

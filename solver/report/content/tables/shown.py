@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from itertools import product
 
 from linkrisk.solver.charts.table import Of
-from linkrisk.solver.report.cell_grid import CellGrid, CellState, GridCell
+from linkrisk.solver.report.cell_grid import SUPPRESSED, CellGrid, CellState, GridCell
 from linkrisk.solver.report.content.tables.words import (
     STATUSES,
     Attacked,
@@ -152,7 +152,8 @@ def _slices(
             columns,
             cells,
         )
-        options.append((name, (grid,)))
+        gone = sum(cell.state in SUPPRESSED for line in cells for cell in line)
+        options.append((f"{name} ({gone} suppressed)" if gone else name, (grid,)))
     if len(options) == 1:
         return options[0][1]
     return (Choice(f"Slice of the table, by {joined([variables[one] for one in rest])}", tuple(options)),)

@@ -1,9 +1,25 @@
 // One option at a time, as tabs: arrows, Home and End move between them. On paper all options stand below each other.
+const MOST_TABS = 12; // more are a list
 let choices = 0;
+
+function startList(root, options) {
+  const list = element("select", {}, ...options.map((option, at) => {
+    return element("option", { value: at }, option.querySelector(".option-name").textContent);
+  }));
+  const show = () => options.forEach((one, at) => one.toggleAttribute("data-closed", at !== Number(list.value)));
+  list.addEventListener("change", show);
+  root.classList.add("tabbed");
+  root.prepend(element("div", { class: "tools" }, element("label", {}, root.dataset.label, list)));
+  show();
+}
 
 function startChoice(root) {
   const options = [...root.querySelectorAll(":scope > .option")];
   if (options.length < 2) return;
+  if (options.length > MOST_TABS) {
+    startList(root, options);
+    return;
+  }
   choices += 1;
   const label = `choice-${choices}`;
   const tabs = options.map((option, at) => {

@@ -8,6 +8,9 @@ from browsers import chromium, opened
 from table_files import write_table_files
 
 from linkrisk import audit_table, protect_table, round_table
+from linkrisk.solver.report.cell_grid import CellGrid, CellState, GridCell
+from linkrisk.solver.report.document import Audience, Choice, Document, Headline, Section
+from linkrisk.solver.report.page import render_page
 
 pytestmark = pytest.mark.browser
 
@@ -80,3 +83,19 @@ def test_an_audit_that_failed_and_a_rounding_can_be_read(browser, files, tmp_pat
             assert one.page.locator(".cells .legend .key").count() >= 2
             one.page.emulate_media(media="print")
             assert one.page.locator(".cells .said").is_hidden()
+
+
+def test_many_slices_are_chosen_from_a_list(browser, tmp_path):
+    one = CellGrid("c", "row", "column", ("a",), ("b",), [[GridCell(CellState.PUBLISHED, "7")]])
+    choice = Choice("Slice", tuple((f"slice {at}", (one,)) for at in range(13)))
+    head = Headline("below", "v", "w")
+    page = render_page(
+        Document("t", Audience.INTERNAL, head, (Section("s", "S", "", (choice,)),), "0", "now", about="table")
+    )
+    with opened(browser, page, tmp_path, width=420) as opened_page:
+        assert opened_page.page.locator("[role=tab]").count() == 0
+        opened_page.page.get_by_label("Slice").select_option("slice 12")
+        shown = opened_page.page.locator(".option:not([data-closed])")
+        assert shown.count() == 1
+        assert "slice 12" in shown.inner_text()
+        assert opened_page.violations() == []
