@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from linkrisk.solver import open_table as open_table
     from linkrisk.solver import perturb_counts as perturb_counts
     from linkrisk.solver import protect_table as protect_table
+    from linkrisk.solver import recode_table as recode_table
     from linkrisk.solver import risk as risk
     from linkrisk.solver import round_table as round_table
     from linkrisk.solver import run_batch as run_batch
@@ -55,6 +56,7 @@ __all__ = [
     "open_table",
     "perturb_counts",
     "protect_table",
+    "recode_table",
     "report",
     "report_of",
     "risk",

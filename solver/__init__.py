@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from linkrisk.solver.api.tables.make import make_table as make_table
     from linkrisk.solver.api.tables.perturb import perturb_counts as perturb_counts
     from linkrisk.solver.api.tables.protect import protect_table as protect_table
+    from linkrisk.solver.api.tables.recode import recode_table as recode_table
     from linkrisk.solver.api.tables.round import round_table as round_table
     from linkrisk.solver.api.tables.run import run_batch as run_batch
     from linkrisk.solver.api.tables.source import link_tables as link_tables
@@ -56,6 +57,7 @@ _WHERE = {
     "link": "api.link",
     "make_table": "api.tables.make",
     "mask": "api.mask",
+    "recode_table": "api.tables.recode",
     "report": "api.report",
     "report_of": "api.report",
     "risk": "api.risk",
@@ -83,6 +85,7 @@ __all__ = [
     "open_table",
     "perturb_counts",
     "protect_table",
+    "recode_table",
     "report",
     "report_of",
     "risk",

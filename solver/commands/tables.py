@@ -7,6 +7,7 @@ import importlib
 
 ACTIONS = {
     "make": "make a table of microdata, with its sensitive cells",
+    "recode": "make a table of coarser codes, and say what each recoding does to sensitive cells and costs",
     "suppress": "suppress the cells of least cost that protect the sensitive ones, proven",
     "audit": "find what an attacker can compute of every suppressed cell; exit code 1 where it is too much",
     "run": "run a batch of ARGUS",

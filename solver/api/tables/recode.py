@@ -1,0 +1,254 @@
+"""`recode_table`: a table of coarser codes, and what each recoding does to sensitive cells and costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.record import version
+from linkrisk.datasets.microdata.category_names import spelled
+from linkrisk.datasets.microdata.formats.registry import read_table
+from linkrisk.datasets.microdata.numeric import check_known
+from linkrisk.datasets.tables.code_trees import CodeTree, codes_of
+from linkrisk.datasets.tables.recoded_codes import cut_at_level, recoded
+from linkrisk.datasets.tables.relations_of_codes import HierarchyFiles
+from linkrisk.formulations.tables.primary_rules import PrimaryRule
+from linkrisk.solver.api.choices import TableLike
+from linkrisk.solver.api.keywords import checked_keywords
+from linkrisk.solver.api.masking_source import read_source
+from linkrisk.solver.api.tables.make import MadeTable, make_table
+from linkrisk.solver.api.tables.protect import DEFAULT_TIME_LIMIT, protect_table
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.results import dump_json
+
+AS_IT_IS, ALL = "as it is", "all together"
+
+
+@dataclass(frozen=True)
+class RecodingEffect:
+    """A table with some recodings.
+
+    Attributes
+    ----------
+    recoding : str
+    cells, relations : int
+    empty : int
+        Cells that nobody is in.
+    sensitive : int
+    secondary : int or None
+        Cells that are suppressed with them, where that was asked for, and possible.
+    cost, bound : float or None
+        Of these, and what no pattern that protects costs less than.
+    """
+
+    recoding: str
+    cells: int
+    relations: int
+    empty: int
+    sensitive: int
+    secondary: int | None = None
+    cost: float | None = None
+    bound: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class RecodedTable:
+    """A table of coarser codes.
+
+    Attributes
+    ----------
+    made : MadeTable
+        With all recodings.
+    effects : tuple of RecodingEffect
+        The table as it is, with each recoding by itself, and with all.
+    details : dict
+        Everything else of the JSON.
+    """
+
+    made: MadeTable = field(repr=False)
+    effects: tuple[RecodingEffect, ...]
+    details: dict[str, Any] = field(repr=False)
+
+    def to_frame(self) -> pd.DataFrame:
+        """A line for each of the effects."""
+        return pd.DataFrame([asdict(one) for one in self.effects])
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of `tables recode --json` as a dictionary."""
+        return {**self.details, "effects": [asdict(one) for one in self.effects]}
+
+    def to_json(self) -> str:
+        """The JSON of `tables recode --json`."""
+        return dump_json(self.to_dict())
+
+    def write(self, cells: str | Path, relations: str | Path) -> None:
+        """Write the table with all recodings, as `make_table` does.
+
+        Raises
+        ------
+        DataError
+            If it cannot be written.
+        """
+        self.made.write(cells, relations)
+
+
+@checked_keywords
+def recode_table(
+    data: TableLike,
+    by: Sequence[str],
+    *,
+    recode: Mapping[str, str | Path] | None = None,
+    cut: Mapping[str, int] | None = None,
+    response: str | None = None,
+    rules: Sequence[str | PrimaryRule] = (),
+    hierarchies: Mapping[str, HierarchyFiles] | None = None,
+    holding: str | None = None,
+    weight: str | None = None,
+    suppress: bool = False,
+    time_limit: float | None = DEFAULT_TIME_LIMIT,
+) -> RecodedTable:
+    """Make a table of coarser codes, and say what each recoding does.
+
+    Parameters
+    ----------
+    data, by, response, rules, hierarchies, holding, weight
+        See `make_table`.
+    recode : mapping of str to path, optional
+        For a variable, which codes become others: a recoding file of ARGUS (``.grc``), one that names codes
+        of its tree to cut at, or a table with the columns `code` and `becomes`. The codes are right below
+        the total afterwards, except with a cut.
+    cut : mapping of str to int, optional
+        For a variable, the level of its tree that becomes the lowest; the total is at 0.
+    suppress : bool
+        Whether to suppress cells of least value in each of the tables, too.
+    time_limit : float, optional
+        Seconds for each suppression.
+
+    Returns
+    -------
+    RecodedTable
+        Where nothing is asked for, with every cut of every tree by itself.
+
+    Raises
+    ------
+    TypeError
+        If there is no such keyword.
+    UsageError, DataError, FormulationError
+        If the request or the data cannot be used.
+
+    Examples
+    --------
+    >>> from linkrisk import recode_table
+    >>> recode_table("firms.csv", ["region"], cut={"region": 1}, rules=["frequency=3"])  # doctest: +SKIP
+    """
+    source = read_source(data, (), None, list(by))
+    check_known(list(by), list(source.known.columns), source.name, what="by")
+    trees = {name: _tree(source.known, name, hierarchies or {}) for name in by}
+    asked = _asked(recode or {}, cut or {}, trees)
+    more = {"response": response, "rules": rules, "holding": holding, "weight": weight}
+
+    def made(chosen: Mapping[str, _Recoding]) -> MadeTable:
+        frame, coarser = source.known, dict(trees)
+        for name, (_, tree, becomes) in chosen.items():
+            coarser[name] = tree
+            frame = frame.assign(**{name: _mapped(frame[name], becomes)})
+        return make_table(frame, by, hierarchies=coarser, **more)
+
+    limit = time_limit if suppress else _NOT_ASKED
+    plain = made({})
+    alone = asked or _every_cut(trees)
+    effects = [_effect(AS_IT_IS, plain, limit)]
+    effects += [_effect(each[0], made({each[1].variable: each}), limit) for each in alone]
+    last = made({each[1].variable: each for each in asked}) if asked else plain
+    if len(asked) > 1:
+        effects.append(_effect(ALL, last, limit))
+    details = {"linkrisk": version(), "name": source.name, "by": list(by), "suppressed": suppress}
+    return RecodedTable(last, tuple(effects), details)
+
+
+_Recoding = tuple[str, CodeTree, dict[str, str]]
+"""What to call it, the codes afterwards, and what each code becomes."""
+
+_NOT_ASKED = -1.0
+
+
+def _tree(frame: pd.DataFrame, name: str, files: Mapping[str, HierarchyFiles]) -> CodeTree:
+    if name not in files:
+        return CodeTree.flat(name, (spelled(code) for code in frame[name].dropna().unique()))
+    found = codes_of(name, files[name])
+    if not isinstance(found, CodeTree):
+        raise UsageError(f"{name!r} has several hierarchies; give the one that is to be recoded")
+    return found
+
+
+def _mapped(column: pd.Series, becomes: Mapping[str, str]) -> pd.Series:
+    return column.map(lambda code: becomes.get(spelled(code), spelled(code)), na_action="ignore")
+
+
+def _asked(
+    recode: Mapping[str, str | Path], cut: Mapping[str, int], trees: Mapping[str, CodeTree]
+) -> list[_Recoding]:
+    found: list[_Recoding] = []
+    for name in [*recode, *cut]:
+        if name not in trees:
+            raise UsageError(f"recode: {name!r} is no explanatory variable; these are {', '.join(trees)}")
+        if name in recode and name in cut:
+            raise UsageError(f"{name!r} is both recoded and cut; leave one out")
+    for name, path in recode.items():
+        found.append((f"{name} by {path}", *_by_file(trees[name], Path(path))))
+    for name, level in cut.items():
+        if level < 1:
+            raise UsageError(f"{name!r} cannot be cut at level {level}: levels are 1 and more")
+        found.append((f"{name} cut at {level}", *cut_at_level(trees[name], level)))
+    return found
+
+
+def _by_file(tree: CodeTree, path: Path) -> tuple[CodeTree, dict[str, str]]:
+    if path.suffix.lower() != ".csv":
+        return recoded(tree, path)
+    frame = read_table(path, text_columns=["code", "becomes"])
+    check_known(["code", "becomes"], list(frame.columns), str(path), what="column")
+    inner = {int(line[0]) for line in tree.inner}
+    leaves = [code for at, code in enumerate(tree.codes) if at not in inner]
+    given = dict(zip(frame["code"], frame["becomes"], strict=True))
+    for row, code in enumerate(frame["code"], start=1):
+        if code not in leaves:
+            raise DataError(f"{path}, row {row}: {code!r} is no code of {tree.variable!r}; correct it")
+    becomes = {code: str(given.get(code, code)) for code in leaves}
+    return CodeTree.flat(tree.variable, becomes.values(), tree.codes[0]), becomes
+
+
+def _every_cut(trees: Mapping[str, CodeTree]) -> list[_Recoding]:
+    return [
+        (f"{name} cut at {level}", *cut_at_level(tree, level))
+        for name, tree in trees.items()
+        for level in range(max(tree.depths().values()) - 1, 0, -1)
+    ]
+
+
+def _effect(name: str, made: MadeTable, limit: float | None) -> RecodingEffect:
+    cells = made.cells
+    found = RecodingEffect(
+        recoding=name,
+        cells=len(cells),
+        relations=int(made.relations["relation"].max()) + 1,
+        empty=int((cells["respondents"] == 0).sum()),
+        sensitive=made.sensitive,
+    )
+    if limit == _NOT_ASKED:
+        return found
+    if not made.sensitive:
+        return RecodingEffect(**{**asdict(found), "secondary": 0, "cost": 0.0, "bound": 0.0})
+    try:
+        pattern = protect_table(made, time_limit=limit)
+    except UsageError:  # a cell that cannot be protected: nothing is suppressed then
+        return found
+    assert pattern.pattern is not None
+    secondary = int(pattern.suppressed.sum()) - made.sensitive
+    cost, bound = pattern.pattern.cost, pattern.pattern.bound
+    return RecodingEffect(**{**asdict(found), "secondary": secondary, "cost": cost, "bound": bound})

@@ -1,0 +1,89 @@
+"""`tables recode`: coarser codes, and what they do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from cli_runs import check_golden, refuse, run
+
+from linkrisk import make_table, recode_table
+
+TREE = "code,parent\nN,Total\nN1,N\nN2,N\nN3,N\nS,Total\nS1,S\nS2,S\n"
+ASKED = ["tables", "recode", "--input", "persons.csv", "--by", "region,age", "--rule", "frequency=3"]
+HIERARCHY = ["--hierarchy", "region=tree.csv"]
+
+
+@pytest.fixture(autouse=True)
+def persons(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    counts = {"N1": (9, 1, 4), "N2": (5, 6, 2), "N3": (1, 7, 8), "S1": (6, 5, 9), "S2": (7, 2, 6)}
+    lines = [
+        f"{region},{age}"
+        for region, row in counts.items()
+        for age, count in zip((10, 40, 70), row, strict=True)
+        for _ in range(count)
+    ]
+    Path("persons.csv").write_text("region,age\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    Path("tree.csv").write_text(TREE, encoding="utf-8")
+    Path("age.grc").write_text("old: 40-\n10: 10\n", encoding="utf-8")
+    Path("age.csv").write_text("code,becomes\n40,old\n70,old\n", encoding="utf-8")
+
+
+def test_what_is_printed_and_written(capsys):
+    asked = [*HIERARCHY, "--cut", "region=1", "--recode", "age=age.csv", "--suppress"]
+    files = ["--cells", "cells.csv", "--relations", "relations.csv", "--json", "found.json"]
+    check_golden("tables-recode", run(capsys, *ASKED, *asked, *files, "--time-limit", "none"))
+    cells = pd.read_csv("cells.csv")
+    assert set(cells["region"]) == {"Total", "N", "S"}
+    assert set(cells["age"]) == {"Total", "10", "old"}
+    frame = pd.read_csv("persons.csv")
+    both = cells[(cells["region"] == "N") & (cells["age"] == "old")]
+    assert both["value"].iloc[0] == (frame["region"].str.startswith("N") & (frame["age"] > 10)).sum()
+    effects = json.loads(Path("found.json").read_text(encoding="utf-8"))["effects"]
+    assert [one["recoding"] for one in effects] == [
+        "as it is",
+        "age by age.csv",
+        "region cut at 1",
+        "all together",
+    ]
+    plain = make_table(
+        "persons.csv", ["region", "age"], rules=["frequency=3"], hierarchies={"region": "tree.csv"}
+    )
+    assert effects[0]["sensitive"] == plain.sensitive
+    assert effects[-1]["sensitive"] == 0
+    assert effects[-1]["cost"] == 0
+
+
+def test_every_cut_is_shown_where_nothing_is_asked_for(capsys):
+    lines = run(capsys, *ASKED, *HIERARCHY).splitlines()
+    assert [line.split("  ")[0] for line in lines] == ["recoding", "as it is", "region cut at 1"]
+
+
+def test_files_of_argus_and_of_codes_say_the_same():
+    first, second = (
+        recode_table("persons.csv", ["region", "age"], recode={"age": f"age.{end}"}, rules=["frequency=3"])
+        for end in ("grc", "csv")
+    )
+    assert first.made.cells.equals(second.made.cells)
+    assert len(first.to_frame()) == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--cut", "sex=1"], "recode: 'sex' is no explanatory variable; these are region, age"),
+        (["--cut", "region=0"], "'region' cannot be cut at level 0: levels are 1 and more"),
+        (["--cut", "age=1"], "'age' has no codes below level 1; leave its recoding out"),
+        (
+            [*HIERARCHY, "--cut", "region=1", "--recode", "region=age.csv"],
+            "'region' is both recoded and cut; leave one out",
+        ),
+        (["--recode", "region=age.csv"], "age.csv, row 1: '40' is no code of 'region'; correct it"),
+        (["--cells", "cells.csv"], "a table is two files: give both --cells and --relations, or none"),
+    ],
+)
+def test_what_cannot_be_asked_for(capsys, options, message):
+    refuse(capsys, message, *ASKED, *options)
