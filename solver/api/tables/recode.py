@@ -150,7 +150,7 @@ def recode_table(
     check_known(list(by), list(source.known.columns), source.name, what="by")
     trees = {name: _tree(source.known, name, hierarchies or {}) for name in by}
     asked = _asked(recode or {}, cut or {}, trees)
-    more = {"response": response, "rules": rules, "holding": holding, "weight": weight}
+    more: dict[str, Any] = {"response": response, "rules": rules, "holding": holding, "weight": weight}
 
     def made(chosen: Mapping[str, _Recoding]) -> MadeTable:
         frame, coarser = source.known, dict(trees)
