@@ -234,5 +234,6 @@ class _Search:
         """Say how far it is, and whether to stop."""
         if self._report is not None:
             cost, least = min(self.cost, progress.objective / scale), max(self.bound, progress.bound / scale)
-            self._report(Progress.uncounted(PHASE, f"cost {cost:,.6g}, at least {least:,.6g}"))
+            found = f"cost {cost:,.6g}" if np.isfinite(cost) else "none yet"
+            self._report(Progress.uncounted(PHASE, f"{found}, at least {max(least, 0.0):,.6g}"))
         return self._clock.expired

@@ -104,7 +104,8 @@ def _searched(
         if report is not None:
             cost = min(getattr(progress, "objective", np.inf), np.inf if best is None else best)
             least = max(getattr(progress, "bound", 0.0), bound)
-            report(Progress.uncounted(PHASE, f"change {cost:,.6g}, at least {least:,.6g}"))
+            found = f"change {cost:,.6g}" if np.isfinite(cost) else "none yet"
+            report(Progress.uncounted(PHASE, f"{found}, at least {max(least, 0.0):,.6g}"))
         return clock.expired
 
     options = SolveOptions(time_limit=clock.seconds_left, seed=seed)

@@ -146,7 +146,7 @@ class _Search:
         """A bound of units as one of costs."""
         if not self._unit:
             return bound
-        return float(np.ceil(bound - 1e-9)) / round(1.0 / self._unit)
+        return (float(np.ceil(bound - 1e-9)) + 0.0) / round(1.0 / self._unit)  # never -0
 
     def _tell(self, cost: float, bound: float) -> bool:
         """Say how far it is, and whether to stop."""

@@ -52,13 +52,14 @@ def the_table(given: Json) -> Section:
     note = "Shares of values are those of the sum of their sizes over all cells, totals included."
     found = attacked(given)
     known = {one.cell: one for one in found}
+    narrowest = {one["cell"]: one for one in (given.get("insiders") or {"narrowest": []})["narrowest"]}
 
     def drawn(at: int) -> GridCell:
         cell, status = given["table"]["all"], given["table"]["all"]["status"][at]
         value = exactly(cell["value"][at])
         if at not in known:
             return GridCell(CellState.FIXED if status == "z" else CellState.PUBLISHED, value)
-        return GridCell(_state(known[at]), value, _note(known[at]))
+        return GridCell(_state(known[at]), value, _note(known[at]) + _nearer(known[at], narrowest.get(at)))
 
     return Section(
         "table",
@@ -80,6 +81,13 @@ def _note(one: Attacked) -> str:
     short = f", short by {exactly(one.short)}" if one.short > 0 else ""
     short = ", and nobody has seen whether it does" if one.undecided else short
     return f"{known}; {asked} must remain possible{short}" if asked else known
+
+
+def _nearer(one: Attacked, found: Json | None) -> str:
+    """What an insider finds who knows more than outsiders; nothing where nobody does."""
+    if found is None or found["high"] - found["low"] >= (one.high - one.low) * (1.0 - 1e-6):
+        return ""
+    return f"; {found['attacker']} finds {exactly(found['low'])} to {exactly(found['high'])}"
 
 
 def levels(one: Attacked) -> str:
