@@ -67,11 +67,20 @@ def begin(
 
 @kernel
 def _exchange(inverse: FloatArray, column: FloatArray, place: int) -> None:
-    """Take a column, as the basis makes it, into the basis."""
-    inverse[place] /= column[place]
-    for row in range(column.size):
-        if row != place and column[row] != 0.0:
-            inverse[row] -= column[row] * inverse[place]
+    """Take a column, as the basis makes it, into the basis; most of a row of the inverse is 0."""
+    count = column.size
+    entries, length = np.empty(count, dtype=np.int64), 0
+    for at in range(count):
+        if inverse[place, at] != 0.0:
+            inverse[place, at] /= column[place]
+            entries[length] = at
+            length += 1
+    for row in range(count):
+        factor = column[row]
+        if row == place or factor == 0.0:
+            continue
+        for other in entries[:length]:
+            inverse[row, other] -= factor * inverse[place, other]
 
 
 @kernel
@@ -185,6 +194,7 @@ def furthest(
     point: FloatArray,
     goal: int,
     sign: float,
+    enough: float,
     most_steps: int,
 ) -> int:
     """Move a cell as far as it goes; `inverse`, `basis` and `point` are where to begin, and where it ends.
@@ -201,6 +211,8 @@ def furthest(
         The cell.
     sign : float
         1 for up, -1 for down.
+    enough : float
+        A deviation from which on it need not go further; inf for as far as it goes.
     most_steps : int
 
     Returns
@@ -215,6 +227,8 @@ def furthest(
     column = np.zeros(basis.size)
     stalled = 0
     for _ in range(most_steps):
+        if sign * point[goal] >= enough:
+            return OPTIMAL
         entering, way, place = goal, sign, _place(basis, goal)
         if place >= 0:
             multipliers = sign * inverse[place]

@@ -21,7 +21,7 @@ _OPTIONS = LinearOptions(
     own={"simplex_strategy": 4, "simplex_scale_strategy": 0, "presolve": "off"},
 )
 
-_SMALL = 250
+_SMALL = 1000
 """Relations up to which our own simplex method is faster, as it holds the inverse of the basis."""
 
 _RESIDUAL = 1e-9
@@ -90,8 +90,8 @@ class Attacker:
             )
         )
 
-    def attack(self, cell: int, sign: float) -> Attack:
-        """Move a suppressed cell up (1) or down (-1) as far as it goes.
+    def attack(self, cell: int, sign: float, enough: float = np.inf) -> Attack:
+        """Move a suppressed cell up (1) or down (-1) as far as it goes, or as far as is enough.
 
         Raises
         ------
@@ -99,7 +99,7 @@ class Attacker:
             If the optimiser fails.
         """
         at = int(np.searchsorted(self._cells, cell))
-        point, found = self._program.furthest(at, sign)
+        point, found = self._program.furthest(at, sign, enough)
         multipliers = np.zeros(self._by_cell.shape[0])
         multipliers[self._rows] = found
         goal = np.zeros(len(self._table))
@@ -130,18 +130,18 @@ class _Small:
         self._other: _Large | None = None
         self._restart()
 
-    def furthest(self, at: int, sign: float) -> tuple[FloatArray, FloatArray]:
-        """Deviations of a cell as far as it goes, and the multipliers of the relations."""
+    def furthest(self, at: int, sign: float, enough: float) -> tuple[FloatArray, FloatArray]:
+        """Deviations of a cell as far as it goes or is enough, and the multipliers of the relations."""
         part = self._part
         steps = 20 * (part.relations + part.lower.size)
         args = (part.starts, part.rows, part.values, part.lower, part.upper, self._inverse, self._basis)
-        ended = furthest(*args, self._point, at, sign, steps)
+        ended = furthest(*args, self._point, at, sign, enough, steps)
         sums = np.bincount(part.rows, part.values * np.repeat(self._point, np.diff(part.starts)))
         close = np.abs(sums).max(initial=0.0) <= _RESIDUAL * max(1.0, np.abs(self._point).max(initial=0.0))
         if ended != OPTIMAL or not close:
             self._restart()
             self._other = self._other or _Large(part)
-            return self._other.furthest(at, sign)
+            return self._other.furthest(at, sign, enough)
         place = np.flatnonzero(self._basis == at)
         found = self._inverse[place[0]] * sign if place.size else np.zeros(part.relations)
         return self._point.copy(), found
@@ -172,16 +172,20 @@ class _Large:
             _OPTIONS,
         )
         self._goal = np.zeros(0, dtype=np.int64)
+        self._point, self._none = np.zeros(cells), none
 
-    def furthest(self, at: int, sign: float) -> tuple[FloatArray, FloatArray]:
-        """Deviations of a cell as far as it goes, and the multipliers of the relations."""
+    def furthest(self, at: int, sign: float, enough: float) -> tuple[FloatArray, FloatArray]:
+        """Deviations of a cell as far as it goes or is enough, and the multipliers of the relations."""
+        if sign * self._point[at] >= enough:
+            return self._point, self._none
         self._program.change_objective(self._goal, np.zeros(self._goal.size))
         self._goal = np.array([at])
         self._program.change_objective(self._goal, np.array([-sign]))
         solution = self._program.solve()
         if not solution.optimal:
             raise RuntimeError(f"the attacker's program ended {solution.status}")
-        return solution.point, -solution.duals
+        self._point = solution.point
+        return self._point, -solution.duals
 
 
 def signs_of(demand: Demand) -> list[float]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 import numpy as np
 
-from linkrisk.formulations.tables.cell_table import CellTable, FloatArray, IntArray
+from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatArray, IntArray
 
 _NOTHING = 1e-9
 """What moves by so much less than the cell that moves most does not move."""
@@ -17,44 +19,52 @@ class Seen:
     ----------
     table : CellTable
     most : int
-        As many are kept, the latest.
+        As many are kept, the latest; of each attack only the last.
+    asked : ndarray of bool, shape (n,), optional
+        The cells whose reach is asked for; all where absent.
     """
 
-    def __init__(self, table: CellTable, most: int = 64) -> None:
+    def __init__(self, table: CellTable, most: int = 300, asked: BoolArray | None = None) -> None:
         self._most = most
+        self._asked = np.ones(len(table), dtype=np.bool_) if asked is None else asked
         self._above, self._below = table.above, table.below
-        self._found: list[tuple[IntArray, FloatArray]] = []
+        self._found: dict[Hashable, tuple[IntArray, FloatArray]] = {}
         self._stale = True
 
-    def add(self, cells: IntArray, deviations: FloatArray) -> None:
-        """Remember deviations of some cells; all others stay where they are."""
+    def add(self, attack: Hashable, cells: IntArray, deviations: FloatArray) -> None:
+        """Remember deviations of some cells, by which attack they were found; all others stay."""
         size = np.abs(deviations)
         moves = size > _NOTHING * size.max(initial=0.0)
         if moves.any():
-            self._found.append((cells[moves], deviations[moves]))
-            self._found = self._found[-self._most :]
+            self._found.pop(attack, None)
+            self._found[attack] = cells[moves], deviations[moves]
+            if len(self._found) > self._most:
+                del self._found[next(iter(self._found))]
             self._stale = True
 
     def reach(self, suppressed: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """How far each cell goes up, and down, in a pattern: at least, shape (n,) each."""
+        """How far each cell that is asked for goes up, and down, in a pattern: at least, shape (n,) each."""
         up, down = np.zeros(suppressed.size), np.zeros(suppressed.size)
         if not self._found:
             return up, down
         if self._stale:
-            self._cells = np.concatenate([cells for cells, _ in self._found])
-            self._moves = np.concatenate([moves for _, moves in self._found])
-            sizes = [cells.size for cells, _ in self._found]
+            self._cells = np.concatenate([cells for cells, _ in self._found.values()])
+            self._moves = np.concatenate([moves for _, moves in self._found.values()])
+            sizes = [cells.size for cells, _ in self._found.values()]
             self._starts = np.concatenate([[0], np.cumsum(sizes[:-1])]).astype(np.int64)
             self._whose = np.repeat(np.arange(len(sizes)), sizes)
-            self._up, self._down = np.maximum(self._moves, 0.0), np.maximum(-self._moves, 0.0)
+            self._told = np.flatnonzero(self._asked[self._cells])
+            told = self._moves[self._told]
+            self._up, self._down = np.maximum(told, 0.0), np.maximum(-told, 0.0)
             size = np.abs(self._moves)
             there, other = self._moves > 0, self._cells
             self._forth = np.where(there, self._above[other], self._below[other]) / size
             self._back = np.where(there, self._below[other], self._above[other]) / size
             self._stale = False
         share = suppressed[self._cells]
-        forth = np.minimum.reduceat(self._forth * share, self._starts)[self._whose]
-        back = np.minimum.reduceat(self._back * share, self._starts)[self._whose]
-        np.maximum.at(up, self._cells, np.maximum(forth * self._up, back * self._down))
-        np.maximum.at(down, self._cells, np.maximum(forth * self._down, back * self._up))
+        cells, whose = self._cells[self._told], self._whose[self._told]
+        forth = np.minimum.reduceat(self._forth * share, self._starts)[whose]
+        back = np.minimum.reduceat(self._back * share, self._starts)[whose]
+        np.maximum.at(up, cells, np.maximum(forth * self._up, back * self._down))
+        np.maximum.at(down, cells, np.maximum(forth * self._down, back * self._up))
         return up, down

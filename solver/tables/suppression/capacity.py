@@ -84,7 +84,10 @@ class _Attacks:
         self.bridges = BridgeRows(table)
         self._table, self._attacker, self._seen = table, Attacker(table), Seen(table)
         alone = table.primary.astype(np.float64)
-        self.open = tuple(demand for demand, _ in self.violated(alone, table.demands))
+        self.open = tuple(dict.fromkeys(demand for demand, _ in self.violated(alone, table.demands)))
+        asked = np.zeros(len(table), dtype=np.bool_)
+        asked[[demand.cell for demand in self.open]] = True
+        self._seen = Seen(table, asked=asked)
 
     def taken(self, x: FloatArray) -> FloatArray:
         """A point as a pattern: the primary cells are in it."""
@@ -104,11 +107,15 @@ class _Attacks:
             if not told:
                 self._attacker.knows(suppressed)
                 told = True
-            attacks = [self._attacker.attack(demand.cell, sign) for sign in signs_of(demand)]
-            for one in attacks:
-                self._seen.add(one.cells, one.deviations)
+            signs = signs_of(demand)
+            enough = demand.level if len(signs) == 1 else np.inf
+            attacks = [self._attacker.attack(demand.cell, sign, enough) for sign in signs]
+            for one, sign in zip(attacks, signs, strict=True):
+                self._seen.add((demand.cell, sign), one.cells, one.deviations)
                 up[one.cells] = np.maximum(up[one.cells], one.deviations)
                 down[one.cells] = np.maximum(down[one.cells], -one.deviations)
+            if sum(one.found for one in attacks) >= demand.level * (1.0 - _SHORT):
+                continue
             most = attacks[0].most if len(attacks) == 1 else attacks[0].most + attacks[1].most
             for given in self._given(suppressed, most, demand.level):
                 row = capacity_row(most, demand.level, given)

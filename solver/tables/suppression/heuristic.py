@@ -80,7 +80,7 @@ class Witnesses:
             found = self._cheapest(demand, cost, suppressed)
             if found is None:
                 return None
-            seen.add(*found)
+            seen.add(demand, *found)
             suppressed[found[0]] = True
         return suppressed
 
