@@ -1,0 +1,187 @@
+"""What the search adds to its relaxation: rows and bounds hold for every pattern that protects."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from plain_audit import plain_short
+from random_tables import random_table
+from scipy import sparse
+from scipy.optimize import linprog
+
+from linkrisk.formulations.programs.separation import Cuts
+from linkrisk.formulations.tables.suppression_model import BridgeRows, alone_rows, capacity_row
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.tables.suppression.capacity import CapacityCuts
+from linkrisk.solver.tables.suppression.cell_suppression import suppress_cells, unit_of
+from linkrisk.solver.tables.suppression.relaxation import Relaxation
+from linkrisk.solver.tables.suppression.rounding_cuts import rounded, rounding_cuts
+from linkrisk.solver.tables.suppression.thinning import Thinning, protection
+
+
+def corners(count):
+    return np.array(list(product((0.0, 1.0), repeat=count)))
+
+
+def covering(generator, rows, columns):
+    """A relaxation of rows with whole coefficients and others, that the point of ones keeps."""
+    matrix = generator.integers(0, 3, (rows, columns)) * (generator.random((rows, columns)) < 0.6)
+    matrix = matrix * np.where(generator.random((rows, 1)) < 0.3, 0.37, 1.0)
+    right = np.floor(matrix.sum(axis=1) * generator.random(rows) * 10.0) / 10.0
+    cuts = Cuts(sparse.csr_array(matrix), right, np.full(rows, np.inf))
+    cost = generator.integers(1, 9, columns).astype(float)
+    return Relaxation(cuts, cost, np.zeros(columns), np.ones(columns)), matrix, right, cost
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_rounded_rows_keep_all_points_of_zeros_and_ones(seed):
+    generator = np.random.default_rng(seed)
+    sums = np.round(generator.normal(size=(6, 7)) * 2.0, generator.integers(0, 3))
+    right, point = np.round(generator.normal(size=6), 2), generator.random(7)
+    point[generator.random(7) < 0.3] = 1.0
+    rows, wanted = rounded(sums, right, point)
+    for corner in corners(7):
+        kept = sums @ corner >= right - 1e-12
+        assert (rows[kept] @ corner >= wanted[kept] - 1e-9).all()
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_rows_made_of_a_basis_cut_off_its_point_and_no_whole_one(seed):
+    relaxation, matrix, right, _ = covering(np.random.default_rng(seed), 6, 8)
+    solved = relaxation.solve()
+    rows, wanted = rounding_cuts(relaxation, solved.point)
+    assert (rows @ solved.point < wanted).all()
+    for corner in corners(8):
+        if (matrix @ corner >= right - 1e-12).all():
+            assert (rows @ corner >= wanted - 1e-9).all()
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_any_multipliers_give_a_bound(seed):
+    """Counted in fractions: no point is cheaper, whatever the duals are."""
+    generator = np.random.default_rng(seed)
+    relaxation, matrix, right, cost = covering(generator, 5, 6)
+    best = linprog(cost, A_ub=-matrix, b_ub=-right, bounds=(0, 1)).fun
+    assert relaxation.solve().bound == pytest.approx(best, abs=1e-9)
+    duals = generator.normal(size=5) * 3.0
+    bound, _ = relaxation._safe(duals)
+    y = [Fraction(max(one, 0.0)) for one in duals]
+    exact = sum((Fraction(r) * u for r, u in zip(right, y, strict=True)), Fraction(0))
+    for column in range(6):
+        reduced = Fraction(cost[column]) - sum(
+            (Fraction(matrix[row, column]) * y[row] for row in range(5)), Fraction(0)
+        )
+        exact += min(Fraction(0), reduced)
+    assert Fraction(bound) <= exact
+    assert bound >= float(exact) - 1e-9 * (1.0 + abs(float(exact)))
+
+
+def test_a_relaxation_without_points_has_no_bound_from_above():
+    cuts = Cuts(sparse.csr_array(np.array([[1.0, 1.0]])), np.array([3.0]), np.array([np.inf]))
+    solved = Relaxation(cuts, np.ones(2), np.zeros(2), np.ones(2)).solve()
+    assert (solved.bound, solved.optimal) == (np.inf, False)
+
+
+def test_what_is_decided_goes_to_the_right_hand_sides():
+    generator = np.random.default_rng(4)
+    whole, *_ = covering(generator, 6, 9)
+    objective = whole.objective.copy()
+    none = np.zeros(9, dtype=bool)
+    ones, zeros = none.copy(), none.copy()
+    ones[[2, 5]], zeros[7] = True, True
+    whole.decide(zeros, ones)
+    whole.restrict(whole.lower.copy(), whole.upper.copy())
+    part = whole.smaller(objective)
+    assert part.cells.tolist() == [0, 1, 3, 4, 6, 8]
+    first, second = whole.solve(), part.solve()
+    assert second.bound == pytest.approx(first.bound)
+    assert part.whole_point(second.point)[[2, 5, 7]].tolist() == [1.0, 1.0, 0.0]
+    assert part.bounds_where(np.array([7]), np.array([], dtype=int)) is None
+    assert part.bounds_where(np.array([2]), np.array([7])) is not None
+
+
+def protecting(table):
+    """All patterns that protect, and whether each has a free cell alone in a relation."""
+    free, inside = np.flatnonzero(table.free), table.relations.toarray() != 0
+    found = []
+    for bits in product((False, True), repeat=free.size):
+        suppressed = table.primary.copy()
+        suppressed[free] = bits
+        more = any((suppressed >= other).all() for other, _ in found)  # more protects, too
+        if more or not plain_short(table, suppressed):
+            alone = inside[inside[:, suppressed].sum(axis=1) == 1]
+            found.append((suppressed.astype(float), bool((alone[:, suppressed & table.free]).any())))
+    return found
+
+
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize("seed", [2, pytest.param(0, marks=SLOW), pytest.param(1, marks=SLOW)])
+def test_no_row_cuts_off_a_pattern_that_protects(seed):
+    generator = np.random.default_rng(seed)
+    table = random_table(generator, [(2, 2), (2, 2)], zeros=0.0, share=0.4, most=12)
+    if not table.primary.any():
+        table = random_table(generator, [(2, 2), (2, 2)], zeros=0.0, share=0.9, most=12)
+    patterns = protecting(table)
+    separator, bridges = CapacityCuts(table), BridgeRows(table)
+    first = alone_rows(table)
+    for suppressed, _ in patterns:
+        assert first.violation(suppressed) == 0.0
+    for _ in range(12):
+        point = np.where(table.fixed, 0.0, generator.random(len(table)) ** generator.integers(1, 6))
+        cuts, alone = separator(point), bridges(np.where(table.primary, 1.0, point), 1e-3)
+        capacity = cuts.count - alone.count
+        for suppressed, has_bridge in patterns:
+            kept = cuts.matrix @ suppressed >= cuts.lower - 1e-9
+            assert kept[:capacity].all()
+            assert kept.all() or has_bridge
+
+
+def test_a_row_without_what_is_given():
+    """10 are wanted, 4 are there; of what may give 20, 3 and 6, the first is enough for what is left."""
+    reach = np.array([4.0, 20.0, 3.0, 6.0, 0.0])
+    cells, coefficients, right = capacity_row(reach, 10.0, np.array([True, False, False, False, False]))
+    assert (cells.tolist(), coefficients.tolist()) == ([1, 2, 3], [1.0, 0.5, 1.0])
+    assert right == pytest.approx(1.0)
+    cells, coefficients, _ = capacity_row(reach, 10.0)
+    assert coefficients.tolist() == [0.4, 1.0, 0.3, 0.6]
+    enough = capacity_row(reach, 10.0, np.array([False, True, False, False, False]))
+    assert enough[1].tolist() == coefficients.tolist()
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_nothing_can_be_left_out_of_what_is_thinned(seed):
+    table = random_table(np.random.default_rng(seed), [(4, 2), (4, 4)])
+    separator = CapacityCuts(table)
+    thinned = Thinning(table, protection(separator))(~table.fixed, table.cost, Clock(None))
+    assert not plain_short(table, thinned)
+    for cell in np.flatnonzero(thinned & table.free):
+        less = thinned.copy()
+        less[cell] = False
+        assert plain_short(table, less)
+
+
+@pytest.mark.parametrize(
+    ("costs", "unit"),
+    [([1.0, 5.0], 1.0), ([0.1, 0.2, 0.3], 0.1), ([521925.478, 1.0], 0.001), ([1 / 3], 0.0), ([1e16], 0.0)],
+)
+def test_the_unit_of_costs(costs, unit):
+    assert unit_of(np.array(costs)) == unit
+
+
+def test_costs_that_are_decimals_are_proven():
+    table = random_table(np.random.default_rng(8), [(5, 5), (4, 2)], decimals=3, most=90_000)
+    found = suppress_cells(table, None, Clock(None))
+    assert unit_of(table.cost[table.free]) == pytest.approx(1e-3)
+    assert found.proven
+    assert found.bound == found.cost
+    assert not plain_short(table, found.suppressed)
