@@ -14,7 +14,7 @@ import pandas as pd
 from scipy import sparse
 
 from linkrisk.datasets.tables.code_trees import CodeTree
-from linkrisk.datasets.tables.tabulating import tabulate
+from linkrisk.datasets.tables.tabulating import Roles, tabulate
 from linkrisk.formulations.tables.controlled_rounding import ControlledRounding
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.run.clock import Clock
@@ -43,7 +43,7 @@ def _table(sizes: tuple[int, ...], groups: tuple[int, ...]) -> ControlledRoundin
     leaves = [[f"c{code}" for code in range(size)] for size in sizes]
     frame = pd.DataFrame(product(*leaves), columns=[tree.variable for tree in trees])
     frame["value"] = np.random.default_rng(0).integers(0, 200, len(frame))
-    made = tabulate(frame, trees, "value", 1)
+    made = tabulate(frame, trees, Roles(response="value"), 1)
     terms = made.terms()
     places = (terms["coefficient"].to_numpy(dtype=float), (terms["relation"], terms["cell"]))
     return ControlledRounding(

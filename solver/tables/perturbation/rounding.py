@@ -2,7 +2,7 @@
 
 Tables of two dimensions, one of them hierarchical at most, are networks: every vertex of the relaxation is
 whole, whatever the size. Elsewhere a backend searches; for a relaxed rounding there is an answer at any time:
-round what no relation sums up, and sum up the rest.
+round what no relation sums up, and sum up the rest. A zero-restricted one is dived for from the relaxation.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from linkrisk.solver.backends.linear.registry import linear_program
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Progress, Reporter
+from linkrisk.solver.tables.perturbation.rounding_dive import dived
 
 PHASE = "rounding cells"
 _WHOLE = 1e-6
@@ -78,26 +79,31 @@ def round_cells(
     solution = program.solve(seconds=clock.seconds_left)
     if solution.status is LinearStatus.INFEASIBLE:
         raise UsageError(_none(table))
-    bound = 0.0
+    bound, start = 0.0, None
     if solution.optimal and solution.objective is not None:
         bound = max(0.0, solution.objective - _CLOSE * max(1.0, abs(solution.objective)))
         point = solution.point
         if (np.abs(point - np.round(point)) <= _WHOLE).all():
             return _checked(table, table.rounded(point), bound)
-    return _searched(table, model, backend, clock, report, seed, bound)
+        if table.zero_restricted:
+            left = clock.seconds_left
+            start = dived(table, model, program, point, clock.part(None if left is None else left / 2))
+    if not table.zero_restricted:
+        start = summed_up(table)
+    return _searched(table, model, start, backend, clock, report, seed, bound)
 
 
 def _searched(
     table: ControlledRounding,
     model: MilpModel,
+    start: IntArray | None,
     backend: Backend,
     clock: Clock,
     report: Reporter | None,
     seed: int,
     bound: float,
 ) -> Rounded:
-    """By a backend, from a rounding that is summed up where there is one."""
-    start = None if table.zero_restricted else summed_up(table)
+    """By a backend, from a rounding where there is one."""
     best = None if start is None else table.cost(start)
 
     def watch(progress: object) -> bool:
@@ -176,4 +182,6 @@ def _columns(table: ControlledRounding, values: IntArray) -> FloatArray:
     """A point of the model for rounded values."""
     more = values // table.base - table.steps
     first = (more >= 1) & (table.left > 0)
+    if table.zero_restricted:
+        return np.asarray(first, dtype=np.float64)
     return np.concatenate([first, np.maximum(more - first, 0), np.maximum(-more, 0)]).astype(np.float64)

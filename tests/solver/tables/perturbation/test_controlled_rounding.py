@@ -15,10 +15,13 @@ from scipy import sparse
 
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.tables.controlled_rounding import ControlledRounding
+from linkrisk.solver.backends.linear.base import LinearOptions
+from linkrisk.solver.backends.linear.registry import linear_program
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.tables.perturbation.rounding import round_cells, summed_up
+from linkrisk.solver.tables.perturbation.rounding_dive import dived
 
 BENCH = os.environ.get("LINKRISK_DATA")
 
@@ -163,3 +166,19 @@ def test_tables_of_the_reference():
         )
         found = round_cells(table, get_backend("highs"), Clock(None))
         assert (found.cost, found.proven) == (row.sum_abs_deviation, True)
+
+
+def test_a_zero_restricted_rounding_in_three_dimensions_is_dived_for():
+    """Its relaxation is not whole; a backend would find it, too, but later."""
+    table = table_of(np.random.default_rng(1).integers(0, 60, (6, 6, 6)), 5, zero_restricted=True)
+    model = table.model()
+    program = linear_program(model, LinearOptions())
+    solution = program.solve()
+    point = solution.point
+    assert (np.abs(point - np.round(point)) > 1e-6).any()
+    values = dived(table, model, program, point, Clock(None))
+    assert table.wrong(values) is None
+    assert table.cost(values) >= solution.objective - 1e-6
+    clock = Clock(None)
+    clock.stop()
+    assert dived(table, model, program, point, clock) is None
