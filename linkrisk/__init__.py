@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from linkrisk.solver import link as link
     from linkrisk.solver import link_tables as link_tables
     from linkrisk.solver import make_table as make_table
+    from linkrisk.solver import make_tables as make_tables
     from linkrisk.solver import mask as mask
     from linkrisk.solver import open_table as open_table
     from linkrisk.solver import perturb_counts as perturb_counts
@@ -52,6 +53,7 @@ __all__ = [
     "link",
     "link_tables",
     "make_table",
+    "make_tables",
     "mask",
     "open_table",
     "perturb_counts",

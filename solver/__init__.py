@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from linkrisk.solver.api.tables.audit import audit_table as audit_table
     from linkrisk.solver.api.tables.compare import compare_table as compare_table
     from linkrisk.solver.api.tables.make import make_table as make_table
+    from linkrisk.solver.api.tables.make_tables import make_tables as make_tables
     from linkrisk.solver.api.tables.perturb import perturb_counts as perturb_counts
     from linkrisk.solver.api.tables.protect import protect_table as protect_table
     from linkrisk.solver.api.tables.recode import recode_table as recode_table
@@ -56,6 +57,7 @@ _WHERE = {
     "fit": "api.fit",
     "link": "api.link",
     "make_table": "api.tables.make",
+    "make_tables": "api.tables.make_tables",
     "mask": "api.mask",
     "recode_table": "api.tables.recode",
     "report": "api.report",
@@ -81,6 +83,7 @@ __all__ = [
     "link",
     "link_tables",
     "make_table",
+    "make_tables",
     "mask",
     "open_table",
     "perturb_counts",

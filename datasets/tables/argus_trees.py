@@ -56,16 +56,13 @@ def tree_of(variable: Variable, codes: Iterable[str], path: Path) -> CodeTree:
 
 def tree_text(tree: CodeTree, lead: str = "@") -> str:
     """A tree as a file of ARGUS (.hrc), without its total."""
-    lines, pending = [], [(0, at) for at in _below(tree, 0)[::-1]]
+    below = {int(line[0]): line[1:].tolist() for line in tree.inner}
+    lines, pending = [], [(0, at) for at in reversed(below.get(0, []))]
     while pending:
         depth, at = pending.pop()
         lines.append(lead * depth + tree.codes[at])
-        pending += [(depth + 1, one) for one in _below(tree, at)[::-1]]
+        pending += [(depth + 1, one) for one in reversed(below.get(at, []))]
     return "\n".join(lines) + "\n"
-
-
-def _below(tree: CodeTree, at: int) -> list[int]:
-    return [one for one, parent in enumerate(tree.parent.tolist()) if parent == at]
 
 
 def _by_digits(variable: Variable, codes: Iterable[str], path: Path, total: str) -> dict[str, str]:

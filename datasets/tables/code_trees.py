@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Protocol, Self
 
@@ -152,11 +153,11 @@ class JoinedTrees:
                         f"{number}. one; add it there, since both sum to the same total"
                     )
 
-    @property
+    @cached_property
     def _at(self) -> dict[str, int]:
         return {code: position for position, code in enumerate(self.codes)}
 
-    @property
+    @cached_property
     def codes(self) -> tuple[str, ...]:
         """The total, the codes of the first tree, then those that others add."""
         return tuple(dict.fromkeys(code for tree in self.trees for code in tree.codes))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -82,13 +83,42 @@ class MadeTable:
         DataError
             If one cannot be written.
         """
-        files = {**contents(StoredFile(self.cells), cells), **contents(StoredFile(self.relations), relations)}
-        if contributors is not None:
-            files |= contents(StoredFile(self.contributors), contributors)
-        write_all(files)
+        write_made(self, cells, relations, contributors)
 
     def __repr__(self) -> str:
         return f"MadeTable({len(self.cells)} cells, {self.sensitive} sensitive)"
+
+
+class Made(Protocol):
+    """What was made of microdata."""
+
+    @property
+    def cells(self) -> pd.DataFrame:
+        """A line for each cell."""
+
+    @property
+    def relations(self) -> pd.DataFrame:
+        """A line for each term."""
+
+    @property
+    def contributors(self) -> pd.DataFrame:
+        """A line for each respondent of each cell."""
+
+
+def write_made(
+    made: Made, cells: str | Path, relations: str | Path, contributors: str | Path | None = None
+) -> None:
+    """Write the files that `protect_table` reads, all or none.
+
+    Raises
+    ------
+    DataError
+        If one cannot be written.
+    """
+    files = {**contents(StoredFile(made.cells), cells), **contents(StoredFile(made.relations), relations)}
+    if contributors is not None:
+        files |= contents(StoredFile(made.contributors), contributors)
+    write_all(files)
 
 
 @checked_keywords

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from linkrisk.solver.commands.arguments import names, number
 from linkrisk.solver.commands.table_actions.common import written_lines
 from linkrisk.solver.commands.table_actions.given import hierarchies_of
 from linkrisk.solver.commands.unsafe_options import several
+
+if TYPE_CHECKING:
+    from linkrisk.solver.api.tables.make import MadeTable
+    from linkrisk.solver.api.tables.make_tables import MadeTables
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,7 +25,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--input", required=True, metavar="FILE", help="microdata, a record for each respondent"
     )
-    parser.add_argument("--by", required=True, metavar="A,B", help="explanatory variables, one to six")
+    parser.add_argument(
+        "--by",
+        required=True,
+        metavar="A,B",
+        action="append",
+        help="explanatory variables, one to six; once for each of several tables, which are linked",
+    )
     parser.add_argument("--response", metavar="COLUMN", help="what is summed; default: records are counted")
     parser.add_argument(
         "--rule",
@@ -39,8 +49,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--holding", metavar="COLUMN", help="holdings, whose respondents count as one")
     _add_columns(parser)
-    parser.add_argument("--cells", required=True, metavar="FILE", help="write the cells")
-    parser.add_argument("--relations", required=True, metavar="FILE", help="write the relations")
+    parser.add_argument("--cells", metavar="FILE", help="write the cells")
+    parser.add_argument("--relations", metavar="FILE", help="write the relations")
+    parser.add_argument(
+        "--table", metavar="FILE", help="write both in one: .jj, or .tab of ARGUS with .rda beside it"
+    )
     parser.add_argument(
         "--contributors", metavar="FILE", help="write who contributes how much to each cell: for the house"
     )
@@ -87,31 +100,56 @@ def _add_columns(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Make, write, and print what was made."""
+    from linkrisk.datasets.microdata.writing import write_all
+    from linkrisk.datasets.tables.writing import internal_files
     from linkrisk.solver.api.tables.make import make_table
-    from linkrisk.solver.commands import targets
-    from linkrisk.solver.run.errors import UsageError
+    from linkrisk.solver.api.tables.make_tables import make_tables
 
-    files = [arguments.input, arguments.cells, arguments.relations]
-    if len({Path(file).resolve() for file in files}) < len(files):
-        raise UsageError("--input, --cells and --relations are not three files; give each its own name")
-    if arguments.contributors and Path(arguments.contributors).resolve() == Path(arguments.input).resolve():
-        raise UsageError("--contributors would overwrite the --input file: give another name")
-    targets.check_targets(arguments, "cells", "relations", "contributors")
-    made = make_table(
-        arguments.input,
-        names(arguments.by, "--by") or (),
-        response=arguments.response,
-        rules=arguments.rule or (),
-        hierarchies=hierarchies_of(arguments),
-        holding=arguments.holding,
+    _check_files(arguments)
+    by = [list(names(one, "--by") or ()) for one in arguments.by]
+    how: dict[str, Any] = {
+        "response": arguments.response,
+        "rules": arguments.rule or (),
+        "hierarchies": hierarchies_of(arguments),
+        "holding": arguments.holding,
         **_more(arguments),
-    )
-    made.write(arguments.cells, arguments.relations, arguments.contributors)
+    }
+    made: MadeTable | MadeTables
+    if len(by) == 1:
+        made = make_table(arguments.input, by[0], **how)
+    else:
+        made = make_tables(arguments.input, by, **how)
+    if arguments.table is not None:
+        write_all(internal_files(made.stored(), arguments.table))
+    if arguments.cells is not None:
+        made.write(arguments.cells, arguments.relations, arguments.contributors)
     relations = int(made.relations["relation"].max()) + 1
     print(f"table       {several(len(made.cells), 'cell')}, {several(relations, 'relation')}")
     print(f"sensitive   {several(made.sensitive, 'cell')}")
-    print("\n".join(written_lines(arguments, "cells", "relations", "contributors")))
+    print("\n".join(written_lines(arguments, "cells", "relations", "contributors", "table")))
     return 0
+
+
+def _check_files(arguments: argparse.Namespace) -> None:
+    """Refuse files that are not there to be written, or would overwrite each other."""
+    from linkrisk.datasets.tables.writing import check_internal
+    from linkrisk.solver.commands import targets
+    from linkrisk.solver.run.errors import UsageError
+
+    if (arguments.cells is None) != (arguments.relations is None) or not (arguments.cells or arguments.table):
+        raise UsageError("give what is written: --cells FILE and --relations FILE, or --table FILE")
+    if arguments.contributors and not arguments.cells:
+        raise UsageError("--contributors names cells by their numbers; give --cells and --relations, too")
+    files = [one for one in (arguments.input, arguments.cells, arguments.relations) if one is not None]
+    if len({Path(file).resolve() for file in files}) < len(files):
+        raise UsageError("--input, --cells and --relations are not three files; give each its own name")
+    for name in ("contributors", "table"):
+        path = getattr(arguments, name)
+        if path and Path(path).resolve() == Path(arguments.input).resolve():
+            raise UsageError(f"--{name} would overwrite the --input file: give another name")
+    targets.check_targets(arguments, "cells", "relations", "contributors")
+    if arguments.table is not None:
+        check_internal(arguments.table)
 
 
 def _more(arguments: argparse.Namespace) -> dict[str, Any]:

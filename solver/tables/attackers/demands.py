@@ -217,5 +217,6 @@ class _Search:
 def _opposite(piece: Piece, moved: FloatArray) -> FloatArray:
     """The other way, as far as bounds let all cells go it."""
     room, wanted = np.where(moved > 0, piece.below, piece.above), np.abs(moved)
-    share = float(np.min(room / np.maximum(wanted, 1e-300), where=wanted > 0, initial=1.0))
+    going = wanted > 0
+    share = float(np.min(room[going] / wanted[going], initial=1.0))
     return -share * moved

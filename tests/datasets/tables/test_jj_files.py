@@ -76,20 +76,36 @@ def test_every_number_comes_back(inner, tmp_path_factory):
     same(table, read_jj(path))
 
 
-@pytest.mark.skipif(DATA is None, reason="needs public data: set LINKRISK_DATA to its folder")
-def test_tables_of_the_benchmark(tmp_path):
-    folder = Path(str(DATA)).parent / "bench" / "tables" / "csplib"
-    if not folder.is_dir():
-        pytest.skip("there are no tables of the benchmark beside the public data")
-    for cells in sorted(folder.glob("*_cells.csv"))[:4]:
-        terms = next(folder.glob(cells.name.replace("_cells.csv", "_equations.csv*")), None)
-        if terms is None:
-            continue
-        frame = pd.read_csv(cells)
-        table = read_cells_and_relations(frame.drop(columns="sensitive"), pd.read_csv(terms))
-        path = tmp_path / f"{cells.stem}.jj"
+BENCH = Path(str(DATA)).parent / "bench" / "tables" if DATA else None
+
+
+@pytest.mark.skipif(BENCH is None or not BENCH.is_dir(), reason="needs the benchmark beside the public data")
+@pytest.mark.parametrize("folder", ["random", pytest.param("csplib", marks=pytest.mark.slow)])
+def test_tables_of_the_benchmark_come_back(folder, tmp_path):
+    assert BENCH is not None
+    for line in pd.read_csv(BENCH / folder / "instances.csv").itertuples():
+        frame = pd.read_csv(BENCH / folder / line.cells_file)
+        frame["status"] = np.where(frame["sensitive"] == 1, "u", "s")
+        table = read_cells_and_relations(frame, relations_of(folder, line.equations_file))
+        path = tmp_path / f"{line.instance}.jj"
         path.write_text(jj_text(table), encoding="utf-8")
         same(table, read_jj(path))
+
+
+def relations_of(folder, name):
+    assert BENCH is not None
+    return pd.read_csv(BENCH / folder / name)
+
+
+@pytest.mark.skipif(BENCH is None or not BENCH.is_dir(), reason="needs the benchmark beside the public data")
+def test_tiny_tables_come_back(tmp_path):
+    assert BENCH is not None
+    cells, terms = (pd.read_csv(BENCH / "tiny" / f"tiny_{name}.csv") for name in ("cells", "equations"))
+    for name, frame in cells.groupby("table"):
+        own = terms[terms["table"] == name].reset_index(drop=True)
+        table = read_cells_and_relations(frame.reset_index(drop=True), own)
+        (tmp_path / "t.jj").write_text(jj_text(table), encoding="utf-8")
+        same(table, read_jj(tmp_path / "t.jj"))
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from linkrisk import link_tables, make_table, open_table, protect_table
+from linkrisk import link_tables, make_table, make_tables, open_table, protect_table
 from linkrisk.datasets.errors import DataError
+from linkrisk.solver.run.errors import UsageError
+
+DATA = os.environ.get("LINKRISK_DATA")
 
 RNG = np.random.default_rng(17)
 FIRMS = pd.DataFrame(
@@ -207,3 +211,96 @@ def test_parquet_and_polars_come_back(tmp_path):
     assert relations(read) == relations(table.stored())
     frames = open_table(polars.from_pandas(table.cells), polars.from_pandas(table.relations))
     assert (frames.status == read.status).all()
+
+
+def test_several_tables_of_the_same_microdata(tmp_path):
+    """As many tables linked; what respondents contribute is numbered by the joined cells."""
+    by = [["region", "size"], ["branch", "size"]]
+    tables = make_tables(FIRMS, by, response="turnover", rules=["p=20"], hierarchies={"region": "county.csv"})
+    assert repr(tables).startswith("MadeTables(2 tables, 44 cells, ")
+    one, other = made(by[0], {"region": "county.csv"}), made(by[1], {})
+    assert relations(tables.stored()) == relations(link_tables([one, other]))
+    summed = tables.contributors.groupby("cell")["amount"].sum()
+    value = tables.cells["value"].to_numpy()
+    assert summed.to_dict() == {at: one for at, one in enumerate(value) if one}
+    tables.write(tmp_path / "cells.csv", tmp_path / "relations.csv")
+    assert protect_table(tmp_path / "cells.csv", tmp_path / "relations.csv").protected
+    with pytest.raises(UsageError, match="needs the variables of each table"):
+        make_tables(FIRMS, ["region", "size"])
+    with pytest.raises(UsageError, match="hierarchies: 'age' is no explanatory variable; these are branch, "):
+        make_tables(FIRMS, by, hierarchies={"age": "county.csv"})
+
+
+@pytest.mark.skipif(DATA is None, reason="needs public data: set LINKRISK_DATA to its folder")
+def test_tables_of_regions_in_two_hierarchies():
+    """Fictitious counts of regions by county and by centrality; 1 and 2 are sensitive."""
+    frame = pd.read_csv(Path(str(DATA)) / "ssbtools_z2.csv", dtype={"fylke": str, "kostragr": str})
+    trees = []
+    for name in ("fylke", "kostragr"):
+        pairs = frame[[name, "region"]].drop_duplicates()
+        top = pd.DataFrame({"code": "g" + pairs[name].unique(), "parent": "Total"})
+        below = pd.DataFrame({"code": pairs["region"], "parent": "g" + pairs[name]})
+        pd.concat([top, below]).assign(
+            code=lambda one, n=name: one["code"].where(~one["code"].str.startswith("g"), n[0] + one["code"]),
+            parent=lambda one, n=name: one["parent"].where(
+                ~one["parent"].str.startswith("g"), n[0] + one["parent"]
+            ),
+        ).to_csv(f"{name}.csv", index=False)
+        trees.append(f"{name}.csv")
+    table = make_table(
+        frame,
+        ["region", "hovedint"],
+        response="ant",
+        hierarchies={"region": trees},
+    )
+    cells = table.cells
+    small = cells["value"].between(1, 2)
+    cells = cells.assign(
+        status=cells["status"].where(~small, "u"),
+        lower_protection=small.astype(int),
+        upper_protection=small.astype(int),
+    ).drop(columns="respondents")
+    assert len(cells) == 5 * (
+        1 + frame["region"].nunique() + frame["fylke"].nunique() + frame["kostragr"].nunique()
+    )
+    result = protect_table(open_table(cells, table.relations))
+    assert result.protected
+    assert result.pattern.proven
+
+
+@pytest.fixture
+def turnover():
+    """Activity by legal form, and activity by size: cells of one to three firms are sensitive."""
+    if DATA is None:
+        pytest.skip("needs public data: set LINKRISK_DATA to its folder")
+    folder = Path(DATA)
+    activity = pd.read_csv(folder / "rtauargus_activity_corr_table.csv", dtype=str)
+    activity.to_csv("activity.csv", index=False)
+    tables = []
+    for name, other in (("act_cj", "CJ"), ("act_size", "SIZE")):
+        frame = pd.read_csv(folder / f"rtauargus_turnover_{name}.csv", dtype={"ACTIVITY": str})
+        few = frame["N_OBS"].between(1, 3) & (frame["TOT"] > 0)
+        level = frame["TOT"].where(few, 0) * 0.1
+        status = few.map({True: "u", False: "s"})
+        frame = frame.assign(status=status, lower_protection=level, upper_protection=level)
+        how = {"by": ["ACTIVITY", other], "hierarchies": {"ACTIVITY": "activity.csv"}}
+        tables.append(open_table(frame, value="TOT", **how))
+    return tables
+
+
+def test_published_tables_of_turnover_are_linked(turnover):
+    """One table, each cell of activities once; and what is said where one of them does not add up."""
+    linked = link_tables(turnover)
+    assert len(linked) == 406 + 414 - 113
+    assert linked.by == ("ACTIVITY", "CJ", "SIZE")
+    one = turnover[0]
+    wrong = one.cells.assign(value=one.numbers["value"] + 7 * one.codes.eq("Total").all(axis=1))
+    message = r"ACTIVITY/CJ: Total/Total = .* does not add up: its terms sum to -7"
+    with pytest.raises(DataError, match=message):
+        open_table(wrong, by=["ACTIVITY", "CJ"], hierarchies={"ACTIVITY": "activity.csv"})
+
+
+@pytest.mark.slow
+def test_published_tables_of_turnover_are_protected_at_once(turnover):
+    result = protect_table(link_tables(turnover), method="heuristic", time_limit=None)
+    assert result.protected

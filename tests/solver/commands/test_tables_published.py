@@ -219,3 +219,24 @@ def test_requests_that_cannot_be_met(capsys, table, argv, message):
     before = contents()
     refuse(capsys, message, "tables", "suppress", *argv)
     assert contents() == before
+
+
+def test_tables_made_and_written_as_one(capsys):
+    """Several tables of the same microdata, and both files in one."""
+    asked = ["--input", "firms.csv", "--response", "turnover", "--rule", "p=10"]
+    printed = run(capsys, "tables", "make", *asked, "--by", "region", "--by", "size", "--table", "made.jj")
+    assert printed == "table       6 cells, 2 relations\nsensitive   2 cells\ntable       made.jj\n"
+    run(capsys, "tables", "make", *asked, "--by", "region,size", "--table", "made.tab")
+    assert open_table("made.tab").by == ("region", "size")
+    for argv, message in (
+        (["--by", "region"], "give what is written: --cells FILE and --relations FILE, or --table FILE"),
+        (
+            ["--by", "region", "--table", "a.jj", "--contributors", "b.csv"],
+            "--contributors names cells by their numbers; give --cells and --relations, too",
+        ),
+        (
+            ["--by", "region", "--by", "size", "--table", "a.tab"],
+            "a.tab: cells of ARGUS have codes, each variable in one tree, and no other relations; write .jj",
+        ),
+    ):
+        refuse(capsys, message, "tables", "make", *asked, *argv)

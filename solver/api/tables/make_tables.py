@@ -1,0 +1,133 @@
+"""`make_tables`: several tables of the same microdata, linked in the cells that they share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from linkrisk.datasets.tables.cells_and_relations import SENSITIVE, StoredTable
+from linkrisk.datasets.tables.code_trees import TOTAL
+from linkrisk.datasets.tables.linking import link
+from linkrisk.solver.api.choices import TableLike
+from linkrisk.solver.api.tables.make import MadeTable, make_table, write_made
+from linkrisk.solver.run.errors import UsageError
+
+
+@dataclass(frozen=True, eq=False)
+class MadeTables:
+    """Several tables of microdata as one.
+
+    Attributes
+    ----------
+    tables : tuple of MadeTable
+        One by one.
+    linked : StoredTable
+        The cells of all of them, each once, with all relations.
+    """
+
+    tables: tuple[MadeTable, ...]
+    linked: StoredTable = field(repr=False)
+
+    @property
+    def cells(self) -> pd.DataFrame:
+        """A line for each cell; a variable that its table does not have stands at its total."""
+        return self.linked.cells
+
+    @property
+    def relations(self) -> pd.DataFrame:
+        """A line for each term: `relation`, `cell`, `coefficient`."""
+        return self.linked.relations
+
+    @property
+    def sensitive(self) -> int:
+        """How many cells are."""
+        return int((self.linked.status == SENSITIVE).sum())
+
+    def stored(self) -> StoredTable:
+        """It as a table that `protect_table` takes."""
+        return self.linked
+
+    @property
+    def contributors(self) -> pd.DataFrame:
+        """A line for each respondent of each cell: `cell`, `contributor`, `amount`. Not to be published."""
+        number = {codes: at for at, codes in enumerate(self.linked.codes.itertuples(index=False, name=None))}
+        parts = []
+        for table in self.tables:
+            stored, each = table.stored(), table.contributors
+            columns = [
+                stored.codes[name].tolist() if name in stored.by else [TOTAL] * len(stored)
+                for name in self.linked.by
+            ]
+            place = [number[codes] for codes in zip(*columns, strict=True)]
+            parts.append(each.assign(cell=[place[cell] for cell in each["cell"]]))
+        whole = pd.concat(parts).drop_duplicates(["cell", "contributor"])
+        return whole.sort_values("cell", kind="stable").reset_index(drop=True)
+
+    def write(self, cells: str | Path, relations: str | Path, contributors: str | Path | None = None) -> None:
+        """Write the files that `protect_table` reads, all or none.
+
+        Raises
+        ------
+        DataError
+            If one cannot be written.
+        """
+        write_made(self, cells, relations, contributors)
+
+    def __repr__(self) -> str:
+        return f"MadeTables({len(self.tables)} tables, {len(self.linked)} cells, {self.sensitive} sensitive)"
+
+
+def make_tables(data: TableLike, by: Sequence[Sequence[str]], **how: Any) -> MadeTables:
+    """Make several tables of the same microdata, to be protected at once.
+
+    Parameters
+    ----------
+    data : path, name, frame (pandas, polars, pyarrow) or ndarray
+        The microdata, a record for each respondent.
+    by : sequence of sequences of str
+        The explanatory variables of each table.
+    **how
+        Everything else as in `make_table`; of hierarchies each table takes those of its variables.
+
+    Returns
+    -------
+    MadeTables
+
+    Raises
+    ------
+    TypeError
+        If there is no such keyword.
+    UsageError, DataError, FormulationError
+        If the request or the data cannot be used.
+
+    Examples
+    --------
+    >>> from linkrisk import make_tables, protect_table
+    >>> tables = make_tables(
+    ...     "firms.csv", [["region", "size"], ["branch", "size"]], response="turnover", rules=["p=10"]
+    ... )  # doctest: +SKIP
+    >>> protect_table(tables).write("safe.csv")  # doctest: +SKIP
+    """
+    if not by or any(isinstance(one, str) for one in by):
+        raise UsageError("make_tables needs the variables of each table: [['region', 'size'], ['branch']]")
+    hierarchies = how.pop("hierarchies", None) or {}
+    seen = {name for one in by for name in one}
+    unknown = next((name for name in hierarchies if name not in seen), None)
+    if unknown is not None:
+        raise UsageError(
+            f"hierarchies: {unknown!r} is no explanatory variable; these are {', '.join(sorted(seen))}"
+        )
+    tables = tuple(
+        make_table(
+            data,
+            list(one),
+            hierarchies={name: files for name, files in hierarchies.items() if name in one},
+            **how,
+        )
+        for one in by
+    )
+    return MadeTables(tables, link([table.stored() for table in tables]))
