@@ -139,6 +139,8 @@ class InsiderPatterns:
     def protecting(self, pattern: BoolArray, clock: Clock) -> BoolArray | None:
         """A pattern that protects from everybody, made of one that protects from the outsider, shape (n,).
 
+        When the clock has run out, all cells that may be suppressed.
+
         Returns
         -------
         ndarray of bool, shape (n,), or None
@@ -147,6 +149,8 @@ class InsiderPatterns:
         table = self.cuts.crowd.table
         found, before = pattern.copy(), pattern.copy()
         while wrong := self._wrong(found):
+            if clock.expired:
+                return np.asarray(~table.fixed)
             for one in wrong:
                 added = self._added(one, found)
                 if added is None:
