@@ -63,7 +63,7 @@ def _lines(arguments: argparse.Namespace, reference: pd.DataFrame, case: tuple[s
 def _table(folder: Path, name: str, weight: str) -> dict[str, object]:
     frame = pd.read_csv(folder / f"{name}_cells.csv").fillna(0.0)
     frame["status"] = np.where(frame["sensitive"], "u", "s")
-    stored = read_cells_and_relations(frame, folder / f"{name}_equations.csv.gz")
+    stored = read_cells_and_relations(frame, pd.read_csv(folder / f"{name}_equations.csv.gz"))
     table = cell_table(stored, "unit")
     each = np.ones(len(table)) if weight == "1" else 1.0 / np.maximum(table.value, 1.0)
     return {"table": table, "weight": each}

@@ -51,15 +51,17 @@ def _said(value: object) -> str:
 
 
 def _table(path: Path) -> StoredTable:
+    name = path.name.removesuffix("_cells.csv")
     beside = [
-        path.with_name(path.name.replace("_cells.csv", end))
-        for end in ("_relations.csv", "_equations.csv", "_equations.csv.gz")
+        path.with_name(f"{one}_{end}")
+        for one in (name, name.rpartition("_")[0])  # several rules of one table share its relations
+        for end in ("relations.csv", "equations.csv", "equations.csv.gz")
     ]
     frame = pd.read_csv(path)
     if "status" not in frame.columns:
         frame["status"] = np.where(frame["sensitive"], "u", "s")
         frame = frame.fillna(0.0)
-    return read_cells_and_relations(frame, next(one for one in beside if one.exists()))
+    return read_cells_and_relations(frame, pd.read_csv(next(one for one in beside if one.exists())))
 
 
 if __name__ == "__main__":
