@@ -117,7 +117,7 @@ class Furthest:
             if after - before < 4:
                 break
 
-    def settle(self, place: int, sign: float) -> None:
+    def settle(self, place: int, sign: float) -> LinearSolution:
         """Move one cell as far as it goes, from the last basis; if that cannot be proven, from scratch."""
         seen, at = self.seen, np.array([place])
         way, found = (seen.up, seen.up_found) if sign > 0 else (seen.down, seen.down_found)
@@ -126,14 +126,12 @@ class Furthest:
                 self._program.forget_basis()
             solution = self._solve(at, np.array([sign]))
             self.see(solution)
+            if not found[place] and solution.optimal:
+                bound = self.bound(place, sign, solution.duals)
+                found[place] = bound <= way[place] + self._close[place]
             if found[place]:
-                return
-            if (
-                solution.optimal
-                and self.bound(place, sign, solution.duals) <= way[place] + self._close[place]
-            ):
-                found[place] = True
-                return
+                break
+        return solution
 
     def _solve(self, at: IntArray, goal: FloatArray) -> LinearSolution:
         """Maximise a goal over some cells."""
@@ -146,7 +144,11 @@ class Furthest:
     def see(self, solution: LinearSolution) -> None:
         """Count how far a point goes, if it is one."""
         if solution.optimal:
-            self.count(solution.point * self._unit)
+            self.count(self.deviations(solution))
+
+    def deviations(self, solution: LinearSolution) -> FloatArray:
+        """Those of a solution, shape (k,)."""
+        return np.asarray(solution.point * self._unit)
 
     def count(self, point: FloatArray) -> None:
         """Count how far deviations go, shape (k,), if they are possible."""

@@ -24,12 +24,15 @@ class Piece:
     ----------
     cells : ndarray of int64, shape (k,)
         Their numbers in the table, ascending.
+    rows : ndarray of int64, shape (m,)
+        The numbers of their relations in the table.
     relations : scipy.sparse.csr_array, shape (m, k)
     below, above : ndarray of float64, shape (k,)
         How far each can go down and up by what everybody knows.
     """
 
     cells: IntArray
+    rows: IntArray
     relations: sparse.csr_array
     below: FloatArray
     above: FloatArray
@@ -63,7 +66,8 @@ def pieces_of(table: CellTable, unknown: BoolArray) -> Iterator[Piece]:
     """
     cells = np.flatnonzero(unknown)
     part = sparse.csr_array(table.relations[:, cells])
-    part = part[np.diff(part.indptr) > 0]
+    numbers = np.flatnonzero(np.diff(part.indptr))
+    part = part[numbers]
     links = sparse.csr_array(abs(part).T @ abs(part))
     count, label = connected_components(links, directed=False)
     of_row = label[part.indices[part.indptr[:-1]]]
@@ -75,8 +79,9 @@ def pieces_of(table: CellTable, unknown: BoolArray) -> Iterator[Piece]:
     for at in np.argsort(-np.diff(cell_ends), kind="stable"):
         columns = slice(int(cell_ends[at]), int(cell_ends[at + 1]))
         own = by_cell[columns]
-        rows = sorted_part[row_ends[at] : row_ends[at + 1]]
+        span = slice(int(row_ends[at]), int(row_ends[at + 1]))
+        rows = sorted_part[span]
         relations = sparse.csr_array(
             (rows.data, rows.indices - columns.start, rows.indptr), shape=(rows.shape[0], own.size)
         )
-        yield Piece(cells[own], relations, below[own], above[own])
+        yield Piece(cells[own], numbers[by_row[span]], relations, below[own], above[own])

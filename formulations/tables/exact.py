@@ -1,0 +1,207 @@
+"""Deviations and bounds in rational numbers: what is "protected" or not without any tolerance.
+
+A float stands for its shortest decimal text, which is what a file says. A point that an optimiser found is
+made exact by fixing cells of it at rational values, those at a bound at the bound, and solving the relations
+for the others by sparse elimination over fractions. Bounds follow from any rational multipliers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from heapq import heapify, heappop, heappush
+
+import numpy as np
+from scipy import sparse
+
+from linkrisk.formulations.tables.cell_table import CellTable, FloatArray, IntArray
+
+Exact = dict[int, Fraction]
+"""Numbers by their cells or relations; 0 elsewhere."""
+
+_AT_BOUND = 1e-9
+"""Relative to how far a cell may go: what is so near to a bound is meant to be at it."""
+
+_MOST_FILL = 200_000
+"""Entries that elimination may make, before it is given up."""
+
+
+def exact(number: float) -> Fraction:
+    """The fraction of the shortest decimal text of a float."""
+    return Fraction(repr(float(number)))
+
+
+class ExactRelations:
+    """The relations and bounds of a table in fractions, made as they are asked for.
+
+    Parameters
+    ----------
+    table : CellTable
+    """
+
+    def __init__(self, table: CellTable) -> None:
+        self._table = table
+        self._by_cell = sparse.csc_array(table.relations)
+        self._by_row = sparse.csr_array(table.relations)
+
+    def below(self, cell: int) -> Fraction:
+        """How far a cell can go down."""
+        return exact(self._table.value[cell]) - exact(self._table.lower[cell])
+
+    def above(self, cell: int) -> Fraction:
+        """How far a cell can go up."""
+        return exact(self._table.upper[cell]) - exact(self._table.value[cell])
+
+    def column(self, cell: int) -> Exact:
+        """The coefficients of a cell."""
+        return _entries(self._by_cell, cell)
+
+    def row(self, relation: int) -> Exact:
+        """The coefficients of a relation."""
+        return _entries(self._by_row, relation)
+
+    def most(
+        self, cell: int, sign: int, multipliers: Mapping[int, Fraction], unknown: Iterable[int]
+    ) -> Fraction:
+        """How far a cell goes at most, by multipliers of relations (`attacker.reach`), which may be any.
+
+        Parameters
+        ----------
+        cell : int
+        sign : int
+            1 up, -1 down.
+        multipliers : mapping of int to Fraction
+        unknown : iterable of int
+            The cells that can move.
+        """
+        reduced: Exact = {cell: Fraction(sign)}
+        for relation, multiplier in multipliers.items():
+            for other, coefficient in self.row(relation).items():
+                reduced[other] = reduced.get(other, Fraction(0)) - multiplier * coefficient
+        most = Fraction(0)
+        moving = set(unknown)
+        for other, worth in reduced.items():
+            if worth and other in moving:
+                most += worth * self.above(other) if worth > 0 else -worth * self.below(other)
+        return most
+
+
+def exact_witness(
+    relations: ExactRelations,
+    cells: IntArray,
+    deviations: FloatArray,
+    digits: int,
+    fixed: Mapping[int, Fraction] | None = None,
+) -> Exact | None:
+    """An exact witness beside one that holds up to rounding.
+
+    Parameters
+    ----------
+    relations : ExactRelations
+    cells : ndarray of int64, shape (k,)
+        Those that move.
+    deviations : ndarray of float64, shape (k,)
+    digits : int
+        After the point, of those that are fixed away from their bounds.
+    fixed : mapping of int to Fraction, optional
+        Deviations that cells are to have exactly.
+
+    Returns
+    -------
+    dict of int to Fraction, or None
+        As near to the point as rounding lets it be, and within all bounds; None where elimination takes too
+        much.
+    """
+    near, room = {}, {}
+    for cell, moved in zip(cells.tolist(), deviations.tolist(), strict=True):
+        below, above = relations.below(cell), relations.above(cell)
+        near[cell], room[cell] = _rounded(moved, below, above, digits)
+        if fixed is not None and cell in fixed:
+            near[cell], room[cell] = fixed[cell], -1.0
+    solved = _eliminated(relations, list(near), room)
+    if solved is None:
+        return None
+    for pivot, row in reversed(solved):
+        near[pivot] = (
+            -sum((c * near[other] for other, c in row.items() if other != pivot), Fraction(0)) / row[pivot]
+        )
+    return _within(relations, {cell: moved for cell, moved in near.items() if moved})
+
+
+def _rounded(moved: float, below: Fraction, above: Fraction, digits: int) -> tuple[Fraction, float]:
+    """A deviation in few digits, and how far it is from its bounds, as a share; 0 at one of them."""
+    for bound in (above, -below):
+        if abs(moved - float(bound)) <= _AT_BOUND * max(1.0, abs(float(bound))):
+            return bound, 0.0
+    near = min(max(Fraction(round(moved * 10**digits), 10**digits), -below), above)
+    return near, float(min(above - near, near + below)) / float(above + below)
+
+
+def _eliminated(
+    relations: ExactRelations, cells: list[int], room: Mapping[int, float]
+) -> list[tuple[int, Exact]] | None:
+    """Relations solved one after the other, each for a cell with room; it is in none of those after it."""
+    rows: dict[int, Exact] = {}
+    of_cell: dict[int, set[int]] = {}
+    for cell in cells:
+        for relation, coefficient in relations.column(cell).items():
+            rows.setdefault(relation, {})[cell] = coefficient
+            of_cell.setdefault(cell, set()).add(relation)
+    shortest = [(len(row), number) for number, row in rows.items()]
+    heapify(shortest)
+    solved, fill = [], 0
+    while rows:
+        size, number = heappop(shortest)
+        if number not in rows or len(rows[number]) != size:  # solved, or longer or shorter by now
+            continue
+        row = rows.pop(number)
+        for cell in row:
+            of_cell[cell].discard(number)
+        if not row:
+            continue
+        pivot = min(row, key=lambda cell: (_rank(room[cell]), len(of_cell[cell]), -room[cell]))
+        solved.append((pivot, row))
+        for other in list(of_cell[pivot]):
+            fill += _subtract(rows[other], row, pivot, of_cell, other)
+            heappush(shortest, (len(rows[other]), other))
+        if fill > _MOST_FILL:
+            return None
+    return solved
+
+
+def _rank(room: float) -> int:
+    """Which cells to solve for first: those with room, then those at a bound, and last what is given."""
+    return 0 if room > 0 else 1 if room == 0 else 2
+
+
+def _subtract(target: Exact, row: Exact, pivot: int, of_cell: dict[int, set[int]], number: int) -> int:
+    """Take the pivot out of a relation; how many entries it was."""
+    factor = target[pivot] / row[pivot]
+    for cell, coefficient in row.items():
+        left = target.get(cell, Fraction(0)) - factor * coefficient
+        if left:
+            target[cell] = left
+            of_cell[cell].add(number)
+        else:
+            target.pop(cell, None)
+            of_cell[cell].discard(number)
+    return len(row)
+
+
+def _within(relations: ExactRelations, moved: Exact) -> Exact:
+    """As much of deviations as bounds let them have: all of it, where they keep them."""
+    share = Fraction(1)
+    for cell, one in moved.items():
+        limit = relations.above(cell) if one > 0 else relations.below(cell)
+        if abs(one) > limit:
+            share = min(share, limit / abs(one))
+    return {cell: share * one for cell, one in moved.items()} if share else {}
+
+
+def _entries(matrix: sparse.csr_array | sparse.csc_array, at: int) -> Exact:
+    span = slice(int(matrix.indptr[at]), int(matrix.indptr[at + 1]))
+    numbers = np.asarray(matrix.data[span]).tolist()
+    found: Exact = {}
+    for other, number in zip(matrix.indices[span].tolist(), numbers, strict=True):
+        found[other] = found.get(other, Fraction(0)) + exact(number)
+    return {other: number for other, number in found.items() if number}
