@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from linkrisk.solver import unsafe as unsafe
     from linkrisk.solver import verify as verify
     from linkrisk.solver import verify_bundle as verify_bundle
+    from linkrisk.solver import verify_table as verify_table
     from linkrisk.solver.api.report import report as report
     from linkrisk.solver.api.report import report_of as report_of
 
@@ -70,6 +71,7 @@ __all__ = [
     "unsafe",
     "verify",
     "verify_bundle",
+    "verify_table",
 ]
 
 _HERE = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120  # pathlib takes 20 ms to import

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from linkrisk.solver.api.tables.run import run_batch as run_batch
     from linkrisk.solver.api.tables.source import link_tables as link_tables
     from linkrisk.solver.api.tables.source import open_table as open_table
+    from linkrisk.solver.api.tables.verify import verify_table as verify_table
     from linkrisk.solver.api.unsafe import unsafe as unsafe
     from linkrisk.solver.api.verify import verify as verify
     from linkrisk.solver.api.verify_bundle import verify_bundle as verify_bundle
@@ -69,6 +70,7 @@ _WHERE = {
     "sweep": "api.sweep",
     "verify": "api.verify",
     "verify_bundle": "api.verify_bundle",
+    "verify_table": "api.tables.verify",
 }
 __all__ = [
     "Cancel",

@@ -75,6 +75,34 @@ def link(tables: Sequence[StoredTable], totals: Mapping[str, str] | None = None)
     return stored_table(frame, _terms(tables, places), name, by=by)
 
 
+def link_publications(
+    tables: Sequence[StoredTable], totals: Mapping[str, str] | None = None
+) -> tuple[StoredTable, npt.NDArray[np.bool_]]:
+    """Join what was published of the same cells: tables, releases, classifications.
+
+    Parameters
+    ----------
+    tables : sequence of StoredTable
+    totals : mapping of str to str, optional
+        See `link`.
+
+    Returns
+    -------
+    StoredTable
+        See `link`.
+    ndarray of bool, shape (n,)
+        Which of its cells are published at least once: everybody knows them, whatever other tables hide.
+    """
+    joined = link(tables, totals)
+    number = {key: at for at, key in enumerate(_keys(joined, joined.by, {}))}
+    published = np.zeros(len(joined), dtype=np.bool_)
+    for table in tables:
+        shown = np.isin(table.status, (SAFE, FIXED))
+        places = np.array([number[key] for key in _keys(table, joined.by, totals or {})], dtype=np.int64)
+        published[places[shown]] = True
+    return joined, published
+
+
 def _keys(table: StoredTable, by: Sequence[str], totals: Mapping[str, str]) -> list[tuple[str, ...]]:
     columns = [
         table.codes[name] if name in table.by else [totals.get(name, TOTAL)] * len(table) for name in by

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from linkrisk.datasets.tables.cells_and_relations import SECONDARY
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from linkrisk.datasets.tables.cells_and_relations import SAFE, SECONDARY, StoredTable
+from linkrisk.datasets.tables.linking import link_publications
+from linkrisk.formulations.tables.cell_table import BoolArray
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit
 from linkrisk.solver.api.tables.insiders import Attackers, File, crowd_result, with_insiders
 from linkrisk.solver.api.tables.result import TableResult, table_result
-from linkrisk.solver.api.tables.source import Frame, TableSource, cell_table, table_from
+from linkrisk.solver.api.tables.source import Frame, TableSource, cell_table, check_adds_up, table_from
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.crew import crew_choice
 from linkrisk.solver.run.interruption import Cancel, interruptible
 from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.tables.attackers.audit import audit
+from linkrisk.solver.tables.attackers.certified import certify
 
 
 @checked_keywords
@@ -24,6 +32,8 @@ def audit_table(
     contributors: File | None = None,
     coalitions: File | None = None,
     as_far_as_possible: bool = False,
+    also: Sequence[TableSource] = (),
+    exact: bool = False,
     workers: int | None = None,
     time_limit: float | None = None,
     cancel: Cancel | None = None,
@@ -37,6 +47,12 @@ def audit_table(
         See `protect_table`; the suppressed cells have the status ``u`` or ``m``.
     insiders, contributors, coalitions, as_far_as_possible
         See `protect_table`: the audit is done by each of them, too.
+    also : sequence of tables
+        What else was published of the same cells, which are known by their codes: other tables, other
+        releases, other classifications. An attacker has all of them: a cell is published if one of them
+        publishes it, and all relations hold together.
+    exact : bool
+        Decide every level in rational numbers, for a certificate.
     workers : int, optional
         Processes that share the work; worth it from some thousand suppressed cells.
     time_limit : float, optional
@@ -60,15 +76,27 @@ def audit_table(
     if time_limit is not None:
         check_limit(time_limit, "time limit")
     crew_choice(None, workers)
-    stored = table_from(cells, relations)
+    stored, published = _joined(table_from(cells, relations), also)
     table = cell_table(stored, "unit")
     attackers = Attackers(insiders=insiders, contributors=contributors, coalitions=coalitions)
     table, beyond = with_insiders(table, stored, attackers, as_far_as_possible)
-    suppressed = table.primary | (stored.status == SECONDARY)
+    suppressed = (table.primary | (stored.status == SECONDARY)) & ~published
     clock = Clock(time_limit, cancel=cancel)
     with interruptible(clock):
         found = audit(table, suppressed, clock, report=on_progress, workers=workers)
+        certified = certify(table, suppressed, clock, on_progress) if exact else None
         crowd = crowd_result(table, suppressed, beyond, clock, on_progress)
     limit = None if found.audited.all() and (crowd is None or crowd.audit.audited) else clock.limit
     more = {"seconds": round(clock.seconds, 3)}
-    return table_result(stored, table, suppressed, found, None, (None, limit), more, crowd)
+    result = table_result(stored, table, suppressed, found, None, (None, limit), more, crowd)
+    return replace(result, certified=certified)
+
+
+def _joined(stored: StoredTable, also: Sequence[TableSource]) -> tuple[StoredTable, BoolArray]:
+    """A table with what else was published, and which cells everybody knows."""
+    if not also:
+        return stored, stored.status == SAFE
+    joined, published = link_publications([stored, *(table_from(one) for one in also)])
+    check_adds_up(joined)
+    status = np.where(published & (joined.status == SECONDARY), SAFE, joined.status)
+    return replace(joined, status=status), published

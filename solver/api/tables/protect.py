@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit
 from linkrisk.solver.api.tables.insiders import Attackers, File, crowd_result, with_insiders
@@ -15,6 +17,7 @@ from linkrisk.solver.run.interruption import Cancel, interruptible
 from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.run.status import Status
 from linkrisk.solver.tables.attackers.audit import audit
+from linkrisk.solver.tables.attackers.certified import certify
 from linkrisk.solver.tables.attackers.levels import audit_levels
 from linkrisk.solver.tables.suppression.cell_suppression import Pattern, suppress_cells
 from linkrisk.solver.tables.suppression.large_insiders import from_insiders_too
@@ -50,6 +53,7 @@ def protect_table(
     as_far_as_possible: bool = False,
     backend: str = OWN,
     seed: int = 0,
+    exact: bool = False,
     time_limit: float | None = DEFAULT_TIME_LIMIT,
     cancel: Cancel | None = None,
     on_progress: Reporter | None = None,
@@ -88,6 +92,8 @@ def protect_table(
         What solves the program in whole numbers: ``exact``, our own branch and cut, or a backend.
     seed : int
         Of the backend.
+    exact : bool
+        Decide in rational numbers whether every level holds, for a certificate.
     time_limit : float, optional
         Seconds, after which the best pattern so far is returned with a bound; it protects at any time.
     cancel : Cancel, optional
@@ -147,7 +153,10 @@ def protect_table(
         "time_limit": time_limit,
         **_of_large(pattern, levels=levels),
     }
-    return table_result(stored, table, pattern.suppressed, checked, pattern, (status, limit), more, crowd)
+    result = table_result(stored, table, pattern.suppressed, checked, pattern, (status, limit), more, crowd)
+    return replace(
+        result, certified=certify(table, pattern.suppressed, report=on_progress) if exact else None
+    )
 
 
 def _of_large(pattern: Pattern, *, levels: bool) -> dict[str, object]:

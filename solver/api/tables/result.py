@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from linkrisk.datasets.masking.record import version
-from linkrisk.datasets.microdata.writing import write_all
+from linkrisk.datasets.microdata.writing import write_all, write_whole
 from linkrisk.datasets.tables.cells_and_relations import (
     SECONDARY,
     SENSITIVE,
@@ -21,10 +21,12 @@ from linkrisk.formulations.tables.cell_table import BoolArray, CellTable
 from linkrisk.solver.api.tables.crowd_result import CrowdResult
 from linkrisk.solver.api.tables.figures import suppression_figures
 from linkrisk.solver.api.tables.reported import Reported
+from linkrisk.solver.certificates.writing.table import certificate_bytes, table_certificate
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.results import dump_json
 from linkrisk.solver.run.status import Limit, Status
 from linkrisk.solver.tables.attackers.audit import Audit
+from linkrisk.solver.tables.attackers.certified import Certified
 from linkrisk.solver.tables.suppression.cell_suppression import Pattern
 
 
@@ -51,6 +53,8 @@ class TableResult(Reported):
         The cells with the relations between them.
     insiders : CrowdResult or None
         What they find out.
+    certified : Certified or None
+        What was decided in rational numbers, where that was asked for.
     """
 
     cells: pd.DataFrame = field(repr=False)
@@ -62,11 +66,19 @@ class TableResult(Reported):
     details: dict[str, Any] = field(repr=False)
     table: StoredTable = field(repr=False)
     insiders: CrowdResult | None = field(repr=False, default=None)
+    certified: Certified | None = field(repr=False, default=None)
 
     @property
     def protected(self) -> bool:
-        """Whether the audit found every sensitive cell protected, from insiders too where there are any."""
-        return self.audit.passed and (self.insiders is None or self.insiders.audit.passed)
+        """Whether every sensitive cell is protected from all attackers that there are.
+
+        From outsiders in rational numbers, where these were asked for.
+        """
+        return (
+            self.audit.passed
+            and (self.insiders is None or self.insiders.audit.passed)
+            and (self.certified is None or self.certified.protected)
+        )
 
     @property
     def unprotected(self) -> int:
@@ -74,6 +86,8 @@ class TableResult(Reported):
         found = set(self.audit.cells[(self.audit.short > 0) | self.audit.undecided].tolist())
         if self.insiders is not None:
             found |= set(self.insiders.audit.cells[self.insiders.audit.short > 0].tolist())
+        if self.certified is not None:
+            found |= {one.cell for one in (*self.certified.missed, *self.certified.undecided)}
         return len(found)
 
     def to_frame(self) -> pd.DataFrame:
@@ -98,8 +112,30 @@ class TableResult(Reported):
             "limit": None if self.limit is None else self.limit.value,
             "pattern": np.flatnonzero(self.suppressed).tolist(),
         }
+        if self.certified is not None:
+            found["exact"] = {
+                "protected": self.certified.protected,
+                "missed": sorted({one.cell for one in self.certified.missed}),
+                "undecided": sorted({one.cell for one in self.certified.undecided}),
+                "witnesses": len(self.certified.witnesses),
+            }
         known = {} if self.insiders is None else {"insiders": self.insiders.to_dict()}
         return {**found, **known, **self.details}
+
+    def write_certificate(self, path: str | Path) -> None:
+        """Write what proves in rational numbers which levels hold, for `verify_table`; ``.gz`` is compressed.
+
+        Raises
+        ------
+        UsageError
+            If no rational numbers were asked for.
+        DataError
+            If it cannot be written.
+        """
+        if self.certified is None:
+            raise UsageError("there is no certificate: ask for it with exact=True")
+        certificate = table_certificate(self.suppressed, self.certified)
+        write_whole(path, certificate_bytes(certificate, path))
 
     def to_json(self) -> str:
         """The JSON of `tables --json`."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import math
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,6 +28,7 @@ def read_object(path: str | Path, writer: str) -> dict[str, Any]:
     Parameters
     ----------
     path : str or Path
+        Compressed where its name ends with ``.gz``.
     writer : str
         The command that writes such a file, for messages: ``fit --json``.
 
@@ -36,8 +39,10 @@ def read_object(path: str | Path, writer: str) -> dict[str, Any]:
     """
     hint = f"give the file that `{writer}` wrote"
     try:
-        with Path(path).open("rb") as file:
+        with gzip.open(path) if str(path).endswith(".gz") else Path(path).open("rb") as file:
             content = file.read(LARGEST_FILE + 1)
+    except (EOFError, zlib.error):
+        raise UsageError(f"{path} is not a whole gzip file; {hint}") from None
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise UsageError(f"{path} cannot be read: {reason}; {hint}") from None

@@ -12,14 +12,24 @@ from linkrisk.solver.commands.table_actions.attackers import (
     given_attackers,
 )
 from linkrisk.solver.commands.table_actions.common import (
+    CERTIFICATE,
+    add_exact,
     add_reports,
     add_written,
+    exact_of,
     time_limit_of,
     write_about,
     written_lines,
 )
-from linkrisk.solver.commands.table_actions.given import add_table, check_outputs, given_table, table_line
+from linkrisk.solver.commands.table_actions.given import (
+    add_table,
+    check_outputs,
+    given_table,
+    other_table,
+    table_line,
+)
 from linkrisk.solver.commands.unsafe_options import several, whole
+from linkrisk.solver.run.errors import UsageError
 
 if TYPE_CHECKING:
     from linkrisk.solver.api.tables.result import TableResult
@@ -34,6 +44,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_attackers(parser)
     add_written(parser, "the cells with status and the intervals that attackers find")
     add_reports(parser)
+    add_exact(parser)
+    parser.add_argument(
+        "--with",
+        dest="also",
+        metavar="CELLS,RELATIONS",
+        action="append",
+        help="another table or release of the same cells, known by their codes: what it publishes is known. "
+        "Relations follow from codes where they are left out",
+    )
     parser.add_argument(
         "--workers", metavar="N", help="processes that share the work; default: this one alone"
     )
@@ -45,19 +64,32 @@ def run(arguments: argparse.Namespace) -> int:
     from linkrisk.solver.api.tables.audit import audit_table
     from linkrisk.solver.commands.progress import progress_line, reporter
 
-    check_outputs(arguments, "output", "internal", "json")
+    check_outputs(arguments, "output", "internal", "json", *CERTIFICATE)
+    if arguments.also and arguments.certificate is not None:
+        raise UsageError("--certificate is about one table: leave --with out, or give --exact alone")
+    table = given_table(arguments)
+    also = [other_table(arguments, text) for text in arguments.also or ()]
     with progress_line("auditing") as line:
         result = audit_table(
-            given_table(arguments),
+            table,
+            also=also,
+            exact=exact_of(arguments),
             **given_attackers(arguments),
             workers=whole(arguments.workers, "--workers"),
             time_limit=time_limit_of(arguments, "none"),
             on_progress=reporter(line),
         )
+    return written(arguments, result)
+
+
+def written(arguments: argparse.Namespace, result: TableResult) -> int:
+    """Write what is asked for, and print what was found; 1 where a sensitive cell is not protected."""
     if arguments.output is not None and result.protected:
         result.write(arguments.output)
     if arguments.internal is not None:
         result.write_internal(arguments.internal)
+    if arguments.certificate is not None:
+        result.write_certificate(arguments.certificate)
     write_about(arguments, result)
     print(summary(arguments, result))
     return 0 if result.protected else 1
@@ -75,11 +107,12 @@ def summary(arguments: argparse.Namespace, result: TableResult) -> str:
         f"suppressed  {several(secondary, 'cell')} more{cost_said(result)}",
         *_method(details),
         f"audit       {audited(result)}",
+        *_exactly(result),
         *attacker_lines(result.insiders),
     ]
     if result.protected:
-        return "\n".join([*lines, *written_lines(arguments, "output", "internal")])
-    lines += written_lines(arguments, "internal")
+        return "\n".join([*lines, *written_lines(arguments, "output", "internal", *CERTIFICATE)])
+    lines += written_lines(arguments, "internal", *CERTIFICATE)
     if arguments.output is not None:
         lines.append(f"output      none: {count(result.unprotected)} not protected")
     return "\n".join(lines)
@@ -136,3 +169,20 @@ def _listed(result: TableResult) -> str:
     short = [at for at in range(len(found.cells)) if found.short[at] > 0]
     shown = ", ".join(f"{found.cells[at]} (by {found.short[at]:g})" for at in short[:_SHOWN])
     return f"{shown} and {len(short) - _SHOWN} more" if len(short) > _SHOWN else shown
+
+
+def _exactly(result: TableResult) -> list[str]:
+    """What was decided in rational numbers."""
+    found = result.certified
+    if found is None:
+        return []
+    if found.protected:
+        vectors = several(len(found.witnesses), "witness vector")
+        return [f"exact       every level is met in rational numbers, by {vectors}"]
+    said = [f"{several(len(found.missed), 'level')} missed"] if found.missed else []
+    said += [f"{several(len(found.undecided), 'level')} undecided"] if found.undecided else []
+    cells = sorted({one.cell for one in (*found.missed, *found.undecided)})
+    shown = ", ".join(map(str, cells[:_SHOWN])) + (
+        f" and {len(cells) - _SHOWN} more" if cells[_SHOWN:] else ""
+    )
+    return [f"exact       NOT protected: {' and '.join(said)}, of {shown}"]

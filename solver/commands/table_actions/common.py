@@ -49,6 +49,27 @@ def write_about(arguments: argparse.Namespace, result: Reported) -> None:
         write_all({Path(path): makers[name]().encode("utf-8") for name, path in wanted.items()})
 
 
+CERTIFICATE = ("certificate",)
+"""The option that names it."""
+
+
+def add_exact(parser: argparse.ArgumentParser) -> None:
+    """Declare that levels are decided in rational numbers."""
+    parser.add_argument(
+        "--exact", action="store_true", help="decide every level in rational numbers, without tolerance"
+    )
+    parser.add_argument(
+        "--certificate",
+        metavar="FILE",
+        help="write what proves it, for `tables verify` (with .gz compressed); implies --exact",
+    )
+
+
+def exact_of(arguments: argparse.Namespace) -> bool:
+    """Whether levels are decided in rational numbers."""
+    return bool(arguments.exact or arguments.certificate is not None)
+
+
 def add_search(parser: argparse.ArgumentParser, backend: str) -> None:
     """Declare what solves the program, and for how long; `backend` says which there are."""
     parser.add_argument("--backend", metavar="NAME", help=f"what solves the program: {backend}")

@@ -124,6 +124,34 @@ def _linked(
     return link_tables(tables, totals=totals)
 
 
+def other_table(arguments: argparse.Namespace, text: str) -> StoredTable:
+    """Another table of the same cells, by an option ``CELLS,RELATIONS`` or ``CELLS``.
+
+    Raises
+    ------
+    UsageError, DataError
+        If it is none, cannot be read, or does not add up.
+    """
+    from linkrisk.datasets.tables.cells_and_relations import read_cells
+    from linkrisk.solver.api.tables.source import open_table
+    from linkrisk.solver.run.errors import UsageError
+
+    files = text.split(",")
+    if len(files) > 2 or not all(files):
+        raise UsageError(f"--with: {text!r} is none; write CELLS,RELATIONS, or CELLS alone")
+    columns = set(read_cells(files[0], value=arguments.value)[0].columns)
+    by = [name for name in names(arguments.by, "--by") or () if name in columns] or None
+    if len(files) == 2:
+        return open_table(*files, by=by)
+    trees, totals = hierarchies_of(arguments), pairs(arguments.total, "--total", "A=CODE")
+    return open_table(
+        files[0],
+        by=by,
+        hierarchies={name: one for name, one in trees.items() if name in columns},
+        totals={name: one for name, one in totals.items() if name in columns},
+    )
+
+
 def _refuse_beside_table(arguments: argparse.Namespace) -> None:
     from linkrisk.solver.run.errors import UsageError
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import argparse
 
 from linkrisk.solver.commands.table_actions.attackers import add_attackers, given_attackers
-from linkrisk.solver.commands.table_actions.audit import summary
+from linkrisk.solver.commands.table_actions.audit import written
 from linkrisk.solver.commands.table_actions.common import (
+    CERTIFICATE,
+    add_exact,
     add_reports,
     add_search,
     add_written,
+    exact_of,
     seed_of,
     time_limit_of,
-    write_about,
 )
 from linkrisk.solver.commands.table_actions.given import add_table, check_outputs, given_table
 
@@ -36,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="of a cell: its value (default), unit, log of 1 + value, or given in the column cost",
     )
     add_attackers(parser)
+    add_exact(parser)
     add_search(parser, "exact (default, our own) or a backend")
 
 
@@ -44,22 +47,17 @@ def run(arguments: argparse.Namespace) -> int:
     from linkrisk.solver.api.tables.protect import OWN, protect_table
     from linkrisk.solver.commands.progress import progress_line, reporter
 
-    check_outputs(arguments, "output", "internal", "json")
+    check_outputs(arguments, "output", "internal", "json", *CERTIFICATE)
     with progress_line("suppressing cells") as line:
         result = protect_table(
             given_table(arguments),
             method=arguments.method,
             cost=arguments.cost,
             **given_attackers(arguments),
+            exact=exact_of(arguments),
             backend=arguments.backend or OWN,
             seed=seed_of(arguments),
             time_limit=time_limit_of(arguments),
             on_progress=reporter(line),
         )
-    if arguments.output is not None:
-        result.write(arguments.output)
-    if arguments.internal is not None:
-        result.write_internal(arguments.internal)
-    write_about(arguments, result)
-    print(summary(arguments, result))
-    return 0
+    return written(arguments, result)

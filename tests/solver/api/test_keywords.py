@@ -39,6 +39,7 @@ from linkrisk import (
     unsafe,
     verify,
     verify_bundle,
+    verify_table,
 )
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.noise import AdditiveNoise
@@ -80,6 +81,7 @@ FUNCTIONS = (
     open_table,
     link_tables,
     run_batch,
+    verify_table,
 )
 each = pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
 

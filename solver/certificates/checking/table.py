@@ -1,0 +1,291 @@
+"""Whether a table is protected, checked from its cells and relations in fractions alone.
+
+Nothing here optimises, rounds or trusts: numbers of the files are their decimal texts, a witness is added up
+relation by relation, and a bound is summed over the cells that can move. What a certificate does not prove,
+its table does not have.
+
+A witness is a vector d of deviations with ``M d = 0`` that moves suppressed cells only, each within what
+everybody knows of it: the attacker cannot exclude the values plus d, nor plus any part of it. For multipliers
+u of the relations, whatever they are, cell p goes up by no more than ``sum_i max (e_p - u M)_i d_i`` over
+these bounds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from linkrisk.datasets.tables.cells_and_relations import FIXED, SAFE, SECONDARY, SENSITIVE, StoredTable
+from linkrisk.solver.certificates.checking.fields import listed, whole, wholes
+from linkrisk.solver.certificates.checking.rejection import RejectedError, demand
+from linkrisk.solver.run.errors import UsageError
+
+FORMAT = "linkrisk table certificate 1"
+
+_NUMBER = re.compile(r"-?[0-9]{1,1000}(/[1-9][0-9]{0,1000})?")
+
+Sparse = dict[int, Fraction]
+
+
+@dataclass(frozen=True)
+class TableVerdict:
+    """What a certificate proves about a table.
+
+    Attributes
+    ----------
+    demands, met, missed, undecided : int
+        Levels that sensitive cells have; those that hold, that do not, and of which nothing is proven.
+    exact : int
+        Suppressed cells that relations give away one after the other.
+    witnesses : int
+    defect : Fraction
+        The most by which a relation of the files misses 0; 0 where all add up exactly.
+    """
+
+    demands: int
+    met: int
+    missed: int
+    undecided: int
+    exact: int
+    witnesses: int
+    defect: Fraction
+
+    @property
+    def protected(self) -> bool:
+        """Whether every level holds."""
+        return self.met == self.demands
+
+
+class ExactTable:
+    """The numbers of a table in fractions.
+
+    Parameters
+    ----------
+    stored : StoredTable
+    """
+
+    def __init__(self, stored: StoredTable) -> None:
+        self.value = [_decimal(one) for one in stored.numbers["value"]]
+        status = [str(one) for one in stored.status]
+        largest = max(abs(one) for one in self.value)
+        least = Fraction(0) if min(self.value) >= 0 else -largest
+        count = len(self.value)
+        self.lower = _column(stored, "lower_bound", least, count)
+        self.upper = _column(stored, "upper_bound", largest, count)
+        self.sensitive = [at for at, one in enumerate(status) if one == SENSITIVE]
+        self.hidden = {at for at, one in enumerate(status) if one in (SENSITIVE, SECONDARY)}
+        self.published = {at for at, one in enumerate(status) if one in (SAFE, FIXED)}
+        self.levels = {
+            way: _column(stored, f"{name}_protection", Fraction(0), count)
+            for way, name in (((1,), "upper"), ((-1,), "lower"), ((1, -1), "sliding"))
+        }
+        self.relations: dict[int, Sparse] = {}
+        for row, cell, factor in zip(
+            stored.relation.tolist(), stored.cell.tolist(), stored.coefficient, strict=True
+        ):
+            terms = self.relations.setdefault(row, {})
+            terms[cell] = terms.get(cell, Fraction(0)) + _decimal(factor)
+        self.of_cell: dict[int, list[int]] = {}
+        for row, terms in self.relations.items():
+            for cell in terms:
+                self.of_cell.setdefault(cell, []).append(row)
+
+    def defect(self) -> Fraction:
+        """The most by which a relation misses 0."""
+        sums = (sum(factor * self.value[at] for at, factor in one.items()) for one in self.relations.values())
+        return max((abs(Fraction(one)) for one in sums), default=Fraction(0))
+
+    def room(self, cell: int, sign: int) -> Fraction:
+        """How far a cell can go one way by what everybody knows."""
+        return self.upper[cell] - self.value[cell] if sign > 0 else self.value[cell] - self.lower[cell]
+
+    def unknown(self, suppressed: set[int]) -> set[int]:
+        """Suppressed cells that bounds and relations with one unknown cell do not give away."""
+        left = {at for at in suppressed if self.lower[at] < self.upper[at]}
+        counts = {row: sum(at in left for at in terms) for row, terms in self.relations.items()}
+        alone = deque(row for row, count in counts.items() if count == 1)
+        while alone:
+            told = [at for at in self.relations[alone.popleft()] if at in left]
+            if len(told) != 1:
+                continue
+            left.discard(told[0])
+            for row in self.of_cell[told[0]]:
+                counts[row] -= 1
+                if counts[row] == 1:
+                    alone.append(row)
+        return left
+
+
+def check_table(stored: StoredTable, certificate: Mapping[str, Any], where: str) -> TableVerdict:
+    """Check all that a certificate claims.
+
+    Parameters
+    ----------
+    stored : StoredTable
+        Its status says which cells are suppressed: ``u`` or ``m``.
+    certificate : mapping
+    where : str
+        Its file, for messages.
+
+    Raises
+    ------
+    UsageError
+        If it is no certificate of a table.
+    RejectedError
+        If a claim is false or not proven; the message says which.
+    """
+    if certificate.get("format") != FORMAT:
+        raise UsageError(
+            f"{where} is no certificate of a table; give what `tables audit --certificate` wrote"
+        )
+    table = ExactTable(stored)
+    suppressed = set(wholes(certificate.get("suppressed"), f"{where}, suppressed"))
+    _check_pattern(table, suppressed)
+    for cell, value in enumerate(table.value):
+        demand(table.lower[cell] <= value <= table.upper[cell], f"cell {cell} is outside its bounds")
+    reach: dict[tuple[int, int], Fraction] = {}
+    witnesses = listed(certificate.get("witnesses"), f"{where}, witnesses")
+    for number, one in enumerate(witnesses):
+        _check_witness(table, suppressed, _sparse(one, f"{where}, witness {number}"), number, reach)
+    unknown = table.unknown(suppressed)
+    limits = _limits(table, unknown, listed(certificate.get("bounds"), f"{where}, bounds"), where)
+    met, missed, open_ = [], [], []
+    for ways, levels in table.levels.items():
+        for cell in (at for at in table.sensitive if levels[at] > 0):
+            reached = sum((reach.get((cell, way), Fraction(0)) for way in ways), Fraction(0))
+            known = cell not in unknown
+            most = None if known else _most(limits, cell, ways)
+            if reached >= levels[cell]:
+                met.append(cell)
+            elif known or (most is not None and most < levels[cell]):
+                missed.append(cell)
+            else:
+                open_.append((cell, reached, levels[cell]))
+    _check_claims(certificate, where, missed, open_)
+    return TableVerdict(
+        demands=len(met) + len(missed) + len(open_),
+        met=len(met),
+        missed=len(missed),
+        undecided=len(open_),
+        exact=len(suppressed - unknown),
+        witnesses=len(witnesses),
+        defect=table.defect(),
+    )
+
+
+def _check_pattern(table: ExactTable, suppressed: set[int]) -> None:
+    for cell in sorted(suppressed ^ table.hidden):
+        state = "suppressed" if cell in table.hidden else "published"
+        raise RejectedError(f"the certificate is about other suppressed cells: cell {cell} is {state} here")
+
+
+def _check_witness(
+    table: ExactTable,
+    suppressed: set[int],
+    moved: Sparse,
+    number: int,
+    reach: dict[tuple[int, int], Fraction],
+) -> None:
+    """Add up a witness, and note how far it goes."""
+    rows = set()
+    for cell, by in moved.items():
+        demand(cell in suppressed, f"witness {number} moves cell {cell}, which is published")
+        sign = 1 if by > 0 else -1
+        demand(abs(by) <= table.room(cell, sign), f"witness {number} moves cell {cell} beyond its bounds")
+        reach[cell, sign] = max(reach.get((cell, sign), Fraction(0)), abs(by))
+        rows.update(table.of_cell.get(cell, ()))
+    for row in sorted(rows):
+        total = sum(factor * moved.get(at, Fraction(0)) for at, factor in table.relations[row].items())
+        demand(total == 0, f"witness {number} breaks relation {row}: its terms sum to {total}")
+
+
+def _limits(
+    table: ExactTable, unknown: set[int], bounds: Sequence[Any], where: str
+) -> dict[tuple[int, int], Fraction]:
+    """How far cells go at most, by multipliers."""
+    limits: dict[tuple[int, int], Fraction] = {}
+    for number, one in enumerate(bounds):
+        place = f"{where}, bound {number}"
+        parts = listed(one, place)
+        if len(parts) != 4:
+            raise UsageError(f"{place} must hold a cell, a sign, relations and multipliers")
+        cell, sign = whole(parts[0], place), whole(parts[1], place)
+        demand(sign in (1, -1), f"bound {number} has the sign {sign}, which is none")
+        reduced: Sparse = {cell: Fraction(sign)}
+        for row, multiplier in _sparse(parts[2:], place).items():
+            demand(row in table.relations, f"bound {number} uses relation {row}, which is not there")
+            for at, factor in table.relations[row].items():
+                reduced[at] = reduced.get(at, Fraction(0)) - multiplier * factor
+        limits[cell, sign] = sum(
+            (
+                abs(worth) * table.room(at, 1 if worth > 0 else -1)
+                for at, worth in reduced.items()
+                if at in unknown
+            ),
+            Fraction(0),
+        )
+    return limits
+
+
+def _most(limits: Mapping[tuple[int, int], Fraction], cell: int, ways: Sequence[int]) -> Fraction | None:
+    found = [limits.get((cell, way)) for way in ways]
+    known = [one for one in found if one is not None]
+    return sum(known, Fraction(0)) if len(known) == len(ways) else None
+
+
+def _check_claims(
+    certificate: Mapping[str, Any],
+    where: str,
+    missed: Sequence[int],
+    open_: Sequence[tuple[int, Fraction, Fraction]],
+) -> None:
+    """Compare what is claimed with what was found."""
+    claimed = set(wholes(certificate.get("undecided"), f"{where}, undecided"))
+    for cell, reached, level in open_:
+        demand(
+            cell in claimed,
+            f"cell {cell}: nothing proves its level of {level}; witnesses reach {reached}",
+        )
+    for cell in sorted(set(missed) ^ set(wholes(certificate.get("missed"), f"{where}, missed"))):
+        state = "is short of a level" if cell in missed else "is not proven to be short of a level"
+        raise RejectedError(f"cell {cell} {state}, and the certificate says something else")
+    protected = certificate.get("protected")
+    if not isinstance(protected, bool):
+        raise UsageError(f"{where}, protected must be true or false")
+    demand(protected == (not missed and not open_), "it claims to be protected otherwise than it is")
+
+
+def _sparse(value: Any, where: str) -> Sparse:
+    """Positions and numbers; each position once."""
+    parts = listed(value, where)
+    if len(parts) != 2:
+        raise UsageError(f"{where} must hold positions and numbers")
+    at, numbers = wholes(parts[0], where), listed(parts[1], where)
+    if len(at) != len(numbers) or len(set(at)) != len(at):
+        raise UsageError(f"{where} must hold a number for each position, each once")
+    return {place: _fraction(one, where) for place, one in zip(at, numbers, strict=True)}
+
+
+def _fraction(value: Any, where: str) -> Fraction:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return Fraction(value)
+    if not isinstance(value, str) or _NUMBER.fullmatch(value) is None:
+        raise UsageError(f"{where}: {str(value)[:20]!r} is no fraction such as -7/2")
+    return Fraction(value)
+
+
+def _decimal(number: float) -> Fraction:
+    """The shortest decimal text that stands for a float, as files have it."""
+    return Fraction(repr(float(number)))
+
+
+def _column(stored: StoredTable, name: str, usual: Fraction, count: int) -> list[Fraction]:
+    """A column, with the usual number where a cell has none."""
+    given = stored.numbers.get(name)
+    if given is None:
+        return [usual] * count
+    return [usual if one != one else _decimal(one) for one in given]  # NaN is not itself

@@ -1,0 +1,48 @@
+"""The certificate of a table: what decides every demand, as JSON that `checking.table` reads."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from linkrisk.formulations.tables.cell_table import BoolArray
+from linkrisk.solver.certificates.checking.table import FORMAT
+from linkrisk.solver.tables.attackers.certified import Certified
+
+
+def table_certificate(suppressed: BoolArray, found: Certified) -> dict[str, Any]:
+    """The certificate as a dictionary.
+
+    Parameters
+    ----------
+    suppressed : ndarray of bool, shape (n,)
+    found : Certified
+    """
+    return {
+        "format": FORMAT,
+        "suppressed": np.flatnonzero(suppressed).tolist(),
+        "protected": found.protected,
+        "missed": sorted({one.cell for one in found.missed}),
+        "undecided": sorted({one.cell for one in found.undecided}),
+        "witnesses": [_numbers(one) for one in found.witnesses],
+        "bounds": [[one.cell, one.sign, *_numbers(one.multipliers)] for one in found.bounds],
+    }
+
+
+def certificate_bytes(certificate: Mapping[str, Any], path: str | Path) -> bytes:
+    """What to write to a file: JSON, compressed where the name ends with ``.gz``."""
+    content = (json.dumps(certificate, separators=(",", ":")) + "\n").encode("ascii")
+    return gzip.compress(content, mtime=0) if str(path).endswith(".gz") else content
+
+
+def _numbers(sparse: Mapping[int, Fraction]) -> list[list[Any]]:
+    """Positions, and what is there: whole numbers, or fractions as text."""
+    items = sorted(sparse.items())
+    numbers = [one.numerator if one.denominator == 1 else str(one) for _, one in items]
+    return [[at for at, _ in items], numbers]

@@ -1,0 +1,133 @@
+"""`tables audit` and `tables verify`: limits, processes, rational numbers, and what several releases tell."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from cli_runs import contents, refuse, run
+
+from linkrisk import audit_table, open_table
+from linkrisk.solver.commands.program import main
+
+HEADER = "region,size,value,status,lower_protection,upper_protection,upper_bound\n"
+VALUES = {
+    ("Total", "Total"): 260,
+    ("Total", "small"): 90,
+    ("Total", "large"): 170,
+    ("North", "Total"): 120,
+    ("North", "small"): 40,
+    ("North", "large"): 80,
+    ("South", "Total"): 140,
+    ("South", "small"): 50,
+    ("South", "large"): 90,
+}
+ONE = [("North", "large"), ("South", "small"), ("South", "large")]
+OTHER = [("Total", "Total"), ("Total", "small"), ("North", "Total")]
+
+
+def release(path, hidden, level=8):
+    """A release in which North, small is sensitive, and others are suppressed with it."""
+    lines = []
+    for codes, value in VALUES.items():
+        sensitive = codes == ("North", "small")
+        status = "u" if sensitive else "m" if codes in hidden else "s"
+        levels = f"{level},{level}" if sensitive else ","
+        lines.append(f"{','.join(codes)},{value},{status},{levels},999\n")
+    Path(path).write_text(HEADER + "".join(lines), encoding="utf-8")
+
+
+@pytest.fixture(autouse=True)
+def releases(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    release("year.csv", ONE)
+    release("revised.csv", OTHER)
+
+
+def test_each_release_protects_and_both_together_do_not(capsys):
+    for name in ("year.csv", "revised.csv"):
+        assert "every sensitive cell is protected" in run(capsys, "tables", "audit", "--cells", name)
+    asked = ["tables", "audit", "--cells", "year.csv", "--with", "revised.csv", "--output", "safe.csv"]
+    assert main(asked) == 1
+    out = capsys.readouterr().out
+    assert "NOT protected: 1 cell short of the level: 4 (by 8); 1 suppressed cell known exactly" in out
+    assert "output      none: 1 not protected" in out
+    assert not Path("safe.csv").exists()
+    found = audit_table("year.csv", also=["revised.csv"])
+    assert found.suppressed.tolist() == [codes == ("North", "small") for codes in VALUES]
+
+
+def test_what_one_release_shows_of_a_sensitive_cell_is_known():
+    release("open.csv", [])
+    text = Path("open.csv").read_text(encoding="utf-8").replace("40,u,8,8", "40,s,,")
+    Path("open.csv").write_text(text, encoding="utf-8")
+    found = audit_table("year.csv", also=["open.csv"])
+    assert not found.protected
+    assert not found.suppressed.any()
+    assert found.audit.cells.tolist() == [4]
+    assert found.audit.exact.tolist() == [True]
+
+
+def test_other_classifications_meet_in_their_totals():
+    """By region and size each cell has an alternative; by region and age, North is given away."""
+    tables = [open_table("year.csv")]
+    ages = HEADER.replace("size", "age")
+    for region, total, young in (("Total", 260, 100), ("North", 120, 30), ("South", 140, 70)):
+        for age, value in (("Total", total), ("young", young), ("old", total - young)):
+            ages += f"{region},{age},{value},s,,,999\n"
+    Path("ages.csv").write_text(ages, encoding="utf-8")
+    release("totals.csv", [("North", "Total"), ("South", "Total")])
+    assert not audit_table("year.csv", also=["totals.csv"]).protected
+    base = audit_table("totals.csv")
+    assert base.protected == audit_table("totals.csv", exact=True).protected
+    joined = audit_table("totals.csv", also=["ages.csv"])
+    assert not joined.protected  # the totals of regions, which are hidden by size, stand there by age
+    assert len(tables[0]) == 9
+
+
+def test_a_certificate_is_written_and_verified(capsys):
+    files = ["--certificate", "proof.json.gz", "--internal", "internal.csv", "--json", "found.json"]
+    out = run(capsys, "tables", "suppress", "--cells", "year.csv", *files)
+    assert "exact       every level is met in rational numbers, by" in out
+    assert "certificate proof.json.gz" in out
+    assert json.loads(Path("found.json").read_text(encoding="utf-8"))["exact"]["protected"]
+    asked = ["--cells", "internal.csv", "--by", "region,size"]
+    out = run(capsys, "tables", "verify", "proof.json.gz", *asked)
+    assert "relations   add up exactly" in out
+    assert "PROTECTED: 2 levels of 2 met" in out
+    assert main(["tables", "verify", "proof.json.gz", "--cells", "revised.csv"]) == 1
+    assert "rejected: the certificate is about other suppressed cells: cell" in capsys.readouterr().err
+
+
+def test_what_is_not_protected_is_proven_too(capsys):
+    release("year.csv", [("North", "large")])
+    assert main(["tables", "audit", "--cells", "year.csv", "--certificate", "proof.json"]) == 1
+    assert "exact       NOT protected: 2 levels missed, of 4" in capsys.readouterr().out
+    assert main(["tables", "verify", "proof.json", "--cells", "year.csv"]) == 1
+    assert "NOT protected: 0 levels of 2 met, by 0 witness vectors; 2 missed" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("still_time")
+def test_an_audit_that_is_ended(capsys):
+    assert main(["tables", "audit", "--cells", "year.csv", "--time-limit", "0.000001"]) in (0, 1)
+    run(capsys, "tables", "audit", "--cells", "year.csv", "--workers", "1")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--workers", "two"], "--workers must be a whole number, not 'two'"),
+        (["--workers", "0"], "the workers must be a whole number of at least 1, not 0"),
+        (["--with", "a,b,c"], "--with: 'a,b,c' is none; write CELLS,RELATIONS, or CELLS alone"),
+        (["--with", "none.csv"], "none.csv cannot be read: there is no such file"),
+        (
+            ["--with", "revised.csv", "--certificate", "proof.json"],
+            "--certificate is about one table: leave --with out, or give --exact alone",
+        ),
+    ],
+)
+def test_bad_requests(capsys, options, message):
+    before = contents()
+    refuse(capsys, message, "tables", "audit", "--cells", "year.csv", *options)
+    assert contents() == before

@@ -1,0 +1,242 @@
+"""Certificates of tables: decided as plain programs decide, checked in fractions, forgeries rejected."""
+
+from __future__ import annotations
+
+import copy
+import json
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from plain_audit import plain_short
+from random_tables import random_pattern, random_table
+
+from linkrisk import audit_table, open_table, verify_table
+from linkrisk.formulations.tables.exact import ExactRelations, exact, exact_witness
+from linkrisk.solver.certificates.checking.rejection import RejectedError
+from linkrisk.solver.certificates.checking.table import check_table
+from linkrisk.solver.certificates.writing.table import certificate_bytes, table_certificate
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.tables.attackers.certified import certify
+
+SHAPES = [((4, 4), (5, 5)), ((6, 3), (4, 2)), ((3, 3), (3, 3), (2, 2)), ((4, 2), (3, 3), (2, 2))]
+
+
+def frames(table, suppressed):
+    """The two files of a table."""
+    status = np.where(table.primary, "u", np.where(suppressed, "m", np.where(table.fixed, "z", "s")))
+    cells = pd.DataFrame(
+        {
+            "value": table.value,
+            "status": status,
+            "lower_protection": table.lower_level,
+            "upper_protection": table.upper_level,
+            "sliding_protection": table.sliding_level,
+            "lower_bound": table.lower,
+            "upper_bound": table.upper,
+        }
+    )
+    terms = table.relations.tocoo()
+    rows, columns = terms.coords
+    return cells, pd.DataFrame({"relation": rows, "cell": columns, "coefficient": terms.data})
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    shape=st.sampled_from(SHAPES),
+    seed=st.integers(0, 10_000),
+    share=st.floats(0.2, 0.9),
+    decimals=st.integers(0, 2),
+)
+def test_every_level_is_decided_and_checked(shape, seed, share, decimals):
+    generator = np.random.default_rng(seed)
+    table = random_table(generator, shape, decimals=decimals)
+    suppressed = random_pattern(generator, table, share)
+    found = certify(table, suppressed)
+    assert not found.undecided
+    assert sorted({one.cell for one in found.missed}) == plain_short(table, suppressed, close=1e-9)
+    content = json.loads(json.dumps(table_certificate(suppressed, found)))
+    verdict = check_table(open_table(*frames(table, suppressed)), content, "proof.json")
+    assert verdict.protected == found.protected
+    assert verdict.missed == len(found.missed)
+    assert verdict.undecided == 0
+    assert verdict.met == len(table.demands) - len(found.missed)
+
+
+def worked():
+    """A table of which some levels are met and others missed, by bounds."""
+    generator = np.random.default_rng(1)
+    table = random_table(generator, ((4, 4), (4, 4)), share=0.3)
+    suppressed = random_pattern(generator, table, 0.45)
+    found = certify(table, suppressed)
+    return open_table(*frames(table, suppressed)), table_certificate(suppressed, found), found
+
+
+def test_the_worked_table_has_all_that_is_forged_below():
+    _, certificate, found = worked()
+    assert len(certificate["witnesses"]) > 2
+    assert found.bounds
+    assert found.missed
+
+
+def test_a_level_that_is_missed_by_less_than_an_optimiser_can_tell():
+    """10 lies between 7 and 13; a level of 3.0000001 is none of it, and one of 3 is met just so."""
+    cells = pd.DataFrame(
+        {
+            "value": [20.0, 10.0, 10.0],
+            "status": ["s", "u", "m"],
+            "upper_protection": [0.0, 3.0000001, 0.0],
+            "lower_bound": [0.0, 0.0, 7.0],
+            "upper_bound": [99.0, 99.0, 99.0],
+        }
+    )
+    terms = pd.DataFrame({"relation": [0, 0, 0], "cell": [0, 1, 2], "coefficient": [-1, 1, 1]})
+    assert audit_table(cells, terms).protected
+    exactly = audit_table(cells, terms, exact=True)
+    assert not exactly.protected
+    assert exactly.to_dict()["exact"] == {
+        "protected": False,
+        "missed": [1],
+        "undecided": [],
+        "witnesses": 0,
+    }
+    assert audit_table(cells.assign(upper_protection=[0.0, 3.0, 0.0]), terms, exact=True).protected
+
+
+def test_decimals_are_what_the_files_say():
+    assert exact(0.1) == Fraction(1, 10)
+    cells = pd.DataFrame(
+        {"value": [0.3, 0.1, 0.2], "status": ["s", "u", "m"], "lower_protection": [0.0, 0.1, 0.0]}
+    )
+    terms = pd.DataFrame({"relation": [0, 0, 0], "cell": [0, 1, 2], "coefficient": [-1, 1, 1]})
+    result = audit_table(cells, terms, exact=True)
+    assert result.protected
+    certificate = table_certificate(result.suppressed, result.certified)
+    assert certificate["witnesses"] == [[[1, 2], ["-1/10", "1/10"]]]
+    assert check_table(result.table, certificate, "proof.json").defect == 0
+
+
+def test_an_exact_witness_is_beside_the_point():
+    generator = np.random.default_rng(3)
+    table = random_table(generator, ((5, 5), (5, 5)), zeros=0.0)
+    relations = ExactRelations(table)
+    cells = np.arange(len(table))
+    kernel = np.linalg.svd(table.relations.toarray())[2][table.relations.shape[0] :]
+    point = 0.3 * kernel[0]
+    made = exact_witness(relations, cells, point, 6)
+    assert made
+    for row in range(table.relations.shape[0]):
+        assert sum(factor * made.get(at, 0) for at, factor in relations.row(row).items()) == 0
+    assert max(abs(float(made.get(at, 0)) - point[at]) for at in cells.tolist()) < 1e-4
+
+
+def shift(certificate):
+    certificate["witnesses"][0][1][0] += 1
+
+
+def lengthen(certificate):
+    certificate["witnesses"][0][1] = [1000 * one for one in certificate["witnesses"][0][1]]
+
+
+def move_published(certificate):
+    certificate["witnesses"][1][0][0] = next(at for at in range(25) if at not in certificate["suppressed"])
+
+
+def claim_protection(certificate):
+    certificate["protected"], certificate["missed"] = True, []
+
+
+def forget_witnesses(certificate):
+    certificate["witnesses"] = []
+
+
+def hide_a_cell(certificate):
+    certificate["suppressed"].pop()
+
+
+def weaken_bounds(certificate):
+    certificate["bounds"] = [[cell, sign, [], []] for cell, sign, *_ in certificate["bounds"]]
+
+
+def claim_more_is_missed(certificate):
+    certificate["missed"].append(certificate["witnesses"][0][0][0])
+
+
+def unknown_relation(certificate):
+    certificate["bounds"][0][2:] = [[999], [1]]
+
+
+@pytest.mark.parametrize(
+    ("forge", "message"),
+    [
+        (shift, "witness 0 breaks relation [0-9]+: its terms sum to -?1"),
+        (lengthen, "witness 0 moves cell [0-9]+ beyond its bounds"),
+        (move_published, "witness 1 moves cell [0-9]+, which is published"),
+        (claim_protection, "cell [0-9]+ is short of a level, and the certificate says something else"),
+        (forget_witnesses, "cell [0-9]+: nothing proves its level of [0-9/]+; witnesses reach 0"),
+        (hide_a_cell, "the certificate is about other suppressed cells: cell [0-9]+ is suppressed here"),
+        (weaken_bounds, "cell [0-9]+: nothing proves its level of [0-9/]+; witnesses reach [0-9/]+"),
+        (claim_more_is_missed, "cell [0-9]+ is not proven to be short of a level, and the certificate says"),
+        (unknown_relation, "bound 0 uses relation 999, which is not there"),
+    ],
+)
+def test_forgeries_are_rejected(forge, message):
+    stored, certificate, _ = worked()
+    forged = copy.deepcopy(certificate)
+    forge(forged)
+    with pytest.raises(RejectedError, match=message) as found:
+        check_table(stored, forged, "proof.json")
+    assert "\n" not in str(found.value)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        (
+            "format",
+            "other",
+            "proof.json is no certificate of a table; give what `tables audit --certificate`",
+        ),
+        ("suppressed", "all", "proof.json, suppressed must be a list"),
+        ("witnesses", [[[1, 1], [2, 2]]], "proof.json, witness 0 must hold a number for each position, each"),
+        ("witnesses", [[[7], ["1/0"]]], "proof.json, witness 0: '1/0' is no fraction such as -7/2"),
+        ("witnesses", [[[7], [0.5]]], "proof.json, witness 0: '0.5' is no fraction such as -7/2"),
+        ("bounds", [[1, 1]], "proof.json, bound 0 must hold a cell, a sign, relations and multipliers"),
+        ("protected", "yes", "proof.json, protected must be true or false"),
+    ],
+)
+def test_files_that_are_no_certificates(key, value, message):
+    stored, certificate, _ = worked()
+    with pytest.raises(UsageError, match=message):
+        check_table(stored, {**certificate, key: value}, "proof.json")
+
+
+def test_files_compressed_or_not(tmp_path):
+    stored, certificate, found = worked()
+    for name in ("proof.json", "proof.json.gz"):
+        path = tmp_path / name
+        path.write_bytes(certificate_bytes(certificate, path))
+        answer = verify_table(path, stored)
+        assert not answer  # it proves that the table is not protected
+        assert answer.rejected is None
+        assert answer.to_dict()["missed"] == len(found.missed)
+    (tmp_path / "cut.gz").write_bytes((tmp_path / "proof.json.gz").read_bytes()[:-20])
+    with pytest.raises(UsageError, match=r"cut\.gz is not a whole gzip file; give the file that"):
+        verify_table(tmp_path / "cut.gz", stored)
+
+
+def test_without_time_nothing_is_claimed():
+    generator = np.random.default_rng(5)
+    table = random_table(generator, ((5, 5), (5, 5)))
+    clock = Clock(None)
+    clock.stop()
+    found = certify(table, ~table.fixed, clock)
+    assert set(found.undecided) == set(table.demands)
+    assert not found.protected
+    stored = open_table(*frames(table, ~table.fixed))
+    verdict = check_table(stored, table_certificate(~table.fixed, found), "proof.json")
+    assert verdict.undecided == len(table.demands)
