@@ -191,7 +191,7 @@ def _check_witness(
     reach: dict[tuple[int, int], Fraction],
 ) -> None:
     """Add up a witness, and note how far it goes."""
-    rows = set()
+    rows: set[int] = set()
     for cell, by in moved.items():
         demand(cell in suppressed, f"witness {number} moves cell {cell}, which is published")
         sign = 1 if by > 0 else -1
