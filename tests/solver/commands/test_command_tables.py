@@ -186,7 +186,7 @@ def test_a_cell_that_cannot_be_protected():
     [
         (
             ["audit", "--cost", "unit"],
-            "unknown option '--cost': did you mean '--cells'? (see `python -m solver tables audit --help`)",
+            "unknown option '--cost': did you mean '--exact'? (see `python -m solver tables audit --help`)",
         ),
         (["suppress", "--cost", "price"], "unknown cost 'price': choose value, unit, log, given"),
         (
