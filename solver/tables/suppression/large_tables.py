@@ -6,7 +6,7 @@ repaired.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable
@@ -16,16 +16,20 @@ from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.tables.attackers.demands import Met, unmet
 from linkrisk.solver.tables.suppression.cell_suppression import PHASE, Pattern
-from linkrisk.solver.tables.suppression.meeting import Attacked
+from linkrisk.solver.tables.suppression.meeting import Attacked, CannotMeetError
 from linkrisk.solver.tables.suppression.modular import Modular
 from linkrisk.solver.tables.suppression.repair import Thinning, repaired
 
 MODULAR, HEURISTIC = "modular", "heuristic"
-_SHARES = {MODULAR: 0.5, HEURISTIC: 0.0}
-"""Of the time, for a first pattern; the repair has most of the rest."""
 
-_ROUNDS, _PATIENCE = 20, 4
-"""Of thinning: at most, and without gain."""
+_BOUND, _DIVES = 0.4, 0.6
+"""Of the time that is left: for the bound, then for patterns of the subtables."""
+
+_PARTS = (0.1, 0.1, 0.05, 0.2, 0.03)
+"""Dives, and how many cells each suppresses at a time."""
+
+_ROUNDS, _PATIENCE = {MODULAR: 6, HEURISTIC: 20}, 2
+"""Of thinning over all relations: at most, and without gain."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,9 +40,9 @@ class LargePattern(Pattern):
     ----------
     method : str
     subtables : int
-        Protected one by one.
+        How many the table has.
     open : int
-        Levels that these left open over all relations.
+        Levels that the first pattern of subtables, or the sensitive cells, left open over all relations.
     added : int
         Cells that the repair suppressed.
     removed : int
@@ -50,6 +54,14 @@ class LargePattern(Pattern):
     open: int
     added: int
     removed: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """A pattern that protects, and how it came about."""
+
+    suppressed: BoolArray
+    added: int = 0
 
 
 def suppress_large(
@@ -77,53 +89,122 @@ def suppress_large(
         If suppressing all cells does not protect one; the message names it.
     """
     search = _Search(table, [table, *insiders], clock, report)
-    everything: BoolArray = ~table.fixed
-    attackers = [search.reachable(view, everything) for view in search.views]
-    first, parts = search.modular() if method == MODULAR else (table.primary, 0)
-    found, opened = repaired(
-        attackers, first, clock, lambda left: search.tell("repair", f"{left:,} levels open")
-    )
-    if found is None:
-        return LargePattern(everything, table.cost_of(everything), 0.0, method, parts, opened, 0, 0)
-    added = int((found & ~first).sum())
-    thinning = Thinning(attackers, found)
+    if not table.primary.any():
+        return LargePattern(table.primary, 0.0, 0.0, method, 0, 0, 0, 0)
+    found = search.modular() if method == MODULAR else search.heuristic()
+    thinning = Thinning(search.attackers, found.suppressed)
     removed = thinning.run(
-        table, clock, lambda left: search.tell("thinning", f"{left:,} levels left"), _ROUNDS, _PATIENCE
+        table,
+        clock,
+        lambda left: search.tell("thinning", f"{left:,} levels left"),
+        _ROUNDS[method],
+        _PATIENCE,
     )
-    found = thinning.suppressed
-    return LargePattern(found, table.cost_of(found), 0.0, method, parts, opened, added, removed)
+    suppressed = thinning.suppressed
+    cost = table.cost_of(suppressed)
+    if method == HEURISTIC:
+        search.bounded()
+    return LargePattern(
+        suppressed,
+        cost,
+        min(search.subtables.bound, cost),
+        method,
+        search.subtables.count,
+        search.open or 0,
+        found.added,
+        removed,
+    )
 
 
-@dataclass(eq=False)
 class _Search:
     """What the steps share."""
 
-    table: CellTable
-    views: list[CellTable]
-    clock: Clock
-    report: Reporter | None
+    def __init__(
+        self, table: CellTable, views: list[CellTable], clock: Clock, report: Reporter | None
+    ) -> None:
+        self._table, self._clock, self._report = table, clock, report
+        self._everything: BoolArray = ~table.fixed
+        self.attackers = [self._attacked(view) for view in views]
+        self.subtables = Modular(table, subtables(table.relations))
+        self._best = _Found(self._everything)
+        self.open: int | None = None
 
     def tell(self, step: str, state: str) -> None:
         """Say what is being done."""
-        if self.report is not None:
-            self.report(Progress.uncounted(PHASE, f"{step}: {state}"))
+        if self._report is not None:
+            self._report(Progress.uncounted(PHASE, f"{step}: {state}"))
 
-    def reachable(self, view: CellTable, everything: BoolArray) -> Attacked:
-        """What an attacker cannot know when all cells are suppressed; UsageError where that is too much."""
-        self.tell("looking at all cells", f"{len(view.demands):,} levels")
-        found = unmet(view, everything)
-        if found.unmet:
-            raise UsageError(_unreachable(found))
-        return Attacked(view, found.reach.up)
+    def left(self, step: str, what: str) -> Callable[[int], None]:
+        """What says how many are left."""
+        return lambda many: self.tell(step, f"{many:,} {what} left")
 
-    def modular(self) -> tuple[BoolArray, int]:
-        """The pattern of the modular method, and how many subtables it had."""
-        parts = subtables(self.table.relations)
-        left = self.clock.seconds_left
-        clock = self.clock.part(None if left is None else _SHARES[MODULAR] * left)
-        search = Modular(self.table, parts, clock)
-        search.run(lambda waiting, many: self.tell("subtables", f"{many - waiting:,} of {many:,}"))
-        return search.suppressed, len(parts)
+    def heuristic(self) -> _Found:
+        """The pattern that protects the sensitive cells from scratch."""
+        self._repair(self._table.primary)
+        return self._checked()
+
+    def modular(self) -> _Found:
+        """The best pattern of some dives, each repaired; what was open is looked at more widely."""
+        part = self._part(_DIVES)
+        for share in _PARTS:
+            self.bounded()
+            pattern = self.subtables.dive(part, self.left("subtables", "cells"), share)
+            pattern = self.subtables.thinned(pattern, part, self.left("subtables", "cells"))
+            self._repair(pattern)
+            if part.expired or self.subtables.bound >= self._table.cost_of(self._best.suppressed):
+                break
+            self.subtables.widen(unmet(self._table, pattern, part).unmet)
+        return self._checked()
+
+    def bounded(self) -> None:
+        """Raise the bound."""
+        self.subtables.run(self._part(_BOUND), lambda bound: self.tell("subtables", f"at least {bound:,.6g}"))
+        if self.subtables.impossible:
+            self.check()
+
+    def _checked(self) -> _Found:
+        """The best pattern; that of all cells, which nobody has looked at yet, if it protects."""
+        if self._best.suppressed is self._everything:
+            self.check()
+        return self._best
+
+    def _repair(self, pattern: BoolArray) -> None:
+        """Keep a pattern, repaired, if it is the cheapest so far."""
+        try:
+            suppressed, opened = repaired(self.attackers, pattern, self._clock, self.left("repair", "levels"))
+        except CannotMeetError:
+            self.check()
+            return
+        if suppressed is not None:
+            self.open = opened if self.open is None else self.open
+            found = _Found(suppressed, int((suppressed & ~pattern).sum()))
+            if self._table.cost_of(suppressed) < self._table.cost_of(self._best.suppressed):
+                self._best = found
+
+    def _part(self, share: float) -> Clock:
+        left = self._clock.seconds_left
+        return self._clock.part(None if left is None else share * left)
+
+    def check(self) -> None:
+        """Refuse what cannot be protected whatever is suppressed.
+
+        Raises
+        ------
+        UsageError
+            It names the first such cell.
+        """
+        for attacked in self.attackers:
+            view = attacked.view
+            self.tell("looking at all cells", f"{len(view.demands):,} levels")
+            found = unmet(view, self._everything, report=self._report)
+            if found.unmet:
+                raise UsageError(_unreachable(found))
+
+    def _attacked(self, view: CellTable) -> Attacked:
+        """An attacker, with how far up cells with sliding levels can go."""
+        sliding = [demand for demand in view.demands if demand.up and demand.down]
+        most = unmet(view, self._everything, demands=sliding).reach.up if sliding else view.above
+        return Attacked(view, most)
 
 
 def _unreachable(found: Met) -> str:

@@ -1,140 +1,172 @@
-"""The modular method: subtables one after the other, from the top down, each protected at its least cost.
+"""The modular method: all subtables in one relaxation, which bounds the cost, and a pattern found by diving.
 
-What an upper subtable suppresses is sensitive in the lower ones that it belongs to: it must be able to move
-there as far as it moves above (HiTaS, de Wolf 2002). Where a lower subtable suppresses a cell of an upper
-one, that is protected again, until nothing changes. Nobody looks at all relations at once here: what that
-leaves open, `repair` mends.
+An attacker who knows the relations of one subtable only knows less than one who knows all, so that a pattern
+that protects the table protects every subtable by itself: rows that hold for patterns of a subtable hold for
+those of the table. Their linear relaxation is the best of all ways to split the cost of a cell over the
+subtables that it is in, and to add up the relaxations of these: its multipliers are the shares (Lagrangian
+decomposition; Guignard and Kim 1987).
+
+Nobody looks at all relations at once here. What a pattern leaves open there, `repair` mends; and `widen`
+looks at more subtables together around it, which makes the bound and the next pattern better.
 """
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy import sparse
 
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatArray
+from linkrisk.formulations.programs.separation import Cuts
+from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand
 from linkrisk.formulations.tables.subtables import Subtable
+from linkrisk.formulations.tables.suppression_model import alone_rows
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.tables.suppression.cell_suppression import suppress_cells
-from linkrisk.solver.tables.suppression.movements import Movements, Needs
+from linkrisk.solver.tables.suppression.blocks import Block, Blocks
+from linkrisk.solver.tables.suppression.cell_suppression import unit_of
+from linkrisk.solver.tables.suppression.relaxation import Relaxation
 
-_SHARE, _LEAST_SECONDS = 0.02, 0.5
-"""Of the time that is left: what one subtable may take, and what it may take at any rate."""
+_STALE = 3
+_GAIN = 1e-4
+"""Rounds in a row that gain less than this share of the bound, after which it ends."""
 
-_VISITS = 3
-"""How often a subtable is protected before the rest is left to the repair."""
-
-_ROUNDS = 6
-_GROWN = 1.001
+_WHOLE = 1e-5
+_MOST_ROUNDS = 400
+"""Of a dive, which no table has come near to."""
 
 
-@dataclass(eq=False)
 class Modular:
-    """A pattern that grows subtable by subtable.
+    """What every pattern costs at least, and a pattern.
+
+    Parameters
+    ----------
+    table : CellTable
+        As outsiders see it: whoever knows more asks for more.
+    parts : list of Subtable
 
     Attributes
     ----------
-    table : CellTable
-    parts : list of Subtable
-        From the top down.
-    clock : Clock
-    suppressed : ndarray of bool, shape (n,)
+    bound : float
+    count : int
+        Of subtables.
+    impossible : bool
+        Whether no pattern protects, as the relaxation has no point.
+    point : ndarray of float64, shape (n,)
+        Of the relaxation: how much of every cell it suppresses.
     """
 
-    table: CellTable
-    parts: list[Subtable]
-    clock: Clock
-    suppressed: BoolArray = field(init=False)
+    def __init__(self, table: CellTable, parts: list[Subtable]) -> None:
+        self._table = table
+        self._objective = np.where(table.free, table.cost, 0.0)
+        lower, upper = table.primary.astype(np.float64), (~table.fixed).astype(np.float64)
+        self._relaxation = Relaxation(alone_rows(table), self._objective, lower, upper)
+        self._blocks = Blocks(table, parts)
+        self._parts = list(self._blocks.first())
+        self.bound, self.point, self.count = 0.0, lower, len(parts)
+        self.impossible = False
 
-    def __post_init__(self) -> None:
-        self.suppressed = self.table.primary.copy()
-        self._moves = np.zeros(len(self.table))
-        self._visits = np.zeros(len(self.parts), dtype=np.int64)
-        self._depth = np.array([part.depth for part in self.parts], dtype=np.int64)
-        cells = np.concatenate([part.cells for part in self.parts])
-        holders = np.repeat(np.arange(len(self.parts)), [part.cells.size for part in self.parts])
-        shape = (len(self.table), len(self.parts))
-        self._holders = sparse.csr_array((np.ones(cells.size), (cells, holders)), shape=shape)
-
-    def run(self, tell: Callable[[int, int], None]) -> None:
-        """Protect every subtable, until nothing changes or the clock is out.
+    def run(self, clock: Clock, tell: Callable[[float], None]) -> None:
+        """Find rows until the bound does not rise any more, or the clock is out.
 
         Parameters
         ----------
+        clock : Clock
         tell : callable
-            Told how many subtables wait, and of how many.
+            Told the bound.
         """
-        self._waiting = [(int(depth), at) for at, depth in enumerate(self._depth)]
-        self._queued = np.ones(len(self.parts), dtype=np.bool_)
-        heapq.heapify(self._waiting)
-        while self._waiting and not self.clock.expired:
-            _, at = heapq.heappop(self._waiting)
-            self._queued[at] = False
-            self._protect(at)
-            tell(len(self._waiting), len(self.parts))
+        stale = 0
+        self._relaxation.restrict(self._relaxation.lower, self._relaxation.upper)
+        while stale < _STALE and not clock.expired:
+            solved = self._relaxation.solve()
+            self.impossible = not np.isfinite(solved.bound)
+            if self.impossible:
+                break
+            before, self.bound = self.bound, max(self.bound, self._rounded(solved.bound))
+            self.point = self._relaxation.whole_point(solved.point)
+            tell(self.bound)
+            stale = stale + 1 if self.bound - before <= _GAIN * self.bound else 0
+            if not self._separated(clock):
+                break
 
-    def _protect(self, at: int) -> None:
-        part = self.parts[at]
-        hidden = self.suppressed[part.cells]
-        if not hidden.any():
-            return
-        self._visits[at] += 1
-        left = self.clock.seconds_left
-        clock = self.clock.part(None if left is None else max(_LEAST_SECONDS, _SHARE * left))
-        local = _within(self.table, part, hidden, self._moves)
-        try:
-            found = suppress_cells(local, None, clock)
-        except UsageError:  # what moves above cannot move here: this is left to the repair
-            local = _within(self.table, part, hidden, np.zeros(len(self.table)))
-            found = suppress_cells(local, None, clock)
-        self.suppressed[part.cells[found.suppressed]] = True
-        moves = _furthest(local, found.suppressed)
-        grown = (moves > _GROWN * self._moves[part.cells]) & ~hidden | (found.suppressed & ~hidden)
-        self._moves[part.cells] = np.maximum(self._moves[part.cells], moves)
-        for other in np.unique(self._holders[part.cells[grown]].indices):
-            if other != at and not self._queued[other] and self._visits[other] < _VISITS:
-                self._queued[other] = True
-                heapq.heappush(self._waiting, (int(self._depth[other]), int(other)))
+    def widen(self, demands: Sequence[Demand]) -> None:
+        """Look farther around demands that are open over all relations, though not in a subtable."""
+        self._parts += self._blocks.wider(demands)
+
+    def dive(self, clock: Clock, tell: Callable[[int], None], part: float) -> BoolArray:
+        """A pattern that protects every subtable by itself, as long as the clock has time for it, shape (n,).
+
+        Cells that the relaxation suppresses most are suppressed for good, some at a time, and it is solved
+        again, until nothing is left between 0 and 1.
+
+        Parameters
+        ----------
+        clock : Clock
+        tell : callable
+            Told how many cells are between.
+        part : float
+            Of the cells between 0 and 1 that are suppressed for good at a time.
+        """
+        relaxation = self._relaxation
+        lower, upper, point = relaxation.lower.copy(), relaxation.upper, relaxation.lower
+        for _ in range(_MOST_ROUNDS):
+            if clock.expired or self.impossible:
+                break
+            relaxation.restrict(lower, upper)
+            solved = relaxation.solve()
+            if not np.isfinite(solved.bound):
+                break
+            point, self.point = solved.point, relaxation.whole_point(solved.point)
+            more = self._separated(clock)
+            between = np.flatnonzero((point > _WHOLE) & (point < 1.0 - _WHOLE) & (lower < 1.0))
+            tell(between.size)
+            if not more and not between.size:
+                break
+            lower[point >= 1.0 - _WHOLE] = 1.0
+            if not more and between.size:
+                many = max(1, int(part * between.size))
+                lower[between[np.argsort(-point[between], kind="stable")[:many]]] = 1.0
+        return np.asarray(relaxation.whole_point(np.maximum(point, lower)) > 0.5, dtype=np.bool_)
+
+    def thinned(self, pattern: BoolArray, clock: Clock, tell: Callable[[int], None]) -> BoolArray:
+        """A pattern without cells that no subtable needs, the dearest first, shape (n,)."""
+        table, found = self._table, pattern.copy()
+        holders: dict[int, list[Block]] = {}
+        for part in self._parts:
+            for cell in part.cells[found[part.cells] & table.free[part.cells]].tolist():
+                holders.setdefault(cell, []).append(part)
+        chosen = np.flatnonzero(found & table.free)
+        order = chosen[np.argsort(-table.cost[chosen], kind="stable")]
+        for at, cell in enumerate(order.tolist()):
+            if clock.expired:
+                break
+            tell(order.size - at)
+            found[cell] = False
+            found[cell] = not all(part.holds(found) for part in holders.get(cell, ()))
+        return found
+
+    def _separated(self, clock: Clock) -> bool:
+        """Whether rows were found and added."""
+        found = []
+        for part in self._parts:
+            if clock.expired:
+                break
+            cuts = part.rows(self.point)
+            if cuts is not None and cuts.count:
+                found.append(cuts)
+        if found:
+            matrix, right = self._relaxation.open_part(_together(found))
+            most = matrix.maximum(0.0) @ self._relaxation.upper
+            self.impossible = bool((most < right - _WHOLE).any())
+            self._relaxation.add_open(matrix, right)
+        return bool(found) and not self.impossible
+
+    def _rounded(self, bound: float) -> float:
+        """A bound as costs can be."""
+        unit = unit_of(self._table.cost[self._table.free])
+        return max(0.0, float(np.ceil(bound / unit - 1e-9)) / round(1.0 / unit) if unit else bound)
 
 
-def _within(table: CellTable, part: Subtable, hidden: BoolArray, moves: FloatArray) -> CellTable:
-    """A subtable by itself; cells that are suppressed must move as they do elsewhere."""
-    cells = part.cells
-    below, above = table.below[cells], table.above[cells]
-    wanted = np.where(hidden, moves[cells], 0.0)
-    rows = sparse.csr_array(sparse.csc_array(sparse.csr_array(table.relations)[part.relations])[:, cells])
-    return CellTable(
-        value=table.value[cells],
-        relations=rows,
-        lower=table.lower[cells],
-        upper=table.upper[cells],
-        primary=hidden,
-        fixed=table.fixed[cells],
-        cost=table.cost[cells],
-        lower_level=np.maximum(table.lower_level[cells], np.minimum(wanted, below)),
-        upper_level=np.maximum(table.upper_level[cells], np.minimum(wanted, above)),
-        sliding_level=table.sliding_level[cells],
-    )
-
-
-def _furthest(local: CellTable, suppressed: BoolArray) -> FloatArray:
-    """How far each suppressed cell moves when the others are protected by as little movement as can be."""
-    needs, movements = Needs.of(local.demands, local.above), Movements(local)
-    moving, one = np.flatnonzero(suppressed & ~local.fixed), np.ones(len(local))
-    found, left = np.zeros(len(local)), np.arange(len(needs))
-    for turn in range(_ROUNDS):
-        if not left.size:
-            break
-        order = left[:: 1 if turn % 2 else -1]
-        batch = order[np.unique(needs.cell[order], return_index=True)[1]]
-        moved = movements.most(moving, needs[batch], local.primary, one)
-        if moved is None:
-            break
-        met = needs[left].met_by(moved)
-        found = np.maximum(found, np.abs(moved))
-        left = left[~met]
-    return found
+def _together(found: list[Cuts]) -> Cuts:
+    matrix = sparse.csr_array(sparse.vstack([one.matrix for one in found], format="csr"))
+    lower = np.concatenate([one.lower for one in found])
+    return Cuts(matrix, lower, np.full(lower.size, np.inf))

@@ -14,7 +14,6 @@ import numpy as np
 
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.tables.attackers.demands import unmet
 from linkrisk.solver.tables.suppression.meeting import Attacked, CannotMeetError, Meeting, Tell
 
@@ -41,7 +40,7 @@ def repaired(
 
     Raises
     ------
-    UsageError
+    CannotMeetError
         If a demand cannot be met, whatever is suppressed.
     """
     suppressed, opened, generator = pattern.copy(), 0, np.random.default_rng(0)
@@ -50,16 +49,8 @@ def repaired(
         left = [*found.unmet, *found.undecided]
         opened += len(left)
         meeting = Meeting(attacked, ~attacked.view.fixed, suppressed, generator)
-        try:
-            if not meeting.run(attacked.needs(left), clock, tell):
-                return None, opened
-        except CannotMeetError as failed:
-            need = failed.need
-            raise UsageError(
-                f"cell {need.cell[0]} cannot be protected: with all cells suppressed it does not move "
-                f"{'up' if need.sign[0] > 0 else 'down'} by {need.level[0]:g}; lower its level, or let more "
-                "cells be suppressed"
-            ) from failed
+        if not meeting.run(attacked.needs(left), clock, tell):
+            return None, opened
     return suppressed, opened
 
 

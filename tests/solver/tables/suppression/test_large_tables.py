@@ -19,7 +19,10 @@ from linkrisk.solver.tables.attackers.demands import unmet
 from linkrisk.solver.tables.attackers.levels import audit_levels
 from linkrisk.solver.tables.suppression.cell_suppression import suppress_cells
 from linkrisk.solver.tables.suppression.large_tables import suppress_large
+from linkrisk.solver.tables.suppression.meeting import Attacked
 from linkrisk.solver.tables.suppression.modular import Modular
+from linkrisk.solver.tables.suppression.repair import repaired
+from linkrisk.solver.tables.suppression.within import within
 
 SHAPES = [[(9, 3)], [(4, 2), (3, 3)], [(6, 3), (3, 3)], [(3, 3), (2, 2), (2, 2)]]
 METHODS = ["modular", "heuristic"]
@@ -53,14 +56,26 @@ def test_every_pattern_protects_and_is_no_cheaper_than_the_optimum(seed, shape, 
 def test_subtables_alone_leave_a_cell_at_risk_that_the_repair_protects():
     """A pattern that protects in every subtable by itself, but not over all relations at once."""
     table = drawn(7, [(6, 3), (6, 3)])
-    alone = Modular(table, subtables(table.relations), Clock(None))
-    alone.run(lambda *_: None)
-    short = plain_short(table, alone.suppressed)
-    assert short
-    found = suppress_large(table, "modular", Clock(None))
-    assert found.open > 0
-    assert found.added > 0
-    assert plain_short(table, found.suppressed) == []
+    alone = Modular(table, subtables(table.relations))
+    alone.run(Clock(None), lambda *_: None)
+    pattern = alone.dive(Clock(None), lambda *_: None, 0.1)
+    for part in subtables(table.relations):
+        local = within(table, part, table.primary[part.cells], np.zeros(len(table)))
+        assert plain_short(local, pattern[part.cells]) == []
+    assert plain_short(table, pattern)
+    thinner = alone.thinned(pattern, Clock(None), lambda *_: None)
+    assert (thinner <= pattern).all()
+    assert plain_short(table, thinner)
+    outsider = Attacked(table, unmet(table, ~table.fixed).reach.up)
+    mended, opened = repaired([outsider], thinner, Clock(None), lambda *_: None)
+    assert opened == len(unmet(table, thinner).unmet)
+    assert (mended >= thinner).all()
+    assert plain_short(table, mended) == []
+    before = alone.bound
+    alone.widen(unmet(table, thinner).unmet)
+    alone.run(Clock(None), lambda *_: None)
+    assert alone.bound >= before
+    assert suppress_large(table, "modular", Clock(None)).open > 0
 
 
 @pytest.mark.parametrize("method", METHODS)
