@@ -18,7 +18,7 @@ import pandas as pd
 from scipy import sparse
 
 from linkrisk.datasets.tables.code_trees import TOTAL, CodeTree
-from linkrisk.datasets.tables.tabulating import tabulate
+from linkrisk.datasets.tables.tabulating import Roles, tabulate
 from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.formulations.tables.primary_rules import Contributions, PPercentRule, sensitive
 from linkrisk.solver.run.clock import Clock
@@ -78,10 +78,9 @@ def _table(branches: tuple[tuple[int, ...], ...], records: int) -> CellTable:
         columns[tree.variable] = np.array(codes)[drawn]
     frame = pd.DataFrame(columns)
     frame["value"] = np.maximum(1.0, np.round(generator.lognormal(4.0, 1.2, records)))
-    made = tabulate(frame, trees, "value", 2)
-    unsafe, level = sensitive(
-        (PPercentRule(10.0),), Contributions(made.total, made.largest, made.respondents)
-    )
+    made = tabulate(frame, trees, Roles(response="value"), 2)
+    seen = Contributions(made.seen.total, made.seen.largest, made.respondents)
+    found = sensitive((PPercentRule(10.0),), seen)
     terms = made.terms()
     places = (terms["coefficient"].to_numpy(dtype=float), (terms["relation"], terms["cell"]))
     cells = made.total.size
@@ -90,11 +89,11 @@ def _table(branches: tuple[tuple[int, ...], ...], records: int) -> CellTable:
         relations=sparse.csr_array(places, shape=(int(terms["relation"].max()) + 1, cells)),
         lower=np.zeros(cells),
         upper=np.full(cells, made.total.max()),
-        primary=unsafe,
+        primary=found.unsafe,
         fixed=made.respondents == 0,
         cost=np.maximum(made.total, 1.0),
-        lower_level=level,
-        upper_level=level,
+        lower_level=found.lower,
+        upper_level=found.upper,
         sliding_level=np.zeros(cells),
     )
 
