@@ -23,8 +23,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from linkrisk.datasets.tables.argus.jj_files import jj_text
 from linkrisk.datasets.tables.cells_and_relations import StoredTable, read_cells_and_relations
-from linkrisk.datasets.tables.jj_files import jj_text
 from linkrisk.solver.api.tables.source import cell_table
 from linkrisk.solver.compiling.ahead import TABLES, compile_once
 from linkrisk.solver.run.clock import Clock

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from linkrisk.solver.api.sweep import sweep as sweep
     from linkrisk.solver.api.tables.adjust import adjust_table as adjust_table
     from linkrisk.solver.api.tables.audit import audit_table as audit_table
+    from linkrisk.solver.api.tables.batch.run import run_batch as run_batch
     from linkrisk.solver.api.tables.compare import compare_table as compare_table
     from linkrisk.solver.api.tables.make import make_table as make_table
     from linkrisk.solver.api.tables.make_tables import make_tables as make_tables
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from linkrisk.solver.api.tables.protect import protect_table as protect_table
     from linkrisk.solver.api.tables.recode import recode_table as recode_table
     from linkrisk.solver.api.tables.round import round_table as round_table
-    from linkrisk.solver.api.tables.run import run_batch as run_batch
     from linkrisk.solver.api.tables.source import link_tables as link_tables
     from linkrisk.solver.api.tables.source import open_table as open_table
     from linkrisk.solver.api.tables.verify import verify_table as verify_table
@@ -47,7 +47,7 @@ _WHERE = {
     "audit_table": "api.tables.audit",
     "link_tables": "api.tables.source",
     "open_table": "api.tables.source",
-    "run_batch": "api.tables.run",
+    "run_batch": "api.tables.batch.run",
     "round_table": "api.tables.round",
     "perturb_counts": "api.tables.perturb",
     "protect_table": "api.tables.protect",

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats import timeless
-from linkrisk.datasets.tables.argus_safe import NOBODY, SUPPRESSED, decimals_of
+from linkrisk.datasets.tables.argus.safe_files import NOBODY, SUPPRESSED, decimals_of
 from linkrisk.datasets.tables.cells_and_relations import StoredTable
 from linkrisk.datasets.tables.code_trees import CodeTree
 

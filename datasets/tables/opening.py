@@ -9,8 +9,8 @@ from typing import Any
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.argus_files import METADATA
-from linkrisk.datasets.tables import argus_tables, jj_files
-from linkrisk.datasets.tables.apriori import with_apriori
+from linkrisk.datasets.tables.argus import jj_files, ready_tables
+from linkrisk.datasets.tables.argus.apriori import with_apriori
 from linkrisk.datasets.tables.cells_and_relations import (
     StoredTable,
     code_columns,
@@ -66,7 +66,7 @@ def opened(cells: Any, relations: Any = None, how: Reading | None = None) -> Sto
         stored = jj_files.read_jj(cells)
     elif _is_argus(cells, relations, how, suffix):
         _refuse_others(cells, relations, how, ("hierarchies", "totals"))
-        stored = argus_tables.read_argus_table(cells, how.metadata, by=how.by, response=how.value)
+        stored = ready_tables.read_argus_table(cells, how.metadata, by=how.by, response=how.value)
     elif relations is not None:
         if how.hierarchies or how.totals:
             raise DataError("relations are given, or follow from hierarchies; leave one of them out")
@@ -82,7 +82,7 @@ def _is_argus(cells: Any, relations: Any, how: Reading, suffix: str) -> bool:
     """Whether these are cells of ARGUS; others have files of the same suffix, with a heading."""
     if how.metadata is not None:
         return True
-    return suffix == argus_tables.SUFFIX and (
+    return suffix == ready_tables.SUFFIX and (
         relations is None or Path(cells).with_suffix(METADATA).is_file()
     )
 

@@ -12,8 +12,9 @@ from linkrisk.datasets.microdata.formats.base import StoredFile
 from linkrisk.datasets.microdata.formats.encodings import UTF8, encode
 from linkrisk.datasets.microdata.formats.registry import writable_format
 from linkrisk.datasets.microdata.writing import contents
-from linkrisk.datasets.tables import argus_internal, argus_safe, argus_tables, crosstabs, jj_files
-from linkrisk.datasets.tables.argus_internal import nobody_in
+from linkrisk.datasets.tables import crosstabs
+from linkrisk.datasets.tables.argus import internal, jj_files, ready_tables, safe_files
+from linkrisk.datasets.tables.argus.internal import nobody_in
 from linkrisk.datasets.tables.cells_and_relations import SECONDARY, SENSITIVE, STATUS, StoredTable, published
 
 EXCEL, SBS = ".xlsx", ".sbs"
@@ -34,7 +35,7 @@ def check_published(path: str | Path) -> None:
             f"cannot write {path}: {suffix} files hold the values of suppressed cells; write it as the "
             "internal file"
         )
-    if suffix != argus_tables.SUFFIX:
+    if suffix != ready_tables.SUFFIX:
         writable_format(path)
 
 
@@ -45,7 +46,7 @@ def check_internal(path: str | Path) -> None:
     ------
     DataError
     """
-    if Path(path).suffix.lower() not in (*INTERNAL, argus_tables.SUFFIX):
+    if Path(path).suffix.lower() not in (*INTERNAL, ready_tables.SUFFIX):
         writable_format(path)
 
 
@@ -74,8 +75,8 @@ def published_files(
     check_published(path)
     if suffix == EXCEL and table.by:
         return {target: crosstabs.workbook(table, suppressed, nobody_in(table))}
-    if suffix == argus_tables.SUFFIX:
-        text = argus_safe.records(table, suppressed, nobody_in(table), heading="value")
+    if suffix == ready_tables.SUFFIX:
+        text = safe_files.records(table, suppressed, nobody_in(table), heading="value")
         return {target: encode(text, UTF8)}
     frame = published(table.cells, suppressed.tolist(), table.by)
     return contents(StoredFile(frame if status else frame.drop(columns=STATUS)), path)
@@ -95,10 +96,10 @@ def internal_files(table: StoredTable, path: str | Path) -> dict[Path, bytes]:
     target, suffix = Path(path), Path(path).suffix.lower()
     if suffix == jj_files.SUFFIX:
         return {target: encode(jj_files.jj_text(table), UTF8)}
-    if suffix == argus_tables.SUFFIX:
-        files = argus_internal.tab_files(table, path)
+    if suffix == ready_tables.SUFFIX:
+        files = internal.tab_files(table, path)
         return {file: encode(text, UTF8) for file, text in files.items()}
     if suffix == SBS:
         suppressed = np.isin(table.status, (SENSITIVE, SECONDARY))
-        return {target: encode(argus_internal.sbs_text(table, suppressed), UTF8)}
+        return {target: encode(internal.sbs_text(table, suppressed), UTF8)}
     return contents(StoredFile(table.cells), path)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from linkrisk.solver.commands.unsafe_options import several
 
 if TYPE_CHECKING:
-    from linkrisk.solver.api.tables.batch_steps import BatchTable
-    from linkrisk.solver.api.tables.run import BatchResult
+    from linkrisk.solver.api.tables.batch.run import BatchResult
+    from linkrisk.solver.api.tables.batch.steps import BatchTable
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the batch, and print what was done; 1 where a table is not protected."""
     from linkrisk.datasets.microdata.writing import write_whole
-    from linkrisk.solver.api.tables.run import run_batch
+    from linkrisk.solver.api.tables.batch.run import run_batch
     from linkrisk.solver.commands import targets
     from linkrisk.solver.commands.arguments import number
     from linkrisk.solver.commands.progress import progress_line, reporter

@@ -13,7 +13,7 @@ import pandas as pd
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.argus_files import METADATA, find_file, read_text
 from linkrisk.datasets.microdata.formats.argus_metadata import Metadata, Variable, parse_metadata
-from linkrisk.datasets.tables.argus_trees import total_of, tree_of
+from linkrisk.datasets.tables.argus.trees import total_of, tree_of
 from linkrisk.datasets.tables.cells_and_relations import (
     FIXED,
     SAFE,

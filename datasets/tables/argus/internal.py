@@ -12,9 +12,9 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.argus_files import METADATA
 from linkrisk.datasets.microdata.formats.argus_metadata import Metadata, Variable, metadata_text
 from linkrisk.datasets.microdata.hierarchies import TREE
-from linkrisk.datasets.tables.argus_safe import decimals_of
-from linkrisk.datasets.tables.argus_tables import EMPTY, RESPONDENTS
-from linkrisk.datasets.tables.argus_trees import tree_text
+from linkrisk.datasets.tables.argus.ready_tables import EMPTY, RESPONDENTS
+from linkrisk.datasets.tables.argus.safe_files import decimals_of
+from linkrisk.datasets.tables.argus.trees import tree_text
 from linkrisk.datasets.tables.cells_and_relations import (
     FIXED,
     SAFE,

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from linkrisk.datasets.microdata.formats.encodings import UTF8, encode
-from linkrisk.datasets.tables.argus_internal import nobody_in, sbs_text, tab_files
-from linkrisk.datasets.tables.argus_safe import matrix, records
-from linkrisk.datasets.tables.batch_commands import Write
+from linkrisk.datasets.tables.argus.batch_commands import Write
+from linkrisk.datasets.tables.argus.internal import nobody_in, sbs_text, tab_files
+from linkrisk.datasets.tables.argus.jj_files import jj_text
+from linkrisk.datasets.tables.argus.safe_files import matrix, records
 from linkrisk.datasets.tables.cells_and_relations import StoredTable
-from linkrisk.datasets.tables.jj_files import jj_text
-from linkrisk.solver.api.tables.batch_steps import BatchTable
+from linkrisk.solver.api.tables.batch.steps import BatchTable
 from linkrisk.solver.run.errors import UsageError
 
 MATRIX, PIVOT, CODES, SBS, INTERMEDIATE, JJ, KEYS = range(1, 8)

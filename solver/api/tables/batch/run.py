@@ -9,15 +9,15 @@ from typing import Any
 
 from linkrisk.datasets.masking.record import version
 from linkrisk.datasets.microdata.writing import write_all
-from linkrisk.datasets.tables.batch_commands import Apriori, Batch, Recode, Suppress, Write
-from linkrisk.datasets.tables.batch_file import read_batch
+from linkrisk.datasets.tables.argus.batch_commands import Apriori, Batch, Recode, Suppress, Write
+from linkrisk.datasets.tables.argus.batch_file import read_batch
 from linkrisk.datasets.tables.cells_and_relations import SENSITIVE
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit
 from linkrisk.solver.api.tables.audit import audit_table
-from linkrisk.solver.api.tables.batch_outputs import PUBLISHED, written
-from linkrisk.solver.api.tables.batch_steps import BatchTable, Search, protect, with_known
-from linkrisk.solver.api.tables.batch_tables import tables_of
+from linkrisk.solver.api.tables.batch.outputs import PUBLISHED, written
+from linkrisk.solver.api.tables.batch.steps import BatchTable, Search, protect, with_known
+from linkrisk.solver.api.tables.batch.tables import tables_of
 from linkrisk.solver.api.tables.source import check_adds_up
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel

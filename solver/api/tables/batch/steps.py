@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.tables.apriori import with_apriori
-from linkrisk.datasets.tables.batch_commands import Apriori, Specified, Suppress
+from linkrisk.datasets.tables.argus.apriori import with_apriori
+from linkrisk.datasets.tables.argus.batch_commands import Apriori, Specified, Suppress
 from linkrisk.datasets.tables.cells_and_relations import SECONDARY, SENSITIVE, StoredTable
 from linkrisk.datasets.tables.linking import link
 from linkrisk.solver.api.tables.adjust import adjust_table
-from linkrisk.solver.api.tables.batch_tables import manual_share
+from linkrisk.solver.api.tables.batch.tables import manual_share
 from linkrisk.solver.api.tables.changed import ChangedTable
 from linkrisk.solver.api.tables.protect import DEFAULT_TIME_LIMIT, OPTIMAL, protect_table
 from linkrisk.solver.api.tables.result import TableResult

@@ -9,7 +9,7 @@ import pytest
 
 from linkrisk import open_table
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.tables.apriori import with_apriori
+from linkrisk.datasets.tables.argus.apriori import with_apriori
 
 CELLS = pd.DataFrame(
     {

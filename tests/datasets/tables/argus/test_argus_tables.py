@@ -11,9 +11,9 @@ import pytest
 
 from linkrisk import open_table, protect_table
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.tables.argus_internal import nobody_in, sbs_text, tab_files
-from linkrisk.datasets.tables.argus_safe import matrix, records
-from linkrisk.datasets.tables.argus_tables import read_argus_table
+from linkrisk.datasets.tables.argus.internal import nobody_in, sbs_text, tab_files
+from linkrisk.datasets.tables.argus.ready_tables import read_argus_table
+from linkrisk.datasets.tables.argus.safe_files import matrix, records
 
 DATA = os.environ.get("LINKRISK_DATA")
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.argus_files import read_text
-from linkrisk.datasets.tables.argus_tables import MANUAL
+from linkrisk.datasets.tables.argus.ready_tables import MANUAL
 from linkrisk.datasets.tables.cells_and_relations import (
     FIXED,
     SAFE,

@@ -15,9 +15,9 @@ from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.formats.argus import Argus
 from linkrisk.datasets.microdata.formats.argus_files import read_text
 from linkrisk.datasets.microdata.formats.argus_metadata import Variable, parse_metadata
-from linkrisk.datasets.tables.argus_tables import RESPONDENTS, read_argus_table
-from linkrisk.datasets.tables.argus_trees import tree_of
-from linkrisk.datasets.tables.batch_commands import MICRODATA, Batch, Recode, Rule, Specified
+from linkrisk.datasets.tables.argus.batch_commands import MICRODATA, Batch, Recode, Rule, Specified
+from linkrisk.datasets.tables.argus.ready_tables import RESPONDENTS, read_argus_table
+from linkrisk.datasets.tables.argus.trees import tree_of
 from linkrisk.datasets.tables.cells_and_relations import SAFE, SENSITIVE, STATUS, StoredTable, stored_table
 from linkrisk.datasets.tables.code_trees import CodeTree
 from linkrisk.datasets.tables.linking import link
