@@ -27,6 +27,8 @@ from linkrisk.solver.run.results import dump_json
 from linkrisk.solver.tables.perturbation.count_changes import count_changes
 from linkrisk.solver.tables.perturbation.noise_design import perturbation_table
 
+_WEIGHTED = ("weighted", "perturbed_weighted")
+
 
 @dataclass(frozen=True, eq=False)
 class PerturbedCounts:
@@ -35,7 +37,8 @@ class PerturbedCounts:
     Attributes
     ----------
     cells : DataFrame
-        A line for each cell: its codes, `value` (the count), `cell_key`, `noise`, `perturbed`.
+        A line for each cell: its codes, `value` (the count), `cell_key`, `noise`, `perturbed`; with weights
+        also `weighted` and `perturbed_weighted`.
     record_keys : ndarray of float64, shape (r,)
         Of the records, in their order. Whoever has them can take the noise out again.
     design : DataFrame
@@ -73,15 +76,17 @@ class PerturbedCounts:
         return dump_json(self.to_dict())
 
     def write(self, output: str | Path) -> None:
-        """Write what may be published: codes and perturbed counts.
+        """Write what may be published: codes and perturbed counts, weighted where there are weights.
 
         Raises
         ------
         DataError
             If it cannot be written.
         """
-        kept = self.cells.drop(columns=["cell_key", "noise", "perturbed"])
-        write_table(kept.assign(value=self.cells["perturbed"]), output)
+        house = ["cell_key", "noise", "perturbed", *_WEIGHTED]
+        kept = self.cells.drop(columns=house, errors="ignore")
+        shown = _WEIGHTED[1] if _WEIGHTED[1] in self.cells.columns else "perturbed"
+        write_table(kept.assign(value=self.cells[shown]), output)
 
     def __repr__(self) -> str:
         return f"PerturbedCounts({len(self.cells)} cells, {self.not_adding_up} relations do not add up)"
@@ -99,6 +104,7 @@ def perturb_counts(
     monotone: bool = True,
     design: str | Path | pd.DataFrame | None = None,
     hierarchies: Mapping[str, HierarchyFiles] | None = None,
+    weight: str | None = None,
     keys: str | None = None,
     seed: int = 0,
 ) -> PerturbedCounts:
@@ -127,6 +133,9 @@ def perturb_counts(
         A perturbation table instead of these, with the columns `i`, `v` and `p`, as package ptable has it.
     hierarchies : mapping of str to path or paths, optional
         See `make_table`.
+    weight : str, optional
+        Column of sampling weights. A perturbed weighted count is the perturbed number of records times the
+        mean weight of the cell, as in package cellKey; the noise does not depend on weights.
     keys : str, optional
         Column of record keys, from 0 to less than 1; drawn where absent.
     seed : int
@@ -149,12 +158,16 @@ def perturb_counts(
     >>> perturb_counts("persons.csv", ["region", "sex"], most=2, variance=1.0)  # doctest: +SKIP
     """
     table = _design(most, variance, small, stay, monotone, design)
-    made = make_table(data, by, hierarchies=hierarchies)
+    made = make_table(data, by, hierarchies=hierarchies, weight=weight)
     key_of = _record_keys(data, keys, seed, made.tabulated.contributor.size)
     count = made.tabulated.respondents
     of_cell = cell_keys(key_of, made.tabulated.cell, made.tabulated.record, count.size)
     noise = table.look_up(count, of_cell)
     cells = made.tabulated.codes().assign(value=count, cell_key=of_cell, noise=noise, perturbed=count + noise)
+    if weight is not None:
+        weighted = made.tabulated.total
+        mean = np.divide(weighted, count, out=np.zeros(count.size), where=count > 0)
+        cells = cells.assign(weighted=weighted, perturbed_weighted=(count + noise) * mean)
     terms = made.relations
     moved = noise[terms["cell"]] * terms["coefficient"]
     off = int((np.bincount(terms["relation"], moved) != 0).sum())
@@ -167,6 +180,7 @@ def perturb_counts(
         "variance": float(table.variance[-1]),
         "variances": table.variance.tolist(),
         "small": small,
+        "weight": weight,
         "keys": keys,
         "seed": None if keys is not None else seed,
         "design": lines.to_dict("list"),

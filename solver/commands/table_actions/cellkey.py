@@ -36,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--design", metavar="FILE", help="a perturbation table instead of these: columns i, v and p"
     )
+    parser.add_argument("--weight", metavar="COLUMN", help="sampling weights: weighted counts, too")
     parser.add_argument("--keys", metavar="COLUMN", help="record keys, from 0 to less than 1")
     parser.add_argument("--seed", metavar="N", help="of the keys that are drawn; default: 0")
     parser.add_argument("--output", metavar="FILE", help="write the table as it may be published")
@@ -64,6 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
         monotone=not arguments.any_shape,
         design=arguments.design,
         hierarchies=hierarchies_of(arguments),
+        weight=arguments.weight,
         keys=arguments.keys,
         seed=whole(arguments.seed, "--seed") or 0,
     )

@@ -98,3 +98,23 @@ def test_keys_that_are_none(capsys):
     frame.to_csv("persons.csv", index=False)
     message = "persons.csv, column 'key', row 4: 1.5 is no record key; they are from 0 to less than 1"
     refuse(capsys, message, *ASKED, *NOISE, "--keys", "key", "--output", "safe.csv")
+
+
+def test_weighted_counts_are_perturbed_counts_times_the_mean_weight(capsys):
+    """As `ck_class` of cellKey: `pwc = puwc * wc / uwc`, and nothing where nobody is."""
+    frame = pd.read_csv("persons.csv")
+    frame["w"] = np.random.default_rng(1).integers(1, 6, len(frame)) / 2
+    frame.to_csv("persons.csv", index=False)
+    files = ["--output", "safe.csv", "--internal", "internal.csv"]
+    run(capsys, *ASKED, *NOISE, *files, "--keys", "key", "--weight", "w")
+    safe, house = pd.read_csv("safe.csv"), pd.read_csv("internal.csv")
+    total = house[(house["region"] == "Total") & (house["sex"] == "Total")].iloc[0]
+    assert (total["value"], total["weighted"]) == (60, frame["w"].sum())
+    inside = house[house["value"] > 0]
+    expected = inside["perturbed"] * inside["weighted"] / inside["value"]
+    assert inside["perturbed_weighted"].to_numpy() == pytest.approx(expected.to_numpy())
+    assert not house["perturbed_weighted"][house["value"] == 0].any()
+    assert list(safe.columns) == ["region", "sex", "value"]
+    assert safe["value"].to_numpy() == pytest.approx(house["perturbed_weighted"].to_numpy())
+    without = perturb_counts("persons.csv", ["region", "sex"], most=2, variance=1.0, keys="key")
+    assert without.cells["noise"].tolist() == house["noise"].tolist()
