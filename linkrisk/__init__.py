@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from linkrisk.solver import mask as mask
     from linkrisk.solver import open_table as open_table
     from linkrisk.solver import perturb_counts as perturb_counts
+    from linkrisk.solver import perturb_sums as perturb_sums
     from linkrisk.solver import protect_table as protect_table
     from linkrisk.solver import recode_table as recode_table
     from linkrisk.solver import risk as risk
@@ -58,6 +59,7 @@ __all__ = [
     "mask",
     "open_table",
     "perturb_counts",
+    "perturb_sums",
     "protect_table",
     "recode_table",
     "report",

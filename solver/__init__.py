@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from linkrisk.solver.api.tables.make import make_table as make_table
     from linkrisk.solver.api.tables.make_tables import make_tables as make_tables
     from linkrisk.solver.api.tables.perturb import perturb_counts as perturb_counts
+    from linkrisk.solver.api.tables.perturb_sums import perturb_sums as perturb_sums
     from linkrisk.solver.api.tables.protect import protect_table as protect_table
     from linkrisk.solver.api.tables.recode import recode_table as recode_table
     from linkrisk.solver.api.tables.round import round_table as round_table
@@ -50,6 +51,7 @@ _WHERE = {
     "run_batch": "api.tables.batch.run",
     "round_table": "api.tables.round",
     "perturb_counts": "api.tables.perturb",
+    "perturb_sums": "api.tables.perturb_sums",
     "protect_table": "api.tables.protect",
     "compare_table": "api.tables.compare",
     "compare": "api.compare",
@@ -89,6 +91,7 @@ __all__ = [
     "mask",
     "open_table",
     "perturb_counts",
+    "perturb_sums",
     "protect_table",
     "recode_table",
     "report",

@@ -15,6 +15,7 @@ ACTIONS = {
     "round": "make every cell a multiple of a base such that all relations hold, at the least change",
     "adjust": "change values as little as possible such that every sensitive cell is far enough off, proven",
     "cellkey": "count records with noise that is the same wherever the same records are counted",
+    "noise": "sum a variable with noise that is the same wherever the same records are summed",
     "compare": "solve the same model of a table on every backend, side by side, and count again",
 }
 """Every action, a file of `solver/commands/table_actions`, in a line."""

@@ -159,7 +159,7 @@ def perturb_counts(
     """
     table = _design(most, variance, small, stay, monotone, design)
     made = make_table(data, by, hierarchies=hierarchies, weight=weight)
-    key_of = _record_keys(data, keys, seed, made.tabulated.contributor.size)
+    key_of = record_keys(data, keys, seed, made.tabulated.contributor.size)
     count = made.tabulated.respondents
     of_cell = cell_keys(key_of, made.tabulated.cell, made.tabulated.record, count.size)
     noise = table.look_up(count, of_cell)
@@ -231,7 +231,14 @@ def _lines(table: PerturbationTable) -> pd.DataFrame:
     )
 
 
-def _record_keys(data: TableLike, keys: str | None, seed: int, records: int) -> FloatArray:
+def record_keys(data: TableLike, keys: str | None, seed: int, records: int) -> FloatArray:
+    """The keys of records: a column, or drawn, shape (r,).
+
+    Raises
+    ------
+    DataError
+        If there is no such column, or one is none.
+    """
     if keys is None:
         return np.random.default_rng(seed).random(records)
     source = read_source(data, (), None, [])

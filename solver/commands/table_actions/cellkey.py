@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     from linkrisk.solver.commands import targets
 
     written = ("output", "internal", "write_design", "json")
-    _check_input(arguments, written)
+    check_input(arguments, written)
     targets.check_targets(arguments, *written)
     stay, variance = arguments.stay, arguments.variance
     result = perturb_counts(
@@ -81,7 +81,14 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _check_input(arguments: argparse.Namespace, written: Sequence[str]) -> None:
+def check_input(arguments: argparse.Namespace, written: Sequence[str]) -> None:
+    """Refuse files that would overwrite the microdata.
+
+    Raises
+    ------
+    UsageError
+        With the option.
+    """
     from linkrisk.solver.run.errors import UsageError
 
     for name in written:

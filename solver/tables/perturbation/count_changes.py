@@ -41,6 +41,18 @@ def count_changes(before: IntArray, after: IntArray) -> dict[str, Any]:
     }
 
 
+def sum_changes(before: FloatArray, after: FloatArray) -> dict[str, Any]:
+    """Distances of sums: `absolute`, and `relative` (without sums of 0).
+
+    Parameters
+    ----------
+    before, after : ndarray of float64, shape (n,)
+    """
+    moved, known = np.abs(after - before), before != 0
+    relative = moved[known] / np.abs(before[known]) if known.any() else np.zeros(1)
+    return {"absolute": _summary(moved), "relative": _summary(relative)}
+
+
 def _summary(distance: FloatArray) -> dict[str, float]:
     found = {f"q{round(100 * one)}": float(np.quantile(distance, one)) for one in _QUANTILES}
     return {

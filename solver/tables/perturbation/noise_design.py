@@ -8,6 +8,7 @@ from scipy.optimize import LinearConstraint, linprog, minimize
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.tables.cell_key import NoiseDesign, PerturbationTable
 from linkrisk.formulations.tables.cell_table import FloatArray, IntArray
+from linkrisk.formulations.tables.magnitude_noise import MagnitudeDesign, MagnitudeTable
 
 _LEAST = 1e-9
 _NONE = 1e-7
@@ -34,7 +35,26 @@ def perturbation_table(design: NoiseDesign) -> PerturbationTable:
     return PerturbationTable(rows)
 
 
-def _probabilities(design: NoiseDesign, count: int, noise: IntArray) -> FloatArray:
+def magnitude_table(design: MagnitudeDesign) -> MagnitudeTable:
+    """The perturbation table of sums of a design.
+
+    Raises
+    ------
+    FormulationError
+        If no noise is like that; it names the level.
+    """
+    every = design.noise(design.most)
+    rows = np.zeros((len(design.rows) + 1, every.size))
+    rows[0, every == 0] = 1.0
+    for row, level in enumerate(design.rows, 1):
+        noise = design.noise(level)
+        rows[row, every.size - noise.size :] = _probabilities(design, level, noise)
+    return MagnitudeTable(np.array([0.0, *design.rows]), every, rows)
+
+
+def _probabilities(
+    design: NoiseDesign | MagnitudeDesign, count: int, noise: IntArray | FloatArray
+) -> FloatArray:
     stay, found = design.stay or 0.0, None
     for _ in range(_STAY_TRIES):
         found = _most_entropy(noise, design.variance, stay, design.monotone)
@@ -59,7 +79,9 @@ def _its_slope(p: FloatArray) -> FloatArray:
     return np.asarray(np.log2(np.maximum(p, _TINY)) + 1.0 / np.log(2.0))
 
 
-def _most_entropy(noise: IntArray, variance: float, stay: float, monotone: bool) -> FloatArray | None:
+def _most_entropy(
+    noise: IntArray | FloatArray, variance: float, stay: float, monotone: bool
+) -> FloatArray | None:
     """Probabilities of most entropy; None where there are none."""
     size, v = noise.size, noise.astype(np.float64)
     least = np.full(size, _LEAST)

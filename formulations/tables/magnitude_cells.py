@@ -1,0 +1,93 @@
+"""The cell-key method for sums: each cell is moved by the noise of its largest contributions, in turn."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linkrisk.formulations.tables.cell_table import FloatArray, IntArray
+from linkrisk.formulations.tables.magnitude_noise import Multiplier, Noise, next_keys
+
+_SIGN = 101
+"""Which follower of a cell key decides the direction of the extra noise where there is none else."""
+
+
+def perturbed_sums(
+    value: FloatArray,
+    largest: FloatArray,
+    keys: FloatArray,
+    odd: IntArray,
+    extra: FloatArray,
+    multiplier: Multiplier,
+    noise: Noise,
+    *,
+    same_key: bool = True,
+) -> FloatArray:
+    """The sums with noise (`formulations.tables.magnitude_noise`).
+
+    A sum that is smaller than |d_j| is moved by v_j times itself, as one of the size |x| / (p_s e_j); a sum
+    of 0 stays. No sum changes its sign.
+
+    Parameters
+    ----------
+    value : ndarray of float64, shape (n,)
+        Of the cells.
+    largest : ndarray of float64, shape (n, K)
+        What noise is scaled by, 0 where there is nothing.
+    keys : ndarray of float64, shape (n,)
+        Cell keys.
+    odd : ndarray of int64, shape (n,)
+        1 where the number of records is odd, else 0.
+    extra : ndarray of float64, shape (n,)
+        What is added to the absolute noise of the largest, for sensitive cells.
+    multiplier : Multiplier
+        With K factors.
+    noise : Noise
+    same_key : bool
+        Whether the largest is looked up by the cell key itself, and not by a follower.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+    """
+    found = value.astype(np.float64).copy()
+    point = multiplier.separation_point(noise.small)
+    for at, factor in enumerate(multiplier.factors):
+        which = at if same_key else at + 1
+        mine = keys if which == 0 else next_keys(keys, which)
+        move, small = _moves(found, largest[:, at], multiplier, factor, point)
+        used = (move > 0) & (found != 0)
+        if at > 0:
+            used &= small == 0  # the fixed variance is met by the first
+        level = np.divide(np.abs(found), move, out=np.zeros(found.size), where=used)
+        relative = np.where(used, noise.look_up(level, mine, odd, small), 0.0)
+        if at == 0:
+            relative = _with_extra(relative, np.where(used, extra, 0.0), keys)
+        moved = np.abs(found) + move * relative
+        found = np.sign(found) * np.maximum(moved, 0.0)
+    return found
+
+
+def _moves(
+    value: FloatArray, by: FloatArray, multiplier: Multiplier, factor: float, point: float
+) -> tuple[FloatArray, FloatArray]:
+    """|d_j|, and 1 where it is that of small cells, else 0."""
+    size = np.abs(by)
+    move = factor * multiplier(size) * size
+    small = size < point
+    move[small] = 1.0
+    whole = np.abs(value)
+    over = (whole < move) & (move > 0)
+    if factor > 0:
+        shrunk = whole / (multiplier.share * factor)
+        move = np.where(over, whole, move)
+        still = over & (shrunk < point)
+        move[still] = 1.0
+        small |= still
+    return move, small.astype(np.float64)
+
+
+def _with_extra(relative: FloatArray, extra: FloatArray, keys: FloatArray) -> FloatArray:
+    """More noise in the same direction; where there is none, in either with equal probability."""
+    either = np.where(next_keys(keys, _SIGN) < 0.5, -1.0, 1.0)
+    direction = np.where(relative == 0, either, np.sign(relative))
+    return relative + np.where(extra > 0, direction * extra, 0.0)

@@ -1,0 +1,307 @@
+"""`perturb_sums`: a table of sums with noise by cell keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from linkrisk.datasets.masking.record import version
+from linkrisk.datasets.microdata.numeric import numeric_matrix
+from linkrisk.datasets.microdata.writing import write_table
+from linkrisk.datasets.tables.cells_and_relations import SENSITIVE
+from linkrisk.datasets.tables.relations_of_codes import HierarchyFiles
+from linkrisk.datasets.tables.tabulating import Tabulated
+from linkrisk.formulations.tables.cell_key import cell_keys
+from linkrisk.formulations.tables.cell_table import FloatArray
+from linkrisk.formulations.tables.magnitude_cells import perturbed_sums
+from linkrisk.formulations.tables.magnitude_noise import Multiplier
+from linkrisk.formulations.tables.primary_rules import PrimaryRule
+from linkrisk.solver.api.choices import TableLike
+from linkrisk.solver.api.keywords import checked_keywords
+from linkrisk.solver.api.masking_source import read_source
+from linkrisk.solver.api.tables.magnitude_designs import GivenNoise, lines_of, noise_of
+from linkrisk.solver.api.tables.make import make_table
+from linkrisk.solver.api.tables.perturb import record_keys
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.results import dump_json
+from linkrisk.solver.tables.perturbation.count_changes import sum_changes
+
+SCALES = ("largest", "mean", "range", "sum")
+_DECIMALS = 9
+
+
+@dataclass(frozen=True, eq=False)
+class PerturbedSums:
+    """A table of sums with noise.
+
+    Attributes
+    ----------
+    cells : DataFrame
+        A line for each cell: its codes, `value`, `respondents`, `sensitive`, `cell_key`, `noise`,
+        `perturbed`.
+    record_keys : ndarray of float64, shape (r,)
+        Of the records, in their order. Whoever has them can take the noise out again.
+    design : DataFrame
+        The perturbation tables, with the columns of package ptable.
+    not_adding_up : int
+        How many relations do not add up any more.
+    details : dict
+        Everything else of the JSON.
+    """
+
+    cells: pd.DataFrame = field(repr=False)
+    record_keys: FloatArray = field(repr=False)
+    design: pd.DataFrame = field(repr=False)
+    not_adding_up: int
+    details: dict[str, Any] = field(repr=False)
+
+    def to_frame(self) -> pd.DataFrame:
+        """The cells with keys and noise: not to be published."""
+        return self.cells
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of `tables noise --json` as a dictionary."""
+        before, after = (self.cells[name].to_numpy(dtype=np.float64) for name in ("value", "perturbed"))
+        return {
+            "cells": len(self.cells),
+            "changed": int((before != after).sum()),
+            "not_adding_up": self.not_adding_up,
+            "changes": sum_changes(before, after),
+            **self.details,
+        }
+
+    def to_json(self) -> str:
+        """The JSON of `tables noise --json`."""
+        return dump_json(self.to_dict())
+
+    def write(self, output: str | Path) -> None:
+        """Write what may be published: codes and perturbed sums.
+
+        Raises
+        ------
+        DataError
+            If it cannot be written.
+        """
+        house = ["respondents", "sensitive", "cell_key", "noise", "perturbed"]
+        write_table(self.cells.drop(columns=house).assign(value=self.cells["perturbed"]), output)
+
+    def __repr__(self) -> str:
+        return f"PerturbedSums({len(self.cells)} cells, {self.not_adding_up} relations do not add up)"
+
+
+@checked_keywords
+def perturb_sums(
+    data: TableLike,
+    by: Sequence[str],
+    *,
+    response: str,
+    noise: GivenNoise,
+    share: float,
+    scale: str = "largest",
+    factors: Sequence[float] = (1.0,),
+    least: float | None = None,
+    flex_point: float | None = None,
+    power: float = 3.0,
+    odd: GivenNoise | None = None,
+    small: GivenNoise | None = None,
+    rules: Sequence[str | PrimaryRule] = (),
+    extra: float = 0.0,
+    same_key: bool = True,
+    zeros: bool = False,
+    weight: str | None = None,
+    negative: bool = False,
+    decimals: int | None = None,
+    hierarchies: Mapping[str, HierarchyFiles] | None = None,
+    keys: str | None = None,
+    seed: int = 0,
+) -> PerturbedSums:
+    """Sum a variable, with noise that is the same wherever the same records are summed.
+
+    The cell-key method of magnitude tables: noise in proportion to the largest contributions of a cell,
+    drawn by its key. Cells do not add up any more.
+
+    Parameters
+    ----------
+    data : path, name, frame (pandas, polars, pyarrow) or ndarray
+        The microdata.
+    by : sequence of str
+        Explanatory variables, one to six.
+    response : str
+        What is summed.
+    noise : str, path, frame or MagnitudeDesign
+        The relative noise: ``"most=10,variance=3,steps=2,levels=1/5/10"``, or a perturbation table with the
+        columns `i`, `v`, `p` and if need be `type`, as package ptable has it.
+    share : float
+        By which share of a contribution one unit of noise moves a sum; with `flex_point` of small ones.
+    scale : str
+        What noise is in proportion to: the ``largest`` contributions, the ``mean`` of the cell, the ``range``
+        of its contributions (without weights), or its ``sum``.
+    factors : sequence of float
+        For the largest contribution, the second, ...: 1, 0.5, ... takes two of them.
+    least : float, optional
+        Share of very large contributions, with `flex_point`.
+    flex_point : float, optional
+        From where on the share falls from `share` to `least`.
+    power : float
+        How fast it falls, at least 1.
+    odd : like noise, optional
+        Of cells with an odd number of records; `noise` then is of those with an even one.
+    small : like noise, optional
+        Of what is too small for relative noise (`formulations.tables.magnitude_noise`).
+    rules : sequence of str or PrimaryRule
+        Which cells are sensitive; see `make_table`.
+    extra : float
+        Added to the absolute noise of the largest contribution of sensitive cells.
+    same_key : bool
+        Whether the largest contribution is looked up by the cell key that counts are looked up by.
+    zeros : bool
+        Whether keys of records that contribute 0 are summed, too.
+    weight : str, optional
+        Column of sampling weights.
+    negative : bool
+        Whether contributions may be negative.
+    decimals : int, optional
+        To how many the perturbed sums are rounded; as many as the sums have, where absent.
+    hierarchies : mapping of str to path or paths, optional
+        See `make_table`.
+    keys : str, optional
+        Column of record keys, from 0 to less than 1; drawn where absent.
+    seed : int
+        Of the keys that are drawn.
+
+    Returns
+    -------
+    PerturbedSums
+
+    Raises
+    ------
+    TypeError
+        If there is no such keyword.
+    UsageError, DataError, FormulationError
+        If the request or the data cannot be used.
+
+    Examples
+    --------
+    >>> from linkrisk import perturb_sums
+    >>> how = {"noise": "most=10,variance=3", "share": 0.1}
+    >>> perturb_sums("firms.csv", ["region"], response="turnover", **how)  # doctest: +SKIP
+    """
+    multiplier = Multiplier(share, least, flex_point, power, tuple(factors))
+    _check(scale, factors, extra, rules, decimals)
+    tables = noise_of(noise, odd, small)
+    if tables.odd is not None and len(factors) > 1:
+        raise UsageError("noise of its own for odd numbers of records takes one factor only")
+    made = make_table(
+        data, by, response=response, rules=rules, hierarchies=hierarchies, weight=weight, negative=negative
+    )
+    table, sensitive = made.tabulated, (made.cells["status"] == SENSITIVE).to_numpy()
+    key_of = record_keys(data, keys, seed, table.amount.size)
+    counted = np.ones(table.cell.size, dtype=np.bool_) if zeros else table.amount[table.record] != 0
+    of_cell = cell_keys(key_of, table.cell[counted], table.record[counted], table.total.size)
+    after = perturbed_sums(
+        table.total,
+        _scaling(table, scale, len(factors), _weights(data, weight, table)),
+        of_cell,
+        table.respondents % 2,
+        np.where(sensitive, extra, 0.0),
+        multiplier,
+        tables,
+        same_key=same_key,
+    )
+    places = _decimals(table.total) if decimals is None else decimals
+    after = np.round(after, places) + 0.0
+    cells = table.codes().assign(
+        value=table.total,
+        respondents=table.respondents,
+        sensitive=sensitive,
+        cell_key=of_cell,
+        noise=after - table.total,
+        perturbed=after,
+    )
+    terms = made.relations
+    sums = np.bincount(terms["relation"], after[terms["cell"]] * terms["coefficient"])
+    off = int((np.abs(sums) > 0.5 * 10.0**-places).sum())
+    details = {
+        "linkrisk": version(),
+        "relations": int(terms["relation"].max()) + 1,
+        "records": int(key_of.size),
+        "sensitive": int(sensitive.sum()),
+        "response": response,
+        "scale": scale,
+        "share": share,
+        "least": least,
+        "flex_point": flex_point,
+        "power": power,
+        "factors": list(factors),
+        "extra": extra,
+        "same_key": same_key,
+        "zeros": zeros,
+        "weight": weight,
+        "decimals": places,
+        "largest_noise": float(np.abs(tables.every.noise).max()),
+        "variance": float(tables.every.variance[-1]),
+        "separation_point": multiplier.separation_point(tables.small),
+        "keys": keys,
+        "seed": None if keys is not None else seed,
+    }
+    return PerturbedSums(cells, key_of, lines_of(tables), off, details)
+
+
+def _check(
+    scale: str,
+    factors: Sequence[float],
+    extra: float,
+    rules: Sequence[str | PrimaryRule],
+    decimals: int | None,
+) -> None:
+    if scale not in SCALES:
+        raise UsageError(f"unknown scale {scale!r}: choose {', '.join(SCALES)}")
+    if scale != "largest" and len(factors) > 1:
+        raise UsageError(f"factors are of the largest contributions; the {scale} of a cell has one")
+    if not 0 <= extra < np.inf:
+        raise UsageError(f"extra noise is not negative, not {extra:g}")
+    if extra > 0 and not rules:
+        raise UsageError("extra noise is of sensitive cells; give a rule that says which are")
+    if decimals is not None and not 0 <= decimals <= _DECIMALS:
+        raise UsageError(f"sums are rounded to 0 to {_DECIMALS} decimals, not {decimals}")
+
+
+def _weights(data: TableLike, weight: str | None, table: Tabulated) -> FloatArray:
+    if weight is None:
+        return np.ones(table.amount.size)
+    source = read_source(data, (), None, [])
+    return np.asarray(numeric_matrix(source.known, [weight], source.name)[:, 0])
+
+
+def _scaling(table: Tabulated, scale: str, width: int, weight: FloatArray) -> FloatArray:
+    """What the noise of each cell is in proportion to, shape (n, K)."""
+    cells = table.total.size
+    cell, amount, mine = table.cell, table.amount[table.record], weight[table.record]
+    if scale == "largest":
+        order = np.lexsort((-mine, -np.abs(amount), cell))
+        rank = np.arange(cell.size) - np.searchsorted(cell[order], cell[order])
+        found, kept = np.zeros((cells, width)), rank < width
+        found[cell[order][kept], rank[kept]] = (amount * mine)[order][kept]
+        return found
+    if scale == "mean":
+        by = np.bincount(cell, mine, cells)
+        return np.divide(table.total, by, out=np.zeros(cells), where=by > 0)[:, None]
+    if scale == "range":
+        high, low = np.full(cells, -np.inf), np.full(cells, np.inf)
+        np.maximum.at(high, cell, amount)
+        np.minimum.at(low, cell, amount)
+        return np.where(table.respondents > 0, high - low, 0.0)[:, None]
+    return table.total[:, None].astype(np.float64)
+
+
+def _decimals(sums: FloatArray) -> int:
+    """How many decimals sums have: the digits of noise beyond them would say how it was made."""
+    for places in range(_DECIMALS):
+        if np.allclose(sums, np.round(sums, places), rtol=1e-12, atol=1e-9):
+            return places
+    return _DECIMALS

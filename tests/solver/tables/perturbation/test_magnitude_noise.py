@@ -1,0 +1,226 @@
+"""The cell-key method of sums: unbiased, of the variance that was asked for, and the same everywhere."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from linkrisk.formulations.errors import FormulationError
+from linkrisk.formulations.tables.magnitude_cells import perturbed_sums
+from linkrisk.formulations.tables.magnitude_noise import (
+    MagnitudeDesign,
+    MagnitudeTable,
+    Multiplier,
+    Noise,
+    next_keys,
+)
+from linkrisk.solver.tables.perturbation.noise_design import magnitude_table
+
+DRAWS = 200_000
+
+
+@functools.cache
+def table(*design):
+    return magnitude_table(MagnitudeDesign(*design))
+
+
+def usual():
+    return table(5, 2.0, 1, (1, 3, 5))
+
+
+def moved(value, largest, multiplier, noise, draws=DRAWS, extra=0.0, **options):
+    """One cell with many keys."""
+    keys = np.random.default_rng(3).random(draws)
+    return perturbed_sums(
+        np.full(draws, float(value)),
+        np.tile(np.atleast_1d(np.asarray(largest, dtype=float)), (draws, 1)),
+        keys,
+        np.full(draws, options.pop("odd", 0)),
+        np.full(draws, extra),
+        multiplier,
+        noise,
+        **options,
+    )
+
+
+def test_the_first_levels_are_those_of_counts():
+    """With whole steps a level is a count: vignette of ptable 1.0.0, `create_cnt_ptable(D = 2, V = 1)`."""
+    found = table(2, 1.0, 1)
+    assert found.levels.tolist() == [0, 1, 2]
+    assert np.round(found.probability[1], 4).tolist() == [0.0, 0.3665, 0.3665, 0.1676, 0.0995]
+    assert np.round(found.variance, 3).tolist() == [0.0, 0.932, 1.0]
+
+
+@pytest.mark.parametrize("steps", [1, 2])
+def test_designs_are_met_in_steps(steps):
+    found = table(4, 2.0, steps, (1, 3, 4))
+    assert found.probability @ found.noise == pytest.approx(0.0, abs=1e-8)
+    assert found.variance[2:] == pytest.approx(2.0, abs=1e-3)
+    assert found.noise[1] - found.noise[0] == 1 / steps
+    assert not found.probability[1][found.noise < -1].any()
+
+
+def test_the_flex_function():
+    """It starts at p_s, has it at the flex point, and goes to p_l; at 3 f with q = 2 by hand."""
+    share = Multiplier(0.2, 0.03, 1000.0, 2.0)
+    assert share(np.array([1.0, 1000.0])) == pytest.approx(0.2)
+    by_hand = 0.03 * (1 + (0.2 * 3000 - 0.03 * 1000) / (0.03 * 1000) * (2 * 1000 / 4000) ** 2)
+    assert share(np.array([3000.0])) == pytest.approx(by_hand)
+    assert share(np.array([1e12])) == pytest.approx(0.03, rel=1e-3)
+    above = share(np.linspace(1000, 1e6, 5000))
+    assert (np.diff(above[2:]) <= 0).all()
+    assert above.max() == pytest.approx(
+        0.2037, abs=1e-4
+    )  # right after the flex point the formula rises a bit
+    assert Multiplier(0.1)(np.array([7.0])) == pytest.approx(0.1)
+
+
+def test_the_separation_point():
+    """s = m_1 / (sqrt(E) p): there relative and fixed variance meet."""
+    small = table(2, 1.0, 1)
+    share = Multiplier(0.2, factors=(1.0, 0.5, 0.2))
+    point = share.separation_point(small)
+    assert point == pytest.approx(np.sqrt(small.variance[-1]) / (np.sqrt(1.29) * 0.2))
+    assert share.separation_point(None) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("value", "largest", "multiplier"),
+    [
+        (1000.0, [300.0], Multiplier(0.1)),
+        (1000.0, [300.0, 200.0, 100.0], Multiplier(0.1, factors=(1.0, 0.5, 0.3))),
+        (90_000.0, [5000.0, 4000.0], Multiplier(0.2, 0.03, 1000.0, 2.0, (1.0, 0.6))),
+        (-1000.0, [-300.0, 50.0], Multiplier(0.1, factors=(1.0, 0.5))),
+    ],
+)
+def test_noise_is_unbiased_and_of_the_variance_that_was_asked_for(value, largest, multiplier):
+    found = moved(value, largest, multiplier, Noise(usual()))
+    size = np.abs(largest)
+    step = np.array(multiplier.factors) * multiplier(size) * size
+    variance = float((step**2).sum() * usual().variance[-1])
+    assert abs(found.mean() - value) < 5 * np.sqrt(variance / DRAWS)
+    assert found.var() == pytest.approx(variance, rel=0.03)
+    assert np.abs(found - value).max() <= step.sum() * 5 + 1e-9
+
+
+@pytest.mark.parametrize("value", [3.0, 25.0, 60.0, 110.0])
+def test_between_levels_noise_is_unbiased_and_keeps_the_sign(value):
+    """The value is less than D times the share of its largest, so that levels are interpolated."""
+    found = moved(value, [300.0], Multiplier(0.1), Noise(usual()))
+    assert abs(found.mean() - value) < 5 * found.std() / np.sqrt(DRAWS)
+    assert found.min() >= 0
+    assert found.std() > 0
+
+
+def test_what_is_small_has_noise_of_fixed_variance_once():
+    noise, share = Noise(usual(), small=table(2, 1.0, 1)), Multiplier(0.2, factors=(1.0, 0.5))
+    found = moved(12.0, [2.0, 1.0], share, noise)
+    assert set(np.unique(found - 12)) == {-2.0, -1.0, 0.0, 1.0, 2.0}
+    assert found.var() == pytest.approx(1.0, rel=0.03)
+    one = moved(4.0, [0.0], Multiplier(0.2), noise)  # a range of nothing, of one record
+    assert one.std() > 0
+
+
+def test_odd_numbers_of_records_have_their_own_table():
+    noise = Noise(usual(), odd=table(2, 1.0, 1))
+    found = [moved(1000.0, [100.0], Multiplier(0.1), noise, odd=odd).var() for odd in (0, 1)]
+    assert found == pytest.approx([200.0, 100.0], rel=0.03)
+
+
+def test_sensitive_cells_are_moved_by_more_and_stay_unbiased():
+    found = moved(10_000.0, [100.0], Multiplier(0.1), Noise(usual()), extra=2.0)
+    assert np.abs(found - 10_000).min() >= 20 - 1e-9
+    assert abs(found.mean() - 10_000) < 5 * found.std() / np.sqrt(DRAWS)
+
+
+def test_sums_of_0_stay():
+    assert not moved(0.0, [50.0], Multiplier(0.1), Noise(usual()), draws=100).any()
+
+
+def test_followers_of_keys_are_even_and_apart():
+    keys = np.random.default_rng(0).random(100_000)
+    second, third = next_keys(keys, 1), next_keys(keys, 2)
+    for one in (second, third):
+        assert np.histogram(one, 20, (0, 1))[0] == pytest.approx(5000, abs=350)
+    assert np.abs(np.corrcoef([keys, second, third]) - np.eye(3)).max() < 0.02
+    assert np.abs(second[keys < 0.05].mean() - 0.5) < 0.02
+    assert (second == next_keys(keys, 1)).all()
+    other = moved(1000.0, [100.0], Multiplier(0.1), Noise(usual()), draws=100, same_key=False)
+    same = moved(1000.0, [100.0], Multiplier(0.1), Noise(usual()), draws=100)
+    assert (other != same).any()
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    value=st.floats(-1e6, 1e6),
+    largest=st.lists(st.floats(-1e5, 1e5), min_size=3, max_size=3),
+    key=st.floats(0, 1, exclude_max=True),
+    extra=st.floats(0, 3),
+    small=st.booleans(),
+)
+def test_no_sum_changes_its_sign_and_the_same_cell_is_moved_alike(value, largest, key, extra, small):
+    noise = Noise(usual(), small=table(2, 1.0, 1) if small else None)
+    share = Multiplier(0.3, 0.05, 100.0, 2.0, (1.0, 0.5, 0.0))
+    arguments = (np.array([largest] * 2), np.array([key] * 2), np.array([0, 0]), np.array([extra] * 2))
+    found = perturbed_sums(np.array([value, value]), *arguments, share, noise)
+    assert found[0] == found[1]
+    assert np.isfinite(found).all()
+    assert found[0] * value >= 0
+    mirrored = perturbed_sums(np.array([-value, -value]), *arguments, share, noise)
+    assert mirrored[0] == -found[0]
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ((0, 1.0), "the largest noise is at least 1, not 0"),
+        ((2, 0.0), "the variance of noise is above 0, not 0"),
+        ((20, 1.0, 6), "the largest noise has 1 to 100 steps, not 120"),
+        ((5, 1.0, 1, (1, 3)), "levels start from 1 and end with the largest noise, 5"),
+        ((5, 1.0, 1, (1, 1, 5)), "levels rise"),
+        ((5, 1.0, 1, (), 1.0), "the probability of no noise is 0 to 1, not 1.0"),
+    ],
+)
+def test_designs_that_are_none(asked, why):
+    with pytest.raises(FormulationError, match=why):
+        MagnitudeDesign(*asked)
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ({"share": 0.0}, "the share is above 0 and at most 1, not 0"),
+        ({"share": 0.1, "least": 0.01}, "a share that falls has both, the least share and the flex point"),
+        (
+            {"share": 0.1, "least": 0.2, "flex_point": 9.0},
+            "the least share is above 0 and at most 0.1, not 0.2",
+        ),
+        ({"share": 0.1, "least": 0.1, "flex_point": 0.0}, "the flex point is above 0, not 0.0"),
+        ({"share": 0.1, "power": 0.5}, "the power is at least 1, not 0.5"),
+        ({"share": 0.1, "factors": (0.5,)}, "factors start with 1, do not rise, and are not negative"),
+        ({"share": 0.1, "factors": (1.0,) * 7}, "there are 1 to 6 factors, not 7"),
+    ],
+)
+def test_shares_that_are_none(asked, why):
+    with pytest.raises(FormulationError, match=why):
+        Multiplier(**asked)
+
+
+@pytest.mark.parametrize(
+    ("levels", "rows", "why"),
+    [
+        ([1], [[0, 1, 0]], "there is a row for 0, and at least one more"),
+        ([0, 1], [[0, 1, 0], [0.5, 0.6, 0]], "level 1 has probabilities that sum to 1.1"),
+        ([0, 1], [[0, 1, 0], [0.5, 0.2, 0.3]], "level 1 has noise of mean -0.2, which makes tables biased"),
+        ([0, 0.5], [[0, 1, 0], [0.5, 0, 0.5]], "level 0.5 can change its sign"),
+        ([0, 1], [[0.5, 0, 0.5], [0, 1, 0]], "level 0 can change its sign"),
+        ([0, 1], [[0, 1, 0], [-0.5, 2, -0.5]], "level 1 has a probability below 0"),
+    ],
+)
+def test_tables_that_are_none(levels, rows, why):
+    with pytest.raises(FormulationError, match=why):
+        MagnitudeTable(np.array(levels, dtype=float), np.array([-1.0, 0, 1]), np.array(rows, dtype=float))
