@@ -107,6 +107,7 @@ def test_all_are_there_under_both_names():
     assert set(linkrisk.__all__) == {function.__name__ for function in FUNCTIONS} | {
         "Cancel",
         "WorstCaseLinkage",
+        "make_tables",  # which hands its keywords on to make_table
         "report",  # which hands its keywords on to risk
         "report_of",
     }
