@@ -147,6 +147,32 @@ class Onlookers:
     below_all: FloatArray
     above_all: FloatArray
 
+    def together(self, group: IntArray) -> tuple[FloatArray, FloatArray]:
+        """How far below and above cells can be in the eyes of all attackers of a group, shape (n,) each.
+
+        What is possible within these bounds is possible to each of them.
+        """
+        chosen = np.zeros(self.count, dtype=np.bool_)
+        chosen[group] = True
+        mine = chosen[self.owner]
+        below, above = self.below_all.copy(), self.above_all.copy()
+        np.minimum.at(below, self.cell[mine], self.below[mine])
+        np.minimum.at(above, self.cell[mine], self.above[mine])
+        return below, above
+
+    def at_most(self, reduced: FloatArray) -> FloatArray:
+        """How far each attacker can think that a cell goes, at most, by multipliers of the relations, shape (m,).
+
+        Parameters
+        ----------
+        reduced : ndarray of float64, shape (n,)
+            The goal less what the multipliers make of the relations (`attacker.reach`).
+        """
+        whole = np.maximum(reduced * self.above_all, -reduced * self.below_all)
+        factor = reduced[self.cell]
+        less = np.maximum(factor * self.above, -factor * self.below) - whole[self.cell]
+        return float(whole.sum()) + np.bincount(self.owner, weights=less, minlength=self.count)
+
     def scales(self, cells: IntArray, deviations: FloatArray) -> FloatArray:
         """The largest part of deviations, up to all of them, that each attacker thinks possible, shape (m,).
 

@@ -8,6 +8,7 @@ counts, their own program is solved, by scipy. This file shares nothing with wha
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,8 +17,11 @@ from scipy import sparse
 from scipy.optimize import linprog
 from scipy.sparse.csgraph import connected_components
 
+from linkrisk.formulations.programs.linear import LinearModel
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand, FloatArray, IntArray
 from linkrisk.formulations.tables.crowd import OUTSIDER, Crowd
+from linkrisk.solver.backends.linear.base import LinearOptions
+from linkrisk.solver.backends.linear.registry import linear_program
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.progress import Progress, Reporter
 
@@ -126,30 +130,88 @@ class _Eyes:
         label = connected_components(graph, directed=False)[1] if part.nnz else np.arange(rows + size)
         self._rows, self._cells, self._part = label[:rows], label[rows:], part
         self._suppressed = suppressed
+        self._parts: dict[int, _Part] = {}
 
-    def furthest(self, owner: int, cell: int, sign: float) -> tuple[float, IntArray, FloatArray]:
-        """How far an attacker must think that a cell could go, and deviations that show it."""
-        inside = np.flatnonzero((self._cells == self._cells[cell]) & self._suppressed)
-        rows = np.flatnonzero(self._rows == self._cells[cell])
-        below, above = self.crowd.bounds(owner)
-        goal = np.where(inside == cell, -sign, 0.0)
-        given: Any = {
-            "A_eq": self._part[rows][:, inside],
-            "b_eq": np.zeros(rows.size),
-            "bounds": np.column_stack([-below[inside], above[inside]]),
-        }  # the stubs of scipy know no sparse rows
-        found = linprog(goal, **given, method="highs")
+    def furthest(
+        self, cell: int, sign: float, bounds: tuple[FloatArray, FloatArray]
+    ) -> tuple[float, IntArray, FloatArray, FloatArray]:
+        """How far a cell goes within bounds, deviations that show it, and the reduced goal that limits it."""
+        part = self._part_of(cell)
+        below, above = (side[part.cells] for side in bounds)
+        place = int(np.searchsorted(part.cells, cell))
+        for attempt in range(2):
+            point, multipliers = part.solve(place, sign, below, above, anew=attempt > 0)
+            reduced = -(part.by_cell @ multipliers)
+            reduced[place] += sign
+            most = float(np.maximum(reduced * above, -reduced * below).sum())
+            reach = max(float(sign * point[place]), 0.0)
+            if most <= reach + _SAFE * max(float(above[place]), float(below[place]), 1.0):
+                return reach, part.cells, point, self._everywhere(part.cells, reduced)
+        given: Any = {"A_eq": part.relations, "b_eq": np.zeros(part.relations.shape[0])}
+        limits: Any = np.column_stack([-below, above])
+        goal = np.where(np.arange(part.cells.size) == place, -sign, 0.0)
+        found = linprog(goal, **given, bounds=limits, method="highs")  # the stubs know no sparse rows
         if found.status != 0 or found.x is None or found.fun is None:
             raise RuntimeError(f"the attacker's program could not be solved: {found.message}")
-        moved = np.asarray(found.x, dtype=np.float64)
-        return max(-float(found.fun), 0.0), inside, self._possible(inside, moved, rows)
+        point = part.counted(np.asarray(found.x, dtype=np.float64), below, above)
+        return max(-float(found.fun), 0.0), part.cells, point, self._everywhere(part.cells, reduced)
 
-    def _possible(self, inside: IntArray, moved: FloatArray, rows: IntArray) -> FloatArray:
-        """The deviations if they satisfy the relations, else none: they are counted, not believed."""
-        part = self._part[rows][:, inside]
-        scale = np.maximum(abs(part) @ np.abs(moved), 1.0)
-        holds = (np.abs(part @ moved) <= _SAFE * scale).all()
-        return moved if holds else np.zeros(moved.size)
+    def _everywhere(self, cells: IntArray, reduced: FloatArray) -> FloatArray:
+        whole = np.zeros(self._suppressed.size)
+        whole[cells] = reduced
+        return whole
+
+    def _part_of(self, cell: int) -> _Part:
+        label = int(self._cells[cell])
+        if label not in self._parts:
+            inside = np.flatnonzero((self._cells == label) & self._suppressed)
+            rows = np.flatnonzero(self._rows == label)
+            self._parts[label] = _Part(inside, sparse.csr_array(self._part[rows][:, inside]))
+        return self._parts[label]
+
+
+class _Part:
+    """The program of a part of the table, solved from its last basis; its answers are counted, not believed."""
+
+    def __init__(self, cells: IntArray, relations: sparse.csr_array) -> None:
+        self.cells, self.relations = cells, relations
+        self.by_cell = sparse.csr_array(relations.T)
+        none = np.zeros(relations.shape[0])
+        self._program = linear_program(
+            LinearModel(
+                objective=np.zeros(cells.size),
+                matrix=relations,
+                row_lower=none,
+                row_upper=none,
+                column_lower=np.zeros(cells.size),
+                column_upper=np.zeros(cells.size),
+            ),
+            LinearOptions(feasibility=1e-9, optimality=1e-9),
+        )
+        self._everyone, self._goal = np.arange(cells.size), np.zeros(0, dtype=np.int64)
+
+    def solve(
+        self, place: int, sign: float, below: FloatArray, above: FloatArray, *, anew: bool
+    ) -> tuple[FloatArray, FloatArray]:
+        """Deviations that move a cell as far as they can, or none; and multipliers of the relations."""
+        program, at = self._program, np.array([place])
+        if anew:
+            program.forget_basis()
+        program.change_column_bounds(self._everyone, -below, above)
+        program.change_objective(self._goal, np.zeros(self._goal.size))
+        program.change_objective(at, np.array([-sign]))
+        self._goal = at
+        found = program.solve()
+        if not found.optimal:
+            return np.zeros(self.cells.size), np.zeros(self.relations.shape[0])
+        return self.counted(found.point, below, above), -found.duals
+
+    def counted(self, point: FloatArray, below: FloatArray, above: FloatArray) -> FloatArray:
+        """The deviations if they satisfy the relations and keep within the bounds, else none."""
+        point = np.clip(point, -below, above)
+        scale = np.maximum(abs(self.relations) @ np.abs(point), 1.0)
+        holds = (np.abs(self.relations @ point) <= _SAFE * scale).all()
+        return np.asarray(point) if holds else np.zeros(point.size)
 
 
 class _Cell:
@@ -167,42 +229,96 @@ class _Cell:
         """The reach of an attacker, and what it shows of all others."""
         known, solved = self._known[sign], self._solved[sign]
         if not solved[owner]:
-            reach, cells, deviations = self._eyes.furthest(owner, self._cell, sign)
-            seen = float(sign * deviations[np.searchsorted(cells, self._cell)])
-            others = seen * self._eyes.onlookers.scales(cells, deviations)
-            np.maximum(known, np.where(solved, known, others), out=known)
+            reach, _ = self._see(sign, self._eyes.crowd.bounds(owner))
             known[owner], solved[owner] = reach, True
         return float(known[owner])
+
+    def _see(self, sign: float, bounds: tuple[FloatArray, FloatArray]) -> tuple[float, FloatArray]:
+        """What deviations within bounds show to everybody; how far they go, and what limits them."""
+        known, solved = self._known[sign], self._solved[sign]
+        reach, cells, deviations, reduced = self._eyes.furthest(self._cell, sign, bounds)
+        seen = float(sign * deviations[np.searchsorted(cells, self._cell)])
+        others = seen * self._eyes.onlookers.scales(cells, deviations)
+        np.maximum(known, np.where(solved, known, others), out=known)
+        return reach, reduced
+
+    def _settle(
+        self, ways: Sequence[float], left: Callable[[], BoolArray], told: Callable[[int], None]
+    ) -> None:
+        """Ask until nobody is left: all together, then the one who seems to know most, then halves.
+
+        Parameters
+        ----------
+        ways : sequence of float
+            1 for up, -1 for down.
+        left : callable
+            Of whom something is still to be known, shape (m,).
+        told : callable
+            Told who was asked alone; they are left no more.
+        """
+        groups = [np.flatnonzero(left())]
+        while groups:
+            group = groups.pop()
+            group = group[left()[group]]
+            if group.size > 1:
+                worst = self._together(group, ways)
+                group = group[left()[group]]
+            if not group.size:
+                continue
+            if group.size == 1 or worst not in group:
+                worst = int(group[0])
+            for sign in ways:
+                self._solve(worst, sign)
+            told(worst)
+            half = group.size // 2
+            groups += [group[half:], group[:half]]
+
+    def _together(self, group: IntArray, ways: Sequence[float]) -> int:
+        """Deviations that all of a group think possible; who of them seems to know most."""
+        onlookers = self._eyes.onlookers
+        bounds, most = onlookers.together(group), np.zeros(len(self._eyes.crowd))
+        for sign in ways:
+            most += onlookers.at_most(self._see(sign, bounds)[1])
+        return int(group[np.argmin(most[group])])
 
     def shortfall(self, demand: Demand) -> tuple[float, int]:
         """By how much a demand is missed against whom it is missed most; 0 where it holds."""
         levels = self._eyes.crowd.levels(demand)
         ways = [sign for wanted, sign in ((demand.up, 1.0), (demand.down, -1.0)) if wanted]
-        worst, owner_of = 0.0, OUTSIDER
-        done = levels <= 0
-        while True:
+        worst, done = (0.0, OUTSIDER), levels <= 0
+
+        def left() -> BoolArray:
             reach = np.sum([self._known[sign] for sign in ways], axis=0)
-            missing = np.where(done | (reach >= levels * (1.0 - SHORT)), 0.0, levels - reach)
-            owner = int(np.argmax(missing))
-            if missing[owner] <= worst:
-                return worst, owner_of
+            return ~done & (reach < levels * (1.0 - SHORT)) & (levels - reach > worst[0])
+
+        def told(owner: int) -> None:
+            nonlocal worst
             done[owner] = True
-            true = sum(self._solve(owner, sign) for sign in ways)
-            if true < levels[owner] * (1.0 - SHORT) and levels[owner] - true > worst:
-                worst, owner_of = float(levels[owner] - true), owner
+            true = float(sum(self._known[sign][owner] for sign in ways))
+            if true < levels[owner] * (1.0 - SHORT) and levels[owner] - true > worst[0]:
+                worst = float(levels[owner] - true), owner
+
+        self._settle(ways, left, told)
+        return worst
 
     def narrowest(self) -> tuple[int, float, float]:
         """Who finds the narrowest interval, and how far it goes below and above the value."""
         best, done = OUTSIDER, self._eyes.crowd.knows(self._cell)
         up, down = self._known[1.0], self._known[-1.0]
-        width = up[OUTSIDER] + down[OUTSIDER]
         done[OUTSIDER] = True
-        while True:
-            least = np.where(done, np.inf, up + down)
-            owner = int(np.argmin(least))
-            if least[owner] >= width - _NARROWER * max(width, 1.0):
-                return best, float(down[best]), float(up[best])
+
+        def less() -> float:
+            width = float(up[best] + down[best])
+            return width - _NARROWER * max(width, 1.0)
+
+        def left() -> BoolArray:
+            return ~done & (up + down < less())
+
+        def told(owner: int) -> None:
+            nonlocal best
             done[owner] = True
-            own = self._solve(owner, 1.0) + self._solve(owner, -1.0)
-            if own < width - _NARROWER * max(width, 1.0):
-                best, width = owner, own
+            if up[owner] + down[owner] < less():
+                best = owner
+
+        self._settle((1.0, -1.0), left, told)
+        return best, float(down[best]), float(up[best])

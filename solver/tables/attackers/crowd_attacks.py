@@ -6,6 +6,7 @@ more of, so that it is solved again from its last basis.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,11 +18,16 @@ from linkrisk.formulations.tables.cell_table import Demand, FloatArray, IntArray
 from linkrisk.formulations.tables.crowd import Crowd
 from linkrisk.solver.backends.linear.base import LinearOptions
 from linkrisk.solver.backends.linear.registry import linear_program
+from linkrisk.solver.run.clock import Clock
 
 SHORT = 2e-6
 """By how much of its level a demand may be short and still hold, which is beyond what optimisers can tell."""
 
 _KEPT = 12
+
+
+class OutOfTimeError(Exception):
+    """The clock is out before it is known what was asked."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,10 +66,12 @@ class CrowdAttacks:
     Parameters
     ----------
     crowd : Crowd
+    clock : Clock, optional
+        When it is out, no more is asked.
     """
 
-    def __init__(self, crowd: Crowd) -> None:
-        self.crowd = crowd
+    def __init__(self, crowd: Crowd, clock: Clock | None = None) -> None:
+        self.crowd, self.clock = crowd, clock or Clock(None)
         self._by_cell = sparse.csc_array(crowd.table.relations)
         self._seen: dict[tuple[int, float], list[Seen]] = {}
 
@@ -91,28 +99,59 @@ class CrowdAttacks:
         self._goal = np.zeros(0, dtype=np.int64)
 
     def unmet(self, demand: Demand, *, everybody: bool = False) -> list[Unmet]:
-        """Attackers against whom a demand does not hold: the first one found, or all."""
+        """Attackers against whom a demand does not hold: the first one found, or all.
+
+        One deviation within the bounds of all who are left is looked for first. Where there is none, the
+        one whom the multipliers say to find out most is asked alone, and the others in two halves.
+
+        Raises
+        ------
+        OutOfTimeError
+            If the clock is out before it is known.
+        """
         if not self._suppressed[demand.cell] > 0:
             return self._published(demand, everybody)
         levels = self.crowd.levels(demand)
+        asked = _Asked(self, demand, levels)
         wrong: list[Unmet] = []
-        done = levels <= 0
-        known = {sign: self._known(demand.cell, sign) for sign in _ways(demand)}
-        while True:
-            seen = np.sum(list(known.values()), axis=0)
-            done |= seen >= levels * (1.0 - SHORT)
-            if done.all():
-                return wrong
-            owner = int(np.argmin(np.where(done, np.inf, seen / np.where(levels > 0, levels, 1.0))))
-            done[owner] = True
-            found, most = self.attack(owner, demand)
-            for sign, before in known.items():
-                np.maximum(before, self._known(demand.cell, sign, newest=1), out=before)
-            if found < levels[owner] * (1.0 - SHORT):
-                lowered = Demand(demand.cell, float(levels[owner]), demand.up, demand.down)
-                wrong.append(Unmet(owner, lowered, found, most))
+        groups = [np.flatnonzero(asked.open)]
+        while groups:
+            group = groups.pop()
+            group = group[asked.open[group]]
+            if not group.size:
+                continue
+            if self.clock.expired:
+                raise OutOfTimeError
+            worst = int(group[0])
+            if group.size > 1:
+                worst = self._together(group, demand, levels)
+                asked.look(newest=1)
+                group = group[asked.open[group]]
+                if not group.size:
+                    continue
+            asked.open[worst] = False
+            found, most = self.attack(worst, demand, float(levels[worst]))
+            asked.look(newest=1)
+            if found < levels[worst] * (1.0 - SHORT):
+                lowered = Demand(demand.cell, float(levels[worst]), demand.up, demand.down)
+                wrong.append(Unmet(worst, lowered, found, most))
                 if not everybody:
                     return wrong
+            half = group.size // 2
+            groups += [group[half:], group[:half]]
+        return wrong
+
+    def _together(self, group: IntArray, demand: Demand, levels: FloatArray) -> int:
+        """Look for a deviation that all of a group think possible; who of them seems to find out most."""
+        below, above = (side[self._cells] for side in self._onlookers.together(group))
+        everywhere = np.arange(self._cells.size)
+        most, room = float(levels[group].max()), np.zeros(len(self.crowd))
+        self._program.change_column_bounds(everywhere, -below, above)
+        for sign in _ways(demand):
+            _, multipliers = self._furthest(demand.cell, sign, most, (below, above))
+            room += self._onlookers.at_most(self._reduced(demand.cell, sign, multipliers))
+        self._program.change_column_bounds(everywhere, self._lower, self._upper)
+        return int(group[np.argmin(room[group] / levels[group])])
 
     def _published(self, demand: Demand, everybody: bool) -> list[Unmet]:
         levels = self.crowd.levels(demand)
@@ -123,15 +162,20 @@ class CrowdAttacks:
             for one in owners
         ]
 
-    def _known(self, cell: int, sign: float, newest: int = _KEPT) -> FloatArray:
-        """How far each attacker was seen to think a cell possible, shape (m,): no more than is true."""
-        found = np.zeros(len(self.crowd))
+    def seen(self, cell: int, sign: float, newest: int = _KEPT) -> Iterator[FloatArray]:
+        """How far each attacker was seen to think a cell possible, shape (m,), by each deviation that is kept."""
         for one in self._seen.get((cell, sign), [])[:newest]:
-            np.maximum(found, one.found * self._onlookers.scales(one.cells, one.deviations), out=found)
-        return found
+            yield one.found * self._onlookers.scales(one.cells, one.deviations)
 
-    def attack(self, owner: int, demand: Demand) -> tuple[float, FloatArray]:
+    def attack(self, owner: int, demand: Demand, level: float = np.inf) -> tuple[float, FloatArray]:
         """How far an attacker must think that a cell could go, in all ways that count, and `Unmet.most`.
+
+        Parameters
+        ----------
+        owner : int
+        demand : Demand
+        level : float
+            Beyond which it need not be known.
 
         Raises
         ------
@@ -142,21 +186,31 @@ class CrowdAttacks:
         mine = self.crowd.cell[self.crowd.mine(owner)]
         mine = mine[self._suppressed[mine] > 0]
         at = np.searchsorted(self._cells, mine)
-        share = self._suppressed[mine]
-        self._program.change_column_bounds(at, -below[mine] * share, above[mine] * share)
+        share = self._suppressed[self._cells]
+        own = below[self._cells] * share, above[self._cells] * share
+        self._program.change_column_bounds(at, -own[0][at], own[1][at])
         found, most = 0.0, np.zeros(len(self.crowd.table))
         for sign in _ways(demand):
-            more, multipliers = self._furthest(demand.cell, sign)
+            more, multipliers = self._furthest(demand.cell, sign, level, own)
             found += more
-            goal = np.zeros(most.size)
-            goal[demand.cell] = sign
-            reduced = goal - self._by_cell.T @ multipliers
-            most += reach(reduced, above, below)
+            most += reach(self._reduced(demand.cell, sign, multipliers), above, below)
         self._program.change_column_bounds(at, self._lower[at], self._upper[at])
         return found, most
 
-    def _furthest(self, cell: int, sign: float) -> tuple[float, FloatArray]:
+    def _reduced(self, cell: int, sign: float, multipliers: FloatArray) -> FloatArray:
+        """The goal less what the multipliers make of the relations, shape (n,)."""
+        goal = -(self._by_cell.T @ multipliers)
+        goal[cell] += sign
+        return np.asarray(goal, dtype=np.float64)
+
+    def _furthest(
+        self, cell: int, sign: float, level: float, bounds: tuple[FloatArray, FloatArray]
+    ) -> tuple[float, FloatArray]:
+        """How far a cell goes, up to a level, with the multipliers that say so; bounds are those of now."""
         at = np.searchsorted(self._cells, [cell])
+        below, above = (side[at] for side in bounds)
+        short = (-below, np.minimum(above, level)) if sign > 0 else (-np.minimum(below, level), above)
+        self._program.change_column_bounds(at, *short)
         self._program.change_objective(self._goal, np.zeros(self._goal.size))
         self._program.change_objective(at, np.array([-sign]))
         self._goal = at
@@ -165,13 +219,40 @@ class CrowdAttacks:
             raise RuntimeError(f"the attacker's program ended {solution.status}")
         multipliers = np.zeros(self._by_cell.shape[0])
         multipliers[self._rows] = -solution.duals
-        moved = np.flatnonzero(np.abs(solution.point) > 1e-12)
-        found = float(sign * solution.point[at[0]])
+        point = solution.point
+        self._program.change_column_bounds(at, -below, above)
+        moved = np.flatnonzero(np.abs(point) > 1e-12)
+        found = float(sign * point[at[0]])
         if found > 0:
             kept = self._seen.setdefault((cell, sign), [])
-            kept.insert(0, Seen(self._cells[moved], solution.point[moved], found))
+            kept.insert(0, Seen(self._cells[moved], point[moved], found))
             del kept[_KEPT:]
         return found, multipliers
+
+
+class _Asked:
+    """A demand in front of everybody: against whom it is not known to hold yet."""
+
+    def __init__(self, attacks: CrowdAttacks, demand: Demand, levels: FloatArray) -> None:
+        self._attacks, self._demand, self._levels = attacks, demand, levels
+        self._known = {sign: np.zeros(levels.size) for sign in _ways(demand)}
+        self.open = levels > 0
+        self.look()
+
+    def look(self, newest: int = _KEPT) -> None:
+        """Look at deviations that were seen."""
+        for sign, known in self._known.items():
+            for reached in self._attacks.seen(self._demand.cell, sign, newest):
+                np.maximum(known, reached, out=known)
+                if len(self._known) == 1 and self._close():
+                    return
+        self._close()
+
+    def _close(self) -> bool:
+        """Leave out those against whom it holds; whether nobody is left."""
+        reached = np.sum(list(self._known.values()), axis=0)
+        self.open &= reached < self._levels * (1.0 - SHORT)
+        return not self.open.any()
 
 
 def _ways(demand: Demand) -> list[float]:
