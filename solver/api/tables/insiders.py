@@ -21,8 +21,12 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.tables.attackers.by_insider import audit_by_everybody
-from linkrisk.solver.tables.attackers.crowd_attacks import Unmet
+from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError, Unmet
 from linkrisk.solver.tables.suppression.insider_cuts import kept_from_nobody, unreachable
+
+_NO_TIME = (
+    "the time was out before it was known which levels can be reached against whom; give a longer time limit"
+)
 
 SINGLETONS, CONTRIBUTORS = "singletons", "contributors"
 
@@ -135,15 +139,22 @@ def _of_file(frame: pd.DataFrame, table: CellTable) -> list[Insider]:
     ]
 
 
-def _reachable(table: CellTable, as_far_as_possible: bool) -> tuple[CellTable, list[Unmet]]:
+def _reachable(
+    table: CellTable, as_far_as_possible: bool, clock: Clock | None
+) -> tuple[CellTable, list[Unmet]]:
     """The table with levels that can be reached against every insider, and those that cannot.
 
     Raises
     ------
     UsageError
-        If one cannot, and it was not said to go as far as possible.
+        If one cannot, and it was not said to go as far as possible; if there was no time to see how far.
     """
-    beyond = [one for one in unreachable(Crowd.of(table)) if one.owner]
+    try:
+        beyond = [one for one in unreachable(Crowd.of(table), clock) if one.owner]
+    except OutOfTimeError:
+        if as_far_as_possible:
+            raise UsageError(_NO_TIME) from None
+        return table, []  # the audit of the pattern, which is never cut, says it where one cannot
     if not beyond:
         return table, []
     if not as_far_as_possible:
@@ -156,7 +167,11 @@ def _reachable(table: CellTable, as_far_as_possible: bool) -> tuple[CellTable, l
 
 
 def with_insiders(
-    table: CellTable, stored: StoredTable, attackers: Attackers, as_far_as_possible: bool
+    table: CellTable,
+    stored: StoredTable,
+    attackers: Attackers,
+    as_far_as_possible: bool,
+    clock: Clock | None = None,
 ) -> tuple[CellTable, list[Unmet]]:
     """The table with those who attack it, and the levels that cannot be reached against some.
 
@@ -166,7 +181,7 @@ def with_insiders(
         If a file cannot be used; if a level cannot be reached, unless it was said to go as far as possible.
     """
     made = attackers.of(table, stored)
-    return _reachable(made, as_far_as_possible) if made.insiders else (made, [])
+    return _reachable(made, as_far_as_possible, clock) if made.insiders else (made, [])
 
 
 def crowd_result(

@@ -130,9 +130,9 @@ def protect_table(
     if method == AUTOMATIC:
         method = OPTIMAL if len(table) <= MOST_OPTIMAL or solver is not None else MODULAR
     attackers = Attackers(insiders=insiders, contributors=contributors, coalitions=coalitions)
-    table, beyond = with_insiders(table, stored, attackers, as_far_as_possible)
     clock = Clock(time_limit, cancel=cancel)
     with interruptible(clock):
+        table, beyond = with_insiders(table, stored, attackers, as_far_as_possible, clock)
         if method == OPTIMAL:
             pattern = suppress_cells(table, solver, clock, on_progress, seed)
         else:

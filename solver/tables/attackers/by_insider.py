@@ -3,7 +3,7 @@
 It is exact without a program for every insider and cell. Deviations that somebody was found to think
 possible, and that are counted again here, are looked at through the eyes of all (`Crowd.within`): what they
 prove is a lower bound on how far others must think a cell could go. Only for those whose bound is below what
-counts, their own program is solved, by scipy. This file shares nothing with what chooses patterns.
+counts, programs are solved: one for all of them together, then for who seems to know most. This file shares nothing with what chooses patterns.
 """
 
 from __future__ import annotations

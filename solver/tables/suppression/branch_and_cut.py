@@ -65,6 +65,10 @@ class BranchAndCut:
     cost : ndarray of float64, shape (n,)
         Of the cells, in units of which all costs are whole multiples where `whole`.
     whole : bool
+    rows : Cuts, optional
+        To begin with.
+    bound : float
+        That is known to hold already.
 
     Attributes
     ----------
@@ -78,18 +82,28 @@ class BranchAndCut:
     """
 
     def __init__(
-        self, table: CellTable, separator: Separator, start: BoolArray, cost: FloatArray, *, whole: bool
+        self,
+        table: CellTable,
+        separator: Separator,
+        start: BoolArray,
+        cost: FloatArray,
+        *,
+        whole: bool,
+        rows: Cuts | None = None,
+        bound: float = 0.0,
     ) -> None:
         self._table, self._separator, self._whole = table, separator, whole
         self._objective = np.where(table.free, cost, 0.0)
         self._thinning = Thinning(table, protection(separator))
         model = suppression_model(table, None)
-        rows = Cuts(model.matrix, model.row_lower, model.row_upper)
-        self._relaxation = Relaxation(rows, self._objective, model.column_lower, model.column_upper)
+        given = Cuts(model.matrix, model.row_lower, model.row_upper)
+        self._relaxation = Relaxation(given, self._objective, model.column_lower, model.column_upper)
+        if rows is not None:
+            self._relaxation.add_open(*self._relaxation.open_part(rows))
         self._gains = PseudoCosts(len(table))
         self._root_bound, self._root_reduced = 0.0, np.zeros(len(table))
         self.best, self.cost = start, float(self._objective[start].sum())
-        self.bound, self.nodes, self._count = 0.0, 0, 0
+        self.bound, self.nodes, self._count = min(bound, self.cost), 0, 0
         self._tried: set[bytes] = set()
         self._loose, self._decided_at = np.inf, self.cost
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from linkrisk.formulations.programs.separation import Cuts
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatArray
 from linkrisk.formulations.tables.suppression_model import suppression_model
 from linkrisk.solver.backends.base import Backend, SolveOptions
@@ -14,11 +16,13 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.tables.attackers.audit import audit
+from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
 from linkrisk.solver.tables.suppression.branch_and_cut import BranchAndCut
 from linkrisk.solver.tables.suppression.capacity import CapacityCuts
 from linkrisk.solver.tables.suppression.heuristic import Witnesses
 from linkrisk.solver.tables.suppression.insider_cuts import (
     CrowdWitnesses,
+    Noted,
     SeparatorOf,
     kept_from_nobody,
     search_parts,
@@ -26,7 +30,9 @@ from linkrisk.solver.tables.suppression.insider_cuts import (
 from linkrisk.solver.tables.suppression.thinning import Thinning, protection
 
 PHASE = "suppressing cells"
-_START_SHARE = 0.3
+_START_SHARE, _OUTSIDER_SHARE = 0.3, 0.25
+"""Of the time: for a pattern to begin with, and for the problem of the outsider before that of insiders."""
+
 _CLOSE = 1e-9
 """A bound that is so near to the cost, relatively, is the cost."""
 
@@ -83,17 +89,75 @@ def suppress_cells(
     UsageError
         If suppressing all cells does not protect one; the message names it.
     """
-    (separator, witnesses), left = search_parts(table), clock.seconds_left
-    part = clock.part(None if left is None else _START_SHARE * left)
-    start = witnesses.pattern(separator.open, part)
-    if start is None or (part.expired and not separator.holds(start)):
-        raise UsageError(_unreachable(table))
-    thinning = Thinning(table, protection(separator))
-    start = thinning(start, table.cost, part)
-    search = _Search(table, separator, witnesses, thinning, start, clock, report)
+    separator, witnesses = search_parts(table, clock)
+    outside = None
+    if isinstance(separator, SeparatorOf) and isinstance(witnesses, CrowdWitnesses):
+        noted = Noted(separator.first)
+        outside = _outside(table, noted, witnesses.outsider, clock, report)
+        if outside.bound >= outside.cost and _holds(separator, outside.suppressed):
+            return outside
+    part = _part(clock, _START_SHARE)
+    start = _start(table, separator, witnesses, part)
+    if outside is None or not isinstance(witnesses, CrowdWitnesses):
+        search = _Search(table, separator, witnesses, start, clock, report)
+    else:
+        other = witnesses.insiders.protecting(outside.suppressed, part)
+        if other is not None and _cost(table, other) < _cost(table, start):
+            start = other
+        search = _Search(
+            table, separator, witnesses, start, clock, report, rows=noted.latest(), least=outside.bound
+        )
     better, bound = search.own() if backend is None else search.by(backend, seed)
-    cost = _cost(table, better)
-    return Pattern(better, cost, cost if bound >= cost * (1.0 - _CLOSE) else max(bound, 0.0))
+    return _pattern(table, better, bound)
+
+
+def _pattern(table: CellTable, suppressed: BoolArray, bound: float) -> Pattern:
+    cost = _cost(table, suppressed)
+    return Pattern(suppressed, cost, cost if bound >= cost * (1.0 - _CLOSE) else max(bound, 0.0))
+
+
+def _outside(
+    table: CellTable, noted: Noted, witnesses: Witnesses, clock: Clock, report: Reporter | None
+) -> Pattern:
+    """The answer against the outsider alone, in a part of the time: its bound holds against everybody."""
+    part = _part(clock, _OUTSIDER_SHARE)
+    start = _start(table, noted, witnesses, _part(part, _START_SHARE))
+    search = _Search(table, noted, witnesses, start, part, report, who="the outsider: ")
+    return _pattern(table, *search.own())
+
+
+def _part(clock: Clock, share: float) -> Clock:
+    left = clock.seconds_left
+    return clock.part(None if left is None else share * left)
+
+
+def _start(
+    table: CellTable,
+    separator: CapacityCuts | Noted | SeparatorOf,
+    witnesses: Witnesses | CrowdWitnesses,
+    part: Clock,
+) -> BoolArray:
+    """A pattern that protects.
+
+    Raises
+    ------
+    UsageError
+        If there is none.
+    """
+    start = witnesses.pattern(separator.open, part)
+    if start is None or (part.expired and not _holds(separator, start, unknown=True)):
+        raise UsageError(_unreachable(table))
+    return Thinning(table, protection(separator))(start, table.cost, part)
+
+
+def _holds(
+    separator: CapacityCuts | Noted | SeparatorOf, pattern: BoolArray, *, unknown: bool = False
+) -> bool:
+    """Whether a pattern protects; `unknown` where the time is out before it is known."""
+    try:
+        return separator.holds(pattern)
+    except OutOfTimeError:
+        return unknown
 
 
 @dataclass(eq=False)
@@ -101,32 +165,44 @@ class _Search:
     """What the ways of searching share."""
 
     table: CellTable
-    separator: CapacityCuts | SeparatorOf
+    separator: CapacityCuts | Noted | SeparatorOf
     witnesses: Witnesses | CrowdWitnesses
-    thinning: Thinning
     start: BoolArray
     clock: Clock
     report: Reporter | None
+    rows: Cuts | None = None
+    least: float = 0.0
+    who: str = ""
 
     def own(self) -> tuple[BoolArray, float]:
         """Our own branch and cut."""
         unit, table = self._unit, self.table
         costs = np.round(table.cost / unit) if unit else table.cost
-        search = BranchAndCut(table, self.separator, self.start, costs, whole=bool(unit))
+        search = BranchAndCut(
+            table,
+            self.separator,
+            self.start,
+            costs,
+            whole=bool(unit),
+            rows=self.rows,
+            bound=self.least * round(1.0 / unit) if unit else self.least,
+        )
+        thinning = Thinning(table, protection(self.separator))
 
         def improve(point: FloatArray) -> BoolArray | None:
             likely = np.clip(point, 0.0, 1.0)
             found = self.witnesses.pattern(self.separator.open, self.clock, likely=likely)
-            return None if found is None else self.thinning(found, costs * (1.0 - likely), self.clock)
+            return None if found is None else thinning(found, costs * (1.0 - likely), self.clock)
 
-        search.run(self.clock, improve, lambda: self._tell(search.cost, search.bound))
+        with suppress(OutOfTimeError):
+            search.run(self.clock, improve, lambda: self._tell(search.cost, search.bound))
         return search.best, self._in_costs(search.bound)
 
     def by(self, backend: Backend, seed: int) -> tuple[BoolArray, float]:
         """Any backend."""
         unit, cost = self._unit, _cost(self.table, self.start)
         found = backend.solve(
-            suppression_model(self.table, self.separator),
+            suppression_model(self.table, search_parts(self.table)[0]),
             SolveOptions(
                 time_limit=self.clock.seconds_left, seed=seed, absolute_gap=0.999 * unit if unit else 1e-6
             ),
@@ -136,7 +212,8 @@ class _Search:
         bound = self._in_costs((found.bound - _TOLERANCE * max(1.0, abs(found.bound))) / (unit or 1.0))
         pattern = self.start if found.values is None else found.values > 0.5
         better = _cost(self.table, pattern) < cost and audit(self.table, pattern).passed
-        return pattern if better else self.start, bound
+        better = better and (not self.table.insiders or _holds(self.separator, pattern))
+        return pattern if better else self.start, max(bound, self.least)
 
     @cached_property
     def _unit(self) -> float:
@@ -152,7 +229,7 @@ class _Search:
         """Say how far it is, and whether to stop."""
         if self.report is not None:
             cost, bound = self._in_costs(cost), self._in_costs(max(bound, 0.0))
-            self.report(Progress.uncounted(PHASE, f"cost {cost:,.6g}, at least {bound:,.6g}"))
+            self.report(Progress.uncounted(PHASE, f"{self.who}cost {cost:,.6g}, at least {bound:,.6g}"))
         return self.clock.expired
 
 

@@ -16,12 +16,13 @@ from linkrisk.formulations.tables.suppression_model import capacity_row
 from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram
 from linkrisk.solver.backends.linear.registry import linear_program
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.tables.attackers.crowd_attacks import SHORT, CrowdAttacks, Unmet
+from linkrisk.solver.tables.attackers.crowd_attacks import SHORT, CrowdAttacks, OutOfTimeError, Unmet
 from linkrisk.solver.tables.suppression.capacity import CapacityCuts
 from linkrisk.solver.tables.suppression.heuristic import Witnesses
 
 _NOTHING = 1e-7
 _MOST_ROWS = 40
+_MOST_NOTED = 500
 _MOVED = 1e-9
 _LESS = 1e-9
 
@@ -58,33 +59,88 @@ class SeparatorOf:
 
 
 @dataclass
+class Noted:
+    """A separator whose rows are noted: they hold in every problem that asks for more.
+
+    Attributes
+    ----------
+    of : CapacityCuts
+    fractional : bool
+    """
+
+    of: CapacityCuts
+    fractional: bool = True
+    _rows: list[Cuts] = field(default_factory=list, repr=False)
+
+    @property
+    def open(self) -> tuple[Demand, ...]:
+        """See `CapacityCuts.open`."""
+        return self.of.open
+
+    def holds(self, suppressed: BoolArray) -> bool:
+        """See `CapacityCuts.holds`."""
+        return self.of.holds(suppressed)
+
+    def __call__(self, x: FloatArray) -> Cuts:
+        """See `Separator`."""
+        cuts = self.of(x)
+        if cuts.count:
+            self._rows.append(cuts)
+        return cuts
+
+    def latest(self) -> Cuts | None:
+        """The last of the rows; None where there are none."""
+        if not self._rows:
+            return None
+        lower = np.concatenate([one.lower for one in self._rows])[-_MOST_NOTED:]
+        matrix = sparse.csr_array(sparse.vstack([one.matrix for one in self._rows], format="csr"))
+        return Cuts(matrix[-lower.size :], lower, np.full(lower.size, np.inf))
+
+
+@dataclass
 class InsiderCuts:
     """Finds capacity constraints that a point violates by what insiders know.
 
     Attributes
     ----------
     crowd : Crowd
+    clock : Clock or None
+        When it is out, whatever is asked ends with `OutOfTimeError`.
     fractional : bool
     """
 
     crowd: Crowd
+    clock: Clock | None = None
     fractional: bool = True
     _attacks: CrowdAttacks | None = field(default=None, repr=False, compare=False)
+    _order: list[Demand] = field(default_factory=list, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, object]:
-        """Without the program in the hands of the optimiser, which is made anew elsewhere."""
-        return {"crowd": self.crowd, "fractional": self.fractional, "_attacks": None}
+        """Without the program in the hands of the optimiser, and without the clock of this process."""
+        return {
+            "crowd": self.crowd,
+            "clock": None,
+            "fractional": self.fractional,
+            "_attacks": None,
+            "_order": [],
+        }
 
     def holds(self, suppressed: BoolArray) -> bool:
-        """Whether a pattern, shape (n,), protects from everybody."""
+        """Whether a pattern, shape (n,), protects from everybody; demands that were open last come first."""
         self.attacks.knows(suppressed.astype(np.float64))
-        return not any(self.attacks.unmet(demand) for demand in self.crowd.table.demands)
+        order = self._order or list(self.crowd.table.demands)
+        self._order = order
+        for at, demand in enumerate(order):
+            if self.attacks.unmet(demand):
+                order.insert(0, order.pop(at))
+                return False
+        return True
 
     @property
     def attacks(self) -> CrowdAttacks:
         """The programs."""
         if self._attacks is None:
-            self._attacks = CrowdAttacks(self.crowd)
+            self._attacks = CrowdAttacks(self.crowd, self.clock)
         return self._attacks
 
     def __call__(self, x: FloatArray) -> Cuts:
@@ -96,7 +152,7 @@ class InsiderCuts:
         rows, right = [], []
         self.attacks.knows(suppressed)
         for demand in table.demands:
-            for wrong in self.attacks.unmet(demand):
+            for wrong in self._unmet(demand, last=bool(rows)):
                 cells, coefficients, least = capacity_row(wrong.most, wrong.demand.level)
                 if coefficients @ suppressed[cells] < least - SHORT:
                     row = np.zeros(len(table))
@@ -107,6 +163,15 @@ class InsiderCuts:
                 break
         matrix = sparse.csr_array(np.array(rows).reshape(len(rows), len(table)))
         return Cuts(matrix, np.array(right, dtype=np.float64), np.full(len(rows), np.inf))
+
+    def _unmet(self, demand: Demand, *, last: bool) -> list[Unmet]:
+        """See `CrowdAttacks.unmet`; nothing where the clock is out and there are rows already."""
+        try:
+            return self.attacks.unmet(demand)
+        except OutOfTimeError:
+            if last:
+                return []
+            raise
 
 
 @dataclass
@@ -147,43 +212,40 @@ class InsiderPatterns:
             None where a demand cannot be met, whatever is suppressed.
         """
         table = self.cuts.crowd.table
-        found, before = pattern.copy(), pattern.copy()
-        while wrong := self._wrong(found):
+        found = pattern.copy()
+        try:
+            while wrong := self._wrong(found, clock):
+                for one in wrong:
+                    added = None if clock.expired else self._added(one, found)
+                    if added is None:
+                        return np.asarray(~table.fixed) if clock.expired else None
+                    found |= added
+        except OutOfTimeError:
+            return np.asarray(~table.fixed)
+        return self._thinned(table, found, found & ~pattern, clock)
+
+    def _wrong(self, pattern: BoolArray, clock: Clock) -> list[Unmet]:
+        attacks = self.cuts.attacks
+        attacks.knows(pattern.astype(np.float64))
+        wrong: list[Unmet] = []
+        for demand in self.cuts.crowd.table.demands:
             if clock.expired:
-                return np.asarray(~table.fixed)
-            for one in wrong:
-                added = self._added(one, found)
-                if added is None:
-                    return None
-                found |= added
-        return self._thinned(table, found, found & ~before, clock)
-
-    def _wrong(self, pattern: BoolArray) -> list[Unmet]:
-        attacks = self.cuts.attacks
-        attacks.knows(pattern.astype(np.float64))
-        return [one for demand in self.cuts.crowd.table.demands for one in attacks.unmet(demand)]
-
-    def _holds(self, pattern: BoolArray, last: Sequence[Demand]) -> Demand | None:
-        """The first demand that a pattern leaves open, those that have been last open before all others."""
-        attacks = self.cuts.attacks
-        attacks.knows(pattern.astype(np.float64))
-        for demand in (*last, *self.cuts.crowd.table.demands):
-            if attacks.unmet(demand):
-                return demand
-        return None
+                raise OutOfTimeError
+            wrong += attacks.unmet(demand)
+        return wrong
 
     def _thinned(self, table: CellTable, pattern: BoolArray, added: BoolArray, clock: Clock) -> BoolArray:
         """Leave out cells that were added, the dearest first, while all demands hold without them."""
         chosen = np.flatnonzero(added & table.free)
-        last: list[Demand] = []
         for cell in chosen[np.argsort(-table.cost[chosen], kind="stable")]:
             if clock.expired:
                 break
             pattern[cell] = False
-            wrong = self._holds(pattern, last[:3])
-            if wrong is not None:
+            try:
+                pattern[cell] = not self.cuts.holds(pattern)
+            except OutOfTimeError:
                 pattern[cell] = True
-                last = [wrong, *(one for one in last if one != wrong)]
+                break
         return pattern
 
     def _added(self, wrong: Unmet, suppressed: BoolArray) -> BoolArray | None:
@@ -256,19 +318,25 @@ class CrowdWitnesses:
 
 
 def search_parts(
-    table: CellTable,
+    table: CellTable, clock: Clock | None = None
 ) -> tuple[CapacityCuts, Witnesses] | tuple[SeparatorOf, CrowdWitnesses]:
     """What finds violated rows, and what makes patterns, from the outsider alone or from everybody."""
     cuts, witnesses = CapacityCuts(table), Witnesses(table)
     if not table.insiders:
         return cuts, witnesses
-    own = InsiderCuts(Crowd.of(table))
+    own = InsiderCuts(Crowd.of(table), clock)
     return SeparatorOf(cuts, own), CrowdWitnesses(witnesses, InsiderPatterns(own))
 
 
-def unreachable(crowd: Crowd) -> list[Unmet]:
-    """What cannot be kept from whom, with all cells suppressed that may be."""
-    attacks = CrowdAttacks(crowd)
+def unreachable(crowd: Crowd, clock: Clock | None = None) -> list[Unmet]:
+    """What cannot be kept from whom, with all cells suppressed that may be.
+
+    Raises
+    ------
+    OutOfTimeError
+        If the clock is out before all is looked at.
+    """
+    attacks = CrowdAttacks(crowd, clock)
     attacks.knows((~crowd.table.fixed).astype(np.float64))
     return [one for demand in crowd.table.demands for one in attacks.unmet(demand, everybody=True)]
 

@@ -30,7 +30,7 @@ def from_insiders_too(table: CellTable, pattern: LargePattern, clock: Clock) -> 
     """
     if not table.insiders:
         return pattern
-    own = InsiderPatterns(InsiderCuts(Crowd.of(table))).protecting(pattern.suppressed, clock)
+    own = InsiderPatterns(InsiderCuts(Crowd.of(table), clock)).protecting(pattern.suppressed, clock)
     if own is None:
         raise UsageError(kept_from_nobody(table))
     return replace(pattern, suppressed=own, cost=float(table.cost[own & table.free].sum()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from linkrisk.formulations.programs.separation import Separator
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatArray
 from linkrisk.formulations.tables.suppression_model import BridgeRows
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
 
 Holds = Callable[[BoolArray], bool]
 """Whether a pattern, shape (n,), protects."""
@@ -47,9 +48,20 @@ class Thinning:
         clock : Clock
             When to leave out no more.
         """
+        found = suppressed
+        try:
+            for found in self._smaller(suppressed, least_likely, clock):
+                pass
+        except OutOfTimeError:  # what was found before protects
+            pass
+        return found
+
+    def _smaller(self, suppressed: BoolArray, least_likely: FloatArray, clock: Clock) -> Iterator[BoolArray]:
+        """Patterns that protect, each a part of the one before."""
         found = self._bridges.without_bridges(suppressed)
         if not self._holds(found):  # where a sensitive cell is alone in a relation
             found = suppressed
+        yield found
         tried = np.flatnonzero(found & self._table.free)
         for cell in tried[np.argsort(-least_likely[tried], kind="stable")]:
             if clock.expired:
@@ -60,4 +72,4 @@ class Thinning:
                 without = self._bridges.without_bridges(without)
                 if self._holds(without):
                     found = without
-        return found
+                    yield found
