@@ -161,7 +161,7 @@ class Onlookers:
         return below, above
 
     def at_most(self, reduced: FloatArray) -> FloatArray:
-        """How far each attacker can think that a cell goes, at most, by multipliers of the relations, shape (m,).
+        """How far each attacker can think that a cell goes, at most, by multipliers, shape (m,).
 
         Parameters
         ----------
@@ -171,7 +171,7 @@ class Onlookers:
         whole = np.maximum(reduced * self.above_all, -reduced * self.below_all)
         factor = reduced[self.cell]
         less = np.maximum(factor * self.above, -factor * self.below) - whole[self.cell]
-        return float(whole.sum()) + np.bincount(self.owner, weights=less, minlength=self.count)
+        return np.asarray(whole.sum() + np.bincount(self.owner, weights=less, minlength=self.count))
 
     def scales(self, cells: IntArray, deviations: FloatArray) -> FloatArray:
         """The largest part of deviations, up to all of them, that each attacker thinks possible, shape (m,).

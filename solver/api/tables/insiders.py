@@ -22,7 +22,7 @@ from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.tables.attackers.by_insider import audit_by_everybody
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError, Unmet
-from linkrisk.solver.tables.suppression.insider_cuts import kept_from_nobody, unreachable
+from linkrisk.solver.tables.suppression.reachability import kept_from_nobody, unreachable
 
 _NO_TIME = (
     "the time was out before it was known which levels can be reached against whom; give a longer time limit"

@@ -27,6 +27,7 @@ from linkrisk.solver.tables.suppression.large_tables import (
     LargePattern,
     suppress_large,
 )
+from linkrisk.solver.tables.suppression.reachability import found_by_the_audit
 
 DEFAULT_TIME_LIMIT = 60.0
 OWN = "exact"
@@ -141,6 +142,8 @@ def protect_table(
     levels = method != OPTIMAL and int(pattern.suppressed.sum()) > _MOST_INTERVALS
     checked = audit_levels(table, pattern.suppressed) if levels else audit(table, pattern.suppressed)
     crowd = crowd_result(table, pattern.suppressed, beyond)
+    if crowd is not None and not crowd.audit.passed and bool((pattern.suppressed == ~table.fixed).all()):
+        raise UsageError(found_by_the_audit(crowd.audit))  # there was no time to look at it before
     if not checked.passed or not (crowd is None or crowd.audit.passed):
         raise AssertionError("a pattern that was found does not protect when it is audited")
     status = Status.OPTIMAL if pattern.proven else Status.INTERRUPTED if clock.stopped else Status.FEASIBLE

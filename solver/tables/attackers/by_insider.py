@@ -3,7 +3,8 @@
 It is exact without a program for every insider and cell. Deviations that somebody was found to think
 possible, and that are counted again here, are looked at through the eyes of all (`Crowd.within`): what they
 prove is a lower bound on how far others must think a cell could go. Only for those whose bound is below what
-counts, programs are solved: one for all of them together, then for who seems to know most. This file shares nothing with what chooses patterns.
+counts, programs are solved: one for all of them together, then for who seems to know most. This file shares
+nothing with what chooses patterns but the optimiser, whose answers are counted again.
 """
 
 from __future__ import annotations
@@ -171,7 +172,7 @@ class _Eyes:
 
 
 class _Part:
-    """The program of a part of the table, solved from its last basis; its answers are counted, not believed."""
+    """The program of a part of the table, solved from its last basis; its answers are counted."""
 
     def __init__(self, cells: IntArray, relations: sparse.csr_array) -> None:
         self.cells, self.relations = cells, relations
@@ -289,7 +290,8 @@ class _Cell:
 
         def left() -> BoolArray:
             reach = np.sum([self._known[sign] for sign in ways], axis=0)
-            return ~done & (reach < levels * (1.0 - SHORT)) & (levels - reach > worst[0])
+            found: BoolArray = ~done & (reach < levels * (1.0 - SHORT)) & (levels - reach > worst[0])
+            return found
 
         def told(owner: int) -> None:
             nonlocal worst
@@ -312,7 +314,7 @@ class _Cell:
             return width - _NARROWER * max(width, 1.0)
 
         def left() -> BoolArray:
-            return ~done & (up + down < less())
+            return np.asarray(~done & (up + down < less()))
 
         def told(owner: int) -> None:
             nonlocal best

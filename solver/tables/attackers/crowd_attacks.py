@@ -163,7 +163,7 @@ class CrowdAttacks:
         ]
 
     def seen(self, cell: int, sign: float, newest: int = _KEPT) -> Iterator[FloatArray]:
-        """How far each attacker was seen to think a cell possible, shape (m,), by each deviation that is kept."""
+        """How far each attacker thinks a cell possible, shape (m,), by each deviation that is kept."""
         for one in self._seen.get((cell, sign), [])[:newest]:
             yield one.found * self._onlookers.scales(one.cells, one.deviations)
 

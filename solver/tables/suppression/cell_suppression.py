@@ -20,13 +20,9 @@ from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
 from linkrisk.solver.tables.suppression.branch_and_cut import BranchAndCut
 from linkrisk.solver.tables.suppression.capacity import CapacityCuts
 from linkrisk.solver.tables.suppression.heuristic import Witnesses
-from linkrisk.solver.tables.suppression.insider_cuts import (
-    CrowdWitnesses,
-    Noted,
-    SeparatorOf,
-    kept_from_nobody,
-    search_parts,
-)
+from linkrisk.solver.tables.suppression.insider_cuts import Noted, SeparatorOf
+from linkrisk.solver.tables.suppression.insider_patterns import CrowdWitnesses, search_parts
+from linkrisk.solver.tables.suppression.reachability import kept_from_nobody
 from linkrisk.solver.tables.suppression.thinning import Thinning, protection
 
 PHASE = "suppressing cells"

@@ -8,8 +8,10 @@ from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.formulations.tables.crowd import Crowd
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.tables.suppression.insider_cuts import InsiderCuts, InsiderPatterns, kept_from_nobody
+from linkrisk.solver.tables.suppression.insider_cuts import InsiderCuts
+from linkrisk.solver.tables.suppression.insider_patterns import InsiderPatterns
 from linkrisk.solver.tables.suppression.large_tables import LargePattern
+from linkrisk.solver.tables.suppression.reachability import kept_from_nobody
 
 
 def from_insiders_too(table: CellTable, pattern: LargePattern, clock: Clock) -> LargePattern:

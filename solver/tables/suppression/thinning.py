@@ -50,8 +50,8 @@ class Thinning:
         """
         found = suppressed
         try:
-            for found in self._smaller(suppressed, least_likely, clock):
-                pass
+            for smaller in self._smaller(suppressed, least_likely, clock):
+                found = smaller
         except OutOfTimeError:  # what was found before protects
             pass
         return found

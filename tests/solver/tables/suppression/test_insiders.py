@@ -16,7 +16,8 @@ from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.tables.suppression.cell_suppression import suppress_cells
-from linkrisk.solver.tables.suppression.insider_cuts import InsiderCuts, unreachable
+from linkrisk.solver.tables.suppression.insider_cuts import InsiderCuts
+from linkrisk.solver.tables.suppression.reachability import unreachable
 
 
 def cheapest(table):

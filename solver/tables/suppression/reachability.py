@@ -1,0 +1,50 @@
+"""What cannot be kept from whom, whatever is suppressed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linkrisk.formulations.tables.cell_table import CellTable
+from linkrisk.formulations.tables.crowd import Crowd
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.tables.attackers.by_insider import CrowdAudit
+from linkrisk.solver.tables.attackers.crowd_attacks import CrowdAttacks, Unmet
+
+_SHOWN = 3
+_ADVICE = "lower their levels, let more cells be suppressed, or go as far as possible"
+
+
+def unreachable(crowd: Crowd, clock: Clock | None = None) -> list[Unmet]:
+    """What cannot be kept from whom, with all cells suppressed that may be.
+
+    Raises
+    ------
+    OutOfTimeError
+        If the clock is out before all is looked at.
+    """
+    attacks = CrowdAttacks(crowd, clock)
+    attacks.knows((~crowd.table.fixed).astype(np.float64))
+    return [one for demand in crowd.table.demands for one in attacks.unmet(demand, everybody=True)]
+
+
+def kept_from_nobody(table: CellTable) -> str:
+    """A line on what cannot be kept from whom."""
+    found = unreachable(Crowd.of(table))
+    names = ("the outsider", *(one.name for one in table.insiders))
+    shown = "; ".join(
+        f"cell {one.demand.cell} from {names[one.owner]}, by {one.demand.level - one.found:g}"
+        for one in found[:_SHOWN]
+    )
+    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    return f"not protected, whatever is suppressed: {shown}{more}; {_ADVICE}"
+
+
+def found_by_the_audit(audit: CrowdAudit) -> str:
+    """The same of an audit of all cells suppressed that may be: of each cell, the worst."""
+    wrong = (audit.short > 0).nonzero()[0]
+    shown = "; ".join(
+        f"cell {audit.cells[at]} from {audit.names[audit.short_of[at]]}, by {audit.short[at]:g}"
+        for at in wrong[:_SHOWN]
+    )
+    more = f" and {wrong.size - _SHOWN} more cells" if wrong.size > _SHOWN else ""
+    return f"not protected, whatever is suppressed: {shown}{more}; {_ADVICE}"
