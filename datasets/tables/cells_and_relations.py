@@ -56,6 +56,8 @@ class StoredTable:
         Columns of codes, which say which cell it is; empty where there are none.
     trees : tuple of Codes
         Of these columns, where the relations follow from codes; empty where that is not known.
+    rules : tuple of str
+        That have said which cells are sensitive, for reports; empty where that is not known.
     """
 
     cells: pd.DataFrame
@@ -67,6 +69,7 @@ class StoredTable:
     name: str
     by: tuple[str, ...] = ()
     trees: tuple[Codes, ...] = ()
+    rules: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.cells)

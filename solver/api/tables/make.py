@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -53,11 +53,14 @@ class MadeTable:
         A line for each term: `relation`, `cell`, `coefficient`.
     tabulated : Tabulated
         What the cells were made of.
+    rules : tuple of str
+        By which cells are sensitive. Not to be published.
     """
 
     cells: pd.DataFrame = field(repr=False)
     relations: pd.DataFrame = field(repr=False)
     tabulated: Tabulated = field(repr=False)
+    rules: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def sensitive(self) -> int:
@@ -68,7 +71,8 @@ class MadeTable:
         """It as a table that `protect_table` takes."""
         trees = self.tabulated.trees
         by = [tree.variable for tree in trees]
-        return stored_table(self.cells, self.relations, "the table", by=by, trees=trees)
+        table = stored_table(self.cells, self.relations, "the table", by=by, trees=trees)
+        return replace(table, rules=self.rules)
 
     @property
     def contributors(self) -> pd.DataFrame:
@@ -241,7 +245,7 @@ def make_table(
     cells = _cells(made, found, protection, empty)
     if manual is not None:
         cells = by_hand(cells, read_manual_statuses(manual, made.codes()), manual_range, str(manual))
-    return MadeTable(cells, made.terms(), made)
+    return MadeTable(cells, made.terms(), made, tuple(str(rule) for rule in rules))
 
 
 def _check_word(what: str, given: str, known: Sequence[str]) -> None:

@@ -154,6 +154,7 @@ def protect_table(
         "seed": seed,
         "seconds": round(clock.seconds, 3),
         "time_limit": time_limit,
+        **({"rules": list(stored.rules)} if stored.rules else {}),
         **_of_large(pattern, levels=levels),
     }
     result = table_result(stored, table, pattern.suppressed, checked, pattern, (status, limit), more, crowd)

@@ -220,7 +220,7 @@ def check_outputs(arguments: argparse.Namespace, *outputs: str, lines: bool = Fa
 
 def _inputs(arguments: argparse.Namespace) -> list[tuple[str, Any]]:
     listed = [(name, path) for name in ("cells", "relations") for path in getattr(arguments, name) or ()]
-    singles = [(name, getattr(arguments, name)) for name in ("table", "metadata", "apriori")]
+    singles = [(name, getattr(arguments, name, None)) for name in ("table", "metadata", "apriori", "made")]
     return [*listed, *((name, path) for name, path in singles if path is not None)]
 
 

@@ -57,6 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--contributors", metavar="FILE", help="write who contributes how much to each cell: for the house"
     )
+    parser.add_argument(
+        "--record", metavar="FILE", help="write the rules, for `tables suppress --made`: for the house"
+    )
 
 
 def _add_columns(parser: argparse.ArgumentParser) -> None:
@@ -100,7 +103,9 @@ def _add_columns(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Make, write, and print what was made."""
-    from linkrisk.datasets.microdata.writing import write_all
+    from linkrisk.datasets.masking.record import version
+    from linkrisk.datasets.microdata.writing import write_all, write_whole
+    from linkrisk.datasets.tables.made_record import made_record
     from linkrisk.datasets.tables.writing import internal_files
     from linkrisk.solver.api.tables.make import make_table
     from linkrisk.solver.api.tables.make_tables import make_tables
@@ -123,10 +128,13 @@ def run(arguments: argparse.Namespace) -> int:
         write_all(internal_files(made.stored(), arguments.table))
     if arguments.cells is not None:
         made.write(arguments.cells, arguments.relations, arguments.contributors)
+    if arguments.record is not None:
+        more = {"linkrisk": version(), "input": arguments.input, "by": by, "response": arguments.response}
+        write_whole(arguments.record, made_record(how["rules"], len(made.cells), more))
     relations = int(made.relations["relation"].max()) + 1
     print(f"table       {several(len(made.cells), 'cell')}, {several(relations, 'relation')}")
     print(f"sensitive   {several(made.sensitive, 'cell')}")
-    print("\n".join(written_lines(arguments, "cells", "relations", "contributors", "table")))
+    print("\n".join(written_lines(arguments, "cells", "relations", "contributors", "table", "record")))
     return 0
 
 
@@ -143,11 +151,11 @@ def _check_files(arguments: argparse.Namespace) -> None:
     files = [one for one in (arguments.input, arguments.cells, arguments.relations) if one is not None]
     if len({Path(file).resolve() for file in files}) < len(files):
         raise UsageError("--input, --cells and --relations are not three files; give each its own name")
-    for name in ("contributors", "table"):
+    for name in ("contributors", "table", "record"):
         path = getattr(arguments, name)
         if path and Path(path).resolve() == Path(arguments.input).resolve():
             raise UsageError(f"--{name} would overwrite the --input file: give another name")
-    targets.check_targets(arguments, "cells", "relations", "contributors")
+    targets.check_targets(arguments, "cells", "relations", "contributors", "record")
     if arguments.table is not None:
         check_internal(arguments.table)
 

@@ -23,6 +23,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.epilog = "example: tables suppress --cells cells.csv --relations relations.csv --output safe.csv"
     add_table(parser)
+    parser.add_argument(
+        "--made", metavar="FILE", help="what `tables make --record` has written, for JSON and report"
+    )
     add_written(parser, "the cells with status and the intervals that attackers find")
     add_reports(parser)
     parser.add_argument(
@@ -44,13 +47,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Suppress, write, and print what was found."""
+    from linkrisk.datasets.tables.made_record import with_record
     from linkrisk.solver.api.tables.protect import OWN, protect_table
     from linkrisk.solver.commands.progress import progress_line, reporter
 
     check_outputs(arguments, "output", "internal", "json", *CERTIFICATE)
+    table = given_table(arguments)
+    if arguments.made is not None:
+        table = with_record(table, arguments.made)
     with progress_line("suppressing cells") as line:
         result = protect_table(
-            given_table(arguments),
+            table,
             method=arguments.method,
             cost=arguments.cost,
             **given_attackers(arguments),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -180,3 +181,32 @@ def test_what_make_needs(capsys):
     refuse(capsys, message, *ASKED, "--cells", "firms.csv", "--relations", "relations.csv")
     with pytest.raises(UsageError, match="one to 6 explanatory variables, not 0"):
         make_table("firms.csv", [])
+
+
+def test_rules_are_recorded_and_told_inside_only(capsys):
+    run(capsys, *ASKED, *FILES, "--rule", "p=10", "--record", "made.json")
+    table = ["tables", "suppress", "--cells", "cells.csv", "--relations", "relations.csv"]
+    files = ["--json", "found.json", "--report", "inside.html", "--external-report", "outside.html"]
+    run(capsys, *table, "--made", "made.json", *files)
+    assert json.loads(Path("found.json").read_text(encoding="utf-8"))["rules"] == ["p=10"]
+    assert "p=10" in Path("inside.html").read_text(encoding="utf-8")
+    assert "p=10" not in Path("outside.html").read_text(encoding="utf-8")
+    made = make_table("firms.csv", ["region", "size"], response="turnover", rules=["p=10"])
+    assert protect_table(made).to_dict()["rules"] == ["p=10"]
+    Path("made.json").write_text('{"rules": ["p=10"], "cells": 4}', encoding="utf-8")
+    cells = len(pd.read_csv("cells.csv"))
+    message = f"made.json is of a table of 4 cells, not of {cells}; name its own"
+    refuse(capsys, message, *table, "--made", "made.json", "--output", "safe.csv")
+    message = "firms.csv is no record of a table; name what `tables make --record` has written"
+    refuse(capsys, message, *table, "--made", "firms.csv", "--output", "safe.csv")
+    refuse(
+        capsys,
+        "cannot read no.json: No such file or directory",
+        *table,
+        "--made",
+        "no.json",
+        "--output",
+        "s.csv",
+    )
+    message = "--json made.json would overwrite the --made file: give another name"
+    refuse(capsys, message, *table, "--made", "made.json", "--json", "made.json")
