@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from linkrisk.formulations.programs.separation import Cuts, Separator
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatArray, IntArray
 from linkrisk.formulations.tables.suppression_model import suppression_model
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.tables.suppression.neighbourhoods import Neighbourhoods
 from linkrisk.solver.tables.suppression.pseudo_costs import PseudoCosts
 from linkrisk.solver.tables.suppression.relaxation import Relaxation, Solved
 from linkrisk.solver.tables.suppression.rounding_cuts import rounding_cuts
@@ -37,6 +38,9 @@ _SMALLER = 0.7
 _CLOSE = 1e-9
 """Costs that are no whole numbers are the same when they differ by less, relatively."""
 
+_FIRST_NODES, _THINNED = 24, 8
+"""A pattern is made of a point that violates no row at the first nodes, then at one of so many."""
+
 _TRIES = (2, 8, 25, 60, 120, 240)
 """Rounds at the root after which a pattern is made of the point."""
 
@@ -50,6 +54,25 @@ class _Node:
     number: int
     ones: IntArray = field(compare=False)
     zeros: IntArray = field(compare=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Of all patterns, those that are searched, and what is shared with a search of others.
+
+    Attributes
+    ----------
+    relaxation : Relaxation
+    thinning : Thinning
+    tried : set of bytes
+        Points that were thinned.
+    most_nodes : float
+    """
+
+    relaxation: Relaxation
+    thinning: Thinning
+    tried: set[bytes]
+    most_nodes: float
 
 
 class BranchAndCut:
@@ -69,6 +92,8 @@ class BranchAndCut:
         To begin with.
     bound : float
         That is known to hold already.
+    part : Part, optional
+        Where absent, all patterns are searched.
 
     Attributes
     ----------
@@ -78,7 +103,8 @@ class BranchAndCut:
         Of its free cells.
     bound : float
         No pattern that protects costs less.
-    nodes : int
+    nodes, solves : int
+        Nodes that were searched, and how often a relaxation was solved for it.
     """
 
     def __init__(
@@ -91,21 +117,28 @@ class BranchAndCut:
         whole: bool,
         rows: Cuts | None = None,
         bound: float = 0.0,
+        part: Part | None = None,
     ) -> None:
         self._table, self._separator, self._whole = table, separator, whole
         self._objective = np.where(table.free, cost, 0.0)
-        self._thinning = Thinning(table, protection(separator))
-        model = suppression_model(table, None)
-        given = Cuts(model.matrix, model.row_lower, model.row_upper)
-        self._relaxation = Relaxation(given, self._objective, model.column_lower, model.column_upper)
-        if rows is not None:
-            self._relaxation.add_open(*self._relaxation.open_part(rows))
+        self._part = part or self._everything(table, separator, rows)
+        self._relaxation = self._part.relaxation
         self._gains = PseudoCosts(len(table))
         self._root_bound, self._root_reduced = 0.0, np.zeros(len(table))
         self.best, self.cost = start, float(self._objective[start].sum())
-        self.bound, self.nodes, self._count = min(bound, self.cost), 0, 0
-        self._tried: set[bytes] = set()
+        self.bound = min(bound, self.cost)
+        self.nodes, self.solves, self._count = 0, 0, 0
+        self._near = Neighbourhoods() if part is None else None
+        self._root_point = np.zeros(len(table))
         self._loose, self._decided_at = np.inf, self.cost
+
+    def _everything(self, table: CellTable, separator: Separator, rows: Cuts | None) -> Part:
+        model = suppression_model(table, None)
+        given = Cuts(model.matrix, model.row_lower, model.row_upper)
+        relaxation = Relaxation(given, self._objective, model.column_lower, model.column_upper)
+        if rows is not None:
+            relaxation.add_open(*relaxation.open_part(rows))
+        return Part(relaxation, Thinning(table, protection(separator)), set(), np.inf)
 
     def run(self, clock: Clock, improve: Improve, tell: Callable[[], bool]) -> None:
         """Search until the best pattern is proven, the clock is out, or `tell` says so."""
@@ -114,7 +147,7 @@ class BranchAndCut:
         while heap and self.bound <= self._cutoff:
             node: _Node | None = heapq.heappop(heap)
             while node is not None:
-                if clock.expired or (self.nodes % 8 == 0 and tell()):
+                if clock.expired or self.nodes >= self._part.most_nodes or (self.nodes % 8 == 0 and tell()):
                     heapq.heappush(heap, node)
                     return
                 children = self._process(node)
@@ -122,6 +155,7 @@ class BranchAndCut:
                     heapq.heappush(heap, node)
                     return
                 self.nodes += 1
+                self._look_near()
                 node = min(children, default=None)
                 for other in children:
                     if other is not node:
@@ -187,6 +221,7 @@ class BranchAndCut:
             if self._clock.expired or (root and self._tell()):
                 return None
             solved = relaxation.solve()
+            self.solves += 1
             before = node.bound
             node.bound = max(node.bound, solved.bound)
             if root:
@@ -214,7 +249,7 @@ class BranchAndCut:
         if whole and not cuts.count:
             self._take(everywhere > 0.5)
             return False
-        if not cuts.count:
+        if not cuts.count and (self.nodes < _FIRST_NODES or self.nodes % _THINNED == 0):
             self._thin(everywhere)
         found = [relaxation.open_part(cuts)] if cuts.count else []
         if cuts.count < _MANY and (root or not cuts.count):
@@ -227,10 +262,31 @@ class BranchAndCut:
         """A pattern of a point that violates no row: all its cells, suppressed wholly, protect."""
         support = everywhere > _WHOLE
         key = np.packbits(support).tobytes()
-        if key not in self._tried and len(self._tried) < 100_000:
-            self._tried.add(key)
+        if key not in self._part.tried and len(self._part.tried) < 100_000:
+            self._part.tried.add(key)
             order = self._objective * (1.0 - everywhere)
-            self._take(self._thinning(support, order, self._clock))
+            self._take(self._part.thinning(support, order, self._clock))
+
+    def _look_near(self) -> None:
+        """Search neighbourhoods of the best pattern, as many as are affordable."""
+        near, relaxation = self._near, self._relaxation
+        while (
+            near
+            and self.bound <= self._cutoff
+            and near.affordable(self.nodes, self.solves)
+            and not self._clock.expired
+        ):
+            reduced = np.where(relaxation.open_ones(), self._root_reduced, np.inf)
+            zeros, ones = near.choose(self.best, self._root_point, reduced)
+            part = replace(
+                self._part, relaxation=relaxation.where(zeros, ones, self._objective), most_nodes=near.nodes
+            )
+            found = BranchAndCut(
+                self._table, self._separator, self.best, self._objective, whole=self._whole, part=part
+            )
+            found.run(self._clock, lambda _: None, self._tell)
+            near.searched(found.solves, better=found.cost < self.cost, whole=found.bound > found._cutoff)
+            self._take(found.best)
 
     def _better(self, pattern: BoolArray | None) -> None:
         if pattern is not None:
@@ -244,6 +300,7 @@ class BranchAndCut:
     def _fix(self, solved: Solved) -> None:
         """Note the reduced costs of the root: cells that all better patterns publish, or all suppress."""
         relaxation = self._relaxation
+        self._root_point = relaxation.whole_point(solved.point)
         if solved.bound > self._root_bound:
             self._root_bound = solved.bound
             self._root_reduced[:] = 0.0

@@ -168,10 +168,23 @@ class Relaxation:
 
     def smaller(self, objective: FloatArray) -> Relaxation:
         """The relaxation without the cells that were decided since; `objective` is that of all cells."""
+        none = np.zeros(objective.size, dtype=np.bool_)
+        return self.where(none, none, objective)
+
+    def where(self, zeros: BoolArray, ones: BoolArray, objective: FloatArray) -> Relaxation:
+        """The relaxation where some cells are published and some suppressed, unless decided otherwise."""
         lower, upper = self._decided.copy(), self._decided.copy()
         lower[self.cells], upper[self.cells] = self.lower, self.upper
+        upper[zeros & (lower < 1.0)] = 0.0
+        lower[ones & (upper > 0.0)] = 1.0
         found = Relaxation(self.rows(), objective, lower, upper)
         found._kept = self._kept
+        return found
+
+    def open_ones(self) -> BoolArray:
+        """Which of all cells are not decided, shape (n,)."""
+        found = np.zeros(self._decided.size, dtype=np.bool_)
+        found[self.cells] = self.upper > self.lower
         return found
 
     # ---- parts
@@ -228,15 +241,14 @@ class Relaxation:
         Accuracy and stability of numerical algorithms, section 3.1).
         """
         lower, upper = self._now if bounds is None else bounds
-        y = np.maximum(duals, 0.0)
-        reduced = self.objective - self.matrix.T @ y
+        used = np.flatnonzero(duals > 0.0)
+        rows, y, right = self.matrix[used], duals[used], self.right[used]
+        reduced = self.objective - rows.T @ y
         parts = np.minimum(reduced * lower, reduced * upper)
-        size = float(y @ np.abs(self.right)) + float(np.abs(parts).sum()) + abs(self.constant)
-        size += float(self.objective.sum()) + float(
-            np.abs(self.matrix.data) @ np.repeat(y, np.diff(self.matrix.indptr))
-        )
+        size = float(y @ np.abs(right)) + float(np.abs(parts).sum()) + abs(self.constant)
+        size += float(self.objective.sum()) + float(np.abs(rows.data) @ np.repeat(y, np.diff(rows.indptr)))
         error = size * (y.size + parts.size + 8) * np.finfo(np.float64).eps
-        return self.constant + float(y @ self.right) + float(parts.sum()) - error, reduced
+        return self.constant + float(y @ right) + float(parts.sum()) - error, reduced
 
 
 def _rows_of(data: FloatArray, columns: IntArray, starts: IntArray, width: int) -> sparse.csr_array:
