@@ -20,7 +20,7 @@ _MOST_OPEN = (120, 200)
 _SHARE = 0.4
 """Solves for neighbourhoods, as a share of all of the search."""
 
-_BEFORE, _FIRST = 24, 100
+_BEFORE, _FIRST = 60, 100
 """Nodes before the first one (easy tables are done by then), and solves that they have at once then."""
 
 _LEAST_PART, _MOST_PART = 0.2, 0.9

@@ -29,10 +29,10 @@ def test_the_best_pattern_is_in_all_of_them():
 def test_they_take_no_more_than_their_share():
     near = Neighbourhoods()
     assert not near.affordable(10, 1000)
-    assert near.affordable(30, 0)
+    assert near.affordable(60, 0)
     near.searched(200, better=False, whole=True)
-    assert not near.affordable(30, 200)
-    assert near.affordable(30, 300)
+    assert not near.affordable(60, 200)
+    assert near.affordable(60, 300)
 
 
 def test_what_was_decided_before_stays():
