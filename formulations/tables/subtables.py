@@ -106,10 +106,23 @@ class _Structure:
             others = [other for other in axes if other != axis]
             ways: dict[int, list[int]] = {}
             for other in others:
-                for part, row in self.parallel(axis, other):
+                for part, row in self._closest(axis, other).items():
                     ways.setdefault(part, []).append(row)
             for rows in ways.values():
                 found |= self.spanned(tuple(sorted(set(rows))))
+        return found
+
+    def _closest(self, along: int, to: int) -> dict[int, int]:
+        """Of each part of a relation one relation that runs parallel to another: that with as many parts.
+
+        A variable with several hierarchies has more that do so, which are in subtables of their own.
+        """
+        found: dict[int, int] = {}
+        many = len(self.parts[to])
+        for part, row in self.parallel(along, to):
+            so_far = found.setdefault(part, row)
+            if abs(len(self.parts[row]) - many) < abs(len(self.parts[so_far]) - many):
+                found[part] = row
         return found
 
     def cells_in(self, rows: _Group) -> int:

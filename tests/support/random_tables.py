@@ -69,3 +69,44 @@ def random_table(generator, dimensions, *, zeros=0.1, share=0.15, level=0.2, dec
 def random_pattern(generator, table, share):
     """All sensitive cells, and a share of the others that may be suppressed."""
     return table.primary | (~table.fixed & (generator.random(len(table)) < share))
+
+
+def linked_table(generator, leaves, crossed, *, common=1.0):
+    """A variable with two hierarchies, crossed with others: two tables that have their inner cells in common.
+
+    The second hierarchy groups the leaves by their number modulo 2; it knows a share of the other variables'
+    lines only, all of them when `common` is 1.
+    """
+    base = random_table(generator, [(leaves, 3), *crossed], zeros=0.05)
+    shape = [tree(leaves, 3)[0], *(tree(*one)[0] for one in crossed)]
+    number = np.arange(len(base)).reshape(shape)
+    lines = number.reshape(shape[0], -1).T
+    lines = lines[generator.random(len(lines)) < common] if common < 1.0 else lines
+    rows, value, count = [], base.value.tolist(), len(base)
+    for line in lines:
+        groups = []
+        for which in (0, 1):
+            inside = line[which:leaves:2].tolist()
+            value.append(float(sum(value[cell] for cell in inside)))
+            groups.append(count)
+            rows.append((count, inside))
+            count += 1
+        rows.append((int(line[-1]), groups))
+    relations = np.zeros((len(rows), count))
+    for row, (total, parts) in enumerate(rows):
+        relations[row, total], relations[row, parts] = -1.0, 1.0
+    more, values = count - len(base), np.array(value)
+    old = sparse.hstack([base.relations, sparse.csr_array((base.relations.shape[0], more))])
+    none = np.zeros(more)
+    return CellTable(
+        value=values,
+        relations=sparse.csr_array(sparse.vstack([old, sparse.csr_array(relations)])),
+        lower=np.zeros(count),
+        upper=2.0 * values,
+        primary=np.concatenate([base.primary, none > 0]),
+        fixed=values == 0,
+        cost=np.maximum(values, 1.0),
+        lower_level=np.concatenate([base.lower_level, none]),
+        upper_level=np.concatenate([base.upper_level, none]),
+        sliding_level=np.concatenate([base.sliding_level, none]),
+    )

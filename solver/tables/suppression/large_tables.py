@@ -18,12 +18,15 @@ from linkrisk.solver.tables.attackers.demands import Met, unmet
 from linkrisk.solver.tables.suppression.cell_suppression import PHASE, Pattern
 from linkrisk.solver.tables.suppression.meeting import Attacked, CannotMeetError
 from linkrisk.solver.tables.suppression.modular import Modular
-from linkrisk.solver.tables.suppression.repair import Thinning, repaired
+from linkrisk.solver.tables.suppression.repair import Thinning, cheapest_that_do, repaired
 
 MODULAR, HEURISTIC = "modular", "heuristic"
 
 _BOUND, _DIVES = 0.4, 0.6
 """Of the time that is left: for the bound, then for patterns of the subtables."""
+
+_EARLY, _REPAIRED = 0.2, 0.4
+"""Of the time that is left: for a first pattern, and for each repair; with what is left one is thinned."""
 
 _PARTS = (0.1, 0.1, 0.05, 0.2, 0.03)
 """Dives, and how many cells each suppresses at a time."""
@@ -140,17 +143,19 @@ class _Search:
 
     def heuristic(self) -> _Found:
         """The pattern that protects the sensitive cells from scratch."""
-        self._repair(self._table.primary)
+        self._early()
+        self._repair(self._table.primary, self._part(_REPAIRED))
         return self._checked()
 
     def modular(self) -> _Found:
         """The best pattern of some dives, each repaired; what was open is looked at more widely."""
+        self._early()
         part = self._part(_DIVES)
         for share in _PARTS:
             self.bounded()
             pattern = self.subtables.dive(part, self.left("subtables", "cells"), share)
             pattern = self.subtables.thinned(pattern, part, self.left("subtables", "cells"))
-            self._repair(pattern)
+            self._repair(pattern, self._part(_REPAIRED))
             if part.expired or self.subtables.bound >= self._table.cost_of(self._best.suppressed):
                 break
             self.subtables.widen(unmet(self._table, pattern, part).unmet)
@@ -168,15 +173,26 @@ class _Search:
             self.check()
         return self._best
 
-    def _repair(self, pattern: BoolArray) -> None:
+    def _early(self) -> None:
+        """A first pattern, where time may be out before there is a better one."""
+        if self._clock.seconds_left is None:
+            return
+        self.tell("a first pattern", "of the cheapest cells")
+        suppressed = cheapest_that_do(self._table, self.attackers, self._part(_EARLY))
+        if self._table.cost_of(suppressed) < self._table.cost_of(self._best.suppressed):
+            self._best = _Found(suppressed)
+
+    def _repair(self, pattern: BoolArray, clock: Clock) -> None:
         """Keep a pattern, repaired, if it is the cheapest so far."""
         try:
-            suppressed, opened = repaired(self.attackers, pattern, self._clock, self.left("repair", "levels"))
+            suppressed, opened, whole = repaired(
+                self.attackers, pattern, clock, self.left("repair", "levels")
+            )
         except CannotMeetError:
             self.check()
             return
-        if suppressed is not None:
-            self.open = opened if self.open is None else self.open
+        self.open = opened if self.open is None else self.open
+        if whole:
             found = _Found(suppressed, int((suppressed & ~pattern).sum()))
             if self._table.cost_of(suppressed) < self._table.cost_of(self._best.suppressed):
                 self._best = found

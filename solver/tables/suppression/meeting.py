@@ -21,6 +21,12 @@ _STEPS = (2, 4)
 _MANY = 20
 """Needs from which they are moved together."""
 
+_TOGETHER = 0.3
+"""Of the time that is left, for moving them together."""
+
+_ALONE = 10
+"""Needs moved one by one, after which it is seen what else their cells do for."""
+
 _ROUNDS = 20
 _GAIN = 0.02
 """Rounds of moving cells together, and the share of them that one has to move for another to follow."""
@@ -95,25 +101,31 @@ class Meeting:
             If one cannot be met by the cells that are allowed.
         """
         if len(needs) > _MANY:
-            needs = self._together(needs, clock, tell)
+            left = clock.seconds_left
+            part = clock.part(None if left is None or clock.counts else _TOGETHER * left)
+            needs = self._together(self.allowed, needs, part, tell)
+        alone = 0
         while len(needs) and not clock.expired:
             tell(len(needs))
             at = int(np.argmax(needs.level))
-            moved = self._one(needs[np.array([at])])
+            moved = self._one(needs[np.array([at])], clock)
+            if moved is None:
+                break
             met = self._take(needs, moved)
-            met[at] = True
+            met[at], alone = True, alone + 1
             needs = needs[~met]
+            if len(needs) > _MANY and not alone % _ALONE:  # what was suppressed may do for others
+                needs = self._together(self.allowed & self.suppressed, needs, clock, tell)
         return not len(needs)
 
-    def _together(self, needs: Needs, clock: Clock, tell: Tell) -> Needs:
+    def _together(self, allowed: BoolArray, needs: Needs, clock: Clock, tell: Tell) -> Needs:
         """Those that are left after some rounds of moving many cells at once."""
-        moving = np.flatnonzero(self.allowed)
         for _ in range(_ROUNDS):
             tell(len(needs))
             order = self.generator.permutation(len(needs))
             batch = needs[order[np.unique(needs.cell[order], return_index=True)[1]]]
             moved = self.attacked.movements.most(
-                moving, batch, self.suppressed, self.attacked.view.cost, seconds=clock.seconds_left
+                np.flatnonzero(allowed), batch, self.suppressed, self.attacked.view.cost, clock
             )
             if moved is None or clock.expired:
                 break
@@ -123,11 +135,13 @@ class Meeting:
                 break
         return needs
 
-    def _one(self, need: Needs) -> FloatArray:
-        """The cheapest movement that meets one need, the nearer the better."""
+    def _one(self, need: Needs, clock: Clock) -> FloatArray | None:
+        """The cheapest movement that meets one need, the nearer the better; None where the clock is out."""
         for moving in self._nearer(int(need.cell[0])):
-            moved = self.attacked.movements.cheapest(moving, need, self.suppressed, self.attacked.view.cost)
-            if moved is not None:
+            moved = self.attacked.movements.cheapest(
+                moving, need, self.suppressed, self.attacked.view.cost, clock
+            )
+            if moved is not None or clock.expired:
                 return moved
         raise CannotMeetError(need)
 

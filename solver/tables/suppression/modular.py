@@ -24,11 +24,14 @@ from linkrisk.formulations.tables.suppression_model import alone_rows
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.suppression.blocks import Block, Blocks
 from linkrisk.solver.tables.suppression.cell_suppression import unit_of
-from linkrisk.solver.tables.suppression.relaxation import Relaxation
+from linkrisk.solver.tables.suppression.relaxation import Relaxation, Solved
 
 _STALE = 3
 _GAIN = 1e-4
 """Rounds in a row that gain less than this share of the bound, after which it ends."""
+
+_ITERATIONS, _SLICES = 2000, 1000
+"""Of the optimiser between two looks at the clock, and how often it goes on."""
 
 _WHOLE = 1e-5
 _MOST_ROUNDS = 400
@@ -77,7 +80,7 @@ class Modular:
         stale = 0
         self._relaxation.restrict(self._relaxation.lower, self._relaxation.upper)
         while stale < _STALE and not clock.expired:
-            solved = self._relaxation.solve()
+            solved = self._solved(clock)
             self.impossible = not np.isfinite(solved.bound)
             if self.impossible:
                 break
@@ -112,7 +115,7 @@ class Modular:
             if clock.expired or self.impossible:
                 break
             relaxation.restrict(lower, upper)
-            solved = relaxation.solve()
+            solved = self._solved(clock)
             if not np.isfinite(solved.bound):
                 break
             point, self.point = solved.point, relaxation.whole_point(solved.point)
@@ -143,6 +146,14 @@ class Modular:
             found[cell] = False
             found[cell] = not all(part.holds(found) for part in holders.get(cell, ()))
         return found
+
+    def _solved(self, clock: Clock) -> Solved:
+        """What the relaxation says; not its optimum where the clock was out before, though still a bound."""
+        for _ in range(_SLICES):
+            solved = self._relaxation.solve(_ITERATIONS)
+            if solved.optimal or not np.isfinite(solved.bound) or clock.expired:
+                break
+        return solved
 
     def _separated(self, clock: Clock) -> bool:
         """Whether rows were found and added."""

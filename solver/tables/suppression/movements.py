@@ -18,8 +18,9 @@ from scipy import sparse
 
 from linkrisk.formulations.programs.linear import LinearModel
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand, FloatArray, IntArray
-from linkrisk.solver.backends.linear.base import LinearOptions
+from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram, LinearSolution, LinearStatus
 from linkrisk.solver.backends.linear.registry import linear_program
+from linkrisk.solver.run.clock import Clock
 
 _MOVED = 1e-9
 """What is moved by less than this share of the smallest level is not moved."""
@@ -28,6 +29,9 @@ _MET = 1e-6
 """By how much of its level a cell may be short and still be moved by it."""
 
 _TOLERANCE = 1e-9
+
+_SLICE = 2.0
+"""Seconds between two looks at the clock while a program is solved."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,8 +111,7 @@ class Movements:
         needs: Needs,
         suppressed: BoolArray,
         cost: FloatArray,
-        *,
-        seconds: float | None = None,
+        clock: Clock,
     ) -> FloatArray | None:
         """The movement that meets as many needs as it can, at the least cost of cells not yet suppressed.
 
@@ -121,8 +124,7 @@ class Movements:
         suppressed : ndarray of bool, shape (n,)
             Those that move at no cost; when none else may move, cost is not looked at.
         cost : ndarray of float64, shape (n,)
-        seconds : float, optional
-            For each of the two programs.
+        clock : Clock
 
         Returns
         -------
@@ -130,17 +132,17 @@ class Movements:
             None where no optimiser found one in time.
         """
         program = _Program(self._view, self._by_cell, moving, needs, suppressed)
-        found = program.farthest(seconds)
+        found = program.farthest(clock)
         if found is not None and not suppressed[moving].all():
-            found = program.cheapest(found, cost, seconds)
+            found = program.cheapest(found, cost, clock)
         return None if found is None else program.deviations(found)
 
     def cheapest(
-        self, moving: IntArray, needs: Needs, suppressed: BoolArray, cost: FloatArray
+        self, moving: IntArray, needs: Needs, suppressed: BoolArray, cost: FloatArray, clock: Clock
     ) -> FloatArray | None:
-        """The movement that meets all needs at the least cost; None where none of these cells does."""
+        """The movement that meets all needs at the least cost; None where none does, or the clock is out."""
         program = _Program(self._view, self._by_cell, moving, needs, suppressed)
-        found = program.cheapest(None, cost, None)
+        found = program.cheapest(None, cost, clock)
         return None if found is None else program.deviations(found)
 
 
@@ -184,7 +186,7 @@ class _Program:
                     [upper[self._plain], upper[self._split], -lower[self._split], np.ones(many)]
                 ),
             ),
-            LinearOptions(feasibility=_TOLERANCE, optimality=_TOLERANCE),
+            LinearOptions(feasibility=_TOLERANCE, optimality=_TOLERANCE, own={"presolve": "off"}),
         )
 
     def _rest(self, lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -195,14 +197,12 @@ class _Program:
         upper[at] = np.where(up, np.maximum(0.0, upper[at] - level), 0.0)
         return lower, upper
 
-    def farthest(self, seconds: float | None) -> FloatArray | None:
+    def farthest(self, clock: Clock) -> FloatArray | None:
         """The point that meets most needs; None where the optimiser found none."""
-        solution = self._program.solve(seconds=seconds)
+        solution = _solved(self._program, clock)
         return solution.point if solution.optimal else None
 
-    def cheapest(
-        self, point: FloatArray | None, cost: FloatArray, seconds: float | None
-    ) -> FloatArray | None:
+    def cheapest(self, point: FloatArray | None, cost: FloatArray, clock: Clock) -> FloatArray | None:
         """The cheapest point that meets the needs that another one meets, or all of them."""
         met = (
             np.ones(len(self._needs))
@@ -217,7 +217,7 @@ class _Program:
         )
         self._program.change_objective(columns, objective)
         self._program.change_column_bounds(columns[self._first :], met, met)
-        solution = self._program.solve(seconds=seconds)
+        solution = _solved(self._program, clock)
         return solution.point if solution.optimal else point
 
     def deviations(self, point: FloatArray) -> FloatArray:
@@ -233,3 +233,12 @@ class _Program:
         found = np.zeros(len(self._view))
         found[self._moving] = local
         return found
+
+
+def _solved(program: LinearProgram, clock: Clock) -> LinearSolution:
+    """What a program says; not optimal where the clock was out before that."""
+    while True:
+        left = None if clock.counts else min(_SLICE, clock.time_left)
+        solution = program.solve(seconds=left)
+        if solution.status is not LinearStatus.TIME or clock.expired:
+            return solution

@@ -17,10 +17,13 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers.demands import unmet
 from linkrisk.solver.tables.suppression.meeting import Attacked, CannotMeetError, Meeting, Tell
 
+_FINE = 0.01
+"""Share of the cells that a number of them is found to."""
+
 
 def repaired(
     attackers: Sequence[Attacked], pattern: BoolArray, clock: Clock, tell: Tell
-) -> tuple[BoolArray | None, int]:
+) -> tuple[BoolArray, int, bool]:
     """A pattern with more cells, such that no attacker finds out too much; and how many demands were open.
 
     Parameters
@@ -34,9 +37,10 @@ def repaired(
 
     Returns
     -------
-    ndarray of bool, shape (n,), or None
-        None where the clock was out before all demands were met.
+    ndarray of bool, shape (n,)
     int
+    bool
+        False where the clock was out before all demands were met: those that were met stay so.
 
     Raises
     ------
@@ -50,8 +54,35 @@ def repaired(
         opened += len(left)
         meeting = Meeting(attacked, ~attacked.view.fixed, suppressed, generator)
         if not meeting.run(attacked.needs(left), clock, tell):
-            return None, opened
-    return suppressed, opened
+            return suppressed, opened, False
+    return suppressed, opened, True
+
+
+def cheapest_that_do(table: CellTable, attackers: Sequence[Attacked], clock: Clock) -> BoolArray:
+    """The sensitive cells and the cheapest others, as few as are seen to do, shape (n,).
+
+    Of a table that nothing better was found for in time: its dearest cells are most of its cost. How many
+    others there are is halved between too few and enough, as long as the clock has time for it.
+
+    Parameters
+    ----------
+    table : CellTable
+        Of which all cells together do.
+    attackers : sequence of Attacked
+    clock : Clock
+    """
+    others = np.flatnonzero(table.free & ~table.fixed)
+    order = others[np.argsort(table.cost[others], kind="stable")]
+    few, enough, best = 0, order.size, np.asarray(~table.fixed, dtype=np.bool_)
+    while enough - few > max(1.0, _FINE * order.size) and not clock.expired:
+        many = (few + enough) // 2
+        pattern = table.primary.copy()
+        pattern[order[:many]] = True
+        if all(unmet(one.view, pattern, clock).all for one in attackers):
+            enough, best = many, pattern
+        else:
+            few = many
+    return best
 
 
 @dataclass(eq=False)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plain_audit import plain_short
-from random_tables import random_table
+from random_tables import linked_table, random_table
 
 from linkrisk.formulations.tables.cell_table import Insider
 from linkrisk.formulations.tables.subtables import subtables
@@ -21,7 +21,7 @@ from linkrisk.solver.tables.suppression.cell_suppression import suppress_cells
 from linkrisk.solver.tables.suppression.large_tables import suppress_large
 from linkrisk.solver.tables.suppression.meeting import Attacked
 from linkrisk.solver.tables.suppression.modular import Modular
-from linkrisk.solver.tables.suppression.repair import repaired
+from linkrisk.solver.tables.suppression.repair import cheapest_that_do, repaired
 from linkrisk.solver.tables.suppression.within import within
 
 SHAPES = [[(9, 3)], [(4, 2), (3, 3)], [(6, 3), (3, 3)], [(3, 3), (2, 2), (2, 2)]]
@@ -53,6 +53,35 @@ def test_every_pattern_protects_and_is_no_cheaper_than_the_optimum(seed, shape, 
         assert 0.0 <= found.bound <= best.cost * (1.0 + 1e-9)
 
 
+@settings(max_examples=4, deadline=None)
+@given(
+    seed=st.integers(0, 10_000),
+    crossed=st.sampled_from([[(3, 3)], [(4, 2)], [(2, 2), (2, 2)]]),
+    common=st.sampled_from([1.0, 0.5]),
+)
+def test_every_pattern_of_linked_tables_protects(seed, crossed, common):
+    """Two hierarchies of one variable; and two tables that have some cells in common."""
+    table = linked_table(np.random.default_rng(seed), 6, crossed, common=common)
+    assert np.abs(table.relations @ table.value).max() < 1e-9
+    if not table.primary.any() or not unmet(table, ~table.fixed).all:
+        return
+    for method in METHODS:
+        found = suppress_large(table, method, Clock(None))
+        assert plain_short(table, found.suppressed) == []
+        assert not found.suppressed[table.fixed].any()
+        assert 0.0 <= found.bound <= found.cost
+
+
+def test_the_cheapest_cells_that_do():
+    table = drawn(1, [(6, 3), (6, 3)])
+    outsider = Attacked(table, unmet(table, ~table.fixed).reach.up)
+    pattern = cheapest_that_do(table, [outsider], Clock(None))
+    assert plain_short(table, pattern) == []
+    others, gone = pattern & table.free, ~pattern & ~table.fixed
+    assert gone.any()
+    assert table.cost[others].max() <= table.cost[gone].min()
+
+
 def test_subtables_alone_leave_a_cell_at_risk_that_the_repair_protects():
     """A pattern that protects in every subtable by itself, but not over all relations at once."""
     table = drawn(7, [(6, 3), (6, 3)])
@@ -67,7 +96,8 @@ def test_subtables_alone_leave_a_cell_at_risk_that_the_repair_protects():
     assert (thinner <= pattern).all()
     assert plain_short(table, thinner)
     outsider = Attacked(table, unmet(table, ~table.fixed).reach.up)
-    mended, opened = repaired([outsider], thinner, Clock(None), lambda *_: None)
+    mended, opened, whole = repaired([outsider], thinner, Clock(None), lambda *_: None)
+    assert whole
     assert opened == len(unmet(table, thinner).unmet)
     assert (mended >= thinner).all()
     assert plain_short(table, mended) == []
