@@ -76,7 +76,8 @@ def round_table(
     seed : int
         Of the backend.
     time_limit : float, optional
-        Seconds, after which the best rounding so far is returned with a bound.
+        Seconds, after which the best rounding so far is returned with a bound: where no zero-restricted one
+        was found, a relaxed one (``relaxed`` of the details).
     cancel : Cancel, optional
         A token that ends the search like the time limit.
     on_progress : callable, optional
@@ -119,7 +120,8 @@ def round_table(
         "name": stored.name,
         "relations": int(table.relations.shape[0]),
         "base": base,
-        "relaxed": relaxed,
+        "relaxed": not found.zero_restricted,
+        "asked_relaxed": relaxed,
         "backend": backend,
         "seed": seed,
         "seconds": round(clock.seconds, 3),

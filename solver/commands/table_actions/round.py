@@ -71,6 +71,8 @@ def _summary(arguments: argparse.Namespace, result: RoundedTable) -> str:
 
     found = result.to_dict()
     kind = "relaxed" if found["relaxed"] else "zero-restricted"
+    if found["relaxed"] and not found["asked_relaxed"]:
+        kind = "relaxed (no zero-restricted one was found in time)"
     said = f"{count(round(result.cost, 6))} in all, {result.largest_change:g} at most"
     proof = (
         "proven least"

@@ -2,12 +2,13 @@
 
 Tables of two dimensions, one of them hierarchical at most, are networks: every vertex of the relaxation is
 whole, whatever the size. Elsewhere a backend searches; for a relaxed rounding there is an answer at any time:
-round what no relation sums up, and sum up the rest. A zero-restricted one is dived for from the relaxation.
+round what no relation sums up, and sum up the rest. A zero-restricted one is dived for from the relaxation;
+where none is found in time, the answer is a relaxed one, and says so.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -38,11 +39,14 @@ class Rounded:
         The weighted sum of changes.
     bound : float
         No controlled rounding of this kind costs less.
+    zero_restricted : bool
+        Its kind: False too where a zero-restricted one was asked for, and none was found in time.
     """
 
     values: IntArray
     cost: float
     bound: float
+    zero_restricted: bool
 
     @property
     def proven(self) -> bool:
@@ -72,16 +76,16 @@ def round_cells(
     Raises
     ------
     UsageError
-        If there is no zero-restricted rounding, or none was found in time.
+        If there is no zero-restricted rounding; or none was found in time, and no relaxed one is there.
     """
     model = table.model()
     program = linear_program(model, LinearOptions())
     solution = program.solve(seconds=clock.seconds_left)
     if solution.status is LinearStatus.INFEASIBLE:
         raise UsageError(_none(table))
-    bound, start = 0.0, None
+    bound, start = _least(table), None
     if solution.optimal and solution.objective is not None:
-        bound = max(0.0, solution.objective - _CLOSE * max(1.0, abs(solution.objective)))
+        bound = max(bound, solution.objective - _CLOSE * max(1.0, abs(solution.objective)))
         point = solution.point
         if (np.abs(point - np.round(point)) <= _WHOLE).all():
             return _checked(table, table.rounded(point), bound)
@@ -90,7 +94,25 @@ def round_cells(
             start = dived(table, model, program, point, clock.part(None if left is None else left / 2))
     if not table.zero_restricted:
         start = summed_up(table)
+    if clock.expired:  # a backend would take seconds only to read the program
+        return at_hand(table, start, bound)
     return _searched(table, model, start, backend, clock, report, seed, bound)
+
+
+def at_hand(table: ControlledRounding, start: IntArray | None, bound: float) -> Rounded:
+    """What there is when time is over: the start, else a relaxed rounding with a bound for relaxed ones."""
+    if start is not None:
+        return _checked(table, start, bound)
+    relaxed = replace(table, zero_restricted=False)
+    values = summed_up(relaxed)
+    if values is None:
+        kind = "zero-restricted" if table.zero_restricted else "relaxed"
+        raise UsageError(f"no {kind} rounding was found in time; give it more")
+    return _checked(relaxed, values, _least(relaxed))
+
+
+def _least(table: ControlledRounding) -> float:
+    return table.least * (1.0 - _CLOSE)
 
 
 def _searched(
@@ -122,11 +144,9 @@ def _searched(
         values = table.rounded(found.values)
         if best is None or table.cost(values) <= best:
             return _checked(table, values, max(bound, found.bound - _CLOSE * max(1.0, abs(found.bound))))
-    if start is not None:
-        return _checked(table, start, max(bound, found.bound))
-    if found.limit is None:
+    if start is None and found.limit is None:
         raise UsageError(_none(table))
-    raise UsageError("no zero-restricted rounding was found in time; give it more, or allow a relaxed one")
+    return at_hand(table, start, max(bound, found.bound))
 
 
 def _checked(table: ControlledRounding, values: IntArray, bound: float) -> Rounded:
@@ -134,7 +154,8 @@ def _checked(table: ControlledRounding, values: IntArray, bound: float) -> Round
     if wrong is not None:
         raise AssertionError(f"a rounding that was found is none: {wrong}")
     cost = table.cost(values)
-    return Rounded(values, cost, cost if bound >= cost * (1.0 - 10.0 * _CLOSE) else bound)
+    proven = bound >= cost * (1.0 - 10.0 * _CLOSE)
+    return Rounded(values, cost, cost if proven else bound, table.zero_restricted)
 
 
 def _none(table: ControlledRounding) -> str:

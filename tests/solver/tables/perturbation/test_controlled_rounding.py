@@ -20,7 +20,7 @@ from linkrisk.solver.backends.linear.registry import linear_program
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.tables.perturbation.rounding import round_cells, summed_up
+from linkrisk.solver.tables.perturbation.rounding import at_hand, round_cells, summed_up
 from linkrisk.solver.tables.perturbation.rounding_dive import dived
 
 BENCH = os.environ.get("LINKRISK_DATA")
@@ -127,6 +127,40 @@ def test_without_time_a_relaxed_rounding_is_there():
     found = round_cells(table, get_backend("highs"), clock)
     assert table.wrong(found.values) is None
     assert 0.0 <= found.bound <= found.cost
+
+
+@settings(max_examples=15, deadline=None)
+@given(inner=st.lists(st.integers(0, 9), min_size=4, max_size=4), base=st.integers(2, 5))
+def test_where_no_zero_restricted_one_was_found_a_relaxed_one_is_at_hand(inner, base):
+    grid = np.array(inner).reshape(2, 2)
+    table = table_of(grid, base, zero_restricted=True)
+    found = at_hand(table, None, np.inf)  # a bound of zero-restricted ones is none of relaxed ones
+    assert not found.zero_restricted
+    assert table_of(grid, base, zero_restricted=False).wrong(found.values) is None
+    assert found.bound <= cheapest(grid, base, zero_restricted=False) <= found.cost
+
+
+def test_without_time_the_kind_is_said():
+    clock = Clock(None)
+    clock.stop()
+    cube = np.arange(27).reshape(3, 3, 3) ** 2 % 17
+    found = round_cells(table_of(cube, 5, zero_restricted=True), get_backend("highs"), clock)
+    assert table_of(cube, 5, zero_restricted=found.zero_restricted).wrong(found.values) is None
+    assert 0.0 < found.bound <= found.cost
+
+
+def test_without_time_and_without_an_order_of_sums():
+    """Two totals in one relation: nothing says which is to be summed up."""
+    table = ControlledRounding(
+        value=np.array([3.0, 4.0, 2.0, 5.0]),
+        relations=sparse.csr_array(np.array([[1.0, 1.0, -1.0, -1.0]])),
+        weight=np.ones(4),
+        base=5,
+        zero_restricted=True,
+    )
+    with pytest.raises(UsageError) as error:
+        at_hand(table, None, 0.0)
+    assert str(error.value) == "no zero-restricted rounding was found in time; give it more"
 
 
 @pytest.mark.parametrize(
