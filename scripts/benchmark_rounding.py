@@ -28,14 +28,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--time-limit", type=float, default=300.0)
     limit = parser.parse_args().time_limit
-    print("codes groups cells relations change bound proven seconds")
+    print("codes groups cells relations kind change bound proven seconds process_seconds")
     for sizes, groups in _SHAPES:
         table = _table(sizes, groups)
-        started = time.monotonic()
+        started, used = time.monotonic(), time.process_time()
         found = round_cells(table, get_backend("highs"), Clock(limit))
-        seconds = time.monotonic() - started
+        seconds, used = time.monotonic() - started, time.process_time() - used
+        kind = "zero-restricted" if found.zero_restricted else "relaxed"
         shape = ("x".join(map(str, sizes)), "x".join(map(str, groups)), *table.relations.shape[::-1])
-        print(*shape, f"{found.cost:.0f} {found.bound:.0f} {found.proven} {seconds:.1f}", flush=True)
+        print(*shape, kind, f"{found.cost:.0f} {found.bound:.0f} {found.proven}", end=" ")
+        print(f"{seconds:.1f} {used:.1f}", flush=True)
 
 
 def _table(sizes: tuple[int, ...], groups: tuple[int, ...]) -> ControlledRounding:
