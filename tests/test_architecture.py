@@ -265,6 +265,10 @@ def test_the_distribution_lists_every_package_and_no_other():
 
 
 def test_no_two_test_files_share_a_name():
-    """Test folders are no packages, so pytest knows files by their name alone."""
-    names = [path.name for path in (ROOT / "tests").rglob("*.py") if path.name != "__init__.py"]
+    """Test folders are no packages, so pytest knows test files by their name alone."""
+    names = [
+        path.name
+        for path in (ROOT / "tests").rglob("*.py")
+        if path.name not in {"__init__.py", "conftest.py"}
+    ]
     assert sorted(names) == sorted(set(names))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,6 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.record import version
 from linkrisk.datasets.microdata.formats.registry import read_table
 from linkrisk.datasets.microdata.numeric import check_known, numeric_matrix
-from linkrisk.datasets.microdata.writing import write_table
 from linkrisk.datasets.tables.relations_of_codes import HierarchyFiles
 from linkrisk.formulations.tables.cell_key import NoiseDesign, PerturbationTable, cell_keys
 from linkrisk.formulations.tables.cell_table import FloatArray
@@ -22,74 +21,26 @@ from linkrisk.solver.api.choices import TableLike
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.masking_source import read_source
 from linkrisk.solver.api.tables.make import make_table
+from linkrisk.solver.api.tables.noisy import NoisyTable
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.results import dump_json
 from linkrisk.solver.tables.perturbation.count_changes import count_changes
 from linkrisk.solver.tables.perturbation.noise_design import perturbation_table
 
-_WEIGHTED = ("weighted", "perturbed_weighted")
 
+@dataclass(frozen=True, eq=False, repr=False)
+class PerturbedCounts(NoisyTable):
+    """A table of counts with noise; with weights also the columns `weighted` and `perturbed_weighted`."""
 
-@dataclass(frozen=True, eq=False)
-class PerturbedCounts:
-    """A table of counts with noise.
+    house: ClassVar[tuple[str, ...]] = ("cell_key", "noise", "perturbed", "weighted", "perturbed_weighted")
 
-    Attributes
-    ----------
-    cells : DataFrame
-        A line for each cell: its codes, `value` (the count), `cell_key`, `noise`, `perturbed`; with weights
-        also `weighted` and `perturbed_weighted`.
-    record_keys : ndarray of float64, shape (r,)
-        Of the records, in their order. Whoever has them can take the noise out again.
-    design : DataFrame
-        The perturbation table: `i` (count), `j` (perturbed count), `p`, `v` (noise), and the interval of cell
-        keys `p_int_lb` to `p_int_ub`.
-    not_adding_up : int
-        How many relations do not add up any more.
-    details : dict
-        Everything else of the JSON.
-    """
-
-    cells: pd.DataFrame = field(repr=False)
-    record_keys: FloatArray = field(repr=False)
-    design: pd.DataFrame = field(repr=False)
-    not_adding_up: int
-    details: dict[str, Any] = field(repr=False)
-
-    def to_frame(self) -> pd.DataFrame:
-        """The cells with keys and noise: not to be published."""
-        return self.cells
-
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON of `tables cellkey --json` as a dictionary."""
+    def _changes(self) -> dict[str, Any]:
         before, after = (self.cells[name].to_numpy(dtype=np.int64) for name in ("value", "perturbed"))
-        return {
-            "cells": len(self.cells),
-            "changed": int((before != after).sum()),
-            "not_adding_up": self.not_adding_up,
-            "changes": count_changes(before, after),
-            **self.details,
-        }
+        return count_changes(before, after)
 
-    def to_json(self) -> str:
-        """The JSON of `tables cellkey --json`."""
-        return dump_json(self.to_dict())
-
-    def write(self, output: str | Path) -> None:
-        """Write what may be published: codes and perturbed counts, weighted where there are weights.
-
-        Raises
-        ------
-        DataError
-            If it cannot be written.
-        """
-        house = ["cell_key", "noise", "perturbed", *_WEIGHTED]
-        kept = self.cells.drop(columns=house, errors="ignore")
-        shown = _WEIGHTED[1] if _WEIGHTED[1] in self.cells.columns else "perturbed"
-        write_table(kept.assign(value=self.cells[shown]), output)
-
-    def __repr__(self) -> str:
-        return f"PerturbedCounts({len(self.cells)} cells, {self.not_adding_up} relations do not add up)"
+    @property
+    def _shown(self) -> str:
+        """Weighted counts where there are weights."""
+        return "perturbed_weighted" if "perturbed_weighted" in self.cells.columns else "perturbed"
 
 
 @checked_keywords

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
 
 from linkrisk.datasets.masking.record import version
 from linkrisk.datasets.microdata.numeric import numeric_matrix
-from linkrisk.datasets.microdata.writing import write_table
 from linkrisk.datasets.tables.cells_and_relations import SENSITIVE
 from linkrisk.datasets.tables.relations_of_codes import HierarchyFiles
 from linkrisk.datasets.tables.tabulating import Tabulated
@@ -26,72 +23,24 @@ from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.masking_source import read_source
 from linkrisk.solver.api.tables.magnitude_designs import GivenNoise, lines_of, noise_of
 from linkrisk.solver.api.tables.make import make_table
+from linkrisk.solver.api.tables.noisy import NoisyTable
 from linkrisk.solver.api.tables.perturb import record_keys
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.results import dump_json
 from linkrisk.solver.tables.perturbation.count_changes import sum_changes
 
 SCALES = ("largest", "mean", "range", "sum")
 _DECIMALS = 9
 
 
-@dataclass(frozen=True, eq=False)
-class PerturbedSums:
-    """A table of sums with noise.
+@dataclass(frozen=True, eq=False, repr=False)
+class PerturbedSums(NoisyTable):
+    """A table of sums with noise; its cells also have the columns `respondents` and `sensitive`."""
 
-    Attributes
-    ----------
-    cells : DataFrame
-        A line for each cell: its codes, `value`, `respondents`, `sensitive`, `cell_key`, `noise`,
-        `perturbed`.
-    record_keys : ndarray of float64, shape (r,)
-        Of the records, in their order. Whoever has them can take the noise out again.
-    design : DataFrame
-        The perturbation tables, with the columns of package ptable.
-    not_adding_up : int
-        How many relations do not add up any more.
-    details : dict
-        Everything else of the JSON.
-    """
+    house: ClassVar[tuple[str, ...]] = ("respondents", "sensitive", "cell_key", "noise", "perturbed")
 
-    cells: pd.DataFrame = field(repr=False)
-    record_keys: FloatArray = field(repr=False)
-    design: pd.DataFrame = field(repr=False)
-    not_adding_up: int
-    details: dict[str, Any] = field(repr=False)
-
-    def to_frame(self) -> pd.DataFrame:
-        """The cells with keys and noise: not to be published."""
-        return self.cells
-
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON of `tables noise --json` as a dictionary."""
+    def _changes(self) -> dict[str, Any]:
         before, after = (self.cells[name].to_numpy(dtype=np.float64) for name in ("value", "perturbed"))
-        return {
-            "cells": len(self.cells),
-            "changed": int((before != after).sum()),
-            "not_adding_up": self.not_adding_up,
-            "changes": sum_changes(before, after),
-            **self.details,
-        }
-
-    def to_json(self) -> str:
-        """The JSON of `tables noise --json`."""
-        return dump_json(self.to_dict())
-
-    def write(self, output: str | Path) -> None:
-        """Write what may be published: codes and perturbed sums.
-
-        Raises
-        ------
-        DataError
-            If it cannot be written.
-        """
-        house = ["respondents", "sensitive", "cell_key", "noise", "perturbed"]
-        write_table(self.cells.drop(columns=house).assign(value=self.cells["perturbed"]), output)
-
-    def __repr__(self) -> str:
-        return f"PerturbedSums({len(self.cells)} cells, {self.not_adding_up} relations do not add up)"
+        return sum_changes(before, after)
 
 
 @checked_keywords

@@ -11,6 +11,7 @@ from linkrisk.solver.commands.arguments import number
 from linkrisk.solver.commands.unsafe_options import whole
 
 if TYPE_CHECKING:
+    from linkrisk.solver.api.tables.changed import ChangedTable
     from linkrisk.solver.api.tables.reported import Reported
 
 
@@ -47,6 +48,17 @@ def write_about(arguments: argparse.Namespace, result: Reported) -> None:
     wanted = {name: path for name in makers if (path := getattr(arguments, name)) is not None}
     if wanted:
         write_all({Path(path): makers[name]().encode("utf-8") for name, path in wanted.items()})
+
+
+def write_changed(arguments: argparse.Namespace, result: ChangedTable) -> None:
+    """Write a table whose values were changed: for readers, for the house, and what is said about it."""
+    from linkrisk.datasets.microdata.writing import write_table
+
+    if arguments.output is not None:
+        result.write(arguments.output)
+    if arguments.internal is not None:
+        write_table(result.to_frame(), arguments.internal)
+    write_about(arguments, result)
 
 
 CERTIFICATE = ("certificate",)

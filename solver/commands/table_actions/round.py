@@ -11,7 +11,7 @@ from linkrisk.solver.commands.table_actions.common import (
     add_written,
     seed_of,
     time_limit_of,
-    write_about,
+    write_changed,
     written_lines,
 )
 from linkrisk.solver.commands.table_actions.given import add_table, check_outputs, given_table, table_line
@@ -40,7 +40,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Round, write, and print what was found."""
-    from linkrisk.datasets.microdata.writing import write_table
     from linkrisk.solver.api.tables.round import round_table
     from linkrisk.solver.commands.progress import progress_line, reporter
 
@@ -57,11 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
             time_limit=time_limit_of(arguments),
             on_progress=reporter(line),
         )
-    if arguments.output is not None:
-        result.write(arguments.output)
-    if arguments.internal is not None:
-        write_table(result.to_frame(), arguments.internal)
-    write_about(arguments, result)
+    write_changed(arguments, result)
     print(_summary(arguments, result))
     return 0
 

@@ -1,0 +1,261 @@
+"""What the report of a protected table says, and how it draws it."""
+
+from __future__ import annotations
+
+import copy
+import json
+
+import numpy as np
+import pytest
+from table_files import WORKED, write_table_files
+from table_pages import RECTANGLE, grid, section
+
+from linkrisk import audit_table, protect_table
+from linkrisk.solver.charts.intervals import Reach, intervals
+from linkrisk.solver.charts.table import Table
+from linkrisk.solver.report.cell_grid import CellGrid, CellState
+from linkrisk.solver.report.content.tables.build import table_document
+from linkrisk.solver.report.document import Audience, Choice
+from linkrisk.solver.run.interruption import Cancel
+
+# What it says
+
+
+def test_what_the_report_of_a_suppression_says(protected):
+    document = table_document(protected)
+    head = document.headline
+    assert (document.title, document.about, head.answer) == ("Protection of cells.csv", "table", "below")
+    assert head.verdict == "Both sensitive cells are protected from outsiders."
+    assert head.worst == (
+        "4 cells are suppressed with them, at a cost of 69: proven least, every pattern that protects "
+        "costs as "
+        "much or more."
+    )
+    assert head.reasons == (
+        "6 of 25 (24.0 %) cells are suppressed, with 5.5 % of the sum of all values, totals included.",
+    )
+    statuses = section(document, "table").blocks[0]
+    total = 4 * np.sum(WORKED)
+    assert statuses.rows[0] == ["Sensitive", 2, 2 / 25, 22 / total]
+    assert statuses.rows[1] == ["Suppressed with them", 4, 4 / 25, 69 / total]
+    options = dict(section(document, "loss").blocks[0].options)
+    assert options["row"][0].rows[1] == ["1", 5, 1, 1, 2 / 5, 13 / 126]
+    drawn = section(document, "intervals").blocks[0]
+    assert [row[0] for row in drawn.table.rows] == ["1 × 3", "3 × 2"]
+    assert drawn.table.rows[0][1:] == pytest.approx([10, 7, 13, "7 to 13", 1.0, 0.0], abs=1e-6)
+    audit = section(document, "audit").blocks[0].numbers
+    assert [one.value for one in audit] == ["2", "0", "0", "1 × 3"]
+
+
+def test_the_grid_has_every_cell_with_its_interval(protected):
+    found = grid(table_document(protected))
+    assert (found.row_variable, found.column_variable) == ("row", "column")
+    assert found.rows == found.columns == ("T", "1", "2", "3", "4")
+    assert found.states == [CellState.SENSITIVE, CellState.SECONDARY]
+    cell = found.cells[1][3]
+    assert (cell.state, cell.text) == (CellState.SENSITIVE, "10")
+    assert cell.note == "an outsider finds 7 to 13; 7 to 13 must remain possible"
+    assert found.cells[1][2].note == "an outsider finds 0 to 6"
+    assert found.cells[0][0].text == "411"
+    assert CellGrid.from_dict(json.loads(json.dumps(found.to_dict()))) == found
+
+
+def test_an_audit_that_failed(failed):
+    document = table_document(failed)
+    assert document.headline.answer == "above"
+    assert document.headline.verdict == (
+        "1 of 2 sensitive cells is NOT protected: it can be computed too closely."
+    )
+    assert document.headline.worst == "2 cells are suppressed with them; nothing was searched, only audited."
+    assert grid(document).cells[3][2].state is CellState.SHORT
+    assert grid(document).cells[3][2].note == (
+        "an outsider finds 9 to 15; 8 to 16 must remain possible, short by 1"
+    )
+    assert section(document, "intervals").blocks[0].table.rows[0][0] == "3 × 2"  # the worst first
+    assert section(document, "audit").blocks[0].numbers[1].meaning == "3 × 2"
+
+
+def test_a_table_in_which_nothing_is_sensitive(tmp_path):
+    result = protect_table(**write_table_files(tmp_path, levels={}))
+    head = table_document(result.to_dict()).headline
+    assert (head.answer, head.verdict, head.worst, head.reasons) == (
+        "unknown",
+        "No cell is sensitive: nothing had to be suppressed.",
+        "",
+        (),
+    )
+    assert "nothing had to be suppressed" in result.to_html()
+    assert "No cell of this table is suppressed" in result.to_html(external=True)
+
+
+def test_what_is_not_proven_has_a_gap(protected):
+    given = {**protected, "bound": 60.0, "status": "feasible", "limit": "time"}
+    head = table_document(given).headline
+    assert head.answer == "open"
+    assert head.worst == (
+        "4 cells are suppressed with them, at a cost of 69; no pattern that protects costs less than 60, a "
+        "gap "
+        "of 13 %."
+    )
+    assert head.reasons[-1].startswith("The time was over before that was proven")
+
+
+def test_a_search_that_was_stopped_has_a_report(files):
+    cancel = Cancel()
+    cancel.cancel()
+    document = table_document(protect_table(**files, cancel=cancel).to_dict())
+    assert document.headline.verdict == "Both sensitive cells are protected from outsiders."
+
+
+def test_what_the_report_of_a_rounding_says(rounded):
+    document = table_document(rounded)
+    head = document.headline
+    assert head.verdict == "14 of 25 (56.0 %) cells changed, by 28 in all: proven least."
+    assert head.worst == (
+        "Every cell is a multiple of 5, and every relation adds up exactly, counted in whole numbers."
+    )
+    changes = section(document, "changes").blocks[0].rows
+    assert sum(abs(by) * many for by, many, _ in changes) == 28
+    cell, became = grid(document).cells[1][2], rounded["rounded"][7]
+    way = CellState.UP if became == 5 else CellState.DOWN
+    assert (cell.state, cell.text, cell.note) == (way, f"{became:g}", "was 3")
+    assert document.about == "rounding"
+
+
+def test_what_the_report_of_an_adjustment_says(adjusted):
+    document = table_document(adjusted)
+    assert document.about == "adjustment"
+    assert document.headline.verdict == (
+        "2 sensitive cells are at least their level away from the value: at the least change, proven."
+    )
+    found = section(document, "sensitive").blocks[0].rows
+    assert sorted(row[:2] for row in found) == [["1 × 3", 10], ["3 × 2", 12]]
+    for _, value, became, level, far, share in found:
+        assert far == abs(became - value) >= level - 1e-9
+        assert share == far / value
+    classes = section(document, "changes").blocks[0].rows
+    assert sum(row[1] for row in classes) == 25
+    assert classes[0][0] == "none"
+    assert classes[0][1] == 25 - adjusted["changed"]
+
+
+def test_an_audit_that_was_ended_before(tmp_path):
+    cancel = Cancel()
+    cancel.cancel()
+    write = write_table_files(tmp_path, status=RECTANGLE)
+    given = audit_table(**write, cancel=cancel).to_dict()
+    assert given["undecided"]
+    document = table_document(given)
+    assert document.headline.answer == "above"
+    assert "nobody knows whether they are protected" in document.headline.verdict
+    assert section(document, "audit").blocks[0].numbers[2].words == "Not known whether they are"
+    assert "must not be published" in table_document(given, Audience.EXTERNAL).headline.verdict
+
+
+INSIDERS = {
+    "attackers": 3,
+    "protected": False,
+    "under_protected": [8],
+    "short_by": [1.5],
+    "short_of": ["contributor B"],
+    "narrowest": [{"cell": 8, "low": 8.5, "high": 13.0, "attacker": "contributor B"}],
+    "unreachable": [],
+}
+
+
+def test_insiders_are_said_where_they_are_there(protected):
+    document = table_document({**protected, "insiders": INSIDERS, "protected": False})
+    assert document.headline.answer == "above"
+    assert document.headline.verdict == (
+        "Both sensitive cells are protected from outsiders, but 1 cell is NOT protected from insiders."
+    )
+    assert grid(document).cells[1][3].note.endswith("; contributor B finds 8.5 to 13")
+    short, narrowest = section(document, "audit").blocks[1:]
+    assert short.rows == [["1 × 3", 1.5, "contributor B"]]
+    assert narrowest.rows == [["1 × 3", 10.0, 8.5, 13.0, "contributor B"]]
+    safe = {**INSIDERS, "protected": True, "under_protected": [], "short_by": [], "short_of": []}
+    given = {**protected, "insiders": {**safe, "unreachable": [{}]}}
+    document = table_document(given)
+    assert document.headline.verdict == (
+        "Both sensitive cells are protected from outsiders and from 3 insiders."
+    )
+    assert section(document, "audit").blocks[-1].text.startswith("1 level cannot be reached")
+    assert "contributor B" not in table_document(given, Audience.EXTERNAL).to_json()
+
+
+def test_what_was_repaired_is_said(files):
+    given = protect_table(**files, method="modular").to_dict()
+    made = {
+        one.words: one.value
+        for block in section(table_document(given), "making").blocks[:2]
+        for one in block.numbers
+    }
+    assert made["Method"].startswith("modular: one subtable after the other")
+    assert made["Repair"] == f"{given['added_by_repair']} cells added".replace("1 cells", "1 cell")
+
+
+def three_ways(given, size=(2, 3, 2)):
+    """A table of three variables: what is shown of it depends on its codes alone."""
+    given = copy.deepcopy(given)
+    places = [
+        [f"{name}{at}" for at in place]
+        for name, place in zip("abc", np.indices(size).reshape(3, -1), strict=True)
+    ]
+    many = int(np.prod(size))
+    given["table"]["variables"] = list("abc")
+    given["table"]["all"] = {"codes": places, "value": [1.0] * many, "status": ["s"] * many}
+    given["table"]["loss"] = {}
+    given["cells"] = many
+    return given
+
+
+def test_more_than_two_variables_are_shown_a_slice_at_a_time(protected):
+    from linkrisk.solver.report.cell_grid import GridCell
+    from linkrisk.solver.report.content.tables.shown import grids
+
+    given = three_ways(protected)
+    (choice,) = grids(given, lambda at: GridCell(CellState.PUBLISHED, str(at)))
+    assert isinstance(choice, Choice)
+    assert [name for name, _ in choice.options] == ["c c0", "c c1"]
+    second = choice.options[1][1][0]
+    assert (second.row_variable, second.column_variable) == ("b", "a")
+    assert [[one.text for one in line] for line in second.cells] == [["1", "7"], ["3", "9"], ["5", "11"]]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"variables": []}, "Cells have no codes"),
+        ({"all": None}, "it has more than 10,000 cells"),
+        (
+            {"all": {"codes": [["a"] * 25, ["b"] * 25], "value": [1.0] * 25, "status": ["s"] * 25}},
+            "same codes",
+        ),
+    ],
+)
+def test_tables_that_are_not_drawn_say_why(protected, change, said):
+    document = table_document({**protected, "table": {**protected["table"], **change}})
+    assert any(said in block.text for block in section(document, "table").blocks[1:])
+
+
+# How it is drawn
+
+
+def reach(below, above, lower=2.0, upper=2.0, sliding=0.0):
+    return Reach("x", below, above, lower, upper, sliding, "", short=False)
+
+
+def test_what_is_100_per_cent():
+    assert reach(2, 4).share == 1.0
+    assert reach(1, 4).share == 0.5
+    assert reach(1, 4, 0.0, 2.0).share == 2.0
+    assert reach(1, 4, 0.0, 0.0, 10.0).share == 0.5
+    assert reach(1, 4, 0.0, 0.0, 10.0).units == (5.0, 5.0)
+    assert reach(0, 0, 0.0, 0.0).share == float("inf")
+
+
+def test_long_intervals_end_in_an_arrow():
+    drawn = intervals([reach(2, 400), reach(1, 1)], Table((), []))
+    first, second = drawn.spec["datasets"]["rows"]
+    assert (first["c"], first["d"], first["l"], first["r"]) == (-100.0, 300.0, False, True)
+    assert (second["c"], second["d"]) == (-50.0, 50.0)
