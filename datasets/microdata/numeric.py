@@ -30,6 +30,7 @@ def numeric_matrix(
     source: str,
     *,
     allow_missing: bool = False,
+    otherwise: str = "choose other --attributes",
 ) -> npt.NDArray[np.float64]:
     """Take numeric attributes out of a table as an array.
 
@@ -45,6 +46,8 @@ def numeric_matrix(
         What to call the table in messages (a file name).
     allow_missing : bool
         Whether values may be missing.
+    otherwise : str
+        What else than mending a value its user can do; empty where nothing is.
 
     Returns
     -------
@@ -63,14 +66,13 @@ def numeric_matrix(
         missing = column.isna().to_numpy(dtype=bool)
         if missing.any() and not allow_missing:
             raise DataError(
-                f"{_place(source, attribute, missing)}: missing value; fill it in or choose other "
-                "--attributes"
+                f"{_place(source, attribute, missing)}: missing value; {_or('fill it in', otherwise)}"
             )
         if not missing.any():
-            matrix[:, position] = _numbers(column, ~missing, attribute, source)
+            matrix[:, position] = _numbers(column, ~missing, attribute, source, otherwise)
             continue
         matrix[missing, position] = np.nan
-        matrix[~missing, position] = _numbers(column, ~missing, attribute, source)
+        matrix[~missing, position] = _numbers(column, ~missing, attribute, source, otherwise)
     return matrix
 
 
@@ -203,8 +205,12 @@ def _extremes(matrix: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64],
     return np.where(some, lowest, 0.0), np.where(some, highest, 0.0)
 
 
+def _or(mend: str, otherwise: str) -> str:
+    return f"{mend} or {otherwise}" if otherwise else mend
+
+
 def _numbers(
-    column: pd.Series, known: npt.NDArray[np.bool_], attribute: str, source: str
+    column: pd.Series, known: npt.NDArray[np.bool_], attribute: str, source: str, otherwise: str
 ) -> npt.NDArray[np.float64]:
     """The known values of a column."""
     if pd.api.types.is_bool_dtype(column.dtype) or (
@@ -212,7 +218,7 @@ def _numbers(
     ):
         values = column[known].to_numpy(dtype=np.float64)
     else:
-        values = _spelled_numbers(column[known], known, attribute, source)
+        values = _spelled_numbers(column[known], known, attribute, source, otherwise)
     infinite = ~np.isfinite(values)
     if infinite.any():
         raise DataError(
@@ -228,7 +234,7 @@ def _numbers(
 
 
 def _spelled_numbers(
-    series: pd.Series, known: npt.NDArray[np.bool_], attribute: str, source: str
+    series: pd.Series, known: npt.NDArray[np.bool_], attribute: str, source: str, otherwise: str
 ) -> npt.NDArray[np.float64]:
     cells = [cell if isinstance(cell, str | Real | Decimal) else None for cell in series.to_list()]
     values = pd.to_numeric(pd.Series(cells, dtype=object), errors="coerce").to_numpy(dtype=np.float64)
@@ -238,7 +244,7 @@ def _spelled_numbers(
         shown = cell if len(cell) <= 40 else cell[:37] + "..."
         raise NotANumberError(
             f"{_place(source, attribute, _among(known, unread))}: {shown!r} is not a number; "
-            "fix it or choose other --attributes"
+            f"{_or('fix it', otherwise)}"
         )
     return values
 

@@ -14,9 +14,10 @@ import pandas as pd
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.local_suppression import without_values
 from linkrisk.datasets.microdata.category_names import spelled
-from linkrisk.datasets.microdata.numeric import check_known, numeric_matrix
+from linkrisk.datasets.microdata.numeric import check_known
 from linkrisk.datasets.microdata.tables import load_table
 from linkrisk.datasets.tables.code_trees import Codes
+from linkrisk.datasets.tables.numbers import numbers_of
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -165,11 +166,11 @@ def stored_table(
 ) -> StoredTable:
     """A table of a frame of cells and one of terms (see `read_cells_and_relations`)."""
     present = [column for column in NUMBERS if column in frame.columns]
-    matrix = numeric_matrix(frame, present, name, allow_missing=True)
+    matrix = numbers_of(frame, present, name, allow_missing=True)
     numbers = {column: matrix[:, at] for at, column in enumerate(present)}
     _refuse(np.isnan(numbers["value"]), name, "value", "is empty; every cell has one")
     if "cell" in frame.columns:
-        wrong = numeric_matrix(frame, ["cell"], name)[:, 0] != np.arange(len(frame))
+        wrong = numbers_of(frame, ["cell"], name)[:, 0] != np.arange(len(frame))
         _refuse(wrong, name, "cell", "is not the number of the line, from 0")
     if by is not None:
         check_known(by, list(frame.columns), name, what="column")
@@ -203,7 +204,7 @@ def _status(frame: pd.DataFrame, name: str) -> npt.NDArray[np.str_]:
 def _terms(frame: pd.DataFrame, name: str, cells: int) -> tuple[IntArray, IntArray, FloatArray]:
     number = "equation" if "equation" in frame.columns else "relation"
     check_known([number, "cell", "coefficient"], list(frame.columns), name, what="column")
-    terms = numeric_matrix(frame, [number, "cell", "coefficient"], name)
+    terms = numbers_of(frame, [number, "cell", "coefficient"], name)
     for at, column in enumerate((number, "cell")):
         _refuse(
             (terms[:, at] != np.floor(terms[:, at])) | (terms[:, at] < 0), name, column, "is no number from 0"

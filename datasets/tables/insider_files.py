@@ -11,7 +11,8 @@ import pandas as pd
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.formats.registry import read_table
-from linkrisk.datasets.microdata.numeric import check_known, numeric_matrix
+from linkrisk.datasets.microdata.numeric import check_known
+from linkrisk.datasets.tables.numbers import numbers_of
 
 Source = str | Path | pd.DataFrame
 
@@ -25,7 +26,7 @@ def read_contributions(source: Source, cells: int) -> pd.DataFrame:
         If it cannot be read, or a line is none.
     """
     frame, name = _read(source, ["contributor"], ["cell", "contributor", "amount"], "the contributions")
-    amount = numeric_matrix(frame, ["amount"], name)[:, 0]
+    amount = numbers_of(frame, ["amount"], name)[:, 0]
     who = _names(frame, "contributor", name)
     made = pd.DataFrame({"cell": _cells(frame, name, cells), "contributor": who, "amount": amount})
     twice = made.duplicated(["cell", "contributor"]).to_numpy(dtype=bool)
@@ -64,7 +65,7 @@ def read_insiders(source: Source, cells: int) -> pd.DataFrame:
         If it cannot be read, or a line is none.
     """
     frame, name = _read(source, ["insider"], ["insider", "cell", "lower", "upper"], "the insiders")
-    ends = numeric_matrix(frame, ["lower", "upper"], name, allow_missing=True)
+    ends = numbers_of(frame, ["lower", "upper"], name, allow_missing=True)
     lower = np.where(np.isnan(ends[:, 0]), -np.inf, ends[:, 0])
     upper = np.where(np.isnan(ends[:, 1]), np.inf, ends[:, 1])
     if (lower > upper).any():
@@ -99,7 +100,7 @@ def _names(frame: pd.DataFrame, column: str, name: str) -> pd.Series:
 
 
 def _cells(frame: pd.DataFrame, name: str, cells: int) -> npt.NDArray[np.int64]:
-    found = numeric_matrix(frame, ["cell"], name)[:, 0]
+    found = numbers_of(frame, ["cell"], name)[:, 0]
     wrong = (found != np.floor(found)) | (found < 0) | (found >= cells)
     if wrong.any():
         row = int(np.argmax(wrong))

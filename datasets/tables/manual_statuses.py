@@ -13,8 +13,9 @@ import pandas as pd
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.formats.registry import read_table
-from linkrisk.datasets.microdata.numeric import check_known, numeric_matrix
+from linkrisk.datasets.microdata.numeric import check_known
 from linkrisk.datasets.tables.cells_and_relations import FIXED, SAFE, SENSITIVE, STATUS
+from linkrisk.datasets.tables.numbers import numbers_of
 
 LEVELS = ("lower_protection", "upper_protection", "sliding_protection")
 _GIVEN = (SENSITIVE, SAFE, FIXED)
@@ -58,7 +59,7 @@ def read_manual_statuses(path: str | Path, codes: pd.DataFrame) -> ManualStatuse
     status = frame[STATUS].fillna("").astype(str).str.strip().to_numpy(dtype=np.str_)
     _refuse_statuses(status, name)
     given = [column for column in (*LEVELS, "cost") if column in frame.columns]
-    matrix = numeric_matrix(frame, given, name, allow_missing=True)
+    matrix = numbers_of(frame, given, name, allow_missing=True)
     if (matrix < 0).any():
         row, at = (int(one[0]) for one in np.nonzero(matrix < 0))
         raise DataError(f"{name}, row {row + 1}, column {given[at]!r}: it is below 0")

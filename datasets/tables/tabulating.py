@@ -13,7 +13,6 @@ import pandas as pd
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.category_names import spelled
-from linkrisk.datasets.microdata.numeric import numeric_matrix
 from linkrisk.datasets.tables.code_trees import Codes
 from linkrisk.datasets.tables.contributing import (
     EXPANDED,
@@ -23,6 +22,7 @@ from linkrisk.datasets.tables.contributing import (
     Parts,
     exact_sums,
 )
+from linkrisk.datasets.tables.numbers import numbers_of
 from linkrisk.datasets.tables.relations_of_codes import product_terms
 
 FloatArray = npt.NDArray[np.float64]
@@ -195,10 +195,11 @@ def _amounts(
     """A column of numbers; ones where there is none."""
     if column is None:
         return np.ones(len(frame))
-    found = numeric_matrix(frame, [column], source)[:, 0]
+    found = numbers_of(frame, [column], source)[:, 0]
     if not negative and (found < 0).any():
         row = int(np.argmax(found < 0)) + 1
-        raise DataError(f"{source}, column {column!r}, row {row}: {what} is negative; leave it out")
+        other = ", or allow them (--negative)" if what == "a contribution" else ""
+        raise DataError(f"{source}, column {column!r}, row {row}: {what} is negative; leave it out{other}")
     return found
 
 
@@ -222,7 +223,7 @@ def _asked(
     found = np.zeros(cells, dtype=np.int64)
     if roles.request is None:
         return found
-    given = numeric_matrix(frame, [roles.request], source, allow_missing=True)[:, 0]
+    given = numbers_of(frame, [roles.request], source, allow_missing=True)[:, 0]
     kinds = np.nan_to_num(given)
     wrong = ~np.isin(kinds, (0.0, 1.0, 2.0))
     if wrong.any():

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.numeric import numeric_matrix
 from linkrisk.datasets.tables.cells_and_relations import StoredTable
 from linkrisk.datasets.tables.insider_files import read_coalitions, read_contributions, read_insiders
+from linkrisk.datasets.tables.numbers import numbers_of
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Insider
 from linkrisk.formulations.tables.crowd import Crowd
 from linkrisk.formulations.tables.own_knowledge import Shares, carried_up, singletons
@@ -114,7 +114,7 @@ def _respondents(stored: StoredTable) -> np.ndarray[tuple[int], np.dtype[np.int6
             f"{stored.name} has no column 'respondents', which says who is alone in a cell; give it, or the "
             "file of contributions"
         )
-    found = numeric_matrix(stored.cells, ["respondents"], stored.name)[:, 0]
+    found = numbers_of(stored.cells, ["respondents"], stored.name)[:, 0]
     return found.astype(np.int64)
 
 

@@ -9,7 +9,8 @@ import pandas as pd
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.registry import read_table
-from linkrisk.datasets.microdata.numeric import check_known, numeric_matrix
+from linkrisk.datasets.microdata.numeric import check_known
+from linkrisk.datasets.tables.numbers import numbers_of
 from linkrisk.formulations.tables.magnitude_noise import MagnitudeDesign, MagnitudeTable, Noise
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.tables.perturbation.noise_design import magnitude_table
@@ -93,7 +94,7 @@ def _tables(given: GivenNoise) -> dict[str, MagnitudeTable]:
 
 
 def _read(frame: pd.DataFrame, name: str) -> MagnitudeTable:
-    level, noise, p = numeric_matrix(frame, ["i", "v", "p"], name).T
+    level, noise, p = numbers_of(frame, ["i", "v", "p"], name).T
     levels, row = np.unique(level, return_inverse=True)
     every, column = np.unique(noise, return_inverse=True)
     rows = np.zeros((levels.size, every.size))

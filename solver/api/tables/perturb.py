@@ -13,7 +13,8 @@ import pandas as pd
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.record import version
 from linkrisk.datasets.microdata.formats.registry import read_table
-from linkrisk.datasets.microdata.numeric import check_known, numeric_matrix
+from linkrisk.datasets.microdata.numeric import check_known
+from linkrisk.datasets.tables.numbers import numbers_of
 from linkrisk.datasets.tables.relations_of_codes import HierarchyFiles
 from linkrisk.formulations.tables.cell_key import NoiseDesign, PerturbationTable, cell_keys
 from linkrisk.formulations.tables.cell_table import FloatArray
@@ -156,7 +157,7 @@ def _design(
     name = "the design" if isinstance(design, pd.DataFrame) else str(design)
     frame = design if isinstance(design, pd.DataFrame) else read_table(design)
     check_known(["i", "v", "p"], list(frame.columns), name, what="column")
-    count, noise, p = numeric_matrix(frame, ["i", "v", "p"], name).T
+    count, noise, p = numbers_of(frame, ["i", "v", "p"], name).T
     if (count != np.floor(count)).any() or (noise != np.floor(noise)).any() or (count < 0).any():
         raise DataError(f"{name}: counts i and noise v must be whole numbers, i not negative")
     largest = int(np.abs(noise).max())
@@ -194,7 +195,7 @@ def record_keys(data: TableLike, keys: str | None, seed: int, records: int) -> F
         return np.random.default_rng(seed).random(records)
     source = read_source(data, (), None, [])
     check_known([keys], list(source.known.columns), source.name, what="keys")
-    found = numeric_matrix(source.known, [keys], source.name)[:, 0]
+    found = numbers_of(source.known, [keys], source.name)[:, 0]
     wrong = ~((found >= 0) & (found < 1))
     if wrong.any():
         row = int(np.argmax(wrong)) + 1

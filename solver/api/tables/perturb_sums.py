@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from linkrisk.datasets.masking.record import version
-from linkrisk.datasets.microdata.numeric import numeric_matrix
 from linkrisk.datasets.tables.cells_and_relations import SENSITIVE
+from linkrisk.datasets.tables.numbers import numbers_of
 from linkrisk.datasets.tables.relations_of_codes import HierarchyFiles
 from linkrisk.datasets.tables.tabulating import Tabulated
 from linkrisk.formulations.tables.cell_key import cell_keys
@@ -224,7 +224,7 @@ def _weights(data: TableLike, weight: str | None, table: Tabulated) -> FloatArra
     if weight is None:
         return np.ones(table.amount.size)
     source = read_source(data, (), None, [])
-    return np.asarray(numeric_matrix(source.known, [weight], source.name)[:, 0])
+    return np.asarray(numbers_of(source.known, [weight], source.name)[:, 0])
 
 
 def _scaling(table: Tabulated, scale: str, width: int, weight: FloatArray) -> FloatArray:

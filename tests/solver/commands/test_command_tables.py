@@ -155,7 +155,7 @@ def test_the_result_in_python():
         ("cells.csv", "1,3,10,u,3,3", "1,3,10,u,11,3", "cell 8: its lower protection level is beyond"),
         ("cells.csv", "1,3,10,u", "1,3,10,x", "row 9: there is no status 'x'; u is sensitive"),
         ("cells.csv", "1,3,10,u", "1,3,,u", "row 9, column 'value': it is empty; every cell has one"),
-        ("cells.csv", "1,3,10,u", "1,3,ten,u", "row 9: 'ten' is not a number"),
+        ("cells.csv", "1,3,10,u", "1,3,ten,u", "row 9: 'ten' is not a number; fix it$"),
         ("cells.csv", "value", "worth", "cells.csv has no column 'value'"),
         ("relations.csv", "0,0,-1", "0,99,-1", "row 1, column 'cell': it is no cell; they are 0 to 24"),
         ("relations.csv", "0,0,-1", "0,0.5,-1", "row 1, column 'cell': it is no number from 0"),
