@@ -31,7 +31,7 @@ IntArray = npt.NDArray[np.int64]
 _CLOSE = 1e-9
 """Relative to a value: what two tables may differ in a common cell by the rounding of decimals."""
 
-_STRONGEST = (SENSITIVE, FIXED, SECONDARY, SAFE)
+STRONGEST = (SENSITIVE, FIXED, SECONDARY, SAFE)
 """Where tables say something else of a common cell, the first of these holds."""
 
 _JOINED = {"lower_bound": np.fmax, "upper_bound": np.fmin}
@@ -143,10 +143,10 @@ def _cells(tables: Sequence[StoredTable], places: Sequence[IntArray], codes: pd.
             if name not in (*made.columns, STATUS, "cell"):
                 column = table.cells[name].set_axis(place).reindex(range(len(codes)))
                 others[name] = _joined(name, others[name], column) if name in others else column
-    rank = np.full(len(codes), len(_STRONGEST) - 1)
+    rank = np.full(len(codes), len(STRONGEST) - 1)
     for table, place in zip(tables, places, strict=True):
-        rank[place] = np.minimum(rank[place], [_STRONGEST.index(one) for one in table.status])
-    return made.assign(**others, **{STATUS: np.array(_STRONGEST)[rank]})
+        rank[place] = np.minimum(rank[place], [STRONGEST.index(one) for one in table.status])
+    return made.assign(**others, **{STATUS: np.array(STRONGEST)[rank]})
 
 
 def _joined(name: str, one: pd.Series, other: pd.Series) -> pd.Series:

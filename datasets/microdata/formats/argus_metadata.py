@@ -40,6 +40,15 @@ _WORDS = {
     "HOLDING": "holding",
     "REQUEST": "request",
     "RECORDKEY": "recordkey",
+    "PFILE": "pfile",
+    "PFILE_FREQ": "pfile",
+    "PFILE_CONT": "pfile_cont",
+    "PFILE_SEP": "pfile_sep",
+    "CKM": "ckm",
+    "INCLUDEZEROS": "includezeros",
+    "PARITY": "parity",
+    "SEPARATION": "separation",
+    "SCALING": "scaling",
     "FREQUENCY": "frequency",
     "SHADOW": "shadow",
     "COST": "cost",
@@ -70,6 +79,14 @@ _KEYWORDS = {
     "holding": "HOLDING",
     "request": "REQUEST",
     "recordkey": "RECORDKEY",
+    "pfile": "PFILE",
+    "pfile_cont": "PFILE_CONT",
+    "pfile_sep": "PFILE_SEP",
+    "ckm": "CKM",
+    "includezeros": "INCLUDEZEROS",
+    "parity": "PARITY",
+    "separation": "SEPARATION",
+    "scaling": "SCALING",
     "frequency": "FREQUENCY",
     "shadow": "SHADOW",
     "cost": "COSTVAR",
@@ -88,8 +105,11 @@ _FLAGS = {
     *("hierarchical", "holding", "recordkey", "frequency", "maxscore", "status", *_OF_NUMERIC),
 }
 _NUMBERS = {"idlevel", "decimals", "suppressweight"}
-_TEXTS = {"codelist", "related", "totcode", "hiercodelist", "hierleadstring"}
-_SEVERAL = {"hierlevels", "distance", "request"}
+_TEXTS = {
+    *("codelist", "related", "totcode", "hiercodelist", "hierleadstring"),
+    *("pfile", "pfile_cont", "pfile_sep"),
+}
+_SEVERAL = {"hierlevels", "distance", "request", "ckm", "scaling"}
 """Words with several values, which are kept with blanks between them."""
 
 _STATUSES = {"SAFE": "S", "UNSAFE": "U", "PROTECT": "P"}

@@ -67,12 +67,26 @@ class Apriori:
 
 @dataclass(frozen=True)
 class Suppress:
-    """A method for a table (0: for all of them, linked), and its numbers."""
+    """A method for a table, or for several that are linked, and its numbers."""
 
     line: int
     method: str
-    table: int
+    tables: tuple[int, ...]
     numbers: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class CellKeys:
+    """Noise by cell keys for a table: perturbation tables, where its metadata does not name them.
+
+    Of sums there are also one of small cells, and the extra noise of sensitive ones.
+    """
+
+    line: int
+    table: int
+    noise: Path | None = None
+    small: Path | None = None
+    extra: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -86,18 +100,20 @@ class Write:
     file: Path
 
 
-Step: TypeAlias = Recode | Apriori | Suppress | Write
+Step: TypeAlias = Recode | Apriori | Suppress | CellKeys | Write
 
 
 @dataclass(frozen=True)
 class Batch:
     """All that a batch says.
 
+    Steps number tables from 1, in the order of all `tables`: behind <CLEAR> they count on.
+
     Attributes
     ----------
     path : Path
     tables : tuple of Specified
-    steps : tuple of Recode, Apriori, Suppress, Write
+    steps : tuple of Recode, Apriori, Suppress, CellKeys, Write
         In the order of the file.
     ignored : tuple of str
         Commands without effect here, with the reason.

@@ -13,22 +13,28 @@ from linkrisk.datasets.tables.argus.batch_commands import (
     MICRODATA,
     Apriori,
     Batch,
+    CellKeys,
     Opened,
     Recode,
-    Rule,
     Specified,
     Step,
     Suppress,
     Write,
 )
+from linkrisk.datasets.tables.argus.batch_lines import (
+    KEYS,
+    LINKED,
+    LineError,
+    Method,
+    check_format,
+    method_of,
+    number,
+    output_of,
+    rules_of,
+    table_of,
+    unquoted,
+)
 
-METHODS = ("OPT", "MOD", "GH", "RND", "CTA", "NET", "CKM")
-_RULES = {"P": (1, 3), "NK": (2, 2), "FREQ": (2, 2), "ZERO": (1, 1), "REQ": (4, 4)}
-_SETTINGS = {"WGT": (1, 1), "MIS": (1, 1), "MAN": (1, 1)}
-"""How many numbers each takes, at least and at most."""
-
-_OPTIONS = ("AS", "SE", "FL", "QU", "HL", "SO", "AR", "HI", "TR", "AO", "AD", "AC")
-_FORMATS = range(1, 8)
 _WITHOUT_EFFECT = {
     "GOINTERACTIVE": "there are no windows",
     "LOGBOOK": "what is done is printed",
@@ -37,9 +43,16 @@ _WITHOUT_EFFECT = {
     "SILENT": "nothing asks anything",
     "ANCO": "it changes nothing",
     "COVER": "linked tables are protected at once",
+    "COVERTABLES": "linked tables are protected at once",
     "SETHTML": "there is no report of HTML here",
+    "REPORTSTR": "it changes nothing",
     "OUTPUTWINDOW": "there are no windows",
 }
+_INSTEAD = {
+    "JJ": "a JJ file needs no batch; write tables suppress --table FILE.jj",
+    "LINKMOD": "linked tables are protected by <SUPPRESS> MOD(0,...); write that",
+}
+"""Commands of old programs, and what does the same."""
 
 
 class _Reader:
@@ -50,10 +63,9 @@ class _Reader:
         self.tables: list[Specified] = []
         self.steps: list[Step] = []
         self.ignored: list[str] = []
-        self.kind: str | None = None
-        self.data: Path | None = None
-        self.opened: Opened | None = None
-        self.read = False
+        self._methods: dict[int, str] = {}
+        self._cleared = (0, 0)  # how many tables and steps there were at the last <CLEAR>
+        self._forget()
         self._commands: dict[str, Callable[[str], None]] = {
             "OPENMICRODATA": lambda rest: self._open(MICRODATA, rest),
             "OPENTABLEDATA": lambda rest: self._open(CELLS, rest),
@@ -70,103 +82,87 @@ class _Reader:
             "CLEAR": lambda _: self._clear(),
         }
 
+    def _forget(self) -> None:
+        self.kind: str | None = None
+        self.data: Path | None = None
+        self.opened: Opened | None = None
+        self.read = False
+
     def take(self, text: str) -> None:
         """One line that is neither empty nor a comment."""
         match = re.match(r"<(\w+)>\s*(.*)$", text)
         word = match.group(1).upper() if match else ""
-        if match and word in _WITHOUT_EFFECT:
+        try:
+            self._take(word, match.group(2).strip() if match else "", text)
+        except LineError as error:
+            raise self.wrong(str(error)) from None
+
+    def _take(self, word: str, rest: str, text: str) -> None:
+        if word in _WITHOUT_EFFECT:
             self.ignored.append(f"line {self.line}, <{word}>: {_WITHOUT_EFFECT[word]}")
-        elif match and word in self._commands:
-            self._commands[word](match.group(2).strip())
+        elif word in _INSTEAD:
+            raise LineError(_INSTEAD[word])
+        elif word in self._commands:
+            self._commands[word](rest)
         else:
             listed = ", ".join(f"<{name}>" for name in self._commands if name != "APRIORY")
-            shown = f"<{word}>" if match else repr(text)
-            raise self.wrong(f"there is no command {shown}; there are {listed}")
+            raise LineError(f"there is no command {f'<{word}>' if word else repr(text)}; there are {listed}")
 
     def wrong(self, what: str) -> DataError:
         """An error in the line that is read."""
         return DataError(f"{self.path}, line {self.line}: {what}")
 
+    def finished(self) -> bool:
+        """Whether all that was opened since the last <CLEAR> is read."""
+        return self.data is None or (self.read and len(self.tables) > self._cleared[0])
+
     def _file(self, text: str) -> Path:
-        name = _unquoted(text)
+        name = unquoted(text)
         found = Path(name) if Path(name).is_absolute() and Path(name).is_file() else None
         found = found or find_file(self.path.parent, re.split(r"[\\/]", name)[-1])
         inside = self.path.parent / name
         if inside.is_file():
             return inside
         if not name or found is None:
-            raise self.wrong(f"there is no file {name!r} beside the batch")
+            raise LineError(f"there is no file {name!r} beside the batch")
         return found
 
     def _open(self, kind: str, rest: str) -> None:
-        if self.data is not None:
-            raise self.wrong("data is open already; <CLEAR> comes before other data")
-        self.kind, self.data = kind, self._file(rest)
+        another = kind == self.kind == CELLS and not self.read and self.opened is not None
+        if self.data is not None and not another:
+            raise LineError("data is open already; <CLEAR> comes before other data")
+        self.kind, self.data, self.opened = kind, self._file(rest), None
 
     def _metadata(self, rest: str) -> None:
         if self.data is None or self.kind is None:
-            raise self.wrong("<OPENMETADATA> describes data; open that first")
+            raise LineError("<OPENMETADATA> describes data; open that first")
         self.opened = Opened(self.kind, self.data, self._file(rest))
 
     def _table(self, rest: str) -> None:
         if self.opened is None:
-            raise self.wrong("<SPECIFYTABLE> needs data and its metadata; open them first")
+            raise LineError("<SPECIFYTABLE> needs data and its metadata; open them first")
         if self.read:
-            raise self.wrong("tables are specified before they are read")
-        parts = [one.strip() for one in rest.split("|")]
-        by = tuple(re.findall(r'"([^"]*)"', parts[0])) or tuple(parts[0].split())
-        response = _unquoted(parts[1]) if len(parts) > 1 else ""
-        if not by or not response or len(parts) > 4:
-            raise self.wrong('write <SPECIFYTABLE> "A""B"|"RESPONSE"|"SHADOW"|"COST"')
-        shadow = _unquoted(parts[2]) if len(parts) > 2 else ""
-        cost, comma, power = parts[3].partition(",") if len(parts) > 3 else ("", "", "")
-        counted = response.upper() == "<FREQ>"
+            raise LineError("tables are specified before they are read")
+        said = table_of(rest)
         self.tables.append(
-            Specified(
-                self.opened,
-                self.line,
-                by,
-                None if counted else response,
-                shadow or None,
-                _unquoted(cost) or None,
-                self._number(power, "the power of costs") if comma else 1.0,
-            )
+            Specified(self.opened, self.line, said.by, said.response, said.shadow, said.cost, said.power)
         )
 
     def _rules(self, rest: str) -> None:
-        if not self.tables or self.read:
-            raise self.wrong("<SAFETYRULE> is of a table; specify that first")
-        rules, settings = [], {}
-        for text in filter(None, (one.strip() for one in rest.split("|"))):
-            match = re.fullmatch(r"(\w+)\s*\(([^()]*)\)", text)
-            name = match.group(1).upper() if match else ""
-            known = {**_RULES, **_SETTINGS}
-            if match is None or name not in known:
-                raise self.wrong(
-                    f"there is no rule {text!r}; there are {', '.join(known)}, each with (numbers)"
-                )
-            numbers = tuple(self._number(one, f"a number of {name}") for one in match.group(2).split(","))
-            least, most = known[name]
-            if not least <= len(numbers) <= most:
-                span = str(least) if least == most else f"{least} to {most}"
-                raise self.wrong(f"{name} takes {span} numbers, not {len(numbers)}")
-            if name in _SETTINGS:
-                settings[name] = numbers[0]
-            else:
-                rules.append(Rule(name, numbers))
-        self.tables[-1].rules, self.tables[-1].settings = tuple(rules), settings
+        if len(self.tables) == self._cleared[0] or self.read:
+            raise LineError("<SAFETYRULE> is of a table; specify that first")
+        self.tables[-1].rules, self.tables[-1].settings = rules_of(rest)
 
     def _read(self, kind: str, rest: str) -> None:
-        if self.kind != kind or not self.tables:
-            raise self.wrong(f"there is no table of {kind} to read")
+        if self.kind != kind or len(self.tables) == self._cleared[0]:
+            raise LineError(f"there is no table of {kind} to read")
         if kind == CELLS and rest:
             if rest[0] not in "012" or rest[1:].upper() not in ("", "T", "F"):
-                raise self.wrong(f"<READTABLE> takes 0, or 1 to compute totals again, not {rest!r}")
+                raise LineError(f"<READTABLE> takes 0, or 1 to compute totals again, not {rest!r}")
             if rest[0] == "2":
-                raise self.wrong("a table that does not add up cannot be protected; write <READTABLE> 1")
-            for table in self.tables:
-                if table.opened is self.opened:
-                    table.recompute = rest[0] == "1"
+                raise LineError("a table that does not add up cannot be protected; write <READTABLE> 1")
+            for table in self.tables[self._cleared[0] :]:
+                table.recompute = rest[0] == "1"
         self.read = True
 
     def _apriori(self, rest: str) -> None:
@@ -175,71 +171,80 @@ class _Reader:
             rest,
         )
         if match is None:
-            raise self.wrong('write <APRIORI> "FILE", TABLE, "SEPARATOR", and 0 or 1 twice')
-        number = self._numbered(match.group(2))
+            raise LineError('write <APRIORI> "FILE", TABLE, "SEPARATOR", and 0 or 1 twice')
+        at = self._numbered(match.group(2))
+        if at in self._methods:
+            raise LineError(f"<APRIORI> comes before <SUPPRESS> {self._methods[at]}; move it up")
         skip, expand = match.group(4) != "0", match.group(5) == "1"
         file = self._file(match.group(1))
-        self.steps.append(Apriori(self.line, number, file, match.group(3) or ",", skip, expand))
+        self.steps.append(Apriori(self.line, at, file, match.group(3) or ",", skip, expand))
 
     def _recode(self, rest: str) -> None:
         parts = [one.strip() for one in rest.split(",", 2)]
         if len(parts) != 3:
-            raise self.wrong('write <RECODE> TABLE, VARIABLE, "FILE" or a level')
-        number, name, what = self._numbered(parts[0]), _unquoted(parts[1]), _unquoted(parts[2])
+            raise LineError('write <RECODE> TABLE, VARIABLE, "FILE" or a level')
+        at, name, what = self._numbered(parts[0]), unquoted(parts[1]), unquoted(parts[2])
+        before = next((one for one in self.steps[self._cleared[1] :] if not isinstance(one, Recode)), None)
+        if before is not None:
+            word = "SUPPRESS" if isinstance(before, CellKeys) else type(before).__name__.upper()
+            raise LineError(f"<RECODE> comes before <{word}>; move it up")
         level = int(what) if re.fullmatch(r"[1-9]", what) else None
-        self.steps.append(Recode(self.line, number, name, level, None if level else self._file(parts[2])))
+        self.steps.append(Recode(self.line, at, name, level, None if level else self._file(parts[2])))
 
     def _suppress(self, rest: str) -> None:
-        match = re.match(r"(\w+)\s*\(([^()]*)\)\s*(.*)$", rest)
-        method = match.group(1).upper() if match else ""
-        if match is None or method not in METHODS:
-            raise self.wrong(
-                f"there is no method {rest!r}; there are {', '.join(METHODS)}, each with (TABLE,...)"
-            )
-        numbers = [self._number(one, f"a number of {method}") for one in match.group(2).split(",")]
-        table = self._numbered(str(int(numbers[0])), linked=True)
-        if table == 0 and method not in ("MOD", "GH", "OPT"):
-            raise self.wrong(f"{method} is of one table, not of linked ones")
-        self.steps.append(Suppress(self.line, method, table, tuple(numbers[1:])))
-
-    def _write(self, rest: str) -> None:
-        match = re.fullmatch(r'\(\s*(\d+)\s*,\s*(\d+)\s*,\s*([^,]*?)\s*,\s*("[^"]*"|[^,()]+)\s*\)', rest)
-        if match is None:
-            raise self.wrong('write <WRITETABLE> (TABLE, FORMAT, OPTIONS, "FILE")')
-        number, kind, words = self._numbered(match.group(1)), int(match.group(2)), match.group(3).upper()
-        if kind not in _FORMATS:
-            raise self.wrong(f"there is no format {kind}; they are 1 to {_FORMATS[-1]}")
-        options = {word: sign == "+" for word, sign in re.findall(r"([A-Z]{2})\s*([+-])", words)}
-        left = re.sub(r"[A-Z]{2}\s*[+-]\s*", "", words)
-        unknown = next((word for word in options if word not in _OPTIONS), left.strip())
-        if unknown:
-            raise self.wrong(
-                f"there is no option {unknown!r}; there are {', '.join(_OPTIONS)}, each with + or -"
-            )
-        name = _unquoted(match.group(4))
-        file = Path(name) if Path(name).is_absolute() else self.path.parent / name
-        if any(isinstance(one, Write) and one.file == file for one in self.steps):
-            raise self.wrong(f"{name} is written by another line already; give it another name")
-        self.steps.append(Write(self.line, number, kind, options, file))
-
-    def _clear(self) -> None:
-        raise self.wrong(
-            "a batch has the tables of one file of data here; write another batch for the others"
+        said = method_of(rest)
+        at = self._numbered(said.table, linked=True)
+        if at == 0 and said.name not in LINKED:
+            raise LineError(f"{said.name} is of one table, not of linked ones")
+        every = (at,) if at else tuple(range(self._cleared[0] + 1, len(self.tables) + 1))
+        done = next((self._methods[one] for one in every if one in self._methods), None)
+        if done is not None:
+            raise LineError(f"the table is protected by {done} already")
+        self._methods |= dict.fromkeys(every, said.name)
+        keys = said.name == KEYS
+        self.steps.append(
+            self._keys(said, at) if keys else Suppress(self.line, said.name, every, said.numbers)
         )
 
-    def _numbered(self, text: str, *, linked: bool = False) -> int:
-        if not self.read:
-            raise self.wrong("tables have to be read before that: <READMICRODATA> or <READTABLE>")
-        number = int(text) if text.isdigit() else -1
-        if not (0 if linked else 1) <= number <= len(self.tables):
-            raise self.wrong(f"there is no table {text}; they are 1 to {len(self.tables)}")
-        return number
+    def _keys(self, said: Method, at: int) -> CellKeys:
+        """CKM(T) "TABLE" of counts, CKM(T) "TABLE"|"TABLE OF SMALL CELLS"|EXTRA of sums."""
+        counts = self.tables[at - 1].response is None
+        if said.numbers or len(said.behind) > (1 if counts else 3):
+            shape = '"FILE"' if counts else '"FILE"|"FILE OF SMALL CELLS"|EXTRA'
+            raise LineError(f"write <SUPPRESS> CKM(TABLE) {shape}; what is left out is that of the metadata")
+        noise, small, extra = (*said.behind, "", "")[:3]
+        return CellKeys(
+            self.line,
+            at,
+            self._file(noise) if noise else None,
+            self._file(small) if small else None,
+            number(extra, "the extra noise of CKM") if extra else 0.0,
+        )
 
-    def _number(self, text: str, what: str) -> float:
-        try:
-            return float(text.strip())
-        except ValueError:
-            raise self.wrong(f"{what} is {text.strip()!r}, which is no number") from None
+    def _write(self, rest: str) -> None:
+        said = output_of(rest)
+        at = self._numbered(said.table)
+        check_format(said.format, self._methods.get(at, ""))
+        file = Path(said.file) if Path(said.file).is_absolute() else self.path.parent / said.file
+        if any(isinstance(one, Write) and one.file == file for one in self.steps):
+            raise LineError(f"{said.file} is written by another line already; give it another name")
+        self.steps.append(Write(self.line, at, said.format, said.options, file))
+
+    def _clear(self) -> None:
+        if not self.finished():
+            raise LineError("data is open that no table is read of; leave it out, or read a table")
+        self._cleared = len(self.tables), len(self.steps)
+        self._forget()
+
+    def _numbered(self, text: str, *, linked: bool = False) -> int:
+        """Which of all tables is meant by a number since the last <CLEAR>; 0: all of those."""
+        if not self.read:
+            raise LineError("tables have to be read before that: <READMICRODATA> or <READTABLE>")
+        before = self._cleared[0]
+        at = int(text) if text.isdigit() else -1
+        if not (0 if linked else 1) <= at <= len(self.tables) - before:
+            raise LineError(f"there is no table {text}; they are 1 to {len(self.tables) - before}")
+        return at + before if at else 0
 
 
 def read_batch(path: str | Path) -> Batch:
@@ -256,10 +261,6 @@ def read_batch(path: str | Path) -> Batch:
         text = line.replace("\t", " ").strip()
         if text and not text.startswith(("//", "\\\\")) and not text.upper().startswith("<COMMENT>"):
             reader.take(text)
-    if not reader.tables or not reader.read:
+    if not reader.tables or not reader.finished():
         raise DataError(f"{path} reads no table; it needs <SPECIFYTABLE>, and <READMICRODATA> or <READTABLE>")
     return Batch(Path(path), tuple(reader.tables), tuple(reader.steps), tuple(reader.ignored))
-
-
-def _unquoted(text: str) -> str:
-    return text.strip().strip('"').strip()

@@ -48,7 +48,12 @@ class NoisyTable(ABC):
         """Distances between values before and after."""
 
     @property
-    def _shown(self) -> str:
+    def changed(self) -> int:
+        """How many cells have noise other than 0."""
+        return int(np.count_nonzero(self.cells["value"] != self.cells["perturbed"]))
+
+    @property
+    def published_column(self) -> str:
         """The column whose values are published."""
         return "perturbed"
 
@@ -60,7 +65,7 @@ class NoisyTable(ABC):
         """The JSON of the command as a dictionary."""
         return {
             "cells": len(self.cells),
-            "changed": int(np.count_nonzero(self.cells["value"] != self.cells["perturbed"])),
+            "changed": self.changed,
             "not_adding_up": self.not_adding_up,
             "changes": self._changes(),
             **self.details,
@@ -79,7 +84,7 @@ class NoisyTable(ABC):
             If it cannot be written.
         """
         kept = self.cells.drop(columns=list(self.house), errors="ignore")
-        write_table(kept.assign(value=self.cells[self._shown]), output)
+        write_table(kept.assign(value=self.cells[self.published_column]), output)
 
     def __repr__(self) -> str:
         name = type(self).__name__

@@ -39,7 +39,7 @@ class PerturbedCounts(NoisyTable):
         return count_changes(before, after)
 
     @property
-    def _shown(self) -> str:
+    def published_column(self) -> str:
         """Weighted counts where there are weights."""
         return "perturbed_weighted" if "perturbed_weighted" in self.cells.columns else "perturbed"
 

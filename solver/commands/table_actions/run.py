@@ -69,6 +69,10 @@ def _of_table(number: int, table: BatchTable) -> list[str]:
         changed = table.changed
         said = f"{several(changed.changed, 'cell')} changed, by {changed.largest_change:g} at most"
         lines.append(f"{table.method:<11} {said}")
+    elif table.noisy is not None:
+        off = table.noisy.not_adding_up
+        lines.append(f"{table.method:<11} {several(table.noisy.changed, 'cell')} changed by noise")
+        lines.append(f"sums        {off} of {several(relations, 'relation')} do not add up any more")
     elif table.result is not None:
         more = int(table.suppressed.sum()) - sensitive
         shared = ", of all linked tables" if len(table.result.cells) > len(stored) else ""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from batch_files import ASC, TABLE, batch, write_batch_files
 from cli_runs import check_golden, refuse, run
 
 from linkrisk import make_table, open_table, protect_table, run_batch
@@ -16,50 +17,13 @@ from linkrisk.solver.run.errors import UsageError
 
 DATA = os.environ.get("LINKRISK_DATA")
 
-ASC = """N1big   900.01a1.0
-N1big    60.50b1.0
-N1small  20.00c2.0
-N2small  35.00c1.0
-N2small  40.00d1.0
-S1big   500.00e1.0
-S1small  25.00f1.0
-S1small  30.02g1.5
-"""
-RDA = """region 1 2 "99"
-  <RECODEABLE>
-  <TOTCODE> "Total"
-  <HIERARCHICAL>
-  <HIERCODELIST> "region.hrc"
-  <HIERLEADSTRING> "@"
-size 3 5
-  <RECODEABLE>
-turnover 8 6
-  <NUMERIC>
-  <DECIMALS> 1
-asks 14 1
-  <REQUEST> "1" "2"
-group 15 1
-  <HOLDING>
-w 16 3
-  <WEIGHT>
-  <DECIMALS> 1
-"""
-HEAD = '// made by hand\n<OPENMICRODATA> "firms.asc"\n<OPENMETADATA> "firms.rda"\n'
-TABLE = '<SPECIFYTABLE> "region""size"|"turnover"|""|""\n<SAFETYRULE> P(10,1)\n<READMICRODATA>\n'
 SOLVED = TABLE + "<SUPPRESS> OPT(1,5)\n"
 
 
 @pytest.fixture(autouse=True)
 def files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    Path("firms.asc").write_text(ASC, encoding="utf-8")
-    Path("firms.rda").write_text(RDA, encoding="utf-8")
-    Path("region.hrc").write_text("N \n@N1\n@N2\nS \n@S1\n", encoding="utf-8")
-
-
-def batch(text, head=HEAD):
-    Path("firms.arb").write_text(head + text, encoding="utf-8")
-    return "firms.arb"
+    write_batch_files()
 
 
 def test_a_batch_writes_what_the_program_writes(capsys):
@@ -258,10 +222,6 @@ def test_a_table_that_is_not_protected_is_not_published(capsys):
         ),
         (TABLE + "<SUPPRESS> RND(0,5)\n", "line 7: RND is of one table, not of linked ones"),
         (TABLE + "<SUPPRESS> RND(1)\n", "line 7: RND needs a base in whole numbers: RND(TABLE, BASE)"),
-        (
-            TABLE + "<SUPPRESS> CKM(1)\n",
-            "line 7: CKM is not run by batches here; tables cellkey does it",
-        ),
         (SOLVED + "<SUPPRESS> GH(1)\n", "line 8: the table is protected by OPT already"),
         (SOLVED + "<RECODE> 1, region, 1\n", "line 8: <RECODE> comes before <SUPPRESS>; move it up"),
         (TABLE + "<RECODE> 1, region\n", 'line 7: write <RECODE> TABLE, VARIABLE, "FILE" or a level'),
@@ -285,7 +245,7 @@ def test_a_table_that_is_not_protected_is_not_published(capsys):
         ),
         (
             TABLE + '<WRITETABLE> (1,7,,"a.csv")\n',
-            "line 7: the format 7 is of tables protected by CKM, which batches here do not run",
+            "line 7: the format 7 is of tables protected by CKM; write another one",
         ),
         (
             TABLE + '<WRITETABLE> (1,1,,"firms.asc")\n',
@@ -310,10 +270,6 @@ def test_a_table_that_is_not_protected_is_not_published(capsys):
         (
             '<SPECIFYTABLE> "size"|"turnover"||-3\n<READMICRODATA>\n',
             "line 4: costs by distance are not here; leave them out, or give a column of costs",
-        ),
-        (
-            TABLE + "<CLEAR>\n",
-            "line 7: a batch has the tables of one file of data here; write another batch for the others",
         ),
         (TABLE.replace("MICRODATA", "TABLE"), "line 6: there is no table of cells to read"),
     ],

@@ -1,4 +1,4 @@
-"""What a batch of tau-ARGUS writes: seven formats, of which four are to be published."""
+"""What a batch of tau-ARGUS writes: seven formats, of which four may be published."""
 
 from __future__ import annotations
 
@@ -6,24 +6,32 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
+from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.encodings import UTF8, encode
 from linkrisk.datasets.tables.argus.batch_commands import Write
 from linkrisk.datasets.tables.argus.internal import nobody_in, sbs_text, tab_files
 from linkrisk.datasets.tables.argus.jj_files import jj_text
+from linkrisk.datasets.tables.argus.key_files import key_files
+from linkrisk.datasets.tables.argus.ready_tables import RESPONDENTS
 from linkrisk.datasets.tables.argus.safe_files import matrix, records
-from linkrisk.datasets.tables.cells_and_relations import StoredTable
+from linkrisk.datasets.tables.argus.trivial_levels import without_trivial_levels
+from linkrisk.datasets.tables.cells_and_relations import SENSITIVE, StoredTable
+from linkrisk.datasets.tables.contributing import SAMPLE
+from linkrisk.solver.api.tables.audit import audit_table
+from linkrisk.solver.api.tables.batch.safety_rules import safety_rules, width_of
 from linkrisk.solver.api.tables.batch.steps import BatchTable
-from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.api.tables.batch.tables import columns_of
+from linkrisk.solver.api.tables.make import make_table
 
-MATRIX, PIVOT, CODES, SBS, INTERMEDIATE, JJ, KEYS = range(1, 8)
-PUBLISHED = (MATRIX, PIVOT, CODES)
+MATRIX, PIVOT, CODES, SBS, INTERMEDIATE, JJ, NOISY = range(1, 8)
+_NAMES = {"AR": INTERMEDIATE, "HI": INTERMEDIATE, "SO": INTERMEDIATE, "TR": JJ, "HL": SBS}
+_NAMES |= {"AO": NOISY, "AD": NOISY, "AC": NOISY}
+"""Options of one format only."""
+
 _SUFFIXES = {"RND": "_Round", "CTA": "_CTA"}
-_LEFT_OUT = {
-    "AR": "intervals are written by tables audit --internal",
-    "HI": "counts and largest contributions are those of respondents",
-    "TR": "levels of a single code stay",
-}
+FloatArray = npt.NDArray[np.float64]
 
 
 def written(table: BatchTable, step: Write, where: str) -> tuple[dict[Path, bytes], list[str]]:
@@ -31,54 +39,135 @@ def written(table: BatchTable, step: Write, where: str) -> tuple[dict[Path, byte
 
     Raises
     ------
-    UsageError, DataError
+    DataError
         If the table cannot be written in this format.
     """
     said = [
-        f"{where}, {word}+: {_LEFT_OUT[word]}"
+        f"{where}, {word}+: it is of the format {_NAMES[word]} only"
         for word, on in step.options.items()
-        if on and word in _LEFT_OUT
+        if on and _NAMES.get(word, step.format) != step.format
     ]
-    if step.format == KEYS:
-        raise UsageError(
-            f"{where}: the format {KEYS} is of tables protected by CKM, which batches here do not run"
-        )
-    if table.changed is not None and step.format not in PUBLISHED:
-        raise UsageError(f"{where}: a table of {table.method} has the formats 1, 2 and 3, not {step.format}")
     if table.changed is not None and step.options.get("AS"):
         said.append(f"{where}, AS+: values before {table.method} are not published")
-    texts = _texts(table, step)
+    texts = _of_house(table, step, where) if step.format > CODES else {step.file: _published(table, step)}
     return {path: encode(text, UTF8) for path, text in texts.items()}, said
 
 
-def _texts(table: BatchTable, step: Write) -> dict[Path, str]:
+def may_be_published(table: BatchTable) -> bool:
+    """Whether its audit passed; a table that nothing was done with is audited as it is."""
+    if table.changed is not None or table.noisy is not None:
+        return True
+    _audited(table)
+    return table.result is None or table.result.protected
+
+
+def _audited(table: BatchTable) -> None:
+    """Audit a table that nothing was done with, where something in it is sensitive."""
+    if table.result is None and (table.stored.status == SENSITIVE).any():
+        table.result = audit_table(table.stored)
+        table.stored = table.result.table
+
+
+def _published(table: BatchTable, step: Write) -> str:
     stored, options = _values(table), step.options
     gone, nobody, quotes = table.suppressed, nobody_in(table.stored), options.get("QU", True)
     if step.format == MATRIX:
-        return {step.file: matrix(stored, gone, nobody, quotes=quotes)}
-    if step.format in (PIVOT, CODES):
-        heading = (table.spec.response or "Freq") + _SUFFIXES.get(table.method, "")
-        text = records(
-            stored,
-            gone,
-            nobody,
-            heading=heading if options.get("FL", step.format == PIVOT) else None,
-            status=options.get("AS", False) and table.changed is None,
-            without_empty=options.get("SE", False),
-            quotes=quotes,
-        )
-        return {step.file: text}
+        return matrix(stored, gone, nobody, quotes=quotes)
+    heading = (table.spec.response or "Freq") + _SUFFIXES.get(table.method, "")
+    return records(
+        stored,
+        gone,
+        nobody,
+        heading=heading if options.get("FL", step.format == PIVOT) else None,
+        status=options.get("AS", False) and table.changed is None and table.noisy is None,
+        without_empty=options.get("SE", False),
+        quotes=quotes,
+    )
+
+
+def _of_house(table: BatchTable, step: Write, where: str) -> dict[Path, str]:
+    options, quotes = step.options, step.options.get("QU", True)
+    if step.format == NOISY:
+        return _with_noise(table, step)
     if step.format == SBS:
-        return {step.file: sbs_text(stored, gone, levels=options.get("HL", False))}
-    if step.format == INTERMEDIATE:
-        return tab_files(stored, step.file, brief=options.get("SO", False))
-    return {step.file: jj_text(stored)}
+        return {
+            step.file: sbs_text(
+                table.stored, table.suppressed, levels=options.get("HL", False), quotes=quotes
+            )
+        }
+    if step.format == JJ:
+        stored = table.stored
+        return {step.file: jj_text(without_trivial_levels(stored) if options.get("TR") else stored)}
+    if options.get("AR"):
+        _audited(table)
+    stored = _by_holdings(table, where) if options.get("HI") else table.stored
+    if options.get("AR") and table.result is None:  # nothing is sensitive, and nothing suppressed
+        stored = replace(stored, cells=stored.cells.assign(low=0.0, high=0.0))
+    return tab_files(
+        stored,
+        step.file,
+        brief=options.get("SO", False),
+        audit=options.get("AR", False),
+        without_empty=options.get("SE", False),
+        quotes=quotes,
+    )
+
+
+def _with_noise(table: BatchTable, step: Write) -> dict[Path, str]:
+    """Values with noise; with options also those before, the differences, and the cell keys."""
+    assert table.noisy is not None
+    cells, options = table.noisy.cells, step.options
+    shown = _numbers(table, table.noisy.published_column)
+    before = _numbers(table, "weighted" if "weighted" in cells.columns else "value")
+    every = {
+        "AO": ("original", before),
+        "AD": ("difference", shown - before),
+        "AC": ("cell_key", _numbers(table, "cell_key")),
+    }
+    house = dict(every[word] for word in every if options.get(word))
+    left_out = nobody_in(table.stored) if options.get("SE") else None
+    return key_files(table.stored, step.file, shown, house, left_out=left_out, quotes=options.get("QU", True))
+
+
+def _by_holdings(table: BatchTable, where: str) -> StoredTable:
+    """The table with the counts and largest contributions of holdings."""
+    holding = None if table.source is None else table.source.of_kind("holding")
+    if table.source is None or holding is None:
+        raise DataError(f"{where}, HI+: there are no holdings, since no variable of microdata is <HOLDING>")
+    spec, source = table.spec, table.source
+    by = [source.named(name, where) for name in spec.by]
+    own, held = safety_rules(spec, where)
+    response = None if spec.response is None else source.named(spec.response, where)
+    made = make_table(
+        source.frame,
+        by,
+        response=response,
+        rules=[one.rule for one in (held or own) if one.name != "REQ"],
+        hierarchies={name: source.trees[name] for name in by},
+        holding=holding,
+        weights_in_rules=SAMPLE,
+        **columns_of(source, spec, where),
+    )
+    largest = made.tabulated.seen.largest
+    columns = {f"largest_{at + 1}": largest[:, at] for at in range(width_of(held or own))}
+    kept = [name for name in table.stored.cells.columns if not name.startswith("largest_")]
+    counts = {RESPONDENTS: made.tabulated.respondents}
+    return replace(table.stored, cells=table.stored.cells[kept].assign(**counts, **columns))
 
 
 def _values(table: BatchTable) -> StoredTable:
-    """The table with the values that it has after rounding or adjustment."""
-    if table.changed is None:
+    """The table with the values that it has after rounding, adjustment or noise."""
+    if table.noisy is not None:
+        new = _numbers(table, table.noisy.published_column)
+    elif table.changed is not None:
+        new = table.changed.cells[table.changed.changed_column].to_numpy(dtype=np.float64)
+    else:
         return table.stored
-    new = table.changed.cells[table.changed.changed_column]
-    numbers = {**table.stored.numbers, "value": new.to_numpy(dtype=np.float64)}
+    numbers = {**table.stored.numbers, "value": new}
     return replace(table.stored, numbers=numbers, cells=table.stored.cells.assign(value=new))
+
+
+def _numbers(table: BatchTable, column: str) -> FloatArray:
+    """A column of a table with noise, whose cells are in the same order."""
+    assert table.noisy is not None
+    return table.noisy.cells[column].to_numpy(dtype=np.float64)

@@ -9,14 +9,14 @@ from typing import Any
 
 from linkrisk.datasets.masking.record import version
 from linkrisk.datasets.microdata.writing import write_all
-from linkrisk.datasets.tables.argus.batch_commands import Apriori, Batch, Recode, Suppress, Write
+from linkrisk.datasets.tables.argus.batch_commands import Apriori, Batch, CellKeys, Recode, Suppress, Write
 from linkrisk.datasets.tables.argus.batch_file import read_batch
+from linkrisk.datasets.tables.argus.batch_lines import PUBLISHED
 from linkrisk.datasets.tables.cells_and_relations import SENSITIVE
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit
-from linkrisk.solver.api.tables.audit import audit_table
-from linkrisk.solver.api.tables.batch.outputs import PUBLISHED, written
-from linkrisk.solver.api.tables.batch.steps import BatchTable, Search, protect, with_known
+from linkrisk.solver.api.tables.batch.outputs import may_be_published, written
+from linkrisk.solver.api.tables.batch.steps import BatchTable, Search, protect, with_cell_keys, with_known
 from linkrisk.solver.api.tables.batch.tables import tables_of
 from linkrisk.solver.api.tables.source import check_adds_up
 from linkrisk.solver.run.errors import UsageError
@@ -114,9 +114,11 @@ def run_batch(
     if time_limit is not None:
         check_limit(time_limit, "time limit")
     read = read_batch(batch)
-    _check_order(read)
     _check_files(read)
-    tables = [BatchTable(spec, stored) for spec, stored in zip(read.tables, tables_of(read), strict=True)]
+    tables = [
+        BatchTable(spec, one.stored, source=one.source)
+        for spec, one in zip(read.tables, tables_of(read), strict=True)
+    ]
     for table in tables:
         check_adds_up(table.stored)
     search = Search(time_limit, cancel, on_progress)
@@ -127,11 +129,13 @@ def run_batch(
         where = f"{read.path}, line {step.line}"
         if isinstance(step, Suppress):
             protect(tables, step, search, where)
+        elif isinstance(step, CellKeys):
+            with_cell_keys(tables[step.table - 1], step, search, where)
         elif isinstance(step, Apriori):
             with_known(tables[step.table - 1], step)
         elif isinstance(step, Write):
             table = tables[step.table - 1]
-            if step.format in PUBLISHED and not _may_be_published(table):
+            if step.format in PUBLISHED and not may_be_published(table):
                 withheld.append(step.file)
                 continue
             made, words = written(table, step, where)
@@ -144,21 +148,13 @@ def run_batch(
     return BatchResult(read.path, tuple(tables), tuple(files), tuple(withheld), told)
 
 
-def _check_order(batch: Batch) -> None:
-    """Refuse recodings behind what they would undo."""
-    before: str | None = None
-    for step in batch.steps:
-        if isinstance(step, Recode) and before is not None:
-            raise UsageError(f"{batch.path}, line {step.line}: <RECODE> comes before <{before}>; move it up")
-        if not isinstance(step, Recode):
-            before = before or type(step).__name__.upper()
-
-
 def _inputs(batch: Batch) -> set[Path]:
     found = {batch.path.resolve()}
     for table in batch.tables:
         found |= {table.opened.data.resolve(), table.opened.metadata.resolve()}
     found |= {step.file.resolve() for step in batch.steps if isinstance(step, Apriori)}
+    keys = (step for step in batch.steps if isinstance(step, CellKeys))
+    found |= {file.resolve() for step in keys for file in (step.noise, step.small) if file is not None}
     return found | {step.file.resolve() for step in batch.steps if isinstance(step, Recode) and step.file}
 
 
@@ -185,15 +181,6 @@ def _check_written(files: Sequence[Path] | dict[Path, bytes], batch: Batch) -> N
         )
 
 
-def _may_be_published(table: BatchTable) -> bool:
-    """Whether its audit passed; a table that nothing was done with is audited as it is."""
-    if table.changed is not None:
-        return True
-    if table.result is None and (table.stored.status == SENSITIVE).any():
-        table.result = audit_table(table.stored)
-    return table.result is None or table.result.protected
-
-
 def _told(table: BatchTable) -> dict[str, Any]:
     spec = table.spec
     found = table.result.to_dict() if table.result is not None else None
@@ -207,5 +194,12 @@ def _told(table: BatchTable) -> dict[str, Any]:
         "cost": None if found is None else found["cost"],
         "bound": None if found is None else found["bound"],
         "protected": None if found is None else found["protected"],
-        "changed": None if table.changed is None else table.changed.changed,
+        "changed": _changed(table),
     }
+
+
+def _changed(table: BatchTable) -> int | None:
+    """How many cells have another value than before, where they may."""
+    if table.noisy is not None:
+        return table.noisy.changed
+    return None if table.changed is None else table.changed.changed

@@ -10,16 +10,20 @@ import numpy.typing as npt
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.tables.argus.apriori import with_apriori
-from linkrisk.datasets.tables.argus.batch_commands import Apriori, Specified, Suppress
+from linkrisk.datasets.tables.argus.batch_commands import Apriori, CellKeys, Specified, Suppress
+from linkrisk.datasets.tables.argus.batch_lines import KEYS
 from linkrisk.datasets.tables.cells_and_relations import SECONDARY, SENSITIVE, StoredTable
 from linkrisk.datasets.tables.linking import link
 from linkrisk.solver.api.tables.adjust import adjust_table
+from linkrisk.solver.api.tables.batch.cell_keys import noisy_table
+from linkrisk.solver.api.tables.batch.sources import BatchSource
 from linkrisk.solver.api.tables.batch.tables import manual_share
 from linkrisk.solver.api.tables.changed import ChangedTable
+from linkrisk.solver.api.tables.insiders import SINGLETONS
+from linkrisk.solver.api.tables.noisy import NoisyTable
 from linkrisk.solver.api.tables.protect import DEFAULT_TIME_LIMIT, OPTIMAL, protect_table
 from linkrisk.solver.api.tables.result import TableResult
 from linkrisk.solver.api.tables.round import round_table
-from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.tables.suppression.large_tables import HEURISTIC, MODULAR
@@ -45,6 +49,12 @@ class BatchTable:
         Of suppression; of linked tables, that of all of them.
     changed : ChangedTable, optional
         Of rounding or adjustment.
+    noisy : NoisyTable, optional
+        With noise by cell keys.
+    source : BatchSource, optional
+        The records that it was made of.
+    known : bool
+        Whether a file has said something of its cells.
     """
 
     spec: Specified
@@ -52,11 +62,14 @@ class BatchTable:
     method: str = ""
     result: TableResult | None = None
     changed: ChangedTable | None = None
+    noisy: NoisyTable | None = None
+    source: BatchSource | None = None
+    known: bool = False
 
     @property
     def suppressed(self) -> BoolArray:
         """Cells that are not published, shape (n,)."""
-        if self.changed is not None:
+        if self.changed is not None or self.noisy is not None:
             return np.zeros(len(self.stored), dtype=np.bool_)
         return np.asarray(np.isin(self.stored.status, (SENSITIVE, SECONDARY)), dtype=np.bool_)
 
@@ -87,8 +100,6 @@ class Search:
 
 def with_known(table: BatchTable, step: Apriori) -> None:
     """Change the statuses, costs and levels that a file says."""
-    if table.method:
-        raise UsageError(f"{step.file}: what is known of cells comes before they are protected")
     table.stored = with_apriori(
         table.stored,
         step.file,
@@ -97,6 +108,23 @@ def with_known(table: BatchTable, step: Apriori) -> None:
         expand=step.expand,
         manual=manual_share(table.spec),
     )
+    table.known = True
+
+
+def with_cell_keys(table: BatchTable, step: CellKeys, search: Search, where: str) -> None:
+    """Add noise by cell keys.
+
+    Raises
+    ------
+    UsageError, DataError, FormulationError
+        If the metadata does not say what the noise is like, or there are no record keys.
+    """
+    table.noisy = noisy_table(table.source, table.spec, step, where)
+    table.method = KEYS
+    if table.known:
+        search.said.append(f"{where}, {KEYS}: what <APRIORI> says of cells is left out")
+    if table.spec.response is not None:
+        search.said.append(f"{where}, {KEYS}: keys that follow the cell key are mixed, not turned by a digit")
 
 
 def protect(tables: Sequence[BatchTable], step: Suppress, search: Search, where: str) -> None:
@@ -107,10 +135,7 @@ def protect(tables: Sequence[BatchTable], step: Suppress, search: Search, where:
     UsageError, DataError, FormulationError
         If the method is not here, or cannot protect the table.
     """
-    chosen = list(tables) if step.table == 0 else [tables[step.table - 1]]
-    for table in chosen:
-        if table.method:
-            raise UsageError(f"{where}: the table is protected by {table.method} already")
+    chosen = [tables[number - 1] for number in step.tables]
     _BY_METHOD[step.method](chosen, step, search, where)
     for table in chosen:
         table.method = step.method
@@ -120,7 +145,8 @@ def _suppress(tables: Sequence[BatchTable], step: Suppress, search: Search, wher
     method, instead = _SUPPRESSION[step.method]
     if instead:
         search.said.append(f"{where}, {step.method}: {instead}")
-    minutes = None if step.method in ("GH", "NET") else step.numbers[0] if step.numbers else None
+    minutes = step.numbers[0] if step.numbers and step.method in ("OPT", "MOD") else None
+    singletons = _against_singletons(step, search, where)
     totals = {tree.variable: tree.codes[0] for table in tables for tree in table.stored.trees}
     linked = len(tables) > 1
     whole = link([table.stored for table in tables], totals) if linked else tables[0].stored
@@ -128,6 +154,8 @@ def _suppress(tables: Sequence[BatchTable], step: Suppress, search: Search, wher
         whole,
         method=method,
         cost="given",
+        insiders=SINGLETONS if singletons else None,
+        as_far_as_possible=singletons,
         time_limit=search.seconds(minutes),
         cancel=search.cancel,
         on_progress=search.on_progress,
@@ -137,14 +165,27 @@ def _suppress(tables: Sequence[BatchTable], step: Suppress, search: Search, wher
         table.stored = _of_linked(table.stored, result.table, totals) if linked else result.table
 
 
+def _against_singletons(step: Suppress, search: Search, where: str) -> bool:
+    """Whether the only respondents of cells attack, too; what else the numbers say is left out."""
+    at, checks, left = _NUMBERS[step.method]
+    asked = any(step.numbers[at : at + checks])
+    more = step.numbers[at + checks :] if asked or checks else step.numbers[at:]
+    if asked and step.method == "MOD" and any(step.numbers[3:4]):
+        search.said.append(f"{where}, MOD: groups of few respondents are left out, only single ones count")
+    if any(more):
+        search.said.append(f"{where}, {step.method}: {left}")
+    return asked
+
+
 def _of_linked(table: StoredTable, whole: StoredTable, totals: Mapping[str, str]) -> StoredTable:
-    """A table with the statuses that its cells have in linked ones."""
-    status = dict(zip(whole.codes.itertuples(index=False, name=None), whole.status, strict=True))
+    """A table with the statuses and intervals that its cells have in linked ones."""
+    number = {key: at for at, key in enumerate(whole.codes.itertuples(index=False, name=None))}
     columns = [
         table.codes[name].tolist() if name in table.by else [totals[name]] * len(table) for name in whole.by
     ]
-    words = np.array([status[key] for key in zip(*columns, strict=True)])
-    return replace(table, status=words, cells=table.cells.assign(status=words))
+    place = [number[key] for key in zip(*columns, strict=True)]
+    taken = {name: whole.cells[name].to_numpy()[place] for name in ("status", "low", "high")}
+    return replace(table, status=whole.status[place], cells=table.cells.assign(**taken))
 
 
 def _round(tables: Sequence[BatchTable], step: Suppress, search: Search, where: str) -> None:
@@ -175,10 +216,6 @@ def _adjust(tables: Sequence[BatchTable], step: Suppress, search: Search, where:
     )
 
 
-def _refuse_keys(tables: Sequence[BatchTable], step: Suppress, search: Search, where: str) -> None:  # noqa: ARG001
-    raise UsageError(f"{where}: CKM is not run by batches here; tables cellkey does it")
-
-
 _SUPPRESSION = {
     "OPT": (OPTIMAL, ""),
     "MOD": (MODULAR, ""),
@@ -187,6 +224,14 @@ _SUPPRESSION = {
 }
 """The method of `protect_table`, and what is said where it is another one."""
 
+_NUMBERS = {
+    "OPT": (1, 0, "numbers behind the minutes are left out"),
+    "MOD": (1, 3, "the scaling of costs and bounds of margins are left out"),
+    "GH": (2, 1, "numbers behind that of singletons are left out"),
+    "NET": (0, 0, "its numbers are left out"),
+}
+"""Where numbers about singletons begin, how many there are, and what is said of those behind them."""
+
 _BY_METHOD: dict[str, Callable[[Sequence[BatchTable], Suppress, Search, str], None]] = {
     "OPT": _suppress,
     "MOD": _suppress,
@@ -194,5 +239,4 @@ _BY_METHOD: dict[str, Callable[[Sequence[BatchTable], Suppress, Search, str], No
     "NET": _suppress,
     "RND": _round,
     "CTA": _adjust,
-    "CKM": _refuse_keys,
 }

@@ -8,59 +8,34 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.category_names import spelled
-from linkrisk.datasets.microdata.formats.argus import Argus
 from linkrisk.datasets.microdata.formats.argus_files import read_text
-from linkrisk.datasets.microdata.formats.argus_metadata import Variable, parse_metadata
-from linkrisk.datasets.tables.argus.batch_commands import MICRODATA, Batch, Recode, Rule, Specified
+from linkrisk.datasets.microdata.formats.argus_metadata import parse_metadata
+from linkrisk.datasets.tables.argus.batch_commands import MICRODATA, Batch, Opened, Recode, Specified
 from linkrisk.datasets.tables.argus.ready_tables import RESPONDENTS, read_argus_table
-from linkrisk.datasets.tables.argus.trees import tree_of
 from linkrisk.datasets.tables.cells_and_relations import SAFE, SENSITIVE, STATUS, StoredTable, stored_table
-from linkrisk.datasets.tables.code_trees import CodeTree
 from linkrisk.datasets.tables.linking import link
-from linkrisk.datasets.tables.recoded_codes import cut_at_level, recoded
-from linkrisk.formulations.tables.primary_rules import Contributions, PrimaryRule, sensitive
+from linkrisk.formulations.tables.primary_rules import Contributions, sensitive
+from linkrisk.solver.api.tables.batch.safety_rules import SafetyRule, safety_rules, width_of
+from linkrisk.solver.api.tables.batch.sources import BatchSource, source_of
 from linkrisk.solver.api.tables.make import make_table
-from linkrisk.solver.api.tables.rules import primary_rule
 from linkrisk.solver.run.errors import UsageError
 
 MANUAL = 20.0
-_OF_HOLDINGS = {"P": 2, "NK": 2, "FREQ": 1, "REQ": 1}
-"""From which one on a rule of a kind is of holdings, not of respondents."""
 
 _BY_FREQUENCY, _UNITY, _BY_DISTANCE = "-1", "-2", "-3"
 
 
 @dataclass(frozen=True, eq=False)
-class BatchSource:
-    """Microdata of a batch, with the codes of its variables."""
+class ReadTable:
+    """A table of a batch as it was read; of microdata with its records."""
 
-    frame: pd.DataFrame
-    variables: dict[str, Variable]
-    trees: dict[str, CodeTree]
-
-    def named(self, name: str, what: str) -> str:
-        """The column of a name, whose capital letters may be others.
-
-        Raises
-        ------
-        DataError
-            If there is none.
-        """
-        found = next((one for one in self.variables if one.lower() == name.lower()), None)
-        if found is None:
-            raise DataError(f"{what}: there is no variable {name!r}; there are: {', '.join(self.variables)}")
-        return found
-
-    def of_kind(self, word: str) -> str | None:
-        """The column that metadata says is of a kind, such as ``weight``."""
-        return next((name for name, one in self.variables.items() if word in one.words), None)
+    stored: StoredTable
+    source: BatchSource | None = None
 
 
-def tables_of(batch: Batch) -> list[StoredTable]:
+def tables_of(batch: Batch) -> list[ReadTable]:
     """The tables of a batch, recoded, with the cells that are sensitive by its rules.
 
     Raises
@@ -68,12 +43,19 @@ def tables_of(batch: Batch) -> list[StoredTable]:
     UsageError, DataError, FormulationError
         If one cannot be made; the message names the line of the batch or the file.
     """
-    if batch.tables[0].opened.kind == MICRODATA:
-        source = _recoded(_source(batch), batch)
-        return [_of_records(source, one, f"{batch.path}, line {one.line}") for one in batch.tables]
-    if any(isinstance(one, Recode) for one in batch.steps):
-        raise UsageError(f"{batch.path}: <RECODE> is of microdata; cells have the codes that they have")
-    return [_of_cells(one, f"{batch.path}, line {one.line}") for one in batch.tables]
+    _check_recodings(batch)
+    sources: dict[Opened, BatchSource] = {}
+    found = []
+    for spec in batch.tables:
+        where, opened = f"{batch.path}, line {spec.line}", spec.opened
+        if opened.kind == MICRODATA:
+            if opened not in sources:
+                sources[opened] = source_of(batch, opened)
+            source = sources[opened]
+            found.append(ReadTable(_of_records(source, spec, where), source))
+        else:
+            found.append(ReadTable(_of_cells(spec, where)))
+    return found
 
 
 def manual_share(table: Specified) -> float:
@@ -81,54 +63,26 @@ def manual_share(table: Specified) -> float:
     return table.settings.get("MAN", MANUAL)
 
 
-def _source(batch: Batch) -> BatchSource:
-    opened = batch.tables[0].opened
-    known = parse_metadata(read_text(opened.metadata)[0], opened.metadata)
-    names = {name.lower() for one in batch.tables for name in one.by}
-    codes = [one.name for one in known.variables if one.name.lower() in names]
-    holdings = [one.name for one in known.variables if {"holding", "request"} & set(one.words)]
-    frame = Argus().read_pair(opened.metadata, opened.data, text_columns=[*codes, *holdings]).frame
-    variables = {one.name: one for one in known.variables}
-    trees = {name: tree_of(variables[name], _codes(frame, name), opened.metadata) for name in codes}
-    return BatchSource(frame, variables, trees)
-
-
-def _codes(frame: pd.DataFrame, name: str) -> list[str]:
-    return [spelled(code) for code in frame[name].dropna().unique()]
-
-
-def _recoded(source: BatchSource, batch: Batch) -> BatchSource:
-    """The microdata with recodings, which hold in all tables of the batch."""
+def _check_recodings(batch: Batch) -> None:
     for step in (one for one in batch.steps if isinstance(one, Recode)):
-        where = f"{batch.path}, line {step.line}"
-        name = source.named(step.variable, where)
-        table = batch.tables[step.table - 1]
-        if name.lower() not in {one.lower() for one in table.by}:
-            raise DataError(f"{where}: {name!r} is no variable of table {step.table}")
-        tree = source.trees[name]
-        if step.level is not None:
-            made, becomes = cut_at_level(tree, step.level)
-        else:
-            assert step.file is not None
-            made, becomes = recoded(tree, step.file)
-        column = source.frame[name].map(lambda code, to=becomes: to.get(spelled(code), code))
-        source = replace(
-            source, frame=source.frame.assign(**{name: column}), trees={**source.trees, name: made}
-        )
-    return source
+        if batch.tables[step.table - 1].opened.kind != MICRODATA:
+            raise UsageError(
+                f"{batch.path}, line {step.line}: <RECODE> is of microdata; cells have the codes that they "
+                "have"
+            )
 
 
 def _of_records(source: BatchSource, spec: Specified, where: str) -> StoredTable:
     by = [source.named(name, where) for name in spec.by]
     response = None if spec.response is None else source.named(spec.response, where)
-    own, held = _rules(spec, where)
+    own, held = safety_rules(spec, where)
     holding = source.of_kind("holding")
     if held and holding is None:
         raise DataError(f"{where}: its rules are of holdings, but no variable is <HOLDING>")
-    if response is None and any(name in ("P", "NK", "ZERO", "REQ") for name, _, _ in (*own, *held)):
+    if response is None and any(one.name != "FREQ" for one in (*own, *held)):
         raise DataError(f"{where}: P, NK, ZERO and REQ look at a response; frequencies have FREQ only")
-    frame = _with_requests(source)
-    parts: list[tuple[list[tuple[str, Rule, PrimaryRule]], str | None]] = []
+    frame = source.with_requests()
+    parts: list[tuple[list[SafetyRule], str | None]] = []
     parts += [(own, None)] if own or not held else []
     parts += [(held, holding)] if held else []
     tables = []
@@ -137,13 +91,12 @@ def _of_records(source: BatchSource, spec: Specified, where: str) -> StoredTable
             frame,
             by,
             response=response,
-            rules=[rule for _, _, rule in rules],
+            rules=[one.rule for one in rules],
             hierarchies={name: source.trees[name] for name in by},
             holding=column,
-            **_columns(source, spec, response, where, request=any(name == "REQ" for name, _, _ in rules)),
+            **columns_of(source, spec, where, request=any(one.name == "REQ" for one in rules)),
         )
-        stored = made.stored()
-        tables.append(_with_largest(stored, made.tabulated.seen.largest, rules, where))
+        tables.append(replace(_with_largest(made.stored(), made.tabulated.seen.largest, rules), name=where))
     stored = tables[0] if len(tables) == 1 else _joined(tables)
     return _with_costs(_missing_safe(stored, source, spec), spec, where)
 
@@ -154,48 +107,14 @@ def _joined(tables: Sequence[StoredTable]) -> StoredTable:
     return replace(link(tables, totals), trees=tables[0].trees, name=tables[0].name)
 
 
-def _rules(spec: Specified, where: str) -> tuple[list[tuple[str, Rule, PrimaryRule]], ...]:
-    """The rules of respondents and those of holdings; one of zeros says nothing."""
-    own: list[tuple[str, Rule, PrimaryRule]] = []
-    held: list[tuple[str, Rule, PrimaryRule]] = []
-    seen: dict[str, int] = {}
-    for rule in spec.rules:
-        at = seen[rule.name] = seen.get(rule.name, -1) + 1
-        text = _spelled_rule(rule, where)
-        if text is not None:
-            of_holdings = at >= _OF_HOLDINGS.get(rule.name, 99)
-            (held if of_holdings else own).append((rule.name, rule, primary_rule(text)))
-    return own, held
+def columns_of(source: BatchSource, spec: Specified, where: str, *, request: bool = False) -> dict[str, Any]:
+    """The other columns that `make_table` needs.
 
-
-def _spelled_rule(rule: Rule, where: str) -> str | None:
-    numbers = rule.numbers
-    if numbers[0] == 0 and rule.name != "ZERO" and not (rule.name == "REQ" and numbers[2]):
-        return None
-    if rule.name == "P":
-        prior = numbers[1] if len(numbers) == 3 else 100.0
-        intruders = numbers[-1] if len(numbers) > 1 else 1.0
-        if intruders != int(intruders):
-            raise DataError(f"{where}: P has {intruders:g} intruders, which is no whole number")
-        return f"p={numbers[0]:g},q={prior:g},m={int(intruders)}"
-    word = {"NK": "nk", "FREQ": "frequency", "ZERO": "zero", "REQ": "request"}[rule.name]
-    return f"{word}={','.join(f'{one:g}' for one in numbers)}"
-
-
-def _with_requests(source: BatchSource) -> pd.DataFrame:
-    """The microdata with 1 and 2 in the place of the codes of requests."""
-    name = source.of_kind("request")
-    if name is None:
-        return source.frame
-    codes = source.variables[name].words["request"].split()
-    kinds = {code: number for number, code in enumerate(codes[:2], start=1)}
-    return source.frame.assign(**{name: [kinds.get(str(one), 0) for one in source.frame[name]]})
-
-
-def _columns(
-    source: BatchSource, spec: Specified, response: str | None, where: str, *, request: bool
-) -> dict[str, Any]:
-    """The other columns that `make_table` needs."""
+    Raises
+    ------
+    DataError
+        If one is not there.
+    """
     found: dict[str, Any] = {}
     if spec.settings.get("WGT"):
         found["weight"] = source.of_kind("weight")
@@ -205,6 +124,7 @@ def _columns(
         found["request"] = source.of_kind("request")
         if found["request"] is None:
             raise DataError(f"{where}: REQ needs requests, but no variable is <REQUEST>")
+    response = None if spec.response is None else source.named(spec.response, where)
     if spec.shadow is not None and source.named(spec.shadow, where) != response:
         found["shadow"] = source.named(spec.shadow, where)
     if spec.cost is not None and not spec.cost.startswith("-"):
@@ -215,15 +135,11 @@ def _columns(
 
 
 def _with_largest(
-    stored: StoredTable,
-    largest: npt.NDArray[np.float64],
-    rules: Sequence[tuple[str, Rule, PrimaryRule]],
-    where: str,
+    stored: StoredTable, largest: npt.NDArray[np.float64], rules: list[SafetyRule]
 ) -> StoredTable:
     """The largest contributions that rules look at beside the cells."""
-    width = max((rule.width for _, _, rule in rules), default=0)
-    columns = {f"largest_{at + 1}": largest[:, at] for at in range(width)}
-    return replace(stored, cells=stored.cells.assign(**columns), name=where)
+    columns = {f"largest_{at + 1}": largest[:, at] for at in range(width_of(rules))}
+    return replace(stored, cells=stored.cells.assign(**columns))
 
 
 def _missing_safe(stored: StoredTable, source: BatchSource, spec: Specified) -> StoredTable:
@@ -259,7 +175,7 @@ def _of_cells(spec: Specified, where: str) -> StoredTable:
         recompute=spec.recompute,
         manual=manual_share(spec),
     )
-    own, held = _rules(spec, where)
+    own, held = safety_rules(spec, where)
     if held:
         raise DataError(f"{where}: rules of holdings look at microdata; cells have no holdings")
     if own:
@@ -267,13 +183,13 @@ def _of_cells(spec: Specified, where: str) -> StoredTable:
     return _with_costs(stored, spec, where, own_column=spec.cost != spec.response)
 
 
-def _by_rules(stored: StoredTable, rules: Sequence[tuple[str, Rule, PrimaryRule]], where: str) -> StoredTable:
+def _by_rules(stored: StoredTable, rules: list[SafetyRule], where: str) -> StoredTable:
     """Ready cells by rules that look at their counts and largest contributions."""
     names = [name for name in stored.cells.columns if name.startswith("largest_")]
-    width = max(rule.width for name, _, rule in rules if name != "REQ") if rules else 0
-    if any(name == "REQ" for name, _, _ in rules):
+    width = width_of(rules)
+    if any(one.name == "REQ" for one in rules):
         raise DataError(f"{where}: REQ looks at microdata; cells do not say who asked for protection")
-    if any(name in ("P", "NK") for name, _, _ in rules) and width > len(names):
+    if any(one.name in ("P", "NK") for one in rules) and width > len(names):
         raise DataError(
             f"{where}: its rules look at the {width} largest, but {len(names)} variables are <MAXSCORE>"
         )
@@ -283,7 +199,7 @@ def _by_rules(stored: StoredTable, rules: Sequence[tuple[str, Rule, PrimaryRule]
     largest = stored.cells[names].to_numpy(dtype=np.float64) if names else np.zeros((value.size, 1))
     counts = stored.cells[RESPONDENTS].to_numpy(dtype=np.float64)
     seen = Contributions(value, largest, counts)
-    found = sensitive(tuple(rule for _, _, rule in rules), seen)
+    found = sensitive(tuple(one.rule for one in rules), seen)
     unsafe = found.unsafe & (counts > 0) & (stored.status != SENSITIVE)
     frame = stored.cells.assign(**{STATUS: np.where(unsafe, SENSITIVE, stored.status)})
     frame["lower_protection"] = np.where(unsafe, found.lower, frame["lower_protection"])
@@ -306,6 +222,6 @@ def _with_costs(stored: StoredTable, spec: Specified, where: str, *, own_column:
         base = np.where(np.isnan(stored.numbers["cost"]), value, stored.numbers["cost"])
     else:
         base = value
-    cost = base**spec.power
+    cost = np.log1p(base) if spec.power == 0 else base**spec.power  # the manual: the power 0 means log
     numbers = {**stored.numbers, "cost": cost}
     return replace(stored, numbers=numbers, cells=stored.cells.assign(cost=cost))
