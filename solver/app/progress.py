@@ -14,7 +14,7 @@ from linkrisk.solver.run.incumbent import PROVEN
 
 @dataclass
 class Course:
-    """Attack and bound of one family over time.
+    """Attack and bound of one family over time, or cost and bound of what shall be least.
 
     Attributes
     ----------
@@ -30,6 +30,8 @@ class Course:
         How much of it.
     total : float or None
         Records, or the sum of their weights.
+    costs : bool
+        Whether the best answer is a cost, which the bound is below; the points are (seconds, bound, cost).
     """
 
     family: str
@@ -38,11 +40,15 @@ class Course:
     phase: str = ""
     work: str = ""
     total: float | None = None
+    costs: bool = False
 
     @property
     def interval(self) -> str:
         """Where the two stand."""
         _, attack, bound = self.points[-1]
+        if self.costs:
+            proven = bound - attack <= PROVEN * max(1.0, bound)
+            return f"cost {count(bound)}, " + ("proven least" if proven else f"at least {count(attack)}")
         of = "" if self.total is None else f" of {count(self.total)}"
         if bound - attack <= PROVEN:
             return f"{count(attack)}{of}, proven"
@@ -51,6 +57,9 @@ class Course:
     @property
     def sentence(self) -> str:
         """Where the two stand, and what is being done."""
+        if self.costs:  # its work says the same in words, or a step and how much of it is left
+            step = self.work if ": " in self.work and not self.work.startswith(f"{self.family}:") else ""
+            return ", ".join(part for part in (self.interval, step or self.phase) if part)
         return ", ".join(part for part in (self.interval, self.phase, self.work) if part)
 
 
@@ -86,6 +95,9 @@ class ProgressReader:
             return self.said
         course = self.courses[self._last]
         family = f"{course.family}: " if course.family else ""
+        if course.costs:
+            sentence = f"against {family}{course.sentence}" if family else course.sentence
+            return sentence[:1].upper() + sentence[1:]
         return f"{family}{course.sentence}"
 
     def read(self) -> bool:
@@ -110,7 +122,10 @@ class ProgressReader:
     def _take(self, said: dict[str, Any]) -> None:
         self.said = str(said.get("phase") or self.said)
         self.done = said.get("done", self.done)
+        costs = said.get("cost") is not None
         attack, bound = said.get("linked"), said.get("bound")
+        if costs and bound is not None:
+            attack, bound = bound, said["cost"]
         family = str(said.get("about") or "")
         if attack is None or bound is None:
             self._last = None
@@ -118,7 +133,7 @@ class ProgressReader:
             return
         seconds = float(said.get("seconds") or 0.0)
         course = self.courses.setdefault(family, Course(family, seconds))
-        self._last = family
+        self._last, course.costs = family, costs
         course.phase, course.work = str(said.get("phase") or ""), str(said.get("work") or "")
         course.total = said.get("total", course.total)
         point = (seconds - course.began, float(attack), float(bound))

@@ -13,6 +13,7 @@ from typing import Any
 import psutil
 
 from linkrisk.datasets.microdata.formats.registry import known_suffixes
+from linkrisk.datasets.microdata.hierarchies import TREE
 from linkrisk.datasets.microdata.writing import write_whole
 from linkrisk.solver.run.errors import UsageError
 
@@ -112,10 +113,11 @@ class Project:
         """
         safe = safe_name(name)
         suffix = Path(safe).suffix.lower()
-        if suffix not in (*known_suffixes(), ".toml", ".json"):
+        if suffix not in (*known_suffixes(), TREE, ".toml", ".json"):
             listed = ", ".join(known_suffixes())
             raise UsageError(
-                f"{safe} is of no kind that is read; use one of {listed}, or a schema (.toml, .json)"
+                f"{safe} is of no kind that is read; use one of {listed}, a tree of codes ({TREE}), or a "
+                "schema (.toml, .json)"
             )
         return free_name(self.folder / DATA / safe)
 
@@ -123,6 +125,11 @@ class Project:
     def data_files(self) -> list[str]:
         """Files with records, those that runs have masked included, by name."""
         return sorted(self._files(known_suffixes()))
+
+    @property
+    def trees(self) -> list[str]:
+        """Files of nothing but a tree of codes, by name."""
+        return sorted(self._files((TREE,)))
 
     @property
     def schemas(self) -> list[str]:

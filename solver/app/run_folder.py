@@ -27,6 +27,9 @@ RESULT, REPORT, CERTIFICATE, VERIFICATION = (
 PUBLISHED, INTERNAL, OUTSIDE = "table-published.csv", "table-internal.csv", "report-outside.html"
 """Of a protected table: what may be published, what stays in the house, the page for readers outside."""
 
+CONTRIBUTORS = "table-contributors.csv"
+"""Of a table of microdata with insiders: who contributed how much to which cell."""
+
 RECORD = "masking-record.json"
 """How a file was masked, with the seed: whoever has it can undo the masking."""
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import psutil
 
@@ -44,6 +45,7 @@ class Queue:
         run: Run,
         outputs: Mapping[int, str] | None = None,
         inputs: Mapping[str, str] | None = None,
+        asked: Mapping[str, Any] | None = None,
     ) -> Run:
         """Put a run at the end of the queue.
 
@@ -61,6 +63,8 @@ class Queue:
             In which file the output of a step is kept, where that is not the one of all.
         inputs : mapping of str to str, optional
             Files it reads, by what they are.
+        asked : mapping, optional
+            What was clicked, for a page that asks again.
         """
         content = {
             "kind": kind,
@@ -68,6 +72,7 @@ class Queue:
             "created": time.time(),
             "inputs": dict(inputs or {}),
             "steps": [list(step) for step in steps],
+            **({"asked": dict(asked)} if asked else {}),
             "outputs": [(outputs or {}).get(at, OUTPUT) for at in range(len(steps))],
         }
         write_whole(run.folder / COMMAND, json.dumps(content, indent=2, ensure_ascii=False) + "\n")

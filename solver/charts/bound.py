@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
@@ -17,6 +18,23 @@ SETTLED = 0.02
 """Part of the time after which the height of the picture counts; before, a search has hardly begun."""
 
 Point = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Lines:
+    """What the axis, the lower and the upper line are called; which of them is the best answer.
+
+    The best answer is a solid line with discs, the bound a dashed one with squares.
+    """
+
+    axis: str = "re-identified"
+    low: str = "attack"
+    high: str = "bound"
+    answer: str = "low"
+
+    def style(self, field: str) -> tuple[str, list[int]]:
+        """Colour and dashes of a line."""
+        return (WORST, [1, 0]) if field == self.answer else (SIMPLE, [6, 4])
 
 
 def bound(result: Result, family: str | None = None, *, live: bool = False) -> Chart | None:
@@ -46,7 +64,7 @@ def bound(result: Result, family: str | None = None, *, live: bool = False) -> C
         "Where they meet, the worst case is proven.",
         f"After {_seconds(trace[-1][0])} the best attack ({name}) links {low:,.10g} of {total:,.10g} "
         f"({share(low / total)}), and none links more than {high:,.10g} ({share(high / total)}): {state}.",
-        _picture(trace, None if live else _domain(trace)),
+        picture(trace, None if live else _domain(trace), Lines()),
         _table(trace, total),
     )
 
@@ -71,32 +89,39 @@ def _domain(trace: list[Point]) -> tuple[float, float]:
     return max(0.0, low - room), high + room
 
 
-def _picture(trace: list[Point], domain: tuple[float, float] | None) -> Picture:
+def picture(trace: list[Point], domain: tuple[float, float] | None, words: Lines) -> Picture:
+    """The two lines over time; without a domain the data can be given anew, see `bound`."""
     rows = [{"t": kept(t), "low": kept(low), "high": kept(high)} for t, low, high in trace]
     scale = alt.Scale(zero=False) if domain is None else alt.Scale(domain=list(domain), nice=False)
     base = named("trace").encode(
         x=alt.X("t:Q", title="seconds", scale=alt.Scale(nice=False), axis=alt.Axis(tickCount=6))
     )
-    y = alt.Y("low:Q", title="re-identified", scale=scale)
+    y = alt.Y("low:Q", title=words.axis, scale=scale)
     told = [
         alt.Tooltip("t:Q", title="seconds"),
-        alt.Tooltip("low:Q", title="attack", format=",.10~g"),
-        alt.Tooltip("high:Q", title="bound", format=",.10~g"),
+        alt.Tooltip("low:Q", title=words.low, format=",.10~g"),
+        alt.Tooltip("high:Q", title=words.high, format=",.10~g"),
     ]
     lines: list[Any] = [
         base.mark_area(interpolate="step-after", opacity=0.14, color=INK, clip=True).encode(
             y=y, y2=alt.Y2("high:Q")
         )
     ]
-    for field, colour, dash in (("low", WORST, [1, 0]), ("high", SIMPLE, [6, 4])):
+    for field in ("low", "high"):
+        colour, dash = words.style(field)
         line = base.mark_line(
             interpolate="step-after", strokeWidth=2.5, strokeDash=dash, color=colour, clip=True
         )
         lines.append(line.encode(y=alt.Y(f"{field}:Q")))
+    other = "high" if words.answer == "low" else "low"
     lines += [
-        base.mark_circle(size=45, color=WORST, opacity=1, clip=True).encode(y=alt.Y("low:Q"), tooltip=told),
-        base.mark_square(size=40, color=SIMPLE, opacity=1, clip=True).encode(y=alt.Y("high:Q"), tooltip=told),
-        *_labels(base),
+        base.mark_circle(size=45, color=WORST, opacity=1, clip=True).encode(
+            y=alt.Y(f"{words.answer}:Q"), tooltip=told
+        ),
+        base.mark_square(size=40, color=SIMPLE, opacity=1, clip=True).encode(
+            y=alt.Y(f"{other}:Q"), tooltip=told
+        ),
+        *_labels(base, words),
     ]
     data = {"trace": rows}
     if domain is None:
@@ -106,16 +131,16 @@ def _picture(trace: list[Point], domain: tuple[float, float] | None) -> Picture:
     return Picture(alt.layer(*lines).properties(height=HEIGHT), data)
 
 
-def _labels(base: alt.Chart) -> list[alt.Chart]:
-    """Behind the last point: the attack below, the bound above."""
+def _labels(base: alt.Chart, words: Lines) -> list[alt.Chart]:
+    """Behind the last point: what the lower line is below it, what the upper one is above."""
     last = base.transform_window(
         rank="rank()", sort=[alt.SortField("t", order="descending")]
     ).transform_filter("datum.rank == 1")
     return [
         last.mark_text(align="left", dy=dy, dx=8, fontWeight="bold")
-        .transform_calculate(said=f"'{words} ' + format(datum.{field}, ',.10~g')")
+        .transform_calculate(said=f"'{name} ' + format(datum.{field}, ',.10~g')")
         .encode(y=alt.Y(f"{field}:Q"), text=alt.Text("said:N"))
-        for field, words, dy in (("low", "attack", 8), ("high", "bound", -8))
+        for field, name, dy in (("low", words.low, 8), ("high", words.high, -8))
     ]
 
 

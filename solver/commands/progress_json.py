@@ -18,8 +18,9 @@ class ProgressJson(Display):
     The last state is always written, of each family or measure too.
 
     Keys: ``seconds`` since the beginning, ``phase``, ``about`` (the family, measure, masking or backend),
-    ``linked``, ``bound`` and ``total`` (of a search), ``work`` (how much of the phase), ``done`` (share of
-    the whole call, 0 to 1; it grows in steps). What is not known is null.
+    ``linked``, ``bound`` and ``total`` (of a search; ``cost`` and ``bound`` of one for the least), ``work``
+    (how much of the phase), ``done`` (share of the whole call, 0 to 1; it grows in steps). What is not known
+    is null.
     """
 
     every = 0.2
@@ -51,6 +52,7 @@ class ProgressJson(Display):
             "phase": phase_name(progress.phase),
             "about": progress.about or None,
             "linked": _finite(progress.value),
+            "cost": _finite(progress.cost),
             "bound": _finite(progress.bound),
             "total": progress.total,
             "work": progress.work or None,

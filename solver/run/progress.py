@@ -45,6 +45,9 @@ class Progress:
         Records (or weight) that there are, where they are known.
     done : float or None
         Share of the whole call that is done, from 0 to 1, where it is known. It grows in steps.
+    cost : float
+        Instead of a value, where the least is searched: that of the best answer; `bound` is below it. NaN
+        else.
     """
 
     seconds: float
@@ -55,6 +58,12 @@ class Progress:
     about: str = ""
     total: float | None = None
     done: float | None = None
+    cost: float = math.nan
+
+    @classmethod
+    def of_cost(cls, phase: str, cost: float, bound: float, work: str, *, about: str = "") -> Progress:
+        """That of a search for the least, whose `work` says cost and bound in words."""
+        return cls(0.0, math.nan, bound, phase, work, about, cost=cost)
 
     @classmethod
     def uncounted(cls, phase: str, work: str = "", *, about: str = "", done: float | None = None) -> Progress:

@@ -11,6 +11,7 @@ from nicegui import ui
 from nicegui.events import UploadEventArguments
 
 from linkrisk.datasets.microdata.formats.registry import known_suffixes
+from linkrisk.datasets.microdata.hierarchies import TREE
 from linkrisk.solver.app.pages import layout
 from linkrisk.solver.app.project import OWN, SCHEMA_END
 from linkrisk.solver.app.state import State
@@ -61,6 +62,8 @@ def register(state: State) -> None:
         others = [name for name in schemas if not name.endswith(SCHEMA_END)]
         if others:
             layout.text("p", f"Also there, as schema: {', '.join(sorted(others))}", "quiet small")
+        if state.project.trees:
+            layout.text("p", f"Trees of codes, for tables: {', '.join(state.project.trees)}", "quiet small")
 
 
 def _actions(name: str) -> None:
@@ -109,7 +112,8 @@ def _upload(state: State, files: Callable[[], object]) -> None:
         "for (const one of document.querySelectorAll('.q-uploader__input'))"
         " { one.tabIndex = 0; one.removeAttribute('title'); }"
     )
-    layout.text("p", f"Read are {', '.join(known_suffixes())}, and schemas (.toml, .json).", "quiet small")
+    kinds = f"Read are {', '.join(known_suffixes())}, trees of codes ({TREE}), and schemas (.toml, .json)."
+    layout.text("p", kinds, "quiet small")
 
 
 def _size(size: int) -> str:

@@ -1,4 +1,4 @@
-"""The bound closes: attack and bound of each family on a chart that moves while the search runs."""
+"""The bound closes: attack and bound of each family, or cost and bound, on a chart while the search runs."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from linkrisk.solver.app.pages import layout
 from linkrisk.solver.app.progress import Course, ProgressReader
 from linkrisk.solver.app.run_folder import Run
 from linkrisk.solver.app.vega import VegaChart
+from linkrisk.solver.charts.chart import Chart
+from linkrisk.solver.charts.costs import costs
 from linkrisk.solver.charts.gallery import draw
 
 _SEARCHED = ("", *AGGREGATORS)
@@ -41,7 +43,7 @@ class Live:
         new = self._reader.read()
         self._heard = time.monotonic() if new else self._heard
         # The searches of a sweep are as many as its maskings: its map shows them.
-        courses = [one for one in self._reader.courses.values() if one.family in _SEARCHED]
+        courses = [one for one in self._reader.courses.values() if one.costs or one.family in _SEARCHED]
         if courses:
             self._show(visible=True)
         since = time.monotonic() - self._heard if going else 0.0
@@ -54,7 +56,8 @@ class Live:
             said.set_text(course.sentence if going and course is courses[-1] else course.interval)
             if new or going:
                 chart.put({"trace": rows[course.family], "span": span})
-            chart.describe(f"Attack and bound over time: {course.interval}")
+            what = "Cost" if course.costs else "Attack"
+            chart.describe(f"{what} and bound over time: {course.interval}")
 
     def _show(self, *, visible: bool) -> None:
         for element in (self._title, self._reading, self._place):
@@ -62,12 +65,9 @@ class Live:
 
     def _add(self, course: Course) -> None:
         with self._place, ui.element("section").classes("course"):
-            layout.text("h3", family_words(course.family) or "Worst case")
+            layout.text("h3", _title(course))
             said = layout.text("p", "", "small")
-            trace = [[row["t"], row["low"], row["high"]] for row in _rows(course, 0.0)]
-            known = {"aggregator": course.family or "worst case", "records": course.total, "trace": trace}
-            chart = draw("bound", known, live=True)
-            assert chart is not None  # a course has a point
+            chart = _chart(course)
             self._reading.set_text(chart.reading)
             self._charts[course.family] = (said, VegaChart.of(chart))
 
@@ -80,9 +80,25 @@ def family_words(name: str) -> str:
     return words[:1].upper() + words[1:]
 
 
+def _title(course: Course) -> str:
+    if course.costs:
+        return f"Against {course.family} alone" if course.family else "Against all attackers"
+    return family_words(course.family) or "Worst case"
+
+
+def _chart(course: Course) -> Chart:
+    trace = [(row["t"], row["low"], row["high"]) for row in _rows(course, 0.0)]
+    if course.costs:
+        return costs(trace)
+    known = {"aggregator": course.family or "worst case", "records": course.total, "trace": trace}
+    found = draw("bound", known, live=True)
+    assert found is not None  # a course has a point
+    return found
+
+
 def _rows(course: Course, since: float) -> list[dict[str, float]]:
     first = next((at for at, point in enumerate(course.points) if point[1] > 0), 0)
-    points = course.points[first:]  # before the first attack there is nothing to be seen but its zero
+    points = course.points[first:]  # before the first attack, or bound, there is only its zero to be seen
     if since > 0:  # nothing has changed for so long
         seconds, attack, bound = points[-1]
         points = [*points, (seconds + since, attack, bound)]

@@ -11,6 +11,7 @@ from linkrisk.solver.app.downloads import commands_text
 from linkrisk.solver.app.pages import layout, sweep_map
 from linkrisk.solver.app.run_folder import (
     CERTIFICATE,
+    CONTRIBUTORS,
     INTERNAL,
     OUTSIDE,
     PUBLISHED,
@@ -21,6 +22,7 @@ from linkrisk.solver.app.run_folder import (
     Run,
 )
 from linkrisk.solver.app.state import State
+from linkrisk.solver.app.table_steps import CELLS, RELATIONS
 
 WORDS = {
     RESULT: "the result as JSON",
@@ -30,6 +32,9 @@ WORDS = {
     PUBLISHED: "the table as it may be published",
     INTERNAL: "all cells with status and interval: for the house",
     OUTSIDE: "the report for readers outside",
+    CELLS: "the cells of the table, as they were made: for the house",
+    RELATIONS: "the relations between the cells",
+    CONTRIBUTORS: "what each respondent contributed to each cell: for the house",
     RECORD: "how the file was masked, with the seed: keep it secret, it undoes the masking",
 }
 
@@ -65,8 +70,7 @@ def show(state: State, run: Run) -> None:
     layout.text("p", "In the project folder these commands do the same:", "quiet small")
     layout.code(commands_text(run) if len(run.lines) > 1 else "\n".join(run.lines))
     if command["kind"] == "tables":
-        address = layout.address("/tables", **command.get("inputs", {}))
-        ui.link("Ask again with other settings", address)
+        ui.link("Ask again with other settings", layout.address("/tables", again=run.name))
     elif command["kind"] != "mask":
         pair = {
             what: name for what, name in command.get("inputs", {}).items() if what in ("original", "masked")

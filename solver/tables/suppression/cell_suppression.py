@@ -26,6 +26,9 @@ from linkrisk.solver.tables.suppression.reachability import kept_from_nobody
 from linkrisk.solver.tables.suppression.thinning import Thinning, protection
 
 PHASE = "suppressing cells"
+OUTSIDER = "the outsider"
+"""Who attacks in the search before the one against everybody."""
+
 _START_SHARE, _OUTSIDER_SHARE = 0.3, 0.25
 """Of the time: for a pattern to begin with, and for the problem of the outsider before that of insiders."""
 
@@ -104,7 +107,7 @@ def suppress_cells(
             table, separator, witnesses, start, clock, report, rows=noted.latest(), least=outside.bound
         )
     better, bound = search.own() if backend is None else search.by(backend, seed)
-    return _pattern(table, better, bound)
+    return search.told(_pattern(table, better, bound))
 
 
 def _pattern(table: CellTable, suppressed: BoolArray, bound: float) -> Pattern:
@@ -118,8 +121,8 @@ def _outside(
     """The answer against the outsider alone, in a part of the time: its bound holds against everybody."""
     part = _part(clock, _OUTSIDER_SHARE)
     start = _start(table, noted, witnesses, _part(part, _START_SHARE))
-    search = _Search(table, noted, witnesses, start, part, report, who="the outsider: ")
-    return _pattern(table, *search.own())
+    search = _Search(table, noted, witnesses, start, part, report, who=OUTSIDER)
+    return search.told(_pattern(table, *search.own()))
 
 
 def _part(clock: Clock, share: float) -> Clock:
@@ -224,9 +227,20 @@ class _Search:
     def _tell(self, cost: float, bound: float) -> bool:
         """Say how far it is, and whether to stop."""
         if self.report is not None:
-            cost, bound = self._in_costs(cost), self._in_costs(max(bound, 0.0))
-            self.report(Progress.uncounted(PHASE, f"{self.who}cost {cost:,.6g}, at least {bound:,.6g}"))
+            tell_cost(self.report, self._in_costs(cost), self._in_costs(max(bound, 0.0)), self.who)
         return self.clock.expired
+
+    def told(self, pattern: Pattern) -> Pattern:
+        """The pattern, whose cost and bound are told as the last ones."""
+        if self.report is not None:
+            tell_cost(self.report, pattern.cost, pattern.bound, self.who)
+        return pattern
+
+
+def tell_cost(report: Reporter, cost: float, bound: float, who: str = "") -> None:
+    """Say where the cost of the best pattern and the bound stand."""
+    said = f"cost {cost:,.6g}, at least {bound:,.6g}"
+    report(Progress.of_cost(PHASE, cost, bound, f"{who}: {said}" if who else said, about=who))
 
 
 def _cost(table: CellTable, suppressed: BoolArray) -> float:

@@ -6,6 +6,7 @@ repaired.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -15,7 +16,7 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.tables.attackers.demands import Met, unmet
-from linkrisk.solver.tables.suppression.cell_suppression import PHASE, Pattern
+from linkrisk.solver.tables.suppression.cell_suppression import PHASE, Pattern, tell_cost
 from linkrisk.solver.tables.suppression.meeting import Attacked, CannotMeetError
 from linkrisk.solver.tables.suppression.modular import Modular
 from linkrisk.solver.tables.suppression.repair import Thinning, cheapest_that_do, repaired
@@ -107,6 +108,8 @@ def suppress_large(
     cost = table.cost_of(suppressed)
     if method == HEURISTIC:
         search.bounded()
+    if report is not None:
+        tell_cost(report, cost, min(search.subtables.bound, cost))
     return LargePattern(
         suppressed,
         cost,
@@ -129,13 +132,14 @@ class _Search:
         self._everything: BoolArray = ~table.fixed
         self.attackers = [self._attacked(view) for view in views]
         self.subtables = Modular(table, subtables(table.relations))
-        self._best = _Found(self._everything)
+        self._best, self._cost = _Found(self._everything), math.nan
         self.open: int | None = None
 
     def tell(self, step: str, state: str) -> None:
         """Say what is being done."""
         if self._report is not None:
-            self._report(Progress.uncounted(PHASE, f"{step}: {state}"))
+            bound = self.subtables.bound
+            self._report(Progress.of_cost(PHASE, self._cost, bound, f"{step}: {state}"))
 
     def left(self, step: str, what: str) -> Callable[[int], None]:
         """What says how many are left."""
@@ -179,8 +183,13 @@ class _Search:
             return
         self.tell("a first pattern", "of the cheapest cells")
         suppressed = cheapest_that_do(self._table, self.attackers, self._part(_EARLY))
-        if self._table.cost_of(suppressed) < self._table.cost_of(self._best.suppressed):
-            self._best = _Found(suppressed)
+        self._keep(_Found(suppressed))
+
+    def _keep(self, found: _Found) -> None:
+        """Keep a pattern if it is the cheapest so far."""
+        cost = self._table.cost_of(found.suppressed)
+        if cost < self._table.cost_of(self._best.suppressed):
+            self._best, self._cost = found, cost
 
     def _repair(self, pattern: BoolArray, clock: Clock) -> None:
         """Keep a pattern, repaired, if it is the cheapest so far."""
@@ -193,9 +202,7 @@ class _Search:
             return
         self.open = opened if self.open is None else self.open
         if whole:
-            found = _Found(suppressed, int((suppressed & ~pattern).sum()))
-            if self._table.cost_of(suppressed) < self._table.cost_of(self._best.suppressed):
-                self._best = found
+            self._keep(_Found(suppressed, int((suppressed & ~pattern).sum())))
 
     def _part(self, share: float) -> Clock:
         left = self._clock.seconds_left

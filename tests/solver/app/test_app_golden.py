@@ -31,6 +31,17 @@ def kept(tmp_path: Path) -> dict[str, object]:
     add_masked_risk(queue, Question(original), METHODS[:1], "11")
     add_table(queue, TableQuestion("data/cells.csv", "data/relations.csv", cost="unit", seconds=9.0))
     add_table(queue, TableQuestion(microdata=original, by=("age", "a b"), response="income", seed=4))
+    trees = (("age", "data/age tree.hrc"), ("other", "data/other.csv"))
+    insiders = {
+        "insiders": "contributors",
+        "coalitions": "data/cartel.csv",
+        "respondent": "id",
+        "partly": True,
+    }
+    add_table(
+        queue,
+        TableQuestion(microdata=original, by=("age",), hierarchies=trees, method="modular", **insiders),
+    )
     found = {}
     for run in reversed(runs_of(project)):
         command = {key: value for key, value in run.command.items() if key != "created"}

@@ -166,6 +166,49 @@ def test_a_table_is_protected_and_its_grid_is_seen(page: Any, address: str, fold
     no_serious_violation(page)
 
 
+def choose(page: Any, label: str, option: str) -> None:
+    """Choose of a list; the next one is opened when this one has closed."""
+    page.get_by_label(label, exact=True).click()
+    page.get_by_role("option", name=option, exact=True).click()
+    page.get_by_role("option").first.wait_for(state="hidden")
+
+
+def test_hierarchies_and_insiders_are_asked_for(page: Any, address: str, folder: Path) -> None:
+    lines = [f"f{at},{'NS'[at % 2]}{at % 4},{'ab'[at % 3 % 2]},{10 + at}" for at in range(24)]
+    (folder / "data" / "firms.csv").write_text("\n".join(["firm,region,size,turnover", *lines]) + "\n")
+    (folder / "data" / "regions.hrc").write_text("N\n@N0\n@N2\nS\n@S1\n@S3\n")
+    page.goto(f"{base(address)}/tables")
+    page.get_by_text("A table of microdata").click()
+    choose(page, "File of microdata", "data/firms.csv")
+    page.get_by_label("By", exact=True).click()
+    for name in ("region", "size"):
+        page.get_by_role("option", name=name).click()
+    page.keyboard.press("Escape")
+    page.get_by_role("option").first.wait_for(state="hidden")
+    choose(page, "What is summed", "turnover")
+    choose(page, "Hierarchy of region", "data/regions.hrc")
+    assert not page.get_by_label("Names of respondents").is_visible()
+    choose(page, "Besides outsiders", "every respondent")
+    choose(page, "Names of respondents", "firm")
+    page.get_by_text("Where a level cannot be kept").click()
+    choose(page, "Method", "optimal")
+    shown = page.locator("pre.code").inner_text()
+    for word in ("--hierarchy region=data/regions.hrc", "--respondent firm", "--as-far-as-possible"):
+        assert word in shown
+    no_serious_violation(page)
+    page.set_viewport_size({"width": 400, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") == 400
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.get_by_role("button", name="Start").click()
+    page.get_by_text(re.compile("^(done|failed)$")).wait_for()
+    assert "insiders" in page.locator(".headline").inner_text()
+    page.get_by_role("link", name="table-contributors.csv").wait_for()
+    page.locator(".course svg").first.wait_for()
+    page.get_by_role("link", name="Ask again with other settings").click()
+    page.get_by_text("--as-far-as-possible").wait_for()
+    no_serious_violation(page)
+
+
 def test_names_and_values_are_text(page: Any, address: str) -> None:
     page.goto(f"{base(address)}/file?name=data/odd.csv")
     page.get_by_text(SCRIPT).first.wait_for()

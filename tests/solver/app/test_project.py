@@ -98,7 +98,7 @@ def test_a_given_file_takes_no_place_of_another(tmp_path: Path) -> None:
 
 def test_other_kinds_of_files_are_not_taken(tmp_path: Path) -> None:
     with pytest.raises(
-        UsageError, match=r"^tool\.exe is of no kind that is read; use one of \.csv, .*\.json\)$"
+        UsageError, match=r"^tool\.exe is of no kind that is read; use one of \.csv, .*\.hrc.*\.json\)$"
     ):
         opened(tmp_path).new_data("tool.exe")
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -11,10 +13,12 @@ from app_projects import finished, opened
 from table_files import write_table_files
 
 from linkrisk.solver.app.answers import answer
+from linkrisk.solver.app.progress import ProgressReader
 from linkrisk.solver.app.project import Project
 from linkrisk.solver.app.run_folder import State
 from linkrisk.solver.app.run_queue import Queue
 from linkrisk.solver.app.table_steps import TableQuestion, add_table, table_steps
+from linkrisk.solver.charts.costs import costs
 from linkrisk.solver.commands.program import build_parser
 from linkrisk.solver.run.errors import UsageError
 
@@ -77,10 +81,122 @@ def test_a_table_of_microdata(project: Project) -> None:
         build_parser([step[0]]).parse_args(step)
 
 
+FIRMS = "".join(
+    f"f{at // 2},{region}{at % 3},{size},{10 + 7 * at}\n"
+    for at, region in enumerate("NNNNSSSSEEEE" * 2)
+    for size in "ab"
+)
+
+
+def with_firms(project: Project) -> TableQuestion:
+    """Microdata with a tree of regions, and a question about them and every respondent."""
+    data = project.folder / "data"
+    (data / "firms.csv").write_text("firm,region,size,turnover\n" + FIRMS)
+    (data / "regions.hrc").write_text(
+        "".join(f"{one}\n" + "".join(f"@{one}{at}\n" for at in range(3)) for one in "NSE")
+    )
+    return TableQuestion(
+        microdata="data/firms.csv",
+        by=("region", "size"),
+        response="turnover",
+        rules=("frequency=3",),
+        hierarchies=(("region", "data/regions.hrc"), ("gone", "data/regions.hrc")),
+        insiders="contributors",
+        respondent="firm",
+        partly=True,
+        method="optimal",
+    )
+
+
+def test_hierarchies_and_insiders_of_microdata(project: Project) -> None:
+    queue, asked = Queue(project), with_firms(project)
+    run = add_table(queue, asked)
+    finished(queue, run)
+    assert run.state is State.DONE, run.text("log.txt")
+    made, suppressed = run.command["steps"]
+    for step in (made, suppressed):
+        build_parser([step[0]]).parse_args(step)
+    assert [made[at + 1] for at, word in enumerate(made) if word == "--hierarchy"] == [
+        "region=data/regions.hrc"
+    ]
+    assert {"--insiders", "--as-far-as-possible"} < set(suppressed)
+    assert set(run.files()) == FILES | {"table-cells.csv", "table-relations.csv", "table-contributors.csv"}
+    assert len(pd.read_csv(run.folder / "table-cells.csv")) == 13 * 3
+    assert run.result["insiders"]["attackers"] == 12
+    assert "12 insiders" in answer(run)
+    reader = ProgressReader(run)
+    reader.read()
+    last = list(reader.courses.values())[-1]
+    assert last.costs
+    assert last.points[-1][1:] == (run.result["bound"], run.result["cost"])
+    assert TableQuestion.again(run.command["asked"], project) == asked
+    (project.folder / "data" / "regions.hrc").unlink()
+    assert TableQuestion.again(run.command["asked"], project).hierarchies == ()
+
+
+def test_files_of_insiders_of_a_table_that_is_there(project: Project) -> None:
+    for name, head in (("who", "cell,contributor,amount"), ("cartel", "coalition,contributor")):
+        (project.folder / "data" / f"{name}.csv").write_text(f"{head}\n")
+    asked = replace(ASKED, insiders="singletons", contributors="data/who.csv", coalitions="data/cartel.csv")
+    (step,) = table_steps(asked, "x")
+    at = step.index("--insiders")
+    assert step[at : at + 6] == [
+        *("--insiders", "singletons", "--contributors", "data/who.csv"),
+        *("--coalitions", "data/cartel.csv"),
+    ]
+    listed = replace(
+        ASKED, relations="", insiders="file", listed="data/who.csv", hierarchies=(("a", "t.csv"),)
+    )
+    (step,) = table_steps(listed, "x")
+    assert step[2:8] == ["--cells", "data/cells.csv", "--hierarchy", "a=t.csv", "--insiders", "data/who.csv"]
+    assert listed.inputs == {
+        "cells": "data/cells.csv",
+        "insiders": "data/who.csv",
+        "hierarchy a": "t.csv",
+    }
+
+
+@pytest.mark.parametrize(
+    ("work", "about", "sentence"),
+    [
+        ("cost 80, at least 69", None, "Cost 80, at least 69, suppressing cells"),
+        ("repair: 7 levels left", None, "Cost 80, at least 69, repair: 7 levels left"),
+        (
+            "the outsider: cost 80, at least 69",
+            "the outsider",
+            "Against the outsider: cost 80, at least 69, suppressing cells",
+        ),
+    ],
+)
+def test_what_a_search_says_of_its_cost(
+    project: Project, work: str, about: str | None, sentence: str
+) -> None:
+    run = Queue(project).folder("tables")
+    said = {"seconds": 1.0, "phase": "suppressing cells", "about": about, "linked": None, "work": work}
+    lines = [{**said, "cost": None, "bound": 60.0}, {**said, "cost": 80.0, "bound": 69.0}]
+    (run.folder / "progress.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
+    reader = ProgressReader(run)
+    reader.read()
+    assert reader.sentence == sentence
+    (course,) = reader.courses.values()
+    assert course.points == [(0.0, 69.0, 80.0)]
+    chart = costs(course.points)
+    assert "costs 80, and none costs less than 69" in chart.description
+
+
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
         (TableQuestion(), "choose a file of cells, or one of microdata"),
+        (replace(ASKED, insiders="file"), "choose the file of insiders, or other attackers"),
+        (
+            replace(ASKED, insiders="contributors"),
+            "who attacks knows what it contributed: choose the file of contributions",
+        ),
+        (
+            replace(ASKED, coalitions="c.csv"),
+            "who attacks knows what it contributed: choose the file of contributions",
+        ),
         (
             TableQuestion(microdata="m.csv"),
             "a table of microdata needs explanatory variables: choose one or more",

@@ -14,7 +14,7 @@ from linkrisk.solver.commands.progress import SILENT, progress_line, reporter
 from linkrisk.solver.commands.progress_json import ProgressJson
 from linkrisk.solver.run.progress import Progress, of_search, part_of_call
 
-KEYS = ["seconds", "phase", "about", "linked", "bound", "total", "work", "done"]
+KEYS = ["seconds", "phase", "about", "linked", "cost", "bound", "total", "work", "done"]
 
 
 def lines(stream: io.StringIO) -> list[dict]:
@@ -34,8 +34,8 @@ def test_the_last_state_is_always_written(monkeypatch):
     assert all(list(line) == KEYS for line in written)
     assert written[0] | {"seconds": 0} == dict.fromkeys(KEYS) | {"seconds": 0, "phase": "reading"}
     assert written[-1] | {"seconds": 0} == {
-        "seconds": 0, "phase": "proving", "about": "owa", "linked": 500.0, "bound": 501.5, "total": 600.0,
-        "work": "7 cores", "done": 0.25,
+        "seconds": 0, "phase": "proving", "about": "owa", "linked": 500.0, "cost": None,
+        "bound": 501.5, "total": 600.0, "work": "7 cores", "done": 0.25,
     }  # fmt: skip
     assert [line["seconds"] for line in written] == sorted(line["seconds"] for line in written)
 
@@ -60,6 +60,17 @@ def test_the_last_state_of_every_family_is_written(monkeypatch):
     line.close()
     last = {line["about"]: line["linked"] for line in lines(stream) if line["about"]}
     assert last == {"owa": 3.0, "choquet": 3.0, "mahalanobis": 3.0}
+
+
+def test_the_cost_of_what_shall_be_least():
+    stream = io.StringIO()
+    line = ProgressJson(stream, "reading")
+    line.report(
+        Progress.of_cost("suppressing cells", 80.0, 69.0, "cost 80, at least 69", about="the outsider")
+    )
+    line.close()
+    last = lines(stream)[-1]
+    assert (last["linked"], last["cost"], last["bound"], last["about"]) == (None, 80.0, 69.0, "the outsider")
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
