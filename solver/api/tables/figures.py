@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,7 @@ def suppression_figures(
         variable and code; ``intervals``: a column for each thing that is known of the suppressed cells;
         ``all``: codes, values and statuses of all cells, or None where they are more than `MOST_CELLS`.
     """
-    codes, at = _codes(stored), found.cells
+    codes, at = codes_by(stored.cells, stored.by), found.cells
     status = pd.Series(status, dtype=str)
     return {
         "variables": list(codes),
@@ -59,11 +59,11 @@ def suppression_figures(
             "audited": found.audited.tolist(),
             "undecided": found.undecided.tolist(),
         },
-        "all": _all_cells(codes, {"value": table.value, STATUS: status}),
+        "all": all_cells(codes, {"value": table.value, STATUS: status}),
     }
 
 
-def _all_cells(codes: Mapping[str, pd.Series[Any]], columns: Mapping[str, Any]) -> dict[str, Any] | None:
+def all_cells(codes: Mapping[str, pd.Series[Any]], columns: Mapping[str, Any]) -> dict[str, Any] | None:
     """Codes and these columns of all cells; None where they are too many."""
     found = {name: np.asarray(values).tolist() for name, values in columns.items()}
     if len(found["value"]) > MOST_CELLS:
@@ -71,12 +71,9 @@ def _all_cells(codes: Mapping[str, pd.Series[Any]], columns: Mapping[str, Any]) 
     return {"codes": [column.tolist() for column in codes.values()], **found}
 
 
-def _codes(stored: StoredTable) -> dict[str, pd.Series[Any]]:
+def codes_by(cells: pd.DataFrame, by: Sequence[str]) -> dict[str, pd.Series[Any]]:
     """Codes by variable, as messages spell them; empty where a cell of linked tables has none."""
-    return {
-        str(name): stored.cells[name].map(spelled, na_action="ignore").fillna("").astype(str)
-        for name in stored.by
-    }
+    return {str(name): cells[name].map(spelled, na_action="ignore").fillna("").astype(str) for name in by}
 
 
 def _by_status(status: pd.Series[Any], size: FloatArray) -> dict[str, dict[str, Any]]:
@@ -118,12 +115,14 @@ def rounding_figures(stored: StoredTable, rounded: IntArray) -> dict[str, Any]:
     Returns
     -------
     dict
-        Variables, loss and cells (`_changed_figures`), and ``changes``: how many cells changed by how much.
+        Variables, loss and cells (`changed_figures`), and ``changes``: how many cells changed by how much.
     """
     change = np.round(rounded - stored.numbers["value"], 9)
     amounts, many = np.unique(change, return_counts=True)
     changes = [[float(by), int(often)] for by, often in zip(amounts, many, strict=True)]
-    return {**_changed_figures(stored, rounded.astype(np.float64)), "changes": changes}
+    codes = codes_by(stored.cells, stored.by)
+    figures = changed_figures(codes, stored.numbers["value"], rounded.astype(np.float64))
+    return {**figures, "changes": changes}
 
 
 def adjustment_figures(stored: StoredTable, table: CellTable, adjusted: FloatArray) -> dict[str, Any]:
@@ -138,23 +137,14 @@ def adjustment_figures(stored: StoredTable, table: CellTable, adjusted: FloatArr
     Returns
     -------
     dict
-        Variables, loss and cells (`_changed_figures`); ``changes``: how many cells changed by up to which
-        share of their value;
-        ``sensitive``: a column for each thing that is known of the sensitive cells.
+        Variables, loss and cells (`changed_figures`); ``changes``: see `changes_by_share`; ``sensitive``: a
+        column for each thing that is known of the sensitive cells.
     """
-    change, size = np.abs(adjusted - table.value), np.abs(table.value)
-    some = size > 0
-    share = np.divide(change, size, out=np.where(change > 0, np.inf, 0.0), where=some)
-    ends = np.array(SHARES)
-    place = np.searchsorted(ends, share, side="left")
     at = np.flatnonzero(table.primary)
-    codes = _codes(stored)
+    codes = codes_by(stored.cells, stored.by)
     return {
-        **_changed_figures(stored, adjusted),
-        "changes": [
-            [float(end) if at < len(SHARES) else None, int((place == at).sum())]
-            for at, end in enumerate((*SHARES, np.inf))
-        ],
+        **changed_figures(codes, table.value, adjusted),
+        "changes": changes_by_share(table.value, adjusted),
         "sensitive": {
             "cell": at.tolist(),
             "codes": [column.iloc[at].tolist() for column in codes.values()],
@@ -167,12 +157,24 @@ def adjustment_figures(stored: StoredTable, table: CellTable, adjusted: FloatArr
 
 
 SHARES = (0.0, 0.01, 0.05, 0.1, 0.5)
-"""Up to which share of its value a cell changed: classes of the report of an adjustment."""
+"""Up to which share of its value a cell changed: classes of reports."""
 
 
-def _changed_figures(stored: StoredTable, became: FloatArray) -> dict[str, Any]:
+def changes_by_share(value: FloatArray, became: FloatArray) -> list[list[Any]]:
+    """How many cells changed by up to which share of their value; None where it is more than all."""
+    change, size = np.abs(became - value), np.abs(value)
+    share = np.divide(change, size, out=np.where(change > 0, np.inf, 0.0), where=size > 0)
+    place = np.searchsorted(np.array(SHARES), share, side="left")
+    return [
+        [float(end) if at < len(SHARES) else None, int((place == at).sum())]
+        for at, end in enumerate((*SHARES, np.inf))
+    ]
+
+
+def changed_figures(
+    codes: Mapping[str, pd.Series[Any]], value: FloatArray, became: FloatArray
+) -> dict[str, Any]:
     """Variables; sizes and changes by variable and code; codes, values and new values of all cells."""
-    codes, value = _codes(stored), stored.numbers["value"]
     change = np.round(became - value, 9)
     sizes = pd.DataFrame(
         {"cells": 1, "changed": change != 0, "change": np.abs(change), "value": np.abs(value)}
@@ -180,7 +182,7 @@ def _changed_figures(stored: StoredTable, became: FloatArray) -> dict[str, Any]:
     return {
         "variables": list(codes),
         "loss": {name: _changes(sizes, column) for name, column in codes.items()},
-        "all": _all_cells(codes, {"value": value, "became": became}),
+        "all": all_cells(codes, {"value": value, "became": became}),
     }
 
 

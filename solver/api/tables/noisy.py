@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,11 +12,13 @@ import pandas as pd
 
 from linkrisk.datasets.microdata.writing import write_table
 from linkrisk.formulations.tables.cell_table import FloatArray
+from linkrisk.solver.api.choices import TableLike
+from linkrisk.solver.api.tables.reported import Reported
 from linkrisk.solver.run.results import dump_json
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NoisyTable(ABC):
+class NoisyTable(Reported):
     """A table whose cells have noise that is the same wherever the same records are in a cell.
 
     Attributes
@@ -89,3 +91,8 @@ class NoisyTable(ABC):
     def __repr__(self) -> str:
         name = type(self).__name__
         return f"{name}({len(self.cells)} cells, {self.not_adding_up} relations do not add up)"
+
+
+def called(data: TableLike) -> str:
+    """What to call microdata in a report."""
+    return str(data) if isinstance(data, str | Path) else "microdata"

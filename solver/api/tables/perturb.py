@@ -21,8 +21,9 @@ from linkrisk.formulations.tables.cell_table import FloatArray
 from linkrisk.solver.api.choices import TableLike
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.masking_source import read_source
+from linkrisk.solver.api.tables.figures import changed_figures, codes_by
 from linkrisk.solver.api.tables.make import make_table
-from linkrisk.solver.api.tables.noisy import NoisyTable
+from linkrisk.solver.api.tables.noisy import NoisyTable, called
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.tables.perturbation.count_changes import count_changes
 from linkrisk.solver.tables.perturbation.noise_design import perturbation_table
@@ -125,7 +126,9 @@ def perturb_counts(
     off = int((np.bincount(terms["relation"], moved) != 0).sum())
     lines = _lines(table)
     details = {
+        "protection": "counts",
         "linkrisk": version(),
+        "name": called(data),
         "relations": int(terms["relation"].max()) + 1,
         "records": int(key_of.size),
         "largest_noise": table.most,
@@ -136,8 +139,23 @@ def perturb_counts(
         "keys": keys,
         "seed": None if keys is not None else seed,
         "design": lines.to_dict("list"),
+        "table": _figures(cells, by, table),
     }
     return PerturbedCounts(cells, key_of, lines, off, details)
+
+
+def _figures(cells: pd.DataFrame, by: Sequence[str], table: PerturbationTable) -> dict[str, Any]:
+    """The cells, and ``changes``: each noise, how many cells have it, and which share was to be expected."""
+    before, after = ("weighted", "perturbed_weighted") if "weighted" in cells else ("value", "perturbed")
+    value, became = (cells[name].to_numpy(dtype=np.float64) for name in (before, after))
+    rows = np.minimum(cells["value"].to_numpy(dtype=np.int64), len(table.probability) - 1)
+    expected, noise = table.probability[rows].mean(axis=0), cells["noise"].to_numpy()
+    changes = [
+        [int(one), int((noise == one).sum()), float(share)]
+        for one, share in zip(table.noise, expected, strict=True)
+        if share > 0
+    ]
+    return {**changed_figures(codes_by(cells, by), value, became), "changes": changes}
 
 
 def _design(

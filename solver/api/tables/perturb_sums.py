@@ -21,9 +21,10 @@ from linkrisk.formulations.tables.primary_rules import PrimaryRule
 from linkrisk.solver.api.choices import TableLike
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.masking_source import read_source
+from linkrisk.solver.api.tables.figures import changed_figures, changes_by_share, codes_by
 from linkrisk.solver.api.tables.magnitude_designs import GivenNoise, lines_of, noise_of
 from linkrisk.solver.api.tables.make import make_table
-from linkrisk.solver.api.tables.noisy import NoisyTable
+from linkrisk.solver.api.tables.noisy import NoisyTable, called
 from linkrisk.solver.api.tables.perturb import record_keys
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.tables.perturbation.count_changes import sum_changes
@@ -175,8 +176,11 @@ def perturb_sums(
     terms = made.relations
     sums = np.bincount(terms["relation"], after[terms["cell"]] * terms["coefficient"])
     off = int((np.abs(sums) > 0.5 * 10.0**-places).sum())
+    value = np.asarray(table.total, dtype=np.float64)
     details = {
+        "protection": "sums",
         "linkrisk": version(),
+        "name": called(data),
         "relations": int(terms["relation"].max()) + 1,
         "records": int(key_of.size),
         "sensitive": int(sensitive.sum()),
@@ -197,6 +201,11 @@ def perturb_sums(
         "separation_point": multiplier.separation_point(tables.small),
         "keys": keys,
         "seed": None if keys is not None else seed,
+        "rules": [str(rule) for rule in rules],
+        "table": {
+            **changed_figures(codes_by(cells, by), value, after),
+            "changes": changes_by_share(value, after),
+        },
     }
     return PerturbedSums(cells, key_of, lines_of(tables), off, details)
 

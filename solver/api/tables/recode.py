@@ -21,8 +21,10 @@ from linkrisk.formulations.tables.primary_rules import PrimaryRule
 from linkrisk.solver.api.choices import TableLike
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.masking_source import read_source
+from linkrisk.solver.api.tables.figures import all_cells, codes_by
 from linkrisk.solver.api.tables.make import MadeTable, make_table
 from linkrisk.solver.api.tables.protect import DEFAULT_TIME_LIMIT, protect_table
+from linkrisk.solver.api.tables.reported import Reported
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.results import dump_json
 
@@ -57,7 +59,7 @@ class RecodingEffect:
 
 
 @dataclass(frozen=True, eq=False)
-class RecodedTable:
+class RecodedTable(Reported):
     """A table of coarser codes.
 
     Attributes
@@ -167,8 +169,49 @@ def recode_table(
     last = made({each[1].variable: each for each in asked}) if asked else plain
     if len(asked) > 1:
         effects.append(_effect(ALL, last, limit))
-    details = {"linkrisk": version(), "name": source.name, "by": list(by), "suppressed": suppress}
+    details = {
+        "protection": "recoding",
+        "linkrisk": version(),
+        "name": source.name,
+        "by": list(by),
+        "suppressed": suppress,
+        "time_limit": time_limit if suppress else None,
+        "response": response,
+        "holding": holding,
+        "weight": weight,
+        "rules": list(last.rules),
+        "recodings": [_told(each, trees[each[1].variable]) for each in asked],
+        **_figures(last, by),
+    }
     return RecodedTable(last, tuple(effects), details)
+
+
+def _told(recoding: _Recoding, before: CodeTree) -> dict[str, Any]:
+    """A recoding, with the codes that become others."""
+    how, after, becomes = recoding
+    inner = {int(line[0]) for line in before.inner}
+    pairs = ((code, becomes.get(code, code)) for at, code in enumerate(before.codes) if at not in inner)
+    codes = [[code, other] for code, other in pairs if code != other]
+    return {
+        "variable": after.variable,
+        "how": how,
+        "before": len(before.codes),
+        "after": len(after.codes),
+        "codes": codes,
+    }
+
+
+def _figures(made: MadeTable, by: Sequence[str]) -> dict[str, Any]:
+    """The table with all recodings."""
+    cells, codes = made.cells, codes_by(made.cells, by)
+    return {
+        "cells": len(cells),
+        "relations": int(made.relations["relation"].max()) + 1,
+        "table": {
+            "variables": list(codes),
+            "all": all_cells(codes, {"value": cells["value"], "status": cells["status"]}),
+        },
+    }
 
 
 _Recoding = tuple[str, CodeTree, dict[str, str]]

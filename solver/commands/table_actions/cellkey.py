@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from linkrisk.solver.commands.arguments import names, number
-from linkrisk.solver.commands.table_actions.common import written_lines
+from linkrisk.solver.commands.table_actions.common import PAGES, add_reports, write_about, written_lines
 from linkrisk.solver.commands.table_actions.given import hierarchies_of
 from linkrisk.solver.commands.unsafe_options import several, whole
 
@@ -43,15 +43,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--internal", metavar="FILE", help="write counts, cell keys and noise: for the house")
     parser.add_argument("--write-design", metavar="FILE", help="write the perturbation table")
     parser.add_argument("--json", metavar="FILE", help="write design and changes as JSON")
+    add_reports(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Count, perturb, write, and print what was done."""
-    from linkrisk.datasets.microdata.writing import write_table, write_whole
+    from linkrisk.datasets.microdata.writing import write_table
     from linkrisk.solver.api.tables.perturb import perturb_counts
     from linkrisk.solver.commands import targets
 
-    written = ("output", "internal", "write_design", "json")
+    written = ("output", "internal", "write_design", "json", *PAGES)
     check_input(arguments, written)
     targets.check_targets(arguments, *written)
     stay, variance = arguments.stay, arguments.variance
@@ -75,8 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
         write_table(result.to_frame(), arguments.internal)
     if arguments.write_design is not None:
         write_table(result.design, arguments.write_design)
-    if arguments.json is not None:
-        write_whole(arguments.json, result.to_json())
+    write_about(arguments, result)
     print(_summary(arguments, result))
     return 0
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from linkrisk.solver.commands.arguments import names, number
-from linkrisk.solver.commands.table_actions.common import written_lines
+from linkrisk.solver.commands.table_actions.common import PAGES, add_reports, write_about, written_lines
 from linkrisk.solver.commands.table_actions.given import hierarchies_of
 from linkrisk.solver.commands.unsafe_options import several, whole
 
@@ -37,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--internal", metavar="FILE", help="write sums, cell keys and noise: for the house")
     parser.add_argument("--write-design", metavar="FILE", help="write the perturbation tables")
     parser.add_argument("--json", metavar="FILE", help="write design and changes as JSON")
+    add_reports(parser)
 
 
 def _add_noise(parser: argparse.ArgumentParser) -> None:
@@ -74,12 +75,12 @@ def _add_noise(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Sum, perturb, write, and print what was done."""
-    from linkrisk.datasets.microdata.writing import write_table, write_whole
+    from linkrisk.datasets.microdata.writing import write_table
     from linkrisk.solver.api.tables.perturb_sums import perturb_sums
     from linkrisk.solver.commands import targets
     from linkrisk.solver.commands.table_actions.cellkey import check_input
 
-    written = ("output", "internal", "write_design", "json")
+    written = ("output", "internal", "write_design", "json", *PAGES)
     check_input(arguments, written)
     targets.check_targets(arguments, *written)
     factors = names(arguments.factors, "--factors") or ("1",)
@@ -112,8 +113,7 @@ def run(arguments: argparse.Namespace) -> int:
     for path, frame in ((arguments.internal, result.to_frame()), (arguments.write_design, result.design)):
         if path is not None:
             write_table(frame, Path(path))
-    if arguments.json is not None:
-        write_whole(arguments.json, result.to_json())
+    write_about(arguments, result)
     print(_summary(arguments, result))
     return 0
 

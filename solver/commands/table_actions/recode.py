@@ -6,7 +6,13 @@ import argparse
 from typing import TYPE_CHECKING
 
 from linkrisk.solver.commands.arguments import names
-from linkrisk.solver.commands.table_actions.common import time_limit_of, written_lines
+from linkrisk.solver.commands.table_actions.common import (
+    PAGES,
+    add_reports,
+    time_limit_of,
+    write_about,
+    written_lines,
+)
 from linkrisk.solver.commands.table_actions.given import hierarchies_of, pairs
 from linkrisk.solver.commands.unsafe_options import whole
 
@@ -51,18 +57,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cells", metavar="FILE", help="write the cells of the table with all recodings")
     parser.add_argument("--relations", metavar="FILE", help="write its relations")
     parser.add_argument("--json", metavar="FILE", help="write the effects as JSON")
+    add_reports(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Recode, write, and print the effects."""
-    from linkrisk.datasets.microdata.writing import write_whole
     from linkrisk.solver.api.tables.recode import recode_table
     from linkrisk.solver.commands import targets
+    from linkrisk.solver.commands.table_actions.cellkey import check_input
     from linkrisk.solver.run.errors import UsageError
 
     if (arguments.cells is None) != (arguments.relations is None):
         raise UsageError("a table is two files: give both --cells and --relations, or none")
-    targets.check_targets(arguments, "cells", "relations", "json")
+    written = ("cells", "relations", "json", *PAGES)
+    check_input(arguments, written)
+    targets.check_targets(arguments, *written)
     cuts = pairs(arguments.cut, "--cut", "A=LEVEL")
     result = recode_table(
         arguments.input,
@@ -79,8 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     if arguments.cells is not None:
         result.write(arguments.cells, arguments.relations)
-    if arguments.json is not None:
-        write_whole(arguments.json, result.to_json())
+    write_about(arguments, result)
     print(_summary(arguments, result))
     return 0
 

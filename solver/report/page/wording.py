@@ -98,7 +98,29 @@ ADJUSTMENT = PageWords(
     answers={"below": "Least change, proven", "open": "Not proven to be the least", "unknown": "Adjusted"},
 )
 
+NOISE = PageWords(
+    about="Table with noise",
+    eyebrow="Noise by cell keys, and what it changes",
+    internal="Has values before the noise, and how it was made: do not publish.",
+    external="without values before the noise, keys, or anything that would help an intruder.",
+    no_scripts=ROUNDING.no_scripts,
+    footer=ROUNDING.footer,
+    answers={"unknown": "Noise by cell keys"},
+)
+
+RECODING = PageWords(
+    about="Table of coarser codes",
+    eyebrow="Codes of a table merged, and what that changes",
+    internal="Has values of sensitive cells and says which they are: do not publish.",
+    external="without values, rules, or anything that would help an intruder.",
+    no_scripts=ROUNDING.no_scripts,
+    footer=ROUNDING.footer,
+    answers={"unknown": "Coarser codes"},
+)
+
 WORDS = {
+    "noise": NOISE,
+    "recoding": RECODING,
     "risk": RISK,
     "suppression": SUPPRESSION,
     "table": TABLE,

@@ -64,7 +64,7 @@ def adjustment_sections(given: Json) -> tuple[Section, ...]:
     return (
         changed_table(given),
         _sensitive(given),
-        _changes(given),
+        changes_by_share(given),
         by_category(given),
         _made(given),
         _limits(),
@@ -94,7 +94,8 @@ def _sensitive(given: Json) -> Section:
     return Section("sensitive", "Sensitive cells", lead, (table("", columns, rows), *more))
 
 
-def _changes(given: Json) -> Section:
+def changes_by_share(given: Json) -> Section:
+    """How many cells changed by up to which share of their value."""
     columns = [("by", "Change", Of.TEXT), ("cells", "Cells", Of.COUNT), ("share", "Share", Of.SHARE)]
     found, rows, last = given["table"]["changes"], [], 0.0
     for end, many in found:

@@ -1,9 +1,9 @@
-"""From the JSON of `tables suppress`, `audit`, `round` or `adjust` to a `Document`."""
+"""From the JSON of an action of `tables` to a `Document`."""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import PurePath
 from typing import Any
 
@@ -11,12 +11,14 @@ from linkrisk.solver.report.content.tables.adjustment import adjustment_headline
 from linkrisk.solver.report.content.tables.consistency import check
 from linkrisk.solver.report.content.tables.found import audited, what_attackers_find
 from linkrisk.solver.report.content.tables.making import how_it_was_made, what_it_does_not_tell
+from linkrisk.solver.report.content.tables.noise import noise_headline, noise_sections
 from linkrisk.solver.report.content.tables.outside import (
     TITLES,
     for_external,
     outside_headline,
     outside_sections,
 )
+from linkrisk.solver.report.content.tables.recoding import recoding_headline, recoding_sections
 from linkrisk.solver.report.content.tables.rounding import rounding_headline, rounding_sections
 from linkrisk.solver.report.content.tables.shown import loss, the_table
 from linkrisk.solver.report.content.tables.verdict import headline
@@ -26,7 +28,14 @@ from linkrisk.solver.run.errors import UsageError
 KEY = "protection"
 """What the JSON of a table has and no other."""
 
-_ABOUT = {"suppression": "table", "rounding": "rounding", "adjustment": "adjustment"}
+_ABOUT = {
+    "suppression": "table",
+    "rounding": "rounding",
+    "adjustment": "adjustment",
+    "counts": "noise",
+    "sums": "noise",
+    "recoding": "recoding",
+}
 _PARTS = (the_table, loss, what_attackers_find, audited, how_it_was_made, what_it_does_not_tell)
 
 
@@ -36,7 +45,7 @@ def table_document(given: Mapping[str, Any], audience: Audience = Audience.INTER
     Parameters
     ----------
     given : mapping
-        The JSON of `tables suppress`, `audit`, `round` or `adjust`.
+        The JSON of `tables suppress`, `audit`, `round`, `adjust`, `cellkey`, `noise` or `recode`.
     audience : Audience
         For external readers nothing is written but what `for_external` keeps.
 
@@ -63,9 +72,8 @@ def table_document(given: Mapping[str, Any], audience: Audience = Audience.INTER
             raise
         what = f"they lack {error}" if isinstance(error, KeyError) else "a part is not what it should be"
         raise UsageError(
-            f"these results cannot be shown, {what}: give what `tables suppress`, `tables audit` or "
-            f"`tables round` "
-            "of this version wrote with --json"
+            f"these results cannot be shown, {what}: give what `tables suppress` or another action of "
+            "`tables` of this version wrote with --json"
         ) from error
 
 
@@ -74,9 +82,22 @@ def _said(given: Mapping[str, Any], audience: Audience) -> tuple[Headline, tuple
     if audience is Audience.EXTERNAL:
         kept = for_external(given)
         return outside_headline(kept), outside_sections(kept), TITLES[kind]
-    name = PurePath(given["name"]).name
-    if kind == "rounding":
-        return rounding_headline(given), rounding_sections(given), f"Rounding of {name}"
-    if kind == "adjustment":
-        return adjustment_headline(given), adjustment_sections(given), f"Adjustment of {name}"
-    return headline(given), tuple(part(given) for part in _PARTS), f"Protection of {name}"
+    head, sections, title = _INSIDE[kind]
+    return head(given), sections(given), f"{title} {PurePath(given['name']).name}"
+
+
+def _suppressed(given: Mapping[str, Any]) -> tuple[Section, ...]:
+    return tuple(part(given) for part in _PARTS)
+
+
+_Said = Callable[[Mapping[str, Any]], Any]
+
+_INSIDE: dict[str, tuple[_Said, _Said, str]] = {
+    "suppression": (headline, _suppressed, "Protection of"),
+    "rounding": (rounding_headline, rounding_sections, "Rounding of"),
+    "adjustment": (adjustment_headline, adjustment_sections, "Adjustment of"),
+    "counts": (noise_headline, noise_sections, "Counts with noise, of"),
+    "sums": (noise_headline, noise_sections, "Sums with noise, of"),
+    "recoding": (recoding_headline, recoding_sections, "Coarser codes of"),
+}
+"""Headline, sections and the beginning of the title, by what was done."""

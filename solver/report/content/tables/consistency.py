@@ -96,8 +96,39 @@ def _of_adjustment(given: Json) -> Iterator[str]:
             yield f"{one.name:.80} is nearer to its value, {exactly(one.value)}, than its level"
 
 
+def _of_noise(given: Json) -> Iterator[str]:
+    cells, changes = given["cells"], given["table"]["changes"]
+    counted = sum(many for _, many, *_ in changes)
+    if counted != cells:
+        yield f"they have {cells:,} cells, and of {counted:,} is said by how much they changed"
+    changed = sum(many for by, many, *_ in changes if by != 0)
+    if changed != given["changed"]:
+        yield f"{given['changed']:,} cells changed, and by how much is said of {changed:,}"
+    if given["not_adding_up"] > given["relations"]:
+        yield f"of {given['relations']:,} relations {given['not_adding_up']:,} do not add up"
+    if given["protection"] == "counts":
+        far = max((abs(by) for by, many, _ in changes if many), default=0)
+        if far > given["largest_noise"]:
+            yield f"the largest noise is {given['largest_noise']:g}, and one cell has {far:g}"
+
+
+def _of_recoding(given: Json) -> Iterator[str]:
+    for one in given["effects"]:
+        name = f"{one['recoding']!s:.80}"
+        if one["sensitive"] > one["cells"]:
+            yield f"{name} has {one['cells']:,} cells, of which {one['sensitive']:,} are sensitive"
+        if one["cost"] is not None and not 0.0 <= one["bound"] <= one["cost"]:
+            yield f"the cost of {name} is {one['cost']:g}, and none is less than {one['bound']:g}"
+    last = given["effects"][-1 if given["recodings"] else 0]
+    if last["cells"] != given["cells"]:
+        yield f"the table has {given['cells']:,} cells, and {last['cells']:,} with all recodings"
+
+
 _FAULTS: dict[str, Callable[[Json], Iterator[str]]] = {
     "suppression": _of_suppression,
     "rounding": _of_rounding,
     "adjustment": _of_adjustment,
+    "counts": _of_noise,
+    "sums": _of_noise,
+    "recoding": _of_recoding,
 }

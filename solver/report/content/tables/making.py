@@ -112,11 +112,11 @@ def _repair(given: Json) -> Iterator[Number]:
     )
 
 
-def files(given: Json) -> Block:
-    """Which table it was."""
+def files(given: Json, what: str = "Cells") -> Block:
+    """Which table it was, and `what` its file has."""
     columns = [("what", "Input", Of.TEXT), ("name", "Name", Of.TEXT)]
     rows = [
-        ["Cells", PurePath(given["name"]).name],
+        [what, PurePath(given["name"]).name],
         ["Size", f"{count(given['cells'])} cells, {count(given['relations'])} relations"],
         ["Made by", f"linkrisk {given['linkrisk']}"],
     ]

@@ -12,22 +12,14 @@ from typing import Any
 
 from linkrisk.solver.charts.table import Of
 from linkrisk.solver.report.content.external import fields, flag, number, one_of
-from linkrisk.solver.report.content.tables.words import Json, several
-from linkrisk.solver.report.content.wording import joined, of_all, table
+from linkrisk.solver.report.content.tables.outside_changed import CHANGED, of_table
+from linkrisk.solver.report.content.tables.words import Json
+from linkrisk.solver.report.content.wording import of_all, table
 from linkrisk.solver.report.document import Block, Choice, Headline, Items, Paragraph, Section
 
 _TOP = fields({"cells": number, "relations": number, "suppressed": number, "protected": flag})
-_CHANGED = {
-    "rounding": fields({"cells": number, "relations": number, "base": number, "relaxed": flag}),
-    "adjustment": fields({"cells": number, "relations": number}),
-}
-
-
-TITLES = {
-    "suppression": "A table with suppressed cells",
-    "rounding": "A rounded table",
-    "adjustment": "An adjusted table",
-}
+_SUPPRESSION = "suppression"
+TITLES = {_SUPPRESSION: "A table with suppressed cells", **{name: one.title for name, one in CHANGED.items()}}
 """Of the pages, by what was done."""
 
 
@@ -35,8 +27,8 @@ def for_external(given: Json) -> dict[str, Any]:
     """The JSON of a protected table with nothing but what readers outside may know."""
     kind = one_of(*TITLES)(given["protection"])
     variables = list(map(str, given["table"]["variables"]))
-    if kind != "suppression":
-        return {**_CHANGED[kind](given), "protection": kind, "variables": variables}
+    if kind != _SUPPRESSION:
+        return {**CHANGED[kind].keep(given), "protection": kind, "variables": variables}
     loss = given["table"]["loss"]
     return {
         **_TOP(given),
@@ -52,11 +44,8 @@ def _category(one: Json) -> list[Any]:
 
 def outside_headline(kept: Json) -> Headline:
     """What stands at the head of the page."""
-    if kept["protection"] == "rounding":
-        said = f"Every value of this table is a multiple of {kept['base']}, and the table still adds up."
-        return Headline("unknown", said, "")
-    if kept["protection"] == "adjustment":
-        return Headline("unknown", "Values of this table were adjusted, and the table still adds up.", "")
+    if kept["protection"] in CHANGED:
+        return Headline("unknown", CHANGED[kept["protection"]].said(kept), "")
     if not kept["protected"]:
         return Headline("above", "This table is not protected, and must not be published.", "")
     if not kept["suppressed"]:
@@ -72,17 +61,9 @@ def outside_headline(kept: Json) -> Headline:
 
 def outside_sections(kept: Json) -> tuple[Section, ...]:
     """What was done, what can be inferred, and what is suppressed by category."""
-    if kept["protection"] == "rounding":
-        return (_rounded(kept),)
-    if kept["protection"] == "adjustment":
-        return (_adjusted(kept),)
+    if kept["protection"] in CHANGED:
+        return CHANGED[kept["protection"]].sections(kept)
     return _done(kept), *_loss(kept)
-
-
-def _of_table(kept: Json) -> str:
-    by = f" by {joined(kept['variables'])}" if kept["variables"] else ""
-    sums = several(kept["relations"], "sum")
-    return f"{several(kept['cells'], 'cell')}{by}, totals included; {sums} hold between them."
 
 
 def _done(kept: Json) -> Section:
@@ -108,7 +89,7 @@ def _done(kept: Json) -> Section:
             quiet=True,
         ),
     )
-    return Section("done", "What was done", _of_table(kept), blocks)
+    return Section("done", "What was done", of_table(kept), blocks)
 
 
 def _loss(kept: Json) -> tuple[Section, ...]:
@@ -133,42 +114,3 @@ def _loss(kept: Json) -> tuple[Section, ...]:
         return ()
     lead = "As everybody can count them in the published table."
     return (Section("loss", "Suppressed cells by category", lead, (Choice("Variable", options),)),)
-
-
-def _rounded(kept: Json) -> Section:
-    base = kept["base"]
-    near = (
-        f"A value before rounding may be more than {base - 1} away from what is published."
-        if kept["relaxed"]
-        else f"A value before rounding is at most {base - 1} away from what is published, either way."
-    )
-    items = (
-        near,
-        "Sums were rounded together with their parts, so that they add up; a total is not nearer to its "
-        "value than "
-        "its parts are to theirs.",
-        "Small differences between cells say nothing.",
-    )
-    blocks: tuple[Block, ...] = (
-        Paragraph(
-            f"Controlled rounding to base {base}: every cell is a multiple of it, and every sum holds."
-        ),
-        Items("What a reader may infer", items),
-        Paragraph("This page leaves out values and changes, which would undo the rounding.", quiet=True),
-    )
-    return Section("done", "What was done", _of_table(kept), blocks)
-
-
-def _adjusted(kept: Json) -> Section:
-    items = (
-        "Every cell is shown, and none says whether its value was changed. Most changes are small; values "
-        "of cells "
-        "that would say too much of one contributor were moved further.",
-        "Sums were adjusted together with their parts, so that they add up.",
-    )
-    blocks: tuple[Block, ...] = (
-        Paragraph("Controlled tabular adjustment: values were changed as little as protection allows."),
-        Items("What a reader may infer", items),
-        Paragraph("This page leaves out which cells were changed, and by how much.", quiet=True),
-    )
-    return Section("done", "What was done", _of_table(kept), blocks)
