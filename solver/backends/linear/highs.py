@@ -60,7 +60,7 @@ class HighsProgram(LinearProgram):
         self._highs.changeRowsBounds(positions.size, positions.astype(np.int32), lower, upper)
 
     def solve(self, *, seconds: float | None = None, iterations: int | None = None) -> LinearSolution:
-        """Solve from the last basis."""
+        """Solve from the last basis; if that fails, from scratch."""
         highs = self._highs
         # HiGHS counts its time limit over all runs of an object.
         highs.setOptionValue("time_limit", np.inf if seconds is None else highs.getRunTime() + seconds)
@@ -69,6 +69,10 @@ class HighsProgram(LinearProgram):
         )
         highs.run()
         status = self._status()
+        if status is LinearStatus.FAILED:  # the last basis may lead nowhere
+            self.forget_basis()
+            highs.run()
+            status = self._status()
         info = highs.getInfo()
         return LinearSolution(
             status,

@@ -55,6 +55,7 @@ def _summary(result: BatchResult) -> str:
 
 
 def _of_table(number: int, table: BatchTable) -> list[str]:
+    from linkrisk.solver.commands.table_actions.attackers import attacker_lines
     from linkrisk.solver.commands.table_actions.audit import audited, cost_said
 
     stored, spec = table.stored, table.spec
@@ -77,5 +78,5 @@ def _of_table(number: int, table: BatchTable) -> list[str]:
         more = int(table.suppressed.sum()) - sensitive
         shared = ", of all linked tables" if len(table.result.cells) > len(stored) else ""
         lines.append(f"suppressed  {several(more, 'cell')} more{cost_said(table.result)}{shared}")
-        lines.append(f"audit       {audited(table.result)}")
+        lines += [f"audit       {audited(table.result)}", *attacker_lines(table.result.insiders)]
     return lines

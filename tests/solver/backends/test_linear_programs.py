@@ -285,3 +285,19 @@ def test_what_multipliers_prove():
     endless = replace(model, column_upper=np.array([3.0, INF]))
     assert lower_bound(endless, np.zeros(2)) == -INF
     assert excess(model, np.array([-1.5, 0.5])) < 0.0
+
+
+def test_what_fails_from_the_last_basis_is_solved_from_scratch(monkeypatch):
+    """HiGHS may give up from a basis that it has come to; without that the program is an easy one."""
+    program = linear_program(small(), name="highs")
+    assert program.solve().optimal
+    asked, status = [], type(program)._status
+
+    def fails_first(self):
+        asked.append(status(self))
+        return LinearStatus.FAILED if len(asked) == 1 else asked[-1]
+
+    monkeypatch.setattr(type(program), "_status", fails_first)
+    solution = program.solve()
+    assert (solution.status, len(asked)) == (LinearStatus.OPTIMAL, 2)
+    assert solution.point == pytest.approx([1.0, 3.0])

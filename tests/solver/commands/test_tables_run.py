@@ -221,7 +221,7 @@ def test_a_table_that_is_not_protected_is_not_published(capsys):
             "(TABLE,...)",
         ),
         (TABLE + "<SUPPRESS> RND(0,5)\n", "line 7: RND is of one table, not of linked ones"),
-        (TABLE + "<SUPPRESS> RND(1)\n", "line 7: RND needs a base in whole numbers: RND(TABLE, BASE)"),
+        (TABLE + "<SUPPRESS> RND(1)\n", "line 7, RND: it needs a base in whole numbers: RND(TABLE, BASE)"),
         (SOLVED + "<SUPPRESS> GH(1)\n", "line 8: the table is protected by OPT already"),
         (SOLVED + "<RECODE> 1, region, 1\n", "line 8: <RECODE> comes before <SUPPRESS>; move it up"),
         (TABLE + "<RECODE> 1, region\n", 'line 7: write <RECODE> TABLE, VARIABLE, "FILE" or a level'),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,9 @@ from batch_files import ASC, HEAD, KEYED, RDA, TABLE, batch, write_batch_files
 from cli_runs import check_golden, refuse, run
 
 from linkrisk import make_table, open_table, perturb_counts, perturb_sums, run_batch
+from linkrisk.formulations.errors import FormulationError
 
+DATA = os.environ.get("LINKRISK_DATA")
 COUNTS = '"i";"j";"p";"v";"p_ij_ub"\n0;0;1;0;1\n1;0;0.25;-1;0.25\n1;1;0.5;0;0.75\n1;2;0.25;1;1\n'
 SUMS = "i;j;p;v;p_int_ub;type\n0;0;1;0;1;all\n1;0;0.25;-1;0.25;all\n1;1;0.5;0;0.75;all\n1;2;0.25;1;1;all\n"
 FREQ = '<SPECIFYTABLE> "region""size"|<freq>\n<SAFETYRULE>\n<READMICRODATA>\n'
@@ -283,6 +286,59 @@ def test_singletons_attack_where_the_batch_says_so():
     ]
     batch(TABLE.replace("P(10,1)", "FREQ(2,10)") + "<SUPPRESS> GH(1,75,0,0)\n")
     assert run_batch("firms.arb").tables[0].result.insiders is None
+
+
+def test_nobody_is_alone_where_respondents_are_not_counted():
+    Path("a.tab").write_text("T;9;S\nx;2;U\ny;3;S\nz;4;S\n", encoding="utf-8")
+    Path("a.rda").write_text(
+        '<SEPARATOR> ";"\na\n <RECODEABLE>\n <TOTCODE> "T"\nv\n <NUMERIC>\ns\n <STATUS>\n', encoding="utf-8"
+    )
+    head = (
+        '<OPENTABLEDATA> "a.tab"\n<OPENMETADATA> "a.rda"\n<SPECIFYTABLE> "a"|"v"\n<SAFETYRULE>\n<READTABLE>\n'
+    )
+    batch("<SUPPRESS> MOD(1,5,1,0,0)\n", head)
+    result = run_batch("firms.arb")
+    assert result.tables[0].result.insiders is None
+    assert result.said == (
+        "firms.arb, line 6, MOD: no variable is <FREQUENCY>, so that nobody is seen to be alone in a cell",
+    )
+    Path("a.tab").write_text("T;9;S\nx;2;S\ny;3;S\nz;4;U\n", encoding="utf-8")
+    Path("a.hst").write_text("z,pl,4,40\n", encoding="utf-8")
+    batch('<APRIORI> "a.hst",1,","\n<SUPPRESS> OPT(1)\n', head)
+    message = (
+        "firms.arb, line 7, OPT: cell 3: its upper protection level is beyond what everybody knows of it"
+    )
+    with pytest.raises(FormulationError, match=f"^{message}$"):
+        run_batch("firms.arb")
+
+
+@pytest.mark.skipif(DATA is None, reason="needs public data: set LINKRISK_DATA to its folder")
+def test_a_batch_as_package_rtauargus_writes_them(capsys):
+    """Turnover by activity (three levels) and size, 414 cells, from singletons, too."""
+    cells = pd.read_csv(f"{DATA}/rtauargus_turnover_act_size.csv", dtype=str)
+    order = ["ACTIVITY", "SIZE", "TOT", "N_OBS", "MAX"]
+    cells[order].to_csv("t.tab", sep=";", header=False, index=False)
+    lines = []
+    tree = pd.read_csv(f"{DATA}/rtauargus_activity_corr_table.csv", dtype=str)
+    for row in tree.itertuples(index=False):
+        lines += ["@" * depth + code for depth, code in enumerate(row) if code not in row[:depth]]
+    Path("act.hrc").write_text("\n".join(dict.fromkeys(lines)) + "\n", encoding="utf-8")
+    Path("t.rda").write_text(
+        '<SEPARATOR> ";"\nACTIVITY\n <RECODEABLE>\n <TOTCODE> "Total"\n <HIERARCHICAL>\n'
+        ' <HIERCODELIST> "act.hrc"\n <HIERLEADSTRING> "@"\nSIZE\n <RECODEABLE>\n <TOTCODE> "Total"\n'
+        "TOT\n <NUMERIC>\nN_OBS\n <FREQUENCY>\nMAX\n <MAXSCORE>\n",
+        encoding="utf-8",
+    )
+    head = '<OPENTABLEDATA> "t.tab"\n<OPENMETADATA> "t.rda"\n<SPECIFYTABLE> "ACTIVITY""SIZE"|"TOT"|""|""\n'
+    batch(
+        "<SAFETYRULE> NK(1,85)|FREQ(3,10)|MAN(10)\n<READTABLE> 1\n<SUPPRESS> MOD(1,5,1,0,0)\n"
+        '<WRITETABLE> (1,4,,"safe.sbs")\n',
+        head,
+    )
+    printed = run(capsys, "tables", "run", "firms.arb")
+    assert "414 cells, 228 relations\nsensitive   75 cells\n" in printed
+    assert "audit       every sensitive cell is protected from outsiders\n" in printed
+    assert "insiders    24 insiders: every sensitive cell is protected from each\n" in printed
 
 
 def test_costs_to_the_power_0_are_logarithms():

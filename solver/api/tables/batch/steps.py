@@ -12,6 +12,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.tables.argus.apriori import with_apriori
 from linkrisk.datasets.tables.argus.batch_commands import Apriori, CellKeys, Specified, Suppress
 from linkrisk.datasets.tables.argus.batch_lines import KEYS
+from linkrisk.datasets.tables.argus.ready_tables import RESPONDENTS
 from linkrisk.datasets.tables.cells_and_relations import SECONDARY, SENSITIVE, StoredTable
 from linkrisk.datasets.tables.linking import link
 from linkrisk.solver.api.tables.adjust import adjust_table
@@ -24,6 +25,7 @@ from linkrisk.solver.api.tables.noisy import NoisyTable
 from linkrisk.solver.api.tables.protect import DEFAULT_TIME_LIMIT, OPTIMAL, protect_table
 from linkrisk.solver.api.tables.result import TableResult
 from linkrisk.solver.api.tables.round import round_table
+from linkrisk.solver.run.errors import INPUT_ERRORS
 from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.tables.suppression.large_tables import HEURISTIC, MODULAR
@@ -133,10 +135,13 @@ def protect(tables: Sequence[BatchTable], step: Suppress, search: Search, where:
     Raises
     ------
     UsageError, DataError, FormulationError
-        If the method is not here, or cannot protect the table.
+        If it cannot be protected in this way; the message names the line.
     """
     chosen = [tables[number - 1] for number in step.tables]
-    _BY_METHOD[step.method](chosen, step, search, where)
+    try:
+        _BY_METHOD[step.method](chosen, step, search, where)
+    except INPUT_ERRORS as error:
+        raise type(error)(f"{where}, {step.method}: {error}") from error
     for table in chosen:
         table.method = step.method
 
@@ -146,7 +151,8 @@ def _suppress(tables: Sequence[BatchTable], step: Suppress, search: Search, wher
     if instead:
         search.said.append(f"{where}, {step.method}: {instead}")
     minutes = step.numbers[0] if step.numbers and step.method in ("OPT", "MOD") else None
-    singletons = _against_singletons(step, search, where)
+    counted = all(RESPONDENTS in table.stored.cells for table in tables)
+    singletons = _against_singletons(step, counted, search, where)
     totals = {tree.variable: tree.codes[0] for table in tables for tree in table.stored.trees}
     linked = len(tables) > 1
     whole = link([table.stored for table in tables], totals) if linked else tables[0].stored
@@ -165,16 +171,18 @@ def _suppress(tables: Sequence[BatchTable], step: Suppress, search: Search, wher
         table.stored = _of_linked(table.stored, result.table, totals) if linked else result.table
 
 
-def _against_singletons(step: Suppress, search: Search, where: str) -> bool:
+def _against_singletons(step: Suppress, counted: bool, search: Search, where: str) -> bool:
     """Whether the only respondents of cells attack, too; what else the numbers say is left out."""
     at, checks, left = _NUMBERS[step.method]
     asked = any(step.numbers[at : at + checks])
-    more = step.numbers[at + checks :] if asked or checks else step.numbers[at:]
-    if asked and step.method == "MOD" and any(step.numbers[3:4]):
+    if asked and not counted:
+        why = "no variable is <FREQUENCY>, so that nobody is seen to be alone in a cell"
+        search.said.append(f"{where}, {step.method}: {why}")
+    elif asked and step.method == "MOD" and any(step.numbers[3:4]):
         search.said.append(f"{where}, MOD: groups of few respondents are left out, only single ones count")
-    if any(more):
+    if any(step.numbers[at + checks :]):
         search.said.append(f"{where}, {step.method}: {left}")
-    return asked
+    return asked and counted
 
 
 def _of_linked(table: StoredTable, whole: StoredTable, totals: Mapping[str, str]) -> StoredTable:
@@ -191,7 +199,7 @@ def _of_linked(table: StoredTable, whole: StoredTable, totals: Mapping[str, str]
 def _round(tables: Sequence[BatchTable], step: Suppress, search: Search, where: str) -> None:
     numbers = step.numbers
     if not numbers or numbers[0] != int(numbers[0]):
-        raise DataError(f"{where}: RND needs a base in whole numbers: RND(TABLE, BASE)")
+        raise DataError("it needs a base in whole numbers: RND(TABLE, BASE)")
     if len(numbers) > 3:
         search.said.append(f"{where}, RND: partitions, the stopping rule and costs are left out")
     minutes = numbers[2] if len(numbers) > 2 else _ROUNDING_MINUTES
