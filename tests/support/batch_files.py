@@ -16,7 +16,7 @@ S1small  30.02g1.5
 KEYED = "".join(
     f"{line}{key:.4f}\n"
     for line, key in zip(
-        ASC.splitlines(), (0.1234, 0.5678, 0.9012, 0.3456, 0.7890, 0.2345, 0.6789, 0.4123), strict=True
+        ASC.splitlines(), (0.1234, 0.5678, 0.9012, 0.3456, 0.7890, 0.2345, 0.6789, 0.0123), strict=True
     )
 )
 """The same with record keys."""

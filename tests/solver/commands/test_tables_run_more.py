@@ -61,11 +61,25 @@ def test_counts_with_noise(capsys):
     shown = pd.to_numeric(pivot["Freq"].replace("-", "0"))
     assert shown.tolist() == expected.cells["perturbed"].tolist()
     inside = [line.split(";") for line in Path("inside.tab").read_text(encoding="utf-8").splitlines()]
-    assert inside[0][:5] == ["Total", "Total", "7", "8", "-1"]
+    assert inside[1][:5] == ["Total", "big", "4", "3", "1"]
     assert float(inside[0][5]) == pytest.approx(frame()["key"].sum() % 1)
     assert len(inside) == int((expected.cells["value"] > 0).sum())
-    assert Path("outside.tab").read_text(encoding="utf-8").splitlines()[0] == '"Total";"Total";7'
+    assert Path("outside.tab").read_text(encoding="utf-8").splitlines()[0] == '"Total";"Total";8'
     assert open_table("outside.tab", recompute=True).by == ("region", "size")
+
+
+def test_counts_with_noise_are_those_of_the_program():
+    """What its engine has written of the same records, keys and perturbation table."""
+    keyed()
+    rows = [(0, 0, 1, 0), (1, -1, 0.3665, 0), (1, 0, 0.3665, 0), (1, 1, 0.1675, 0), (1, 2, 0.0995, 0)]
+    rows += [(2, -1, 0.25, 0), (2, 0, 0.5, 0), (2, 1, 0.25, 0)]
+    frame = pd.DataFrame(rows, columns=["i", "v", "p", "p_ij_ub"])
+    frame.assign(j=frame["i"] + frame["v"]).to_csv("counts.txt", sep=";", index=False)
+    batch(FREQ + '<SUPPRESS> CKM(1) "counts.txt"\n<WRITETABLE> (1,1,QU-,"safe.csv")\n')
+    run_batch("firms.arb")
+    assert Path("safe.csv").read_text(encoding="utf-8") == (
+        ",Total,big,small\nTotal,8,4,5\nN,5,2,2\nN1,3,2,3\nN2,1,-,1\nS,4,0,2\nS1,4,0,2\n\n"
+    )
 
 
 def test_sums_with_noise():
