@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from linkrisk.formulations.tables.cell_table import FloatArray, IntArray
-from linkrisk.formulations.tables.magnitude_noise import Multiplier, Noise, next_keys
+from linkrisk.formulations.tables.following_keys import next_keys, turned_keys
+from linkrisk.formulations.tables.magnitude_noise import Multiplier, Noise
 
 _SIGN = 101
 """Which follower of a cell key decides the direction of the extra noise where there is none else."""
@@ -21,6 +22,7 @@ def perturbed_sums(
     noise: Noise,
     *,
     same_key: bool = True,
+    digits: int | None = None,
 ) -> FloatArray:
     """The sums with noise (`formulations.tables.magnitude_noise`).
 
@@ -44,6 +46,8 @@ def perturbed_sums(
     noise : Noise
     same_key : bool
         Whether the largest is looked up by the cell key itself, and not by a follower.
+    digits : int, optional
+        Followers are cell keys with so many digits turned round; by default their bits are mixed.
 
     Returns
     -------
@@ -53,7 +57,7 @@ def perturbed_sums(
     point = multiplier.separation_point(noise.small)
     for at, factor in enumerate(multiplier.factors):
         which = at if same_key else at + 1
-        mine = keys if which == 0 else next_keys(keys, which)
+        mine = keys if which == 0 else _follower(keys, which, digits)
         move, small = _moves(found, largest[:, at], multiplier, factor, point)
         used = (move > 0) & (found != 0)
         if at > 0:
@@ -65,6 +69,10 @@ def perturbed_sums(
         moved = np.abs(found) + move * relative
         found = np.sign(found) * np.maximum(moved, 0.0)
     return found
+
+
+def _follower(keys: FloatArray, which: int, digits: int | None) -> FloatArray:
+    return next_keys(keys, which) if digits is None else turned_keys(keys, which, digits)
 
 
 def _moves(

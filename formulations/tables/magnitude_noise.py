@@ -234,27 +234,6 @@ class Multiplier:
         return float(np.sqrt(small.variance[-1]) / (np.sqrt(np.sum(np.square(self.factors))) * self.share))
 
 
-def next_keys(keys: FloatArray, which: int) -> FloatArray:
-    """Keys that follow from cell keys and are independent of them to all appearances.
-
-    The bits of a key and a number are mixed (the finalizer of SplitMix64: Steele, Lea and Flood 2014, Fast
-    splittable pseudorandom number generators, OOPSLA), so that equal keys have equal followers.
-
-    Parameters
-    ----------
-    keys : ndarray of float64, shape (n,)
-        From 0 to less than 1.
-    which : int
-        Which of its followers, from 1.
-    """
-    bits = np.floor(keys * 2.0**52).astype(np.uint64)
-    bits = bits + np.uint64(which * 0x9E3779B97F4A7C15 % 2**64)  # overflow is what is meant
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(factor)
-    bits = bits ^ (bits >> np.uint64(31))
-    return np.asarray((bits >> np.uint64(12)).astype(np.float64) / 2.0**52)
-
-
 @dataclass(frozen=True, eq=False)
 class Noise:
     """The tables that noise is looked up in.

@@ -62,6 +62,7 @@ def perturb_sums(
     rules: Sequence[str | PrimaryRule] = (),
     extra: float = 0.0,
     same_key: bool = True,
+    digits: int | None = None,
     zeros: bool = False,
     weight: str | None = None,
     negative: bool = False,
@@ -109,6 +110,9 @@ def perturb_sums(
         Added to the absolute noise of the largest contribution of sensitive cells.
     same_key : bool
         Whether the largest contribution is looked up by the cell key that counts are looked up by.
+    digits : int, optional
+        The next contributions are looked up by cell keys with so many digits turned round, as tau-ARGUS and
+        cellKey have it; by default by cell keys with mixed bits.
     zeros : bool
         Whether keys of records that contribute 0 are summed, too.
     weight : str, optional
@@ -162,6 +166,7 @@ def perturb_sums(
         multiplier,
         tables,
         same_key=same_key,
+        digits=digits,
     )
     places = _decimals(table.total) if decimals is None else decimals
     after = np.round(after, places) + 0.0
@@ -193,6 +198,7 @@ def perturb_sums(
         "factors": list(factors),
         "extra": extra,
         "same_key": same_key,
+        "digits": digits,
         "zeros": zeros,
         "weight": weight,
         "decimals": places,

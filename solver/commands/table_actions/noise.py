@@ -70,6 +70,9 @@ def _add_noise(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--other-key", action="store_true", help="look the largest up by another key than counts"
     )
+    group.add_argument(
+        "--turn-digits", metavar="N", help="make other keys by turning N digits round, not by mixing bits"
+    )
     group.add_argument("--zeros", action="store_true", help="keys of records that contribute 0 count, too")
 
 
@@ -100,6 +103,7 @@ def run(arguments: argparse.Namespace) -> int:
         rules=arguments.rule or (),
         extra=_number(arguments.extra, "--extra") or 0.0,
         same_key=not arguments.other_key,
+        digits=whole(arguments.turn_digits, "--turn-digits"),
         zeros=arguments.zeros,
         weight=arguments.weight,
         negative=arguments.negative,

@@ -54,6 +54,26 @@ def test_what_is_printed_and_written(capsys):
     assert again.cells["perturbed"].tolist() == internal["perturbed"].tolist()
 
 
+def test_digits_of_keys_are_turned_round(capsys):
+    more = ["--keys", "key", "--other-key", "--factors", "1,0.5"]
+    run(capsys, *ASKED, *NOISE, *more, "--turn-digits", "6", "--output", "safe.csv")
+    options = {"factors": (1, 0.5), "same_key": False}
+    turned, mixed = (
+        perturb_sums("firms.csv", ["region", "size"], **HOW, **options, digits=at) for at in (6, None)
+    )
+    assert pd.read_csv("safe.csv")["value"].tolist() == turned.cells["perturbed"].tolist()
+    assert turned.cells["perturbed"].tolist() != mixed.cells["perturbed"].tolist()
+    refuse(
+        capsys,
+        "keys have 1 to 15 digits that are turned, not 20",
+        *ASKED,
+        *NOISE,
+        *more,
+        "--turn-digits",
+        "20",
+    )
+
+
 def test_noise_is_that_of_the_largest_with_weights():
     """One cell by hand: the largest is that without weights, and moves by its weighted amount."""
     found = perturb_sums("firms.csv", ["region"], **HOW, weight="w", decimals=9)

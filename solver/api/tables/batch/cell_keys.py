@@ -71,6 +71,7 @@ def _of_sums(source: BatchSource, spec: Specified, step: CellKeys, keys: str, wh
         "scale": _SCALES[kind],
         "zeros": _yes(words, "includezeros"),
         "same_key": False,
+        "digits": _digits(source, keys),
         **vars(_scaling(words.get("scaling", ""), width, where, response)),
         **_extra(spec, step, where),
     }
@@ -119,6 +120,12 @@ def _not_said(word: str, text: str, where: str, response: str, shapes: str) -> D
 
 def _yes(words: dict[str, str], word: str) -> bool:
     return words.get(word, "").strip().upper() == "Y"
+
+
+def _digits(source: BatchSource, keys: str) -> int | None:
+    """How many digits of cell keys are turned round, as the program does; None where that is not said."""
+    said = int(source.variables[keys].words.get("decimals", "0"))
+    return said or None
 
 
 def _extra(spec: Specified, step: CellKeys, where: str) -> dict[str, Any]:

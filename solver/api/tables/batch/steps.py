@@ -125,8 +125,9 @@ def with_cell_keys(table: BatchTable, step: CellKeys, search: Search, where: str
     table.method = KEYS
     if table.known:
         search.said.append(f"{where}, {KEYS}: what <APRIORI> says of cells is left out")
-    if table.spec.response is not None:
-        search.said.append(f"{where}, {KEYS}: keys that follow the cell key are mixed, not turned by a digit")
+    if table.spec.response is not None and table.noisy.details["digits"] is None:
+        why = "<DECIMALS> of the record keys is not said, so that bits are mixed and no digits turned round"
+        search.said.append(f"{where}, {KEYS}: {why}")
 
 
 def protect(tables: Sequence[BatchTable], step: Suppress, search: Search, where: str) -> None:

@@ -115,6 +115,8 @@ def _of_counts(given: Json) -> Iterator[Number]:
 def _of_sums(given: Json) -> Iterator[Number]:
     yield Number("What is summed", str(given["response"]))
     yield from _shared(given)
+    turned = "mixed bits" if given["digits"] is None else f"{given['digits']} digits turned round"
+    yield Number("Keys of the next contributions", turned)
     yield Number("In proportion to", _SCALES.get(given["scale"], str(given["scale"])))
     share = f"{percent(given['share'])} of it"
     if given["least"] is not None:

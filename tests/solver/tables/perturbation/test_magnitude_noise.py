@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linkrisk.formulations.errors import FormulationError
+from linkrisk.formulations.tables.following_keys import next_keys, turned_keys
 from linkrisk.formulations.tables.magnitude_cells import perturbed_sums
 from linkrisk.formulations.tables.magnitude_noise import (
     MagnitudeDesign,
     MagnitudeTable,
     Multiplier,
     Noise,
-    next_keys,
 )
 from linkrisk.solver.tables.perturbation.noise_design import magnitude_table
 
@@ -224,3 +224,22 @@ def test_shares_that_are_none(asked, why):
 def test_tables_that_are_none(levels, rows, why):
     with pytest.raises(FormulationError, match=why):
         MagnitudeTable(np.array(levels, dtype=float), np.array([-1.0, 0, 1]), np.array(rows, dtype=float))
+
+
+def test_digits_of_keys_are_turned_round():
+    keys = np.array([0.1234, 0.05, 0.0, 0.99996])
+    assert turned_keys(keys, 1, 4).tolist() == [0.2341, 0.5, 0.0, 0.0]
+    assert turned_keys(keys, 2, 4).tolist() == [0.3412, 0.0005, 0.0, 0.0]
+    assert turned_keys(keys[:3], 4, 4).tolist() == keys[:3].tolist()
+    assert turned_keys(keys[:1], 1, 15).tolist() == [0.234000000000001]
+    with pytest.raises(FormulationError, match="keys have 1 to 15 digits that are turned, not 0"):
+        turned_keys(keys, 1, 0)
+
+
+def test_turned_keys_are_looked_up():
+    """The second contribution is looked up by the key whose digits are turned once."""
+    one, other = (
+        moved(1000.0, [100.0], Multiplier(0.1), Noise(usual()), same_key=False, digits=at) for at in (3, None)
+    )
+    assert one.mean() == pytest.approx(1000.0, abs=0.2)
+    assert (one != other).any()
