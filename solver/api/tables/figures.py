@@ -73,7 +73,13 @@ def all_cells(codes: Mapping[str, pd.Series[Any]], columns: Mapping[str, Any]) -
 
 def codes_by(cells: pd.DataFrame, by: Sequence[str]) -> dict[str, pd.Series[Any]]:
     """Codes by variable, as messages spell them; empty where a cell of linked tables has none."""
-    return {str(name): cells[name].map(spelled, na_action="ignore").fillna("").astype(str) for name in by}
+    return {str(name): _spelled(cells[name]) for name in by}
+
+
+def _spelled(column: pd.Series[Any]) -> pd.Series[Any]:
+    place, known = pd.factorize(column)  # few codes stand in many cells; -1 where there is none
+    texts = np.array([*(spelled(one) for one in known), ""], dtype=object)
+    return pd.Series(texts[place], index=column.index)
 
 
 def _by_status(status: pd.Series[Any], size: FloatArray) -> dict[str, dict[str, Any]]:
