@@ -58,7 +58,8 @@ class Course:
     def sentence(self) -> str:
         """Where the two stand, and what is being done."""
         if self.costs:  # its work says the same in words, or a step and how much of it is left
-            step = self.work if ": " in self.work and not self.work.startswith(f"{self.family}:") else ""
+            work = self.work.removeprefix(f"{self.family}: ")
+            step = work if ": " in work else ""
             return ", ".join(part for part in (self.interval, step or self.phase) if part)
         return ", ".join(part for part in (self.interval, self.phase, self.work) if part)
 

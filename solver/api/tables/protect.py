@@ -137,7 +137,8 @@ def protect_table(
         if method == OPTIMAL:
             pattern = suppress_cells(table, solver, clock, on_progress, seed)
         else:
-            pattern = from_insiders_too(table, suppress_large(table, method, clock, on_progress), clock)
+            found = suppress_large(table, method, clock, on_progress)
+            pattern = from_insiders_too(table, found, clock, on_progress)
     limit = None if pattern.proven else clock.limit
     levels = method != OPTIMAL and int(pattern.suppressed.sum()) > _MOST_INTERVALS
     checked = audit_levels(table, pattern.suppressed) if levels else audit(table, pattern.suppressed)

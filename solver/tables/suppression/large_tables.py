@@ -16,7 +16,7 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.tables.attackers.demands import Met, unmet
-from linkrisk.solver.tables.suppression.cell_suppression import PHASE, Pattern, tell_cost
+from linkrisk.solver.tables.suppression.cell_suppression import OUTSIDER, PHASE, Pattern, tell_cost
 from linkrisk.solver.tables.suppression.meeting import Attacked, CannotMeetError
 from linkrisk.solver.tables.suppression.modular import Modular
 from linkrisk.solver.tables.suppression.repair import Thinning, cheapest_that_do, repaired
@@ -109,7 +109,7 @@ def suppress_large(
     if method == HEURISTIC:
         search.bounded()
     if report is not None:
-        tell_cost(report, cost, min(search.subtables.bound, cost))
+        tell_cost(report, cost, min(search.subtables.bound, cost), search.who)
     return LargePattern(
         suppressed,
         cost,
@@ -129,6 +129,7 @@ class _Search:
         self, table: CellTable, views: list[CellTable], clock: Clock, report: Reporter | None
     ) -> None:
         self._table, self._clock, self._report = table, clock, report
+        self.who = OUTSIDER if table.insiders else ""
         self._everything: BoolArray = ~table.fixed
         self.attackers = [self._attacked(view) for view in views]
         self.subtables = Modular(table, subtables(table.relations))
@@ -139,7 +140,8 @@ class _Search:
         """Say what is being done."""
         if self._report is not None:
             bound = self.subtables.bound
-            self._report(Progress.of_cost(PHASE, self._cost, bound, f"{step}: {state}"))
+            said = f"{self.who}: {step}" if self.who else step
+            self._report(Progress.of_cost(PHASE, self._cost, bound, f"{said}: {state}", about=self.who))
 
     def left(self, step: str, what: str) -> Callable[[int], None]:
         """What says how many are left."""

@@ -166,6 +166,11 @@ def test_files_of_insiders_of_a_table_that_is_there(project: Project) -> None:
             "the outsider",
             "Against the outsider: cost 80, at least 69, suppressing cells",
         ),
+        (
+            "the outsider: repair: 7 levels left",
+            "the outsider",
+            "Against the outsider: cost 80, at least 69, repair: 7 levels left",
+        ),
     ],
 )
 def test_what_a_search_says_of_its_cost(

@@ -71,11 +71,19 @@ def test_contributors_and_coalitions(capsys):
     assert "insiders    1 insider: every sensitive cell is protected from each" in printed
 
 
-@pytest.mark.parametrize("method", ["modular", "heuristic"])
-def test_methods_for_large_tables(method):
-    result = protect_table("cells.csv", "relations.csv", insiders="singletons", method=method)
+@pytest.mark.parametrize("method", ["optimal", "modular", "heuristic"])
+def test_methods_and_what_they_say_of_the_cost(method):
+    """Against the outsider alone first, and in the end against everybody."""
+    said = []
+    how = {"insiders": "singletons", "method": method, "on_progress": said.append}
+    result = protect_table("cells.csv", "relations.csv", **how)
     assert result.protected
     assert result.pattern.bound <= 234 <= result.pattern.cost
+    costs = [one for one in said if one.cost == one.cost]
+    assert list(dict.fromkeys(one.about for one in costs)) == ["the outsider", ""]
+    assert (costs[-1].cost, costs[-1].bound) == (result.pattern.cost, result.pattern.bound)
+    alone = [one.cost for one in costs if one.about]
+    assert alone[-1] < result.pattern.cost
 
 
 def test_an_insider_of_a_file_who_knows_too_much(capsys):
