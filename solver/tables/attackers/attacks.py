@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 
-from linkrisk.formulations.programs.linear import LinearModel
 from linkrisk.formulations.tables.attacker import reach
 from linkrisk.formulations.tables.cell_table import CellTable, Demand, FloatArray, IntArray
-from linkrisk.formulations.tables.primal_simplex import OPTIMAL, begin, furthest
-from linkrisk.solver.backends.linear.base import LinearOptions
-from linkrisk.solver.backends.linear.registry import linear_program
-
-_OPTIONS = LinearOptions(
-    feasibility=1e-9,
-    optimality=1e-9,
-    # What changes from one attack to the next is the objective, and all coefficients are near 1.
-    own={"simplex_strategy": 4, "simplex_scale_strategy": 0, "presolve": "off"},
-)
+from linkrisk.solver.tables.attackers.attack_programs import Asked, Large, Part, Small
 
 _SMALL = 1000
 """Relations up to which our own simplex method is faster, as it holds the inverse of the basis."""
-
-_RESIDUAL = 1e-9
-"""What a relation may be off by, of the largest deviation."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,18 +28,25 @@ class Attack:
         The cells that are suppressed at all.
     deviations : ndarray of float64, shape (k,)
         Theirs.
-    most : ndarray of float64, shape (n,)
-        What each suppressed cell adds at most (`formulations.tables.attacker.reach`).
+    goal : int
+    sign : float
+    rows : ndarray of int64, shape (m,)
+        The relations that these cells are in.
+    multipliers : ndarray of float64, shape (m,)
+        Theirs.
     """
 
     found: float
     cells: IntArray
     deviations: FloatArray
-    most: FloatArray
+    goal: int
+    sign: float
+    rows: IntArray
+    multipliers: FloatArray
 
 
 class Attacker:
-    """Knows which cells are suppressed, wholly or in part, and asks how far one could go.
+    """Knows which cells are suppressed, wholly or in part, and asks how far others could go.
 
     Its program holds these cells only, and the relations that they are in: what is published cannot move.
 
@@ -64,7 +59,7 @@ class Attacker:
         self._table = table
         self._by_cell = sparse.csc_array(table.relations)
         self._transposed = self._by_cell.T
-        self._above, self._below = table.above, table.below
+        self._above, self._below, self._free = table.above, table.below, table.free
 
     def knows(self, suppressed: FloatArray) -> None:
         """Take a pattern, shape (n,)."""
@@ -77,115 +72,60 @@ class Attacker:
         there[inside] = True
         self._rows = np.flatnonzero(there)
         place = np.cumsum(there) - 1
-        share = suppressed[cells]
-        program = _Small if self._rows.size <= _SMALL else _Large
-        self._program = program(
-            _Part(
+        program = Small if self._rows.size <= _SMALL else Large
+        self._program: Small | Large = program(
+            Part(
                 starts.astype(np.int64),
                 place[inside],
                 self._by_cell.data[entries].astype(np.float64),
-                -self._below[cells] * share,
-                self._above[cells] * share,
+                self._below[cells],
+                self._above[cells],
+                suppressed[cells],
+                self._free[cells],
                 self._rows.size,
             )
         )
 
-    def attack(self, cell: int, sign: float, enough: float = np.inf) -> Attack:
-        """Move a suppressed cell up (1) or down (-1) as far as it goes, or as far as is enough.
+    def attacks(self, asked: Asked, stop: float = 0.0) -> Iterator[Attack | None]:
+        """Move cells as far as they go, or as is enough; None where an attack before did already.
+
+        Parameters
+        ----------
+        asked : Asked
+        stop : float
+            The first attack that falls short of this share of what is enough is the last.
 
         Raises
         ------
         RuntimeError
             If the optimiser fails.
         """
-        at = int(np.searchsorted(self._cells, cell))
-        point, found = self._program.furthest(at, sign, enough)
+        at = np.searchsorted(self._cells, asked.cell)
+        local = Asked(at, asked.sign, asked.enough, asked.within)
+        for number, ended in enumerate(self._program.run(local, stop)):
+            if ended is None:
+                yield None
+                continue
+            point, multipliers = ended
+            cell, sign = int(asked.cell[number]), float(asked.sign[number])
+            found = float(sign * point[at[number]])
+            yield Attack(found, self._cells, point, cell, sign, self._rows, multipliers)
+
+    def attack(self, cell: int, sign: float, enough: float = np.inf, within: float = np.inf) -> Attack:
+        """One attack."""
+        given = (np.array([one]) for one in (sign, enough, within))
+        found = next(self.attacks(Asked(np.array([cell]), *given)))
+        if found is None:
+            raise AssertionError("an attack that is the first is made")
+        return found
+
+    def most(self, attack: Attack) -> FloatArray:
+        """What each suppressed cell adds at most, shape (n,) (`formulations.tables.attacker.reach`)."""
         multipliers = np.zeros(self._by_cell.shape[0])
-        multipliers[self._rows] = found
+        multipliers[attack.rows] = attack.multipliers
         goal = np.zeros(len(self._table))
-        goal[cell] = sign
-        most = reach(goal - self._transposed @ multipliers, self._above, self._below)
-        return Attack(float(sign * point[at]), self._cells, point, most)
-
-
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """The suppressed cells and their relations, cell by cell."""
-
-    starts: IntArray
-    rows: IntArray
-    values: FloatArray
-    lower: FloatArray
-    upper: FloatArray
-    relations: int
-
-
-class _Small:
-    """A program for our own simplex method, with an optimiser where that does not come to an end."""
-
-    def __init__(self, part: _Part) -> None:
-        self._part = part
-        self._inverse = np.empty((part.relations, part.relations))
-        self._basis = np.empty(part.relations, dtype=np.int64)
-        self._other: _Large | None = None
-        self._restart()
-
-    def furthest(self, at: int, sign: float, enough: float) -> tuple[FloatArray, FloatArray]:
-        """Deviations of a cell as far as it goes or is enough, and the multipliers of the relations."""
-        part = self._part
-        steps = 20 * (part.relations + part.lower.size)
-        args = (part.starts, part.rows, part.values, part.lower, part.upper, self._inverse, self._basis)
-        ended = furthest(*args, self._point, at, sign, enough, steps)
-        sums = np.bincount(part.rows, part.values * np.repeat(self._point, np.diff(part.starts)))
-        close = np.abs(sums).max(initial=0.0) <= _RESIDUAL * max(1.0, np.abs(self._point).max(initial=0.0))
-        if ended != OPTIMAL or not close:
-            self._restart()
-            self._other = self._other or _Large(part)
-            return self._other.furthest(at, sign, enough)
-        place = np.flatnonzero(self._basis == at)
-        found = self._inverse[place[0]] * sign if place.size else np.zeros(part.relations)
-        return self._point.copy(), found
-
-    def _restart(self) -> None:
-        part = self._part
-        room = np.minimum(part.upper, -part.lower)
-        begin(part.starts, part.rows, part.values, np.argsort(-room), self._inverse, self._basis)
-        self._point = np.zeros(part.lower.size)
-
-
-class _Large:
-    """A program in the hands of an optimiser."""
-
-    def __init__(self, part: _Part) -> None:
-        cells = part.lower.size
-        by_cell = sparse.csc_array((part.values, part.rows, part.starts), shape=(part.relations, cells))
-        none = np.zeros(part.relations)
-        self._program = linear_program(
-            LinearModel(
-                objective=np.zeros(cells),
-                matrix=sparse.csr_array(by_cell),
-                row_lower=none,
-                row_upper=none,
-                column_lower=part.lower,
-                column_upper=part.upper,
-            ),
-            _OPTIONS,
-        )
-        self._goal = np.zeros(0, dtype=np.int64)
-        self._point, self._none = np.zeros(cells), none
-
-    def furthest(self, at: int, sign: float, enough: float) -> tuple[FloatArray, FloatArray]:
-        """Deviations of a cell as far as it goes or is enough, and the multipliers of the relations."""
-        if sign * self._point[at] >= enough:
-            return self._point, self._none
-        self._program.change_objective(self._goal, np.zeros(self._goal.size))
-        self._goal = np.array([at])
-        self._program.change_objective(self._goal, np.array([-sign]))
-        solution = self._program.solve()
-        if not solution.optimal:
-            raise RuntimeError(f"the attacker's program ended {solution.status}")
-        self._point = solution.point
-        return self._point, -solution.duals
+        goal[attack.goal] = attack.sign
+        return reach(goal - self._transposed @ multipliers, self._above, self._below)
 
 
 def signs_of(demand: Demand) -> list[float]:

@@ -27,17 +27,26 @@ class Seen:
     def __init__(self, table: CellTable, most: int = 300, asked: BoolArray | None = None) -> None:
         self._most = most
         self._asked = np.ones(len(table), dtype=np.bool_) if asked is None else asked
-        self._above, self._below = table.above, table.below
-        self._found: dict[Hashable, tuple[IntArray, FloatArray]] = {}
+        self._above, self._below, self._free = table.above, table.below, table.free
+        self._found: dict[Hashable, tuple[IntArray, FloatArray, float]] = {}
         self._stale = True
 
-    def add(self, attack: Hashable, cells: IntArray, deviations: FloatArray) -> None:
-        """Remember deviations of some cells, by which attack they were found; all others stay."""
+    def add(self, attack: Hashable, cells: IntArray, deviations: FloatArray, within: float = np.inf) -> None:
+        """Remember deviations of some cells, by which attack they were found; all others stay.
+
+        Parameters
+        ----------
+        attack : hashable
+        cells : ndarray of int64, shape (k,)
+        deviations : ndarray of float64, shape (k,)
+        within : float
+            How far cells that are not sensitive may move at most when they are suppressed wholly.
+        """
         size = np.abs(deviations)
         moves = size > _NOTHING * size.max(initial=0.0)
         if moves.any():
             self._found.pop(attack, None)
-            self._found[attack] = cells[moves], deviations[moves]
+            self._found[attack] = cells[moves], deviations[moves], within
             if len(self._found) > self._most:
                 del self._found[next(iter(self._found))]
             self._stale = True
@@ -48,9 +57,9 @@ class Seen:
         if not self._found:
             return up, down
         if self._stale:
-            self._cells = np.concatenate([cells for cells, _ in self._found.values()])
-            self._moves = np.concatenate([moves for _, moves in self._found.values()])
-            sizes = [cells.size for cells, _ in self._found.values()]
+            self._cells = np.concatenate([cells for cells, _, _ in self._found.values()])
+            self._moves = np.concatenate([moves for _, moves, _ in self._found.values()])
+            sizes = [cells.size for cells, _, _ in self._found.values()]
             self._starts = np.concatenate([[0], np.cumsum(sizes[:-1])]).astype(np.int64)
             self._whose = np.repeat(np.arange(len(sizes)), sizes)
             self._told = np.flatnonzero(self._asked[self._cells])
@@ -58,11 +67,15 @@ class Seen:
             self._up, self._down = np.maximum(told, 0.0), np.maximum(-told, 0.0)
             size = np.abs(self._moves)
             there, other = self._moves > 0, self._cells
-            self._forth = np.where(there, self._above[other], self._below[other]) / size
-            self._back = np.where(there, self._below[other], self._above[other]) / size
+            most = np.repeat([within for _, _, within in self._found.values()], sizes)
+            most = np.where(self._free[other], most, np.inf)
+            above, below = np.minimum(self._above[other], most), np.minimum(self._below[other], most)
+            self._forth = np.where(there, above, below) / size
+            self._back = np.where(there, below, above) / size
+            self._mine, self._of = self._cells[self._told], self._whose[self._told]
             self._stale = False
         share = suppressed[self._cells]
-        cells, whose = self._cells[self._told], self._whose[self._told]
+        cells, whose = self._mine, self._of
         forth = np.minimum.reduceat(self._forth * share, self._starts)[whose]
         back = np.minimum.reduceat(self._back * share, self._starts)[whose]
         np.maximum.at(up, cells, np.maximum(forth * self._up, back * self._down))

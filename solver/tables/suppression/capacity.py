@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,16 +11,17 @@ from scipy import sparse
 from linkrisk.formulations.programs.separation import Cuts
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand, FloatArray, IntArray
 from linkrisk.formulations.tables.suppression_model import BridgeRows, capacity_row
-from linkrisk.solver.tables.attackers.attacks import Attacker, signs_of
+from linkrisk.solver.tables.attackers.attacks import Attacker
 from linkrisk.solver.tables.attackers.seen import Seen
+from linkrisk.solver.tables.suppression.demand_series import SHORT, Series
 
 _BRIDGE = 1e-3
 _NEARLY, _ENOUGH = 0.7, 1e-2
 _NOTHING = 1e-7
 """A cell that is suppressed by so little is published."""
 
-_SHORT = 2e-6
-"""By how much of its level a demand may be short and still hold, which is beyond what optimisers can tell."""
+_WHOLE, _VIOLATED = 1e-5, 1e-4
+"""From where on a cell is suppressed in part; and by how much such patterns must violate a row."""
 
 
 @dataclass
@@ -50,7 +51,7 @@ class CapacityCuts:
         """See `Separator`."""
         made = self._made
         suppressed = made.taken(x)
-        found = list(made.violated(suppressed, made.open))
+        found = list(made.violated(suppressed, made.series))
         bridges = made.bridges(suppressed, _BRIDGE)
         if not found:
             return bridges
@@ -67,8 +68,7 @@ class CapacityCuts:
     def holds(self, suppressed: BoolArray) -> bool:
         """Whether a pattern protects from this attacker, shape (n,)."""
         made = self._made
-        taken = made.taken(suppressed.astype(np.float64))
-        return next(iter(made.violated(taken, made.open)), None) is None
+        return made.holds(made.taken(suppressed.astype(np.float64)))
 
     @property
     def _made(self) -> _Attacks:
@@ -82,12 +82,14 @@ class _Attacks:
 
     def __init__(self, table: CellTable) -> None:
         self.bridges = BridgeRows(table)
-        self._table, self._attacker, self._seen = table, Attacker(table), Seen(table)
-        alone = table.primary.astype(np.float64)
-        self.open = tuple(dict.fromkeys(demand for demand, _ in self.violated(alone, table.demands)))
+        self._table, self._attacker = table, Attacker(table)
+        self._seen = self._within = Seen(table)
+        alone, everything = table.primary.astype(np.float64), Series(table.demands)
+        self.open = tuple(dict.fromkeys(demand for demand, _ in self.violated(alone, everything)))
+        self.series = Series(self.open)
         asked = np.zeros(len(table), dtype=np.bool_)
-        asked[[demand.cell for demand in self.open]] = True
-        self._seen = Seen(table, asked=asked)
+        asked[self.series.cell] = True
+        self._seen, self._within = Seen(table, asked=asked), Seen(table, asked=asked)
 
     def taken(self, x: FloatArray) -> FloatArray:
         """A point as a pattern: the primary cells are in it."""
@@ -96,31 +98,52 @@ class _Attacks:
         suppressed[self._table.primary] = 1.0
         return suppressed
 
-    def violated(self, suppressed: FloatArray, demands: Sequence[Demand]) -> Iterator[tuple[Demand, _Row]]:
-        """Demands that a pattern does not meet, with the rows that it violates."""
-        up, down = self._seen.reach(suppressed)
-        told = False
-        for demand in demands:
-            seen = up[demand.cell] * demand.up + down[demand.cell] * demand.down
-            if seen >= demand.level * (1.0 - _SHORT):
-                continue
-            if not told:
-                self._attacker.knows(suppressed)
-                told = True
-            signs = signs_of(demand)
-            enough = demand.level if len(signs) == 1 else np.inf
-            attacks = [self._attacker.attack(demand.cell, sign, enough) for sign in signs]
-            for one, sign in zip(attacks, signs, strict=True):
-                self._seen.add((demand.cell, sign), one.cells, one.deviations)
-                up[one.cells] = np.maximum(up[one.cells], one.deviations)
-                down[one.cells] = np.maximum(down[one.cells], -one.deviations)
-            if sum(one.found for one in attacks) >= demand.level * (1.0 - _SHORT):
-                continue
-            most = attacks[0].most if len(attacks) == 1 else attacks[0].most + attacks[1].most
+    def holds(self, suppressed: FloatArray) -> bool:
+        """Whether a pattern of zeros and ones meets all demands; what is not met is asked first next time."""
+        for number, _ in self._short(suppressed, self.series, self._seen, 1.0 - SHORT):
+            self.series.first(number)
+            return False
+        return True
+
+    def violated(self, suppressed: FloatArray, series: Series) -> Iterator[tuple[Demand, _Row]]:
+        """Demands that a pattern does not meet, with the rows that it violates.
+
+        In a row no coefficient is above the level, so that a cell that is suppressed in part does not count
+        for more than that part of it. Of patterns of parts the attack is made for such rows: no cell moves
+        by more than that part of the level either.
+        """
+        parts = bool((np.minimum(suppressed, 1.0 - suppressed) > _WHOLE).any())
+        pool, least = (self._within, _VIOLATED) if parts else (self._seen, SHORT)
+        for number, most in self._short(suppressed, series, pool, 0.0, parts=parts):
+            demand = series.demand(number)
             for given in self._given(suppressed, most, demand.level):
                 row = capacity_row(most, demand.level, given)
-                if row[1] @ suppressed[row[0]] < row[2] - _SHORT:
+                if row[1] @ suppressed[row[0]] < row[2] - least:
                     yield demand, row
+
+    def _short(
+        self, suppressed: FloatArray, series: Series, pool: Seen, stop: float, *, parts: bool = False
+    ) -> Iterator[tuple[int, FloatArray]]:
+        """The last attacks of demands that are not met, and what each cell adds at most, shape (n,)."""
+        up, down = pool.reach(suppressed)
+        left = series.unmet(up, down)
+        if not left.size:
+            return
+        self._attacker.knows(suppressed)
+        asked, found, most = series.asked(left, parts=parts), 0.0, np.zeros(0)
+        for number, attack in zip(left.tolist(), self._attacker.attacks(asked, stop), strict=False):
+            if attack is None:  # seldom two that ask for the same
+                continue
+            demand, second = series.demand(number), series.second(number)
+            pool.add(
+                (attack.goal, attack.sign), attack.cells, attack.deviations, demand.level if parts else np.inf
+            )
+            found = attack.found + (found if second else 0.0)
+            if series.last(number) and found >= demand.level * (1.0 - SHORT):
+                continue
+            most = self._attacker.most(attack) + (most if second else 0.0)
+            if series.last(number):
+                yield number, most
 
     def _given(self, suppressed: FloatArray, most: FloatArray, level: float) -> Iterator[BoolArray]:
         """The primary cells; and with them cells that are suppressed nearly wholly, and are not enough."""

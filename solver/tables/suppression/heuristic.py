@@ -169,6 +169,7 @@ class _Ways:
         pair = np.array([at, (at + count) % (2 * count)])
         level = np.array([demand.level, 0.0])
         self._program.change_column_bounds(pair, np.array([demand.level, 0.0]), level)
+        self._program.forget_basis()
         solution = self._program.solve()
         found = None
         if solution.optimal:

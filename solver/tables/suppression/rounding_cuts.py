@@ -5,6 +5,10 @@ point, every whole x >= 0 keeps ``sum (floor(v_j) + min(1, frac(v_j) / f0)) x_j 
 rounding, Nemhauser and Wolsey 1990). The multipliers are those by which a basis makes its rows, less their
 whole parts, and multiples of them: with a determinant of 2 these are the zero-half cuts of Caprara and
 Fischetti (1996).
+
+Taken as they are, some are below 0. What such a row has beyond its right-hand side is a continuous s >= 0,
+with which ``u A x + |u| s >= u b``; it counts with ``|u| / f0`` in the rounded row (Gomory 1960), and is
+written as ``A x - b`` there.
 """
 
 from __future__ import annotations
@@ -25,6 +29,9 @@ _SAFE = 1e-9
 """More than what sums in floating point are off by here."""
 
 _UP = 1.0 + 1e-12
+_TINY = 1e-7
+"""Coefficients below this share of the largest are left out."""
+
 _LEAST_PART, _MOST_PART = 0.05, 0.999
 _VIOLATED = 0.02
 """By how much, in Euclidean distance, a row must cut."""
@@ -51,12 +58,31 @@ def rounding_cuts(relaxation: Relaxation, point: FloatArray) -> tuple[sparse.csr
     multipliers = np.concatenate([multiple * inverse for multiple in _MULTIPLES])
     multipliers -= np.floor(multipliers + _NOTHING)
     multipliers[multipliers < _NOTHING] = 0.0
-    rows, right = rounded(multipliers @ relaxation.matrix, multipliers @ relaxation.right, point)
+    rows, right = _mixed(relaxation, np.concatenate([multipliers, inverse, -inverse]), point)
     kept = _chosen(rows, right, point)
     return sparse.csr_array(rows[kept]), right[kept]
 
 
-def rounded(sums: FloatArray, right: FloatArray, point: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _mixed(
+    relaxation: Relaxation, multipliers: FloatArray, point: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Rounded rows by multipliers of either sign, shape (c, r)."""
+    rows, right, rest = rounded(multipliers @ relaxation.matrix, multipliers @ relaxation.right, point)
+    below = np.maximum(-multipliers, 0.0)
+    mixed = np.flatnonzero((below > _NOTHING).any(axis=1) & (rest > 0.0))
+    share = (_UP / rest[mixed])[:, None] * below[mixed]
+    more, most = share @ relaxation.matrix, share @ relaxation.right
+    rows[mixed] += more
+    right[mixed] += most - _SAFE * (1.0 + np.abs(more).sum(axis=1) + share @ np.abs(relaxation.right))
+    tiny = np.abs(rows) < _TINY * np.abs(rows).max(axis=1, initial=0.0, keepdims=True)
+    right -= np.where(tiny, np.maximum(rows, 0.0), 0.0).sum(axis=1)
+    rows[tiny] = 0.0
+    return rows, right
+
+
+def rounded(
+    sums: FloatArray, right: FloatArray, point: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Rows ``sums x >= right`` rounded such that all points of zeros and ones keep them.
 
     Cells that are near 1 are counted from there: for ``1 - x`` the same holds as for x.
@@ -72,6 +98,8 @@ def rounded(sums: FloatArray, right: FloatArray, point: FloatArray) -> tuple[Flo
     -------
     rows, right : ndarray of float64, shapes (c, k) and (c,)
         A row of zeros where rounding gives nothing.
+    part : ndarray of float64, shape (c,)
+        f0; 0 where rounding gives nothing.
     """
     turned = point > 1.0 - 1e-6
     right = right - sums[:, turned].sum(axis=1)
@@ -86,7 +114,7 @@ def rounded(sums: FloatArray, right: FloatArray, point: FloatArray) -> tuple[Flo
     useful = (rest > _LEAST_PART) & (rest < _MOST_PART)
     rows = whole + np.minimum(1.0, part * _UP / np.maximum(rest, _LEAST_PART)[:, None])
     rows = np.where(useful[:, None], np.where(turned, -rows, rows), 0.0)
-    return rows, np.where(useful, below + 1.0 + rows[:, turned].sum(axis=1), 0.0)
+    return rows, np.where(useful, below + 1.0 + rows[:, turned].sum(axis=1), 0.0), np.where(useful, rest, 0.0)
 
 
 def _chosen(rows: FloatArray, right: FloatArray, point: FloatArray) -> list[int]:

@@ -171,7 +171,7 @@ def test_any_multipliers_bound_the_attacker(inner, seed):
     goal, cell = np.zeros(len(table)), int(np.flatnonzero(table.primary)[0])
     goal[cell] = 1.0
     found = attacker.attack(cell, 1.0)
-    assert found.most @ suppressed == pytest.approx(found.found, abs=1e-7)
+    assert attacker.most(found) @ suppressed == pytest.approx(found.found, abs=1e-7)
     multipliers = generator.normal(size=table.relations.shape[0])
     wild = reach(goal - table.relations.T @ multipliers, table.above, table.below)
     assert wild @ suppressed >= found.found - 1e-7
@@ -305,3 +305,14 @@ def test_tables_of_the_reference():
         found = suppress_cells(table, get_backend("highs"), Clock(None))
         assert (found.cost, found.bound) == (row["optimum"], row["optimum"])
         assert audit(table, found.suppressed).passed
+
+
+def test_a_cell_in_part_counts_for_that_part_of_the_level():
+    """By its bounds a tenth of each cell does for the level; a row that is cut to the level says not."""
+    table = table_of([[5, 90, 90], [90, 90, 90], [90, 90, 90]], {(0, 0): (5, 5)})
+    separator = CapacityCuts(table)
+    point = np.where(table.primary, 1.0, 0.1)
+    cuts = separator(point)
+    assert cuts.count
+    assert (cuts.matrix @ point < cuts.lower - 0.05).any()
+    assert (cuts.matrix @ (~table.fixed).astype(float) >= cuts.lower).all()

@@ -45,7 +45,7 @@ def test_rounded_rows_keep_all_points_of_zeros_and_ones(seed):
     sums = np.round(generator.normal(size=(6, 7)) * 2.0, generator.integers(0, 3))
     right, point = np.round(generator.normal(size=6), 2), generator.random(7)
     point[generator.random(7) < 0.3] = 1.0
-    rows, wanted = rounded(sums, right, point)
+    rows, wanted, _ = rounded(sums, right, point)
     for corner in corners(7):
         kept = sums @ corner >= right - 1e-12
         assert (rows[kept] @ corner >= wanted[kept] - 1e-9).all()

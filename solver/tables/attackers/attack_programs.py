@@ -1,0 +1,185 @@
+"""The program of attacks on one pattern: in our own hands where it is small, else in an optimiser's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from linkrisk.formulations.programs.linear import LinearModel
+from linkrisk.formulations.tables.attacks_in_turn import in_turn
+from linkrisk.formulations.tables.cell_table import BoolArray, FloatArray, IntArray
+from linkrisk.formulations.tables.primal_simplex import begin
+from linkrisk.solver.backends.linear.base import LinearOptions
+from linkrisk.solver.backends.linear.registry import linear_program
+
+_OPTIONS = LinearOptions(
+    feasibility=1e-9,
+    optimality=1e-9,
+    # What changes from one attack to the next is the objective, and all coefficients are near 1.
+    own={"simplex_strategy": 4, "simplex_scale_strategy": 0, "presolve": "off"},
+)
+
+_ENTRIES = 2_000_000
+"""Deviations and multipliers that are held at once."""
+
+_RESIDUAL = 1e-9
+"""What a relation may be off by, of the largest deviation."""
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Attacks that are asked for, one after the other; arrays of shape (a,).
+
+    Attributes
+    ----------
+    cell : ndarray of int64
+    sign : ndarray of float64
+        Up (1) or down (-1).
+    enough : ndarray of float64
+        A deviation from which on the cell need not go further; inf for as far as it goes.
+    within : ndarray of float64
+        How far cells that are not sensitive may move at most, when they are suppressed wholly.
+    """
+
+    cell: IntArray
+    sign: FloatArray
+    enough: FloatArray
+    within: FloatArray
+
+    def __getitem__(self, chosen: IntArray | BoolArray | slice) -> Asked:
+        return Asked(self.cell[chosen], self.sign[chosen], self.enough[chosen], self.within[chosen])
+
+    def __len__(self) -> int:
+        return int(self.cell.size)
+
+
+Ended = tuple[FloatArray, FloatArray]
+"""Deviations, and the multipliers of the relations."""
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The suppressed cells and their relations, cell by cell."""
+
+    starts: IntArray
+    rows: IntArray
+    values: FloatArray
+    below: FloatArray
+    above: FloatArray
+    share: FloatArray
+    free: BoolArray
+    relations: int
+
+    def bounds(self, within: float) -> tuple[FloatArray, FloatArray]:
+        """Where free cells move within so much when they are suppressed wholly."""
+        most = np.where(self.free, within, np.inf)
+        return -np.minimum(self.below, most) * self.share, np.minimum(self.above, most) * self.share
+
+
+class Small:
+    """A program for our own simplex method, with an optimiser where that does not come to an end."""
+
+    def __init__(self, part: Part) -> None:
+        self._part = part
+        self._inverse = np.empty((part.relations, part.relations))
+        self._basis = np.empty(part.relations, dtype=np.int64)
+        self._point = np.zeros(part.share.size)
+        self._other: Large | None = None
+        self._restart()
+
+    def run(self, asked: Asked, stop: float) -> Iterator[Ended | None]:
+        """What attacks end with, one by one; None where one was needless."""
+        part = self._part
+        args = (part.starts, part.rows, part.values, part.below, part.above, part.share, part.free)
+        up, down = np.zeros((2, part.share.size))
+        state = (self._inverse, self._basis, self._point, up, down)
+        at_once = max(1, _ENTRIES // (part.share.size + part.relations))
+        while len(asked):
+            some = asked[:at_once]
+            points = np.empty((len(some), part.share.size))
+            multipliers = np.empty((len(some), part.relations))
+            needless = np.zeros(len(some), dtype=np.bool_)
+            which = (some.cell, some.sign, some.enough, some.within)
+            done = in_turn(*args, *state, which, stop, _RESIDUAL, points, multipliers, needless)
+            for number in range(done):
+                yield None if needless[number] else (points[number], multipliers[number])
+            if done and not needless[done - 1] and _short(points[done - 1], some, done - 1, stop):
+                return
+            asked = asked[done:]
+            if done < len(some):  # the next one failed
+                self._restart()
+                self._other = self._other or Large(part)
+                found = self._other.one(asked, 0)
+                yield found
+                if _short(found[0], asked, 0, stop):
+                    return
+                asked = asked[1:]
+
+    def _restart(self) -> None:
+        part = self._part
+        room = np.minimum(part.above, part.below) * part.share
+        begin(part.starts, part.rows, part.values, np.argsort(-room), self._inverse, self._basis)
+        self._point[:] = 0.0
+
+
+class Large:
+    """A program in the hands of an optimiser."""
+
+    def __init__(self, part: Part) -> None:
+        cells = part.share.size
+        by_cell = sparse.csc_array((part.values, part.rows, part.starts), shape=(part.relations, cells))
+        none, self._part, self._within = np.zeros(part.relations), part, np.inf
+        lower, upper = part.bounds(np.inf)
+        self._program = linear_program(
+            LinearModel(
+                objective=np.zeros(cells),
+                matrix=sparse.csr_array(by_cell),
+                row_lower=none,
+                row_upper=none,
+                column_lower=lower,
+                column_upper=upper,
+            ),
+            _OPTIONS,
+        )
+        self._goal = np.zeros(0, dtype=np.int64)
+        self._point, self._none = np.zeros(cells), none
+
+    def run(self, asked: Asked, stop: float) -> Iterator[Ended | None]:
+        """What attacks end with, one by one; None where one was needless."""
+        for number in range(len(asked)):
+            yield self.one(asked, number)
+            if _short(self._point, asked, number, stop):
+                return
+
+    def one(self, asked: Asked, number: int) -> Ended:
+        """One of some attacks."""
+        self._bound(float(asked.within[number]))
+        goal, sign = int(asked.cell[number]), float(asked.sign[number])
+        return self._furthest(goal, sign, float(asked.enough[number]))
+
+    def _bound(self, within: float) -> None:
+        if within != self._within:
+            self._within = within
+            self._point = np.zeros(self._part.share.size)
+            self._program.change_column_bounds(np.arange(self._point.size), *self._part.bounds(within))
+
+    def _furthest(self, at: int, sign: float, enough: float) -> Ended:
+        if sign * self._point[at] >= enough:
+            return self._point, self._none
+        self._program.change_objective(self._goal, np.zeros(self._goal.size))
+        self._goal = np.array([at])
+        self._program.change_objective(self._goal, np.array([-sign]))
+        solution = self._program.solve()
+        if not solution.optimal:
+            raise RuntimeError(f"the attacker's program ended {solution.status}")
+        self._point = solution.point
+        return self._point, -solution.duals
+
+
+def _short(point: FloatArray, asked: Asked, number: int, stop: float) -> bool:
+    """Whether an attack falls short of what is enough, if anything is."""
+    enough = float(asked.enough[number])
+    return bool(enough < np.inf and asked.sign[number] * point[asked.cell[number]] < stop * enough)
