@@ -1,0 +1,178 @@
+"""A pattern for all demands at once: cells that conduct movements of least energy, and get better at it by use.
+
+Every sensitive cell is moved by 1 at the least energy, which is the sum of squared movements times the
+resistance of their cells. All movements of one resistance are columns of one inverse, as currents in a
+network of resistors are, and linear programs are not asked for. Then the resistance of each cell becomes its
+cost, divided by the square of what all movements together use of it: what many share gets cheap, what nobody
+uses is shut off. The energy turns into the cost of the cells that are used at all (iteratively reweighted
+least squares: Chartrand and Yin 2008), for all demands together.
+
+Bounds are part of the energy: a cell resists what is large beside how far it can go. So most movements keep
+within them; what does not, the repair meets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from scipy import linalg, sparse
+
+from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatArray, IntArray
+from linkrisk.formulations.tables.kernel import kernel
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.tables.suppression.movements import Needs
+
+MOST_WAYS, MOST_CELLS = 3000, 20_000
+"""Of a table: movements that are independent, and cells; beyond them matrices get too large."""
+
+_FIRST, _COOLING, _LAST = 0.5, 0.6, 1e-3
+"""Use below which a cell is unused: in the first round, by how much less in each, and in the end."""
+
+_ROUNDS = 40
+_GAIN, _PATIENCE = 2e-3, 2
+"""At the end: share of the cost that a round gains, and rounds without it."""
+
+_SENSITIVE = 0.01
+"""Resistance of a sensitive cell, which costs nothing; that of others starts at 1 in the median."""
+
+_BOUNDS, _STEEP = 1.0, 4
+"""What a movement as large as the bound of its cell resists, and how soon it resists more."""
+
+_MOST_BEYOND = 6.0
+"""More than so much beyond its bound makes no difference for a cell."""
+
+_LEVELS = 16.0
+"""Demands whose levels differ by no more than this factor share one resistance of bounds."""
+
+_MANY = 256
+"""Movements that are looked at together."""
+
+_CUT = 1e-4
+"""Use of a cell that is taken out of the network."""
+
+_TINY = 1e-12
+
+
+def conducting(
+    table: CellTable, needs: Needs, clock: Clock, tell: Callable[[int], None], cost: FloatArray | None = None
+) -> BoolArray | None:
+    """Cells that can move all cells with needs, nearly the cheapest that do.
+
+    Parameters
+    ----------
+    table : CellTable
+    needs : Needs
+    clock : Clock
+    tell : callable
+        Told how many cells are left.
+    cost : ndarray of float64, shape (n,), optional
+        What cells are taken to cost; what they do when absent.
+
+    Returns
+    -------
+    ndarray of bool, shape (n,), or None
+        With all sensitive cells. None where the clock was out before much was decided, or where the table
+        is too large.
+    """
+    cells = np.flatnonzero(~table.fixed)
+    if not len(needs) or cells.size > MOST_CELLS or cells.size - table.relations.shape[0] > MOST_WAYS:
+        return None
+    network = _Network(table, needs, table.cost if cost is None else cost, cells)
+    unused, idle, before = _FIRST, 0, np.inf
+    for _ in range(_ROUNDS):
+        if not network.conduct(clock):
+            break
+        tell(network.cells.size)
+        network.adapt(unused)
+        now = table.cost_of(network.pattern)
+        idle = idle + 1 if unused <= _LAST and now > before * (1.0 - _GAIN) else 0
+        if idle >= _PATIENCE:
+            break
+        unused, before = max(_LAST, unused * _COOLING), now
+    return network.pattern if unused <= _LAST else None
+
+
+class _Network:
+    """Cells that conduct, and how well."""
+
+    def __init__(self, table: CellTable, needs: Needs, cost: FloatArray, cells: IntArray) -> None:
+        self._table, self.cells = table, cells
+        self._cost = cost / max(float(np.median(cost[cells])), _TINY)
+        self._resistance = np.where(table.primary, _SENSITIVE, self._cost)
+        self._bound = np.maximum(np.minimum(table.below, table.above), _TINY)
+        self._groups = list(_by_level(needs))
+        self._most, self._squares = np.zeros(len(table)), np.zeros(len(table))
+        self._basis: FloatArray = np.zeros((0, 0))
+
+    @property
+    def pattern(self) -> BoolArray:
+        """The sensitive cells and those that are used, shape (n,)."""
+        return np.asarray(self._table.primary | (self._most > _LAST), dtype=np.bool_)
+
+    def conduct(self, clock: Clock) -> bool:
+        """Move every cell with a need, and note what is used of each; False where that was not to be."""
+        if not self._basis.size:
+            self._basis = self._basis_of(self.cells)
+        here = self._basis
+        if here.shape[1] > MOST_WAYS:
+            return False
+        most, squares = np.zeros(self.cells.size), np.zeros(self.cells.size)
+        for level, moved in self._groups:
+            beyond = np.minimum(level / self._bound[self.cells], _MOST_BEYOND)
+            resistance = self._resistance[self.cells] + _BOUNDS * beyond**_STEEP
+            ways = whitened(here, resistance)
+            places = np.searchsorted(self.cells, moved)
+            for start in range(0, places.size, _MANY):
+                if clock.expired:
+                    return False
+                part = ways[places[start : start + _MANY]]
+                own = np.maximum(np.einsum("ij,ij->i", part, part), _TINY)
+                flows = np.abs(ways @ (part / own[:, None]).T)
+                np.maximum(most, flows.max(axis=1), out=most)
+                squares += np.einsum("ij,ij->i", flows, flows)
+        self._most[:], self._squares[:] = 0.0, 0.0
+        self._most[self.cells], self._squares[self.cells] = most, squares
+        return True
+
+    def adapt(self, unused: float) -> None:
+        """Resistances by what was used, and cells that are hardly used no more."""
+        table = self._table
+        self._resistance = np.where(
+            table.primary, _SENSITIVE, self._cost / (self._squares + unused * unused)
+        )
+        self._shrink(self.cells[table.primary[self.cells] | (self._most[self.cells] > _CUT)])
+
+    def _shrink(self, cells: IntArray) -> None:
+        """Take cells out of the network, unless others cannot move any more without them."""
+        if cells.size < self.cells.size:
+            basis = self._basis_of(cells)
+            if all(_moving(basis[np.searchsorted(cells, moved)]).all() for _, moved in self._groups):
+                self.cells, self._basis = cells, basis
+
+    def _basis_of(self, cells: IntArray) -> FloatArray:
+        return kernel(sparse.csr_array(self._table.relations[:, cells])).toarray()
+
+
+def _by_level(needs: Needs) -> Iterator[tuple[float, IntArray]]:
+    """The cells of needs with about the same level, and the largest of these."""
+    level = np.zeros(int(needs.cell.max()) + 1)
+    np.maximum.at(level, needs.cell, needs.level)
+    cells = np.flatnonzero(level)
+    number = np.floor(np.log(level[cells]) / np.log(_LEVELS))
+    for one in np.unique(number).tolist():
+        group = cells[number == one]
+        yield float(level[group].max()), group
+
+
+def _moving(rows: FloatArray) -> BoolArray:
+    return np.asarray(np.abs(rows).max(axis=1, initial=0.0) > _TINY, dtype=np.bool_)
+
+
+def whitened(basis: FloatArray, resistance: FloatArray) -> FloatArray:
+    """Rows whose products are the movements of least energy: that of j for a force on i is row i times row j."""
+    energy = basis.T @ (resistance[:, None] * basis)
+    energy[np.diag_indices_from(energy)] *= 1.0 + _TINY
+    factor = linalg.cholesky(energy, lower=True, overwrite_a=True, check_finite=False)
+    found: FloatArray = linalg.solve_triangular(factor, basis.T, lower=True, check_finite=False).T
+    return found

@@ -1,0 +1,135 @@
+"""Cells that a pattern does not need are published, the dearest first, by the movements of least energy.
+
+What others do is asked again after each cell, though nothing is solved again: to publish a cell is to make
+its resistance infinite, which changes an inverse by a matrix of rank one, and all movements with it. Cells
+that can only move together go together. A cell stays where one of the demands that were met before is not
+met any more by the movement of least energy, which is a strict test: those that pass it are met.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy import sparse
+
+from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatArray, IntArray
+from linkrisk.formulations.tables.kernel import kernel
+from linkrisk.formulations.tables.witnesses import Witness
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.tables.suppression.conducting import MOST_WAYS, whitened
+from linkrisk.solver.tables.suppression.movements import Needs
+
+MOST_FLOWS = 2e7
+"""Movements of all needs, as many numbers as are kept."""
+
+_STILL = 1e-9
+"""What moves by so much less than it could does not move."""
+
+_LEAST_BOUND = 1e-6
+"""Relative to the median: bounds of cells that hardly move."""
+
+
+class Shedding:
+    """A pattern that gets smaller, with the movements of least energy of all needs in it.
+
+    Parameters
+    ----------
+    table : CellTable
+    pattern : ndarray of bool, shape (n,)
+    needs : Needs
+
+    Attributes
+    ----------
+    fits : bool
+        Whether this is not too large.
+    """
+
+    def __init__(self, table: CellTable, pattern: BoolArray, needs: Needs) -> None:
+        self._table, self._needs = table, needs
+        self.cells: IntArray = np.flatnonzero(pattern & ~table.fixed)
+        basis = kernel(sparse.csr_array(table.relations[:, self.cells]))
+        self._moved, self._column = np.unique(needs.cell, return_inverse=True)
+        self.fits = basis.shape[1] <= MOST_WAYS and self.cells.size * self._moved.size <= MOST_FLOWS
+        if self.fits:
+            self._begin(basis.toarray())
+
+    def _begin(self, basis: FloatArray) -> None:
+        table, cells = self._table, self.cells
+        self._above, self._below = table.above[cells], table.below[cells]
+        bound = np.minimum(self._above, self._below)
+        least = max(_LEAST_BOUND * float(np.median(bound)), _STILL)
+        self._ways = whitened(basis, np.maximum(bound, least) ** -2.0)
+        places = np.searchsorted(cells, self._moved)
+        self._flows = self._ways @ self._ways[places].T
+        self._own = np.einsum("ij,ij->i", self._ways[places], self._ways[places])
+        self._met = self._meets(np.arange(self._moved.size), self._flows, self._own)
+
+    @property
+    def pattern(self) -> BoolArray:
+        """The cells that are left, shape (n,)."""
+        found = self._table.primary.copy()
+        found[self.cells] = True
+        return found
+
+    def witnesses(self) -> list[Witness]:
+        """Movements that meet needs, as far as they do."""
+        found = []
+        for need in np.flatnonzero(self._met).tolist():
+            column = int(self._column[need])
+            scale = float(self._needs.sign[need] * self._needs.level[need] / self._own[column])
+            flow = self._flows[:, column] * scale
+            moves = np.abs(flow) > 0.0
+            found.append(Witness(self.cells[moves], np.clip(flow, -self._below, self._above)[moves]))
+        return found
+
+    def run(self, clock: Clock, tell: Callable[[int], None]) -> None:
+        """Publish what is not needed, until nothing is left to try, or the clock is out."""
+        table = self._table
+        tried = np.flatnonzero(table.free)
+        order = tried[np.argsort(-table.cost[tried], kind="stable")]
+        done: BoolArray = ~np.isin(np.arange(len(table)), self.cells) | table.primary
+        for number, cell in enumerate(order.tolist()):
+            if clock.expired:
+                break
+            if not done[cell]:
+                tell(order.size - number)
+                self._try(cell, done)
+
+    def _try(self, cell: int, done: BoolArray) -> None:
+        """Publish a cell with those that move only with it, if all needs that are met stay so."""
+        at = int(np.searchsorted(self.cells, cell))
+        way = self._ways[at]
+        strength = float(way @ way)
+        pull = self._ways @ way
+        norms = np.einsum("ij,ij->i", self._ways, self._ways)
+        together = strength * norms - pull * pull <= _STILL * strength * norms
+        done[self.cells[together]] = True
+        if self._table.primary[self.cells[together]].any():
+            return
+        changed = np.flatnonzero(np.abs(self._flows[at]) > _STILL * np.sqrt(strength * self._own))
+        share = self._flows[at, changed] / strength
+        flows = self._flows[:, changed] - np.outer(pull, share)
+        own = self._own[changed] - share * self._flows[at, changed]
+        asked = np.isin(self._column, changed) & self._met
+        if (asked & ~self._meets(changed, flows, own)).any():
+            return
+        self._flows[:, changed], self._own[changed] = flows, own
+        self._ways -= np.outer(pull / strength, way)
+        stay = np.flatnonzero(~together)
+        self.cells, self._ways, self._flows = self.cells[stay], self._ways[stay], self._flows[stay]
+        self._above, self._below = self._above[stay], self._below[stay]
+
+    def _meets(self, columns: IntArray, flows: FloatArray, own: FloatArray) -> BoolArray:
+        """Which needs the flows of some columns meet within all bounds; those of others are not met."""
+        most = np.zeros((2, self._moved.size))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            up = np.where(flows > 0, flows / self._above[:, None], 0.0)
+            down = np.where(flows < 0, -flows / self._below[:, None], 0.0)
+            forth = np.maximum(up.max(axis=0), down.max(axis=0)) / own
+            back = np.where(flows > 0, flows / self._below[:, None], -flows / self._above[:, None])
+            most[0, columns], most[1, columns] = forth, np.where(flows == 0, 0.0, back).max(axis=0) / own
+        known = np.zeros(self._moved.size, dtype=np.bool_)
+        known[columns] = own > 0
+        worst = np.where(self._needs.sign > 0, most[0, self._column], most[1, self._column])
+        return np.asarray(known[self._column] & (worst * self._needs.level <= 1.0), dtype=np.bool_)
