@@ -37,10 +37,10 @@ def kernel(relations: sparse.csr_array) -> sparse.csr_array:
     scipy.sparse.csr_array, shape (n, k)
         Every movement is ``basis @ z`` for one z: that of k of the cells.
     """
-    left = sparse.csr_array(relations, dtype=np.float64)
+    left = sparse.csr_array(relations.astype(np.float64))
     basis = sparse.csc_array(sparse.eye_array(relations.shape[1], format="csc"))
     while True:
-        left = _without_nothing(left)
+        left = sparse.csr_array(_without_nothing(left))
         left = sparse.csr_array(left[np.flatnonzero(np.diff(left.indptr))])
         if not left.shape[0]:
             return sparse.csr_array(basis)

@@ -153,7 +153,7 @@ class _Search:
                 (-1.0, self._down[at], self._program.seen.down_found),
             ):
                 if wanted and not found[place] and self._open()[at] and not self.clock.expired:
-                    self._program.settle(place, sign)
+                    self._program.settle(place, sign, self.clock)
         seen = self._program.seen
         certain = (seen.up_found[self._place] | ~self._up) & (seen.down_found[self._place] | ~self._down)
         return [self.demands[at] for at in np.flatnonzero(self._open() & ~certain).tolist()]
@@ -179,7 +179,7 @@ class _Search:
             before = np.flatnonzero(self._open())
             if before.size < _WORTH or self.clock.expired:
                 return
-            moved = program.move(self._goals(at, before, generator))
+            moved = program.move(self._goals(at, before, generator), self.clock)
             if moved is not None:
                 self._program.count(moved)
                 self._program.count(_opposite(self.piece, moved))

@@ -17,6 +17,7 @@ from linkrisk.formulations.programs.linear import LinearModel
 from linkrisk.formulations.tables.cell_table import BoolArray, FloatArray, IntArray
 from linkrisk.solver.backends.linear.base import LinearOptions, LinearSolution
 from linkrisk.solver.backends.linear.registry import linear_program
+from linkrisk.solver.backends.linear.sliced import solved_by
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers.pieces import Piece
 
@@ -100,7 +101,7 @@ class Furthest:
         for place in at.tolist():
             for sign, found in ((1.0, seen.up_found), (-1.0, seen.down_found)):
                 if not found[place] and not clock.expired:
-                    self.settle(place, sign)
+                    self.settle(place, sign, clock)
         return seen.of(at)
 
     def _move_many(self, clock: Clock) -> None:
@@ -112,34 +113,34 @@ class Furthest:
             for way in (signs, -signs):
                 if not clock.expired:
                     goal = way * generator.uniform(0.5, 1.0, signs.size)
-                    self.see(self._solve(self._columns, goal))
+                    self.see(self._solve(self._columns, goal, clock))
             after = int(seen.up_found.sum() + seen.down_found.sum())
             if after - before < 4:
                 break
 
-    def settle(self, place: int, sign: float) -> LinearSolution:
+    def settle(self, place: int, sign: float, clock: Clock | None = None) -> LinearSolution:
         """Move one cell as far as it goes, from the last basis; if that cannot be proven, from scratch."""
         seen, at = self.seen, np.array([place])
         way, found = (seen.up, seen.up_found) if sign > 0 else (seen.down, seen.down_found)
         for attempt in range(2):
             if attempt:
                 self._program.forget_basis()
-            solution = self._solve(at, np.array([sign]))
+            solution = self._solve(at, np.array([sign]), clock)
             self.see(solution)
             if not found[place] and solution.optimal:
                 bound = self.bound(place, sign, solution.duals)
                 found[place] = bound <= way[place] + self._close[place]
-            if found[place]:
+            if found[place] or (clock is not None and clock.expired):
                 break
         return solution
 
-    def _solve(self, at: IntArray, goal: FloatArray) -> LinearSolution:
-        """Maximise a goal over some cells."""
+    def _solve(self, at: IntArray, goal: FloatArray, clock: Clock | None) -> LinearSolution:
+        """Maximise a goal over some cells, as long as a clock has time for it."""
         program = self._program
         program.change_objective(self._goal, np.zeros(self._goal.size))
         program.change_objective(at, -goal)
         self._goal = at
-        return program.solve()
+        return program.solve() if clock is None else solved_by(program, clock)
 
     def see(self, solution: LinearSolution) -> None:
         """Count how far a point goes, if it is one."""

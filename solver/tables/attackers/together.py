@@ -14,6 +14,8 @@ from linkrisk.formulations.programs.linear import LinearModel
 from linkrisk.formulations.tables.cell_table import FloatArray, IntArray
 from linkrisk.solver.backends.linear.base import LinearOptions
 from linkrisk.solver.backends.linear.registry import linear_program
+from linkrisk.solver.backends.linear.sliced import solved_by
+from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers.furthest import unit_of
 from linkrisk.solver.tables.attackers.pieces import Piece
 
@@ -47,18 +49,19 @@ class Together:
         )
         self._columns = np.concatenate([at, piece.cells.size + np.arange(at.size)])
 
-    def move(self, level: FloatArray) -> FloatArray | None:
+    def move(self, level: FloatArray, clock: Clock) -> FloatArray | None:
         """Deviations that serve as many of the demands as a program finds.
 
         Parameters
         ----------
         level : ndarray of float64, shape (j,)
             How far each cell is to go: up where it is above 0, down where it is below.
+        clock : Clock
 
         Returns
         -------
         ndarray of float64, shape (k,), or None
-            None where the program failed.
+            None where the program failed, or the clock was out.
         """
         at, piece = self._at, self._piece
         below, above = piece.below[at], piece.above[at]
@@ -71,7 +74,7 @@ class Together:
             self._columns, np.concatenate(lower) / self._unit, np.concatenate(upper) / self._unit
         )
         self._program.forget_basis()
-        solution = self._program.solve()
+        solution = solved_by(self._program, clock)
         if not solution.optimal:
             return None
         point = solution.point * self._unit

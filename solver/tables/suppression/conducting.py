@@ -1,4 +1,4 @@
-"""A pattern for all demands at once: cells that conduct movements of least energy, and get better at it by use.
+"""A pattern for all demands at once: cells conduct movements of least energy, the better the more they do.
 
 Every sensitive cell is moved by 1 at the least energy, which is the sum of squared movements times the
 resistance of their cells. All movements of one resistance are columns of one inverse, as currents in a
@@ -51,6 +51,9 @@ _MANY = 256
 _CUT = 1e-4
 """Use of a cell that is taken out of the network."""
 
+_SPARSE = 0.1
+"""Share of a basis that is not 0, below which it is multiplied as a sparse matrix."""
+
 _TINY = 1e-12
 
 
@@ -76,34 +79,43 @@ def conducting(
         is too large.
     """
     cells = np.flatnonzero(~table.fixed)
-    if not len(needs) or cells.size > MOST_CELLS or cells.size - table.relations.shape[0] > MOST_WAYS:
+    basis = basis_of(table, cells) if len(needs) else None
+    if basis is None:
         return None
-    network = _Network(table, needs, table.cost if cost is None else cost, cells)
-    unused, idle, before = _FIRST, 0, np.inf
+    network = _Network(table, needs, table.cost if cost is None else cost, cells, basis)
+    unused, idle, before, cooling, begun = _FIRST, 0, np.inf, _COOLING, clock.seconds
     for _ in range(_ROUNDS):
         if not network.conduct(clock):
             break
+        if unused == _FIRST and not clock.counts:
+            cooling = _cooling(clock.time_left / max(clock.seconds - begun, _TINY))
         tell(network.cells.size)
         network.adapt(unused)
         now = table.cost_of(network.pattern)
         idle = idle + 1 if unused <= _LAST and now > before * (1.0 - _GAIN) else 0
         if idle >= _PATIENCE:
             break
-        unused, before = max(_LAST, unused * _COOLING), now
+        unused, before = max(_LAST, unused * cooling), now
     return network.pattern if unused <= _LAST else None
+
+
+def _cooling(rounds: float) -> float:
+    """How fast to cool where there is time for so many rounds; those at the end are shorter."""
+    return float(min(_COOLING, (_LAST / _FIRST) ** (1.0 / max(rounds, 1.0))))
 
 
 class _Network:
     """Cells that conduct, and how well."""
 
-    def __init__(self, table: CellTable, needs: Needs, cost: FloatArray, cells: IntArray) -> None:
-        self._table, self.cells = table, cells
+    def __init__(
+        self, table: CellTable, needs: Needs, cost: FloatArray, cells: IntArray, basis: sparse.csr_array
+    ) -> None:
+        self._table, self.cells, self._basis = table, cells, basis
         self._cost = cost / max(float(np.median(cost[cells])), _TINY)
         self._resistance = np.where(table.primary, _SENSITIVE, self._cost)
         self._bound = np.maximum(np.minimum(table.below, table.above), _TINY)
         self._groups = list(_by_level(needs))
         self._most, self._squares = np.zeros(len(table)), np.zeros(len(table))
-        self._basis: FloatArray = np.zeros((0, 0))
 
     @property
     def pattern(self) -> BoolArray:
@@ -112,23 +124,17 @@ class _Network:
 
     def conduct(self, clock: Clock) -> bool:
         """Move every cell with a need, and note what is used of each; False where that was not to be."""
-        if not self._basis.size:
-            self._basis = self._basis_of(self.cells)
         here = self._basis
-        if here.shape[1] > MOST_WAYS:
-            return False
         most, squares = np.zeros(self.cells.size), np.zeros(self.cells.size)
         for level, moved in self._groups:
             beyond = np.minimum(level / self._bound[self.cells], _MOST_BEYOND)
             resistance = self._resistance[self.cells] + _BOUNDS * beyond**_STEEP
-            ways = whitened(here, resistance)
+            factor = _factor(here, resistance)
             places = np.searchsorted(self.cells, moved)
             for start in range(0, places.size, _MANY):
                 if clock.expired:
                     return False
-                part = ways[places[start : start + _MANY]]
-                own = np.maximum(np.einsum("ij,ij->i", part, part), _TINY)
-                flows = np.abs(ways @ (part / own[:, None]).T)
+                flows = _flows(here, factor, places[start : start + _MANY])
                 np.maximum(most, flows.max(axis=1), out=most)
                 squares += np.einsum("ij,ij->i", flows, flows)
         self._most[:], self._squares[:] = 0.0, 0.0
@@ -138,20 +144,24 @@ class _Network:
     def adapt(self, unused: float) -> None:
         """Resistances by what was used, and cells that are hardly used no more."""
         table = self._table
-        self._resistance = np.where(
-            table.primary, _SENSITIVE, self._cost / (self._squares + unused * unused)
-        )
+        self._resistance = np.where(table.primary, _SENSITIVE, self._cost / (self._squares + unused * unused))
         self._shrink(self.cells[table.primary[self.cells] | (self._most[self.cells] > _CUT)])
 
     def _shrink(self, cells: IntArray) -> None:
         """Take cells out of the network, unless others cannot move any more without them."""
         if cells.size < self.cells.size:
-            basis = self._basis_of(cells)
-            if all(_moving(basis[np.searchsorted(cells, moved)]).all() for _, moved in self._groups):
+            basis = kernel(sparse.csr_array(self._table.relations[:, cells]))
+            moving = np.diff(basis.indptr) > 0
+            if all(moving[np.searchsorted(cells, moved)].all() for _, moved in self._groups):
                 self.cells, self._basis = cells, basis
 
-    def _basis_of(self, cells: IntArray) -> FloatArray:
-        return kernel(sparse.csr_array(self._table.relations[:, cells])).toarray()
+
+def basis_of(table: CellTable, cells: IntArray) -> sparse.csr_array | None:
+    """All movements of some cells (`kernel`); None where they are too many."""
+    if cells.size > MOST_CELLS or cells.size - table.relations.shape[0] > MOST_WAYS:
+        return None
+    basis = kernel(sparse.csr_array(table.relations[:, cells]))
+    return basis if 0 < basis.shape[1] <= MOST_WAYS else None
 
 
 def _by_level(needs: Needs) -> Iterator[tuple[float, IntArray]]:
@@ -165,14 +175,29 @@ def _by_level(needs: Needs) -> Iterator[tuple[float, IntArray]]:
         yield float(level[group].max()), group
 
 
-def _moving(rows: FloatArray) -> BoolArray:
-    return np.asarray(np.abs(rows).max(axis=1, initial=0.0) > _TINY, dtype=np.bool_)
-
-
-def whitened(basis: FloatArray, resistance: FloatArray) -> FloatArray:
-    """Rows whose products are the movements of least energy: that of j for a force on i is row i times row j."""
-    energy = basis.T @ (resistance[:, None] * basis)
+def _factor(basis: sparse.csr_array, resistance: FloatArray) -> FloatArray:
+    """Of the energy of all movements, the lower one (Cholesky)."""
+    if basis.nnz < _SPARSE * basis.shape[0] * basis.shape[1]:
+        energy = (sparse.csr_array(basis.T) @ (sparse.diags_array(resistance) @ basis)).toarray()
+    else:
+        rows = basis.toarray()
+        energy = rows.T @ (resistance[:, None] * rows)
     energy[np.diag_indices_from(energy)] *= 1.0 + _TINY
-    factor = linalg.cholesky(energy, lower=True, overwrite_a=True, check_finite=False)
-    found: FloatArray = linalg.solve_triangular(factor, basis.T, lower=True, check_finite=False).T
+    found: FloatArray = linalg.cholesky(energy, lower=True, overwrite_a=True, check_finite=False)
+    return found
+
+
+def _flows(basis: sparse.csr_array, factor: FloatArray, places: IntArray) -> FloatArray:
+    """How much every cell moves, one column for each of some cells that moves by 1."""
+    half = linalg.solve_triangular(factor, basis[places].toarray().T, lower=True, check_finite=False)
+    own = np.maximum(np.einsum("ij,ij->j", half, half), _TINY)
+    force = linalg.solve_triangular(factor, half, lower=True, trans="T", check_finite=False)
+    moved: FloatArray = np.abs(np.asarray(basis @ (force / own), dtype=np.float64))
+    return moved
+
+
+def whitened(basis: sparse.csr_array, resistance: FloatArray) -> FloatArray:
+    """Rows whose products are movements of least energy: that of i for a force on j is row i times row j."""
+    factor = _factor(basis, resistance)
+    found: FloatArray = linalg.solve_triangular(factor, basis.toarray().T, lower=True, check_finite=False).T
     return found

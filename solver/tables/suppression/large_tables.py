@@ -12,22 +12,26 @@ from dataclasses import dataclass
 
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable
 from linkrisk.formulations.tables.subtables import subtables
+from linkrisk.formulations.tables.witnesses import Witness
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.tables.attackers.demands import Met, unmet
 from linkrisk.solver.tables.suppression.cell_suppression import OUTSIDER, PHASE, Pattern, tell_cost
+from linkrisk.solver.tables.suppression.conducting import conducting
 from linkrisk.solver.tables.suppression.meeting import Attacked, CannotMeetError
 from linkrisk.solver.tables.suppression.modular import Modular
 from linkrisk.solver.tables.suppression.repair import Thinning, cheapest_that_do, repaired
+from linkrisk.solver.tables.suppression.shedding import Shedding
 
 MODULAR, HEURISTIC = "modular", "heuristic"
 
 _BOUND, _DIVES = 0.4, 0.6
 """Of the time that is left: for the bound, then for patterns of the subtables."""
 
-_EARLY, _REPAIRED = 0.2, 0.4
-"""Of the time that is left: for a first pattern, and for each repair; with what is left one is thinned."""
+_ENERGY, _EARLY, _SHED, _REPAIRED = 0.5, 0.2, 0.3, 0.4
+"""Of the time that is left: for all levels at once, for a first pattern otherwise, for what is not needed,
+and for each repair; with what is left one is thinned."""
 
 _PARTS = (0.1, 0.1, 0.05, 0.2, 0.03)
 """Dives, and how many cells each suppresses at a time."""
@@ -135,6 +139,7 @@ class _Search:
         self.subtables = Modular(table, subtables(table.relations))
         self._best, self._cost = _Found(self._everything), math.nan
         self.open: int | None = None
+        self._needs = self.attackers[0].needs(())
 
     def tell(self, step: str, state: str) -> None:
         """Say what is being done."""
@@ -150,7 +155,7 @@ class _Search:
     def heuristic(self) -> _Found:
         """The pattern that protects the sensitive cells from scratch."""
         self._early()
-        self._repair(self._table.primary, self._part(_REPAIRED))
+        self.open = self._repair(self._table.primary, self._part(_REPAIRED))
         return self._checked()
 
     def modular(self) -> _Found:
@@ -161,7 +166,8 @@ class _Search:
             self.bounded()
             pattern = self.subtables.dive(part, self.left("subtables", "cells"), share)
             pattern = self.subtables.thinned(pattern, part, self.left("subtables", "cells"))
-            self._repair(pattern, self._part(_REPAIRED))
+            opened = self._repair(pattern, self._part(_REPAIRED))
+            self.open = opened if self.open is None else self.open
             if part.expired or self.subtables.bound >= self._table.cost_of(self._best.suppressed):
                 break
             self.subtables.widen(unmet(self._table, pattern, part).unmet)
@@ -174,18 +180,24 @@ class _Search:
             self.check()
 
     def _checked(self) -> _Found:
-        """The best pattern; that of all cells, which nobody has looked at yet, if it protects."""
+        """The best pattern, thinned; that of all cells, which nobody has looked at yet, if it protects."""
         if self._best.suppressed is self._everything:
             self.check()
+        else:
+            self._shed(self._best.suppressed)
         return self._best
 
     def _early(self) -> None:
-        """A first pattern, where time may be out before there is a better one."""
-        if self._clock.seconds_left is None:
-            return
-        self.tell("a first pattern", "of the cheapest cells")
-        suppressed = cheapest_that_do(self._table, self.attackers, self._part(_EARLY))
-        self._keep(_Found(suppressed))
+        """A first pattern: by movements of all needs at once; where that fails, of the cheapest cells."""
+        alone = unmet(self._table, self._table.primary, self._part(_EARLY))
+        self._needs = self.attackers[0].needs([*alone.unmet, *alone.undecided])
+        pattern = conducting(self._table, self._needs, self._part(_ENERGY), self.left("all levels", "cells"))
+        if pattern is not None:
+            self._shed(pattern)
+        if self._best.suppressed is self._everything and self._clock.seconds_left is not None:
+            self.tell("a first pattern", "of the cheapest cells")
+            suppressed = cheapest_that_do(self._table, self.attackers, self._part(_EARLY))
+            self._keep(_Found(suppressed))
 
     def _keep(self, found: _Found) -> None:
         """Keep a pattern if it is the cheapest so far."""
@@ -193,18 +205,25 @@ class _Search:
         if cost < self._table.cost_of(self._best.suppressed):
             self._best, self._cost = found, cost
 
-    def _repair(self, pattern: BoolArray, clock: Clock) -> None:
-        """Keep a pattern, repaired, if it is the cheapest so far."""
+    def _shed(self, pattern: BoolArray) -> None:
+        """Publish what a pattern does not need, repair the rest, and keep it if it is the cheapest so far."""
+        shedding = Shedding(self._table, pattern, self._needs)
+        if shedding.fits:
+            shedding.run(self._part(_SHED), self.left("thinning", "cells"))
+            self._repair(shedding.pattern, self._part(_REPAIRED), shedding.witnesses())
+
+    def _repair(self, pattern: BoolArray, clock: Clock, known: Sequence[Witness] = ()) -> int | None:
+        """Keep a pattern, repaired, if it is the cheapest so far; how many levels it left open."""
         try:
             suppressed, opened, whole = repaired(
-                self.attackers, pattern, clock, self.left("repair", "levels")
+                self.attackers, pattern, clock, self.left("repair", "levels"), known
             )
         except CannotMeetError:
             self.check()
-            return
-        self.open = opened if self.open is None else self.open
+            return None
         if whole:
             self._keep(_Found(suppressed, int((suppressed & ~pattern).sum())))
+        return opened
 
     def _part(self, share: float) -> Clock:
         left = self._clock.seconds_left

@@ -18,8 +18,9 @@ from scipy import sparse
 
 from linkrisk.formulations.programs.linear import LinearModel
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand, FloatArray, IntArray
-from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram, LinearSolution, LinearStatus
+from linkrisk.solver.backends.linear.base import LinearOptions
 from linkrisk.solver.backends.linear.registry import linear_program
+from linkrisk.solver.backends.linear.sliced import solved_by
 from linkrisk.solver.run.clock import Clock
 
 _MOVED = 1e-9
@@ -29,9 +30,6 @@ _MET = 1e-6
 """By how much of its level a cell may be short and still be moved by it."""
 
 _TOLERANCE = 1e-9
-
-_SLICE = 2.0
-"""Seconds between two looks at the clock while a program is solved."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +197,7 @@ class _Program:
 
     def farthest(self, clock: Clock) -> FloatArray | None:
         """The point that meets most needs; None where the optimiser found none."""
-        solution = _solved(self._program, clock)
+        solution = solved_by(self._program, clock)
         return solution.point if solution.optimal else None
 
     def cheapest(self, point: FloatArray | None, cost: FloatArray, clock: Clock) -> FloatArray | None:
@@ -217,7 +215,7 @@ class _Program:
         )
         self._program.change_objective(columns, objective)
         self._program.change_column_bounds(columns[self._first :], met, met)
-        solution = _solved(self._program, clock)
+        solution = solved_by(self._program, clock)
         return solution.point if solution.optimal else point
 
     def deviations(self, point: FloatArray) -> FloatArray:
@@ -233,12 +231,3 @@ class _Program:
         found = np.zeros(len(self._view))
         found[self._moving] = local
         return found
-
-
-def _solved(program: LinearProgram, clock: Clock) -> LinearSolution:
-    """What a program says; not optimal where the clock was out before that."""
-    while True:
-        left = None if clock.counts else min(_SLICE, clock.time_left)
-        solution = program.solve(seconds=left)
-        if solution.status is not LinearStatus.TIME or clock.expired:
-            return solution

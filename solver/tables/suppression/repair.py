@@ -13,16 +13,22 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand
+from linkrisk.formulations.tables.witnesses import Witness
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers.demands import unmet
 from linkrisk.solver.tables.suppression.meeting import Attacked, CannotMeetError, Meeting, Tell
+from linkrisk.solver.tables.suppression.shedding import Shedding
 
-_FINE = 0.01
-"""Share of the cells that a number of them is found to."""
+_LIKELY, _FINE = 0.9, 0.01
+"""Share of the cells that is tried first, and that a number of them is found to."""
 
 
 def repaired(
-    attackers: Sequence[Attacked], pattern: BoolArray, clock: Clock, tell: Tell
+    attackers: Sequence[Attacked],
+    pattern: BoolArray,
+    clock: Clock,
+    tell: Tell,
+    known: Sequence[Witness] = (),
 ) -> tuple[BoolArray, int, bool]:
     """A pattern with more cells, such that no attacker finds out too much; and how many demands were open.
 
@@ -34,6 +40,8 @@ def repaired(
     clock : Clock
     tell : callable
         Told how many demands are open.
+    known : sequence of Witness
+        Movements that may meet some of them.
 
     Returns
     -------
@@ -49,7 +57,7 @@ def repaired(
     """
     suppressed, opened, generator = pattern.copy(), 0, np.random.default_rng(0)
     for attacked in attackers:
-        found = unmet(attacked.view, suppressed, clock)
+        found = unmet(attacked.view, suppressed, clock, known=known)
         left = [*found.unmet, *found.undecided]
         opened += len(left)
         meeting = Meeting(attacked, ~attacked.view.fixed, suppressed, generator)
@@ -62,7 +70,8 @@ def cheapest_that_do(table: CellTable, attackers: Sequence[Attacked], clock: Clo
     """The sensitive cells and the cheapest others, as few as are seen to do, shape (n,).
 
     Of a table that nothing better was found for in time: its dearest cells are most of its cost. How many
-    others there are is halved between too few and enough, as long as the clock has time for it.
+    others there are is halved between too few and enough, as long as the clock has time for it; most of them
+    are tried first, which nearly always do.
 
     Parameters
     ----------
@@ -74,15 +83,23 @@ def cheapest_that_do(table: CellTable, attackers: Sequence[Attacked], clock: Clo
     others = np.flatnonzero(table.free & ~table.fixed)
     order = others[np.argsort(table.cost[others], kind="stable")]
     few, enough, best = 0, order.size, np.asarray(~table.fixed, dtype=np.bool_)
+    many = int(_LIKELY * order.size)
     while enough - few > max(1.0, _FINE * order.size) and not clock.expired:
-        many = (few + enough) // 2
         pattern = table.primary.copy()
         pattern[order[:many]] = True
-        if all(unmet(one.view, pattern, clock).all for one in attackers):
+        if all(_does(one, pattern, clock) for one in attackers):
             enough, best = many, pattern
         else:
             few = many
+        many = (few + enough) // 2
     return best
+
+
+def _does(attacked: Attacked, pattern: BoolArray, clock: Clock) -> bool:
+    """Whether a pattern meets all demands; movements of least energy show it soonest, where they do."""
+    needs = attacked.needs(attacked.view.demands)
+    known = Shedding(attacked.view, pattern, needs).witnesses()
+    return unmet(attacked.view, pattern, clock, known=known).all
 
 
 @dataclass(eq=False)

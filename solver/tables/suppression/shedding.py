@@ -14,10 +14,9 @@ import numpy as np
 from scipy import sparse
 
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatArray, IntArray
-from linkrisk.formulations.tables.kernel import kernel
 from linkrisk.formulations.tables.witnesses import Witness
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.tables.suppression.conducting import MOST_WAYS, whitened
+from linkrisk.solver.tables.suppression.conducting import basis_of, whitened
 from linkrisk.solver.tables.suppression.movements import Needs
 
 MOST_FLOWS = 2e7
@@ -25,6 +24,8 @@ MOST_FLOWS = 2e7
 
 _STILL = 1e-9
 """What moves by so much less than it could does not move."""
+
+_TINY = 1e-300
 
 _LEAST_BOUND = 1e-6
 """Relative to the median: bounds of cells that hardly move."""
@@ -48,13 +49,14 @@ class Shedding:
     def __init__(self, table: CellTable, pattern: BoolArray, needs: Needs) -> None:
         self._table, self._needs = table, needs
         self.cells: IntArray = np.flatnonzero(pattern & ~table.fixed)
-        basis = kernel(sparse.csr_array(table.relations[:, self.cells]))
         self._moved, self._column = np.unique(needs.cell, return_inverse=True)
-        self.fits = basis.shape[1] <= MOST_WAYS and self.cells.size * self._moved.size <= MOST_FLOWS
-        if self.fits:
-            self._begin(basis.toarray())
+        self.fits = 0 < self.cells.size * self._moved.size <= MOST_FLOWS
+        basis = basis_of(table, self.cells) if self.fits else None
+        self.fits = basis is not None
+        if basis is not None:
+            self._begin(basis)
 
-    def _begin(self, basis: FloatArray) -> None:
+    def _begin(self, basis: sparse.csr_array) -> None:
         table, cells = self._table, self.cells
         self._above, self._below = table.above[cells], table.below[cells]
         bound = np.minimum(self._above, self._below)
@@ -74,8 +76,8 @@ class Shedding:
 
     def witnesses(self) -> list[Witness]:
         """Movements that meet needs, as far as they do."""
-        found = []
-        for need in np.flatnonzero(self._met).tolist():
+        found: list[Witness] = []
+        for need in np.flatnonzero(self._met).tolist() if self.fits else []:
             column = int(self._column[need])
             scale = float(self._needs.sign[need] * self._needs.level[need] / self._own[column])
             flow = self._flows[:, column] * scale
@@ -84,10 +86,12 @@ class Shedding:
         return found
 
     def run(self, clock: Clock, tell: Callable[[int], None]) -> None:
-        """Publish what is not needed, until nothing is left to try, or the clock is out."""
+        """Publish what is not needed, the dearest first, until nothing is left to try or the clock is out."""
+        if not self.fits:
+            return
         table = self._table
-        tried = np.flatnonzero(table.free)
-        order = tried[np.argsort(-table.cost[tried], kind="stable")]
+        tried = self.cells[table.free[self.cells]]
+        order = tried[np.argsort(-self._together(tried), kind="stable")]
         done: BoolArray = ~np.isin(np.arange(len(table)), self.cells) | table.primary
         for number, cell in enumerate(order.tolist()):
             if clock.expired:
@@ -95,6 +99,19 @@ class Shedding:
             if not done[cell]:
                 tell(order.size - number)
                 self._try(cell, done)
+
+    def _together(self, cells: IntArray) -> FloatArray:
+        """What each of some cells costs with those that move only with it."""
+        size = np.sqrt(np.einsum("ij,ij->i", self._ways, self._ways))
+        ways = np.round(self._ways / np.maximum(size, _TINY)[:, None], 6)
+        first = ways[np.arange(size.size), np.argmax(np.abs(ways) > 0.0, axis=1)]
+        keys = (ways * np.where(first < 0.0, -1.0, 1.0)[:, None]) @ np.random.default_rng(0).random(
+            ways.shape[1]
+        )
+        _, group = np.unique(np.round(keys, 4), return_inverse=True)
+        cost = np.where(self._table.free, self._table.cost, 0.0)[self.cells]
+        sums: FloatArray = np.bincount(group, weights=cost).astype(np.float64)
+        return sums[group][np.searchsorted(self.cells, cells)]
 
     def _try(self, cell: int, done: BoolArray) -> None:
         """Publish a cell with those that move only with it, if all needs that are met stay so."""
