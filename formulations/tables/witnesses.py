@@ -19,6 +19,9 @@ from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand
 _CLOSE = 1e-7
 """What the terms of a relation may miss 0 by, relative to the sum of their sizes and at least to 1."""
 
+_TOGETHER, _FULL = 256, 0.1
+"""Witnesses that are counted at a time; as full matrices where they move more than this share of cells."""
+
 
 @dataclass(frozen=True, eq=False)
 class Witness:
@@ -84,8 +87,18 @@ def valid(table: CellTable, suppressed: BoolArray, witnesses: Sequence[Witness])
 
 def _faults(table: CellTable, suppressed: BoolArray, witnesses: Sequence[Witness]) -> dict[int, str]:
     """Why some are none, by their numbers, in ascending order."""
-    if not witnesses:
-        return {}
+    magnitude, faults = abs(table.relations), {}
+    for start in range(0, len(witnesses), _TOGETHER):
+        some = witnesses[start : start + _TOGETHER]
+        found = _faults_of(table, magnitude, suppressed, some)
+        faults.update({start + number: why for number, why in found.items()})
+    return faults
+
+
+def _faults_of(
+    table: CellTable, magnitude: sparse.csr_array, suppressed: BoolArray, witnesses: Sequence[Witness]
+) -> dict[int, str]:
+    """Those of a few; the relations with all coefficients positive are given."""
     number = np.repeat(np.arange(len(witnesses)), [one.cells.size for one in witnesses])
     cells = np.concatenate([one.cells for one in witnesses])
     moved = np.concatenate([one.deviations for one in witnesses])
@@ -97,10 +110,20 @@ def _faults(table: CellTable, suppressed: BoolArray, witnesses: Sequence[Witness
         for at in np.flatnonzero(wrong).tolist():
             faults.setdefault(int(number[at]), f"it moves cell {cells[at]}, {why}")
     all_ = sparse.csc_array((moved, (cells, number)), shape=(len(table), len(witnesses)))
-    sums = sparse.coo_array(table.relations @ all_)
-    sizes = sparse.csr_array(abs(table.relations) @ abs(all_))
-    row, column = sums.coords
-    for at in np.flatnonzero(np.abs(sums.data) > _CLOSE).tolist():
-        if abs(sums.data[at]) > _CLOSE * max(float(sizes[row[at], column[at]]), 1.0):
-            faults.setdefault(int(column[at]), f"the terms of relation {row[at]} do not stay 0")
+    for row, column in _unbalanced(table.relations, magnitude, all_):
+        faults.setdefault(column, f"the terms of relation {row} do not stay 0")
     return dict(sorted(faults.items()))
+
+
+def _unbalanced(
+    relations: sparse.csr_array, magnitude: sparse.csr_array, moved: sparse.csc_array
+) -> list[tuple[int, int]]:
+    """Relations and columns whose terms miss 0 by more than rounding."""
+    if moved.nnz > _FULL * moved.shape[0] * moved.shape[1]:
+        full = moved.toarray()
+        off = np.abs(relations @ full)
+        return list(zip(*np.nonzero(off > _CLOSE * np.maximum(magnitude @ np.abs(full), 1.0)), strict=True))
+    sums, sizes = sparse.coo_array(relations @ moved), sparse.csr_array(magnitude @ abs(moved))
+    far = np.abs(sums.data) > _CLOSE
+    found = zip(*(one[far].tolist() for one in sums.coords), np.abs(sums.data[far]), strict=True)
+    return [(row, column) for row, column, off in found if off > _CLOSE * max(sizes[row, column], 1.0)]

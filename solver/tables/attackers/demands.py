@@ -93,6 +93,8 @@ def unmet(
     unknown = suppressed & ~known_exactly(table, suppressed)
     undecided: set[Demand] = set()
     open_ = [one for one in asked if not reach.meets(one, SHORT)]
+    if not open_:
+        return Met((), (), reach, tuple(witnesses))
     total, done = len(asked), len(asked) - len(open_)
     by_cell: dict[int, list[Demand]] = {}
     for one in open_:

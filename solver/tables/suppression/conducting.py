@@ -30,6 +30,9 @@ _FIRST, _COOLING, _LAST = 0.5, 0.6, 1e-3
 """Use below which a cell is unused: in the first round, by how much less in each, and in the end."""
 
 _ROUNDS = 40
+_SPARE = 0.7
+"""Of the time that is left, what rounds are planned for."""
+
 _GAIN, _PATIENCE = 2e-3, 2
 """At the end: share of the cost that a round gains, and rounds without it."""
 
@@ -75,33 +78,35 @@ def conducting(
     Returns
     -------
     ndarray of bool, shape (n,), or None
-        With all sensitive cells. None where the clock was out before much was decided, or where the table
-        is too large.
+        With all sensitive cells. None where the clock was out at once, or where the table is too large.
     """
-    cells = np.flatnonzero(~table.fixed)
+    cells = movable(table, needs, ~table.fixed)
     basis = basis_of(table, cells) if len(needs) else None
     if basis is None:
         return None
     network = _Network(table, needs, table.cost if cost is None else cost, cells, basis)
-    unused, idle, before, cooling, begun = _FIRST, 0, np.inf, _COOLING, clock.seconds
-    for _ in range(_ROUNDS):
+    unused, idle, before = _FIRST, 0, np.inf
+    for done in range(_ROUNDS):
+        begun = clock.seconds
         if not network.conduct(clock):
-            break
-        if unused == _FIRST and not clock.counts:
-            cooling = _cooling(clock.time_left / max(clock.seconds - begun, _TINY))
+            if not done:
+                return None
+            return network.pattern if unused <= _LAST else network.whole
         tell(network.cells.size)
         network.adapt(unused)
         now = table.cost_of(network.pattern)
         idle = idle + 1 if unused <= _LAST and now > before * (1.0 - _GAIN) else 0
         if idle >= _PATIENCE:
             break
-        unused, before = max(_LAST, unused * cooling), now
-    return network.pattern if unused <= _LAST else None
+        rounds = np.inf if clock.counts else _SPARE * clock.time_left / max(clock.seconds - begun, _TINY)
+        unused, before = _cooler(unused, rounds), now
+    return network.pattern
 
 
-def _cooling(rounds: float) -> float:
-    """How fast to cool where there is time for so many rounds; those at the end are shorter."""
-    return float(min(_COOLING, (_LAST / _FIRST) ** (1.0 / max(rounds, 1.0))))
+def _cooler(unused: float, rounds: float) -> float:
+    """What counts as unused in the next round, where there is time for so many of them."""
+    fast = (_LAST / unused) ** (1.0 / max(rounds, 1.0))
+    return float(max(_LAST, unused * min(_COOLING, fast)))
 
 
 class _Network:
@@ -121,6 +126,13 @@ class _Network:
     def pattern(self) -> BoolArray:
         """The sensitive cells and those that are used, shape (n,)."""
         return np.asarray(self._table.primary | (self._most > _LAST), dtype=np.bool_)
+
+    @property
+    def whole(self) -> BoolArray:
+        """The sensitive cells and all that are left, shape (n,)."""
+        found = self._table.primary.copy()
+        found[self.cells] = True
+        return found
 
     def conduct(self, clock: Clock) -> bool:
         """Move every cell with a need, and note what is used of each; False where that was not to be."""
@@ -154,6 +166,13 @@ class _Network:
             moving = np.diff(basis.indptr) > 0
             if all(moving[np.searchsorted(cells, moved)].all() for _, moved in self._groups):
                 self.cells, self._basis = cells, basis
+
+
+def movable(table: CellTable, needs: Needs, pattern: BoolArray) -> IntArray:
+    """Cells of a pattern that can go both ways, and those with needs."""
+    found: BoolArray = pattern & ~table.fixed & (table.below > 0) & (table.above > 0)
+    found[needs.cell] = True
+    return np.flatnonzero(found)
 
 
 def basis_of(table: CellTable, cells: IntArray) -> sparse.csr_array | None:

@@ -33,6 +33,9 @@ _ENERGY, _EARLY, _SHED, _REPAIRED = 0.5, 0.2, 0.3, 0.4
 """Of the time that is left: for all levels at once, for a first pattern otherwise, for what is not needed,
 and for each repair; with what is left one is thinned."""
 
+_ENOUGH_MET = 0.5
+"""Share of the needs that movements of least energy have to meet where these are to say what is needed."""
+
 _PARTS = (0.1, 0.1, 0.05, 0.2, 0.03)
 """Dives, and how many cells each suppresses at a time."""
 
@@ -180,11 +183,9 @@ class _Search:
             self.check()
 
     def _checked(self) -> _Found:
-        """The best pattern, thinned; that of all cells, which nobody has looked at yet, if it protects."""
+        """The best pattern; that of all cells, which nobody has looked at yet, if it protects."""
         if self._best.suppressed is self._everything:
             self.check()
-        else:
-            self._shed(self._best.suppressed)
         return self._best
 
     def _early(self) -> None:
@@ -207,8 +208,10 @@ class _Search:
 
     def _shed(self, pattern: BoolArray) -> None:
         """Publish what a pattern does not need, repair the rest, and keep it if it is the cheapest so far."""
+        if self._clock.expired:
+            return
         shedding = Shedding(self._table, pattern, self._needs)
-        if shedding.fits:
+        if shedding.met >= _ENOUGH_MET:
             shedding.run(self._part(_SHED), self.left("thinning", "cells"))
             self._repair(shedding.pattern, self._part(_REPAIRED), shedding.witnesses())
 

@@ -130,6 +130,8 @@ class Thinning:
         patience : int
             Rounds without gain after which it ends.
         """
+        if clock.expired:
+            return 0
         for attacked in self.attackers:
             alone = unmet(attacked.view, attacked.view.primary, clock)
             self._demands.append((*alone.unmet, *alone.undecided))

@@ -16,7 +16,7 @@ from scipy import sparse
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatArray, IntArray
 from linkrisk.formulations.tables.witnesses import Witness
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.tables.suppression.conducting import basis_of, whitened
+from linkrisk.solver.tables.suppression.conducting import basis_of, movable, whitened
 from linkrisk.solver.tables.suppression.movements import Needs
 
 MOST_FLOWS = 2e7
@@ -48,7 +48,7 @@ class Shedding:
 
     def __init__(self, table: CellTable, pattern: BoolArray, needs: Needs) -> None:
         self._table, self._needs = table, needs
-        self.cells: IntArray = np.flatnonzero(pattern & ~table.fixed)
+        self.cells: IntArray = movable(table, needs, pattern)
         self._moved, self._column = np.unique(needs.cell, return_inverse=True)
         self.fits = 0 < self.cells.size * self._moved.size <= MOST_FLOWS
         basis = basis_of(table, self.cells) if self.fits else None
@@ -62,9 +62,10 @@ class Shedding:
         bound = np.minimum(self._above, self._below)
         least = max(_LEAST_BOUND * float(np.median(bound)), _STILL)
         self._ways = whitened(basis, np.maximum(bound, least) ** -2.0)
+        self._norms = np.einsum("ij,ij->i", self._ways, self._ways)
         places = np.searchsorted(cells, self._moved)
         self._flows = self._ways @ self._ways[places].T
-        self._own = np.einsum("ij,ij->i", self._ways[places], self._ways[places])
+        self._own = self._norms[places]
         self._met = self._meets(np.arange(self._moved.size), self._flows, self._own)
 
     @property
@@ -73,6 +74,11 @@ class Shedding:
         found = self._table.primary.copy()
         found[self.cells] = True
         return found
+
+    @property
+    def met(self) -> float:
+        """Share of the needs that movements of least energy meet; 0 where this is too large."""
+        return float(self._met.mean()) if self.fits else 0.0
 
     def witnesses(self) -> list[Witness]:
         """Movements that meet needs, as far as they do."""
@@ -102,8 +108,8 @@ class Shedding:
 
     def _together(self, cells: IntArray) -> FloatArray:
         """What each of some cells costs with those that move only with it."""
-        size = np.sqrt(np.einsum("ij,ij->i", self._ways, self._ways))
-        ways = np.round(self._ways / np.maximum(size, _TINY)[:, None], 6)
+        size = np.sqrt(np.maximum(self._norms, _TINY))
+        ways = np.round(self._ways / size[:, None], 6)
         first = ways[np.arange(size.size), np.argmax(np.abs(ways) > 0.0, axis=1)]
         keys = (ways * np.where(first < 0.0, -1.0, 1.0)[:, None]) @ np.random.default_rng(0).random(
             ways.shape[1]
@@ -117,10 +123,9 @@ class Shedding:
         """Publish a cell with those that move only with it, if all needs that are met stay so."""
         at = int(np.searchsorted(self.cells, cell))
         way = self._ways[at]
-        strength = float(way @ way)
+        strength = float(self._norms[at])
         pull = self._ways @ way
-        norms = np.einsum("ij,ij->i", self._ways, self._ways)
-        together = strength * norms - pull * pull <= _STILL * strength * norms
+        together = strength * self._norms - pull * pull <= _STILL * strength * self._norms
         done[self.cells[together]] = True
         if self._table.primary[self.cells[together]].any():
             return
@@ -133,9 +138,10 @@ class Shedding:
             return
         self._flows[:, changed], self._own[changed] = flows, own
         self._ways -= np.outer(pull / strength, way)
+        self._norms -= pull * pull / strength
         stay = np.flatnonzero(~together)
         self.cells, self._ways, self._flows = self.cells[stay], self._ways[stay], self._flows[stay]
-        self._above, self._below = self._above[stay], self._below[stay]
+        self._above, self._below, self._norms = self._above[stay], self._below[stay], self._norms[stay]
 
     def _meets(self, columns: IntArray, flows: FloatArray, own: FloatArray) -> BoolArray:
         """Which needs the flows of some columns meet within all bounds; those of others are not met."""
