@@ -1,26 +1,34 @@
-"""Suppression of large hierarchical tables: cost, bound, and what the repair added.
+"""Suppression of large tables: cost, bound, and what it takes.
 
-python scripts/benchmark_large_tables.py [--cells 2500,10000,100000] [--method modular] [--time-limit 800]
+    python scripts/benchmark_large_tables.py [--cells 2500,10000,100000] [--method modular] [--time-limit 800]
+    python scripts/benchmark_large_tables.py --folder ../shared/bench/tables/csplib [--only NINENEW,HIER16]
 
 Seeded tables of two variables with trees of three levels below the total, lognormal contributions, p % rule
-with p = 10; cost is the value. Every pattern is audited: all levels, by witnesses.
+with p = 10; or those of a folder with 2,000 cells and more. Cost is the value. Every pattern is audited: all
+levels, by witnesses. Each table has a process of its own, so that its memory is its own.
 """
 
 from __future__ import annotations
 
 import argparse
 import resource
+import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
 from itertools import count
+from multiprocessing import get_context
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from benchmark_tables import Case, cases, stored
 from scipy import sparse
 
 from linkrisk.datasets.tables.code_trees import TOTAL, CodeTree
 from linkrisk.datasets.tables.tabulating import Roles, tabulate
 from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.formulations.tables.primary_rules import Contributions, PPercentRule, sensitive
+from linkrisk.solver.api.tables.source import cell_table
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers.demands import unmet
 from linkrisk.solver.tables.suppression.large_tables import suppress_large
@@ -32,26 +40,49 @@ _TABLES = {
 }
 
 
+_LEAST_CELLS = 2000
+"""Of the tables of a folder."""
+
+
 def main() -> None:
     """Print a line for each table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cells", default="2500,10000")
+    parser.add_argument("--folder", type=Path)
+    parser.add_argument("--only", default="")
     parser.add_argument("--method", default="modular")
     parser.add_argument("--time-limit", type=float, default=800.0)
     arguments = parser.parse_args()
-    print("cells sensitive secondary cost bound gap-% open added removed seconds cpu-seconds peak-MB")
-    for name in arguments.cells.split(","):
-        table = _table(*_TABLES[name])
-        started, cpu = time.monotonic(), time.process_time()
-        found = suppress_large(table, arguments.method, Clock(arguments.time_limit))
-        seconds, cpu = time.monotonic() - started, time.process_time() - cpu
-        assert unmet(table, found.suppressed).all
-        gap = 100.0 * (found.cost - found.bound) / found.cost
-        secondary = int((found.suppressed & table.free).sum())
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-        said = (len(table), int(table.primary.sum()), secondary, f"{found.cost:.0f}", f"{found.bound:.0f}")
-        how = (f"{gap:.1f}", found.open, found.added, found.removed, f"{seconds:.0f}", f"{cpu:.0f}", peak)
-        print(*said, *how, flush=True)
+    names = arguments.cells.split(",")
+    if arguments.folder is not None:
+        names = arguments.only.split(",") if arguments.only else list(_cases(arguments.folder))
+    print("table cells sensitive secondary cost of-all-% bound gap-% seconds cpu-seconds peak-MB")
+    for name in names:
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
+            said = (name, arguments.folder, arguments.method, arguments.time_limit)
+            print(alone.submit(_line, *said).result(), flush=True)
+
+
+def _line(name: str, folder: Path | None, method: str, limit: float) -> str:
+    """Protect a table, and what there is to say of it."""
+    table = _table(*_TABLES[name]) if folder is None else cell_table(stored(_cases(folder)[name]), "given")
+    started, cpu = time.monotonic(), time.process_time()
+    found = suppress_large(table, method, Clock(limit))
+    seconds, cpu = time.monotonic() - started, time.process_time() - cpu
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    assert unmet(table, found.suppressed).all
+    gap = 100.0 * (found.cost - found.bound) / max(found.cost, 1.0)
+    share = 100.0 * found.cost / table.cost_of(~table.fixed)
+    secondary = int((found.suppressed & table.free).sum())
+    counted = (name, len(table), int(table.primary.sum()), secondary, f"{found.cost:.0f}", f"{share:.1f}")
+    how = (f"{found.bound:.0f}", f"{gap:.1f}", f"{seconds:.0f}", f"{cpu:.0f}", peak)
+    return " ".join(str(one) for one in (*counted, *how))
+
+
+def _cases(folder: Path) -> dict[str, Case]:
+    """The large tables of a folder by name."""
+    kept = (one for one in cases(folder, sys.maxsize) if one.cost == "value")
+    return {one.name: one for one in kept if len(one.cells.read_text().splitlines()) > _LEAST_CELLS}
 
 
 def _tree(variable: str, branches: tuple[int, ...]) -> tuple[CodeTree, list[str]]:

@@ -77,14 +77,15 @@ def main() -> None:
     print("table cost cells sensitive known ours bound gap-percent seconds audit-seconds reference ratio")
     ratios = []
     for part in arguments.parts.split(","):
-        for case in _cases(arguments.folder / part, arguments.most_cells):
+        for case in cases(arguments.folder / part, arguments.most_cells):
             if arguments.only in f"{case.name} {case.cost}":
                 ratios += _line(case, arguments.time_limit, arguments.reference)
     if ratios:
         print(f"geometric mean of the ratios: {np.exp(np.mean(np.log(ratios))):.3f} ({len(ratios)} tables)")
 
 
-def _cases(folder: Path, most: int) -> Iterator[Case]:
+def cases(folder: Path, most: int) -> Iterator[Case]:
+    """The tables of a folder with at most so many cells."""
     if folder.name == "ref":
         wanted = pd.read_csv(folder / "reference.csv")
         wanted = wanted[wanted["method"].isin(_COSTS) & (wanted["cells"] <= most)]
@@ -103,7 +104,7 @@ def _cases(folder: Path, most: int) -> Iterator[Case]:
             yield Case(row.instance, cost, folder / row.cells_file, folder / row.equations_file, best, proven)
 
 
-def _stored(case: Case) -> StoredTable:
+def stored(case: Case) -> StoredTable:
     """Cells whose bounds leave nothing open are always published; costs are whole, as the reference's."""
     cells = pd.read_csv(case.cells)
     if "status" not in cells:
@@ -123,8 +124,8 @@ def _stored(case: Case) -> StoredTable:
 
 def _line(case: Case, limit: float, reference: Path | None) -> list[float]:
     """Protect a table and print what was found; the ratio to the reference, where both prove."""
-    stored = _stored(case)
-    table, least = cell_table(stored, "given"), np.inf
+    made = stored(case)
+    table, least = cell_table(made, "given"), np.inf
     for _ in range(2):
         before = time.process_time()
         found = suppress_cells(table, None, Clock(limit))
@@ -137,17 +138,17 @@ def _line(case: Case, limit: float, reference: Path | None) -> list[float]:
     gap = 100.0 * (found.cost - found.bound) / max(found.cost, 1.0)
     said = [case.name, case.cost, len(table), int(table.primary.sum()), f"{case.known:g}"]
     said += [f"{found.cost:g}", f"{found.bound:g}", f"{gap:.2f}", f"{least:.3f}", f"{audited:.3f}"]
-    other = None if reference is None else _reference(stored, reference, limit)
+    other = None if reference is None else _reference(made, reference, limit)
     ratio = [] if other is None or not (found.proven and case.proven) else [least / other]
     print(*said, "-" if other is None else f"{other:.3f}", *[f"{one:.2f}" for one in ratio], flush=True)
     return ratio
 
 
-def _reference(stored: StoredTable, python: Path, limit: float) -> float | None:
+def _reference(made: StoredTable, python: Path, limit: float) -> float | None:
     """Processor seconds of the reference program; None where it does not end in time."""
     with tempfile.TemporaryDirectory() as folder:
         jj = Path(folder) / "table.jj"
-        jj.write_text(jj_text(stored))
+        jj.write_text(jj_text(made))
         command = [str(python), "-c", _REFERENCE, str(jj), folder, str(int(limit))]
         try:
             ended = subprocess.run(
