@@ -1,6 +1,7 @@
 """Which demands a pattern meets, with witnesses; intervals are not asked for.
 
-First all demands together, by few programs (`together`), then those that are left one by one.
+First all demands together, in large pieces by movements of least energy (`least_energy`), then by few
+programs (`together`), then those that are left one by one.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from linkrisk.formulations.tables.witnesses import Reach, Witness, counted_reach
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.tables.attackers.furthest import Furthest
+from linkrisk.solver.tables.attackers.least_energy import farthest
 from linkrisk.solver.tables.attackers.pieces import Piece, known_exactly, pieces_of
 from linkrisk.solver.tables.attackers.together import Together
 
@@ -25,6 +27,9 @@ PHASE = "auditing levels"
 
 _WORTH = 6
 """Demands of a piece from which they are served together."""
+
+_LARGE = 1000
+"""Cells of a piece from which movements of least energy are tried before any program."""
 
 _ROUNDS = 12
 _YIELD = 0.05
@@ -147,6 +152,9 @@ class _Search:
     def run(self) -> list[Demand]:
         """Look for witnesses; the demands that are left undecided."""
         if len(self.demands) >= _WORTH:
+            if self.piece.cells.size >= _LARGE:
+                for moved in farthest(self.piece, np.unique(self._place), self.clock):
+                    self._program.count(moved)
             self._together()
         for at in np.flatnonzero(self._open()).tolist():
             place = int(self._place[at])

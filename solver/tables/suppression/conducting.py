@@ -16,15 +16,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import sparse
 
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatArray, IntArray
 from linkrisk.formulations.tables.kernel import kernel
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.tables.attackers.least_energy import TINY, basis_of, factor_of, flows
 from linkrisk.solver.tables.suppression.movements import Needs
-
-MOST_WAYS, MOST_CELLS = 3000, 20_000
-"""Of a table: movements that are independent, and cells; beyond them matrices get too large."""
 
 _FIRST, _COOLING, _LAST = 0.5, 0.6, 1e-3
 """Use below which a cell is unused: in the first round, by how much less in each, and in the end."""
@@ -54,11 +52,6 @@ _MANY = 256
 _CUT = 1e-4
 """Use of a cell that is taken out of the network."""
 
-_SPARSE = 0.1
-"""Share of a basis that is not 0, below which it is multiplied as a sparse matrix."""
-
-_TINY = 1e-12
-
 
 def conducting(
     table: CellTable, needs: Needs, clock: Clock, tell: Callable[[int], None], cost: FloatArray | None = None
@@ -81,7 +74,7 @@ def conducting(
         With all sensitive cells. None where the clock was out at once, or where the table is too large.
     """
     cells = movable(table, needs, ~table.fixed)
-    basis = basis_of(table, cells) if len(needs) else None
+    basis = basis_of(sparse.csr_array(table.relations[:, cells])) if len(needs) else None
     if basis is None:
         return None
     network = _Network(table, needs, table.cost if cost is None else cost, cells, basis)
@@ -98,7 +91,7 @@ def conducting(
         idle = idle + 1 if unused <= _LAST and now > before * (1.0 - _GAIN) else 0
         if idle >= _PATIENCE:
             break
-        rounds = np.inf if clock.counts else _SPARE * clock.time_left / max(clock.seconds - begun, _TINY)
+        rounds = np.inf if clock.counts else _SPARE * clock.time_left / max(clock.seconds - begun, TINY)
         unused, before = _cooler(unused, rounds), now
     return network.pattern
 
@@ -116,9 +109,9 @@ class _Network:
         self, table: CellTable, needs: Needs, cost: FloatArray, cells: IntArray, basis: sparse.csr_array
     ) -> None:
         self._table, self.cells, self._basis = table, cells, basis
-        self._cost = cost / max(float(np.median(cost[cells])), _TINY)
+        self._cost = cost / max(float(np.median(cost[cells])), TINY)
         self._resistance = np.where(table.primary, _SENSITIVE, self._cost)
-        self._bound = np.maximum(np.minimum(table.below, table.above), _TINY)
+        self._bound = np.maximum(np.minimum(table.below, table.above), TINY)
         self._groups = list(_by_level(needs))
         self._most, self._squares = np.zeros(len(table)), np.zeros(len(table))
 
@@ -141,14 +134,14 @@ class _Network:
         for level, moved in self._groups:
             beyond = np.minimum(level / self._bound[self.cells], _MOST_BEYOND)
             resistance = self._resistance[self.cells] + _BOUNDS * beyond**_STEEP
-            factor = _factor(here, resistance)
+            factor = factor_of(here, resistance)
             places = np.searchsorted(self.cells, moved)
             for start in range(0, places.size, _MANY):
                 if clock.expired:
                     return False
-                flows = _flows(here, factor, places[start : start + _MANY])
-                np.maximum(most, flows.max(axis=1), out=most)
-                squares += np.einsum("ij,ij->i", flows, flows)
+                used = np.abs(flows(here, factor, places[start : start + _MANY]))
+                np.maximum(most, used.max(axis=1), out=most)
+                squares += np.einsum("ij,ij->i", used, used)
         self._most[:], self._squares[:] = 0.0, 0.0
         self._most[self.cells], self._squares[self.cells] = most, squares
         return True
@@ -175,14 +168,6 @@ def movable(table: CellTable, needs: Needs, pattern: BoolArray) -> IntArray:
     return np.flatnonzero(found)
 
 
-def basis_of(table: CellTable, cells: IntArray) -> sparse.csr_array | None:
-    """All movements of some cells (`kernel`); None where they are too many."""
-    if cells.size > MOST_CELLS or cells.size - table.relations.shape[0] > MOST_WAYS:
-        return None
-    basis = kernel(sparse.csr_array(table.relations[:, cells]))
-    return basis if 0 < basis.shape[1] <= MOST_WAYS else None
-
-
 def _by_level(needs: Needs) -> Iterator[tuple[float, IntArray]]:
     """The cells of needs with about the same level, and the largest of these."""
     level = np.zeros(int(needs.cell.max()) + 1)
@@ -192,31 +177,3 @@ def _by_level(needs: Needs) -> Iterator[tuple[float, IntArray]]:
     for one in np.unique(number).tolist():
         group = cells[number == one]
         yield float(level[group].max()), group
-
-
-def _factor(basis: sparse.csr_array, resistance: FloatArray) -> FloatArray:
-    """Of the energy of all movements, the lower one (Cholesky)."""
-    if basis.nnz < _SPARSE * basis.shape[0] * basis.shape[1]:
-        energy = (sparse.csr_array(basis.T) @ (sparse.diags_array(resistance) @ basis)).toarray()
-    else:
-        rows = basis.toarray()
-        energy = rows.T @ (resistance[:, None] * rows)
-    energy[np.diag_indices_from(energy)] *= 1.0 + _TINY
-    found: FloatArray = linalg.cholesky(energy, lower=True, overwrite_a=True, check_finite=False)
-    return found
-
-
-def _flows(basis: sparse.csr_array, factor: FloatArray, places: IntArray) -> FloatArray:
-    """How much every cell moves, one column for each of some cells that moves by 1."""
-    half = linalg.solve_triangular(factor, basis[places].toarray().T, lower=True, check_finite=False)
-    own = np.maximum(np.einsum("ij,ij->j", half, half), _TINY)
-    force = linalg.solve_triangular(factor, half, lower=True, trans="T", check_finite=False)
-    moved: FloatArray = np.abs(np.asarray(basis @ (force / own), dtype=np.float64))
-    return moved
-
-
-def whitened(basis: sparse.csr_array, resistance: FloatArray) -> FloatArray:
-    """Rows whose products are movements of least energy: that of i for a force on j is row i times row j."""
-    factor = _factor(basis, resistance)
-    found: FloatArray = linalg.solve_triangular(factor, basis.toarray().T, lower=True, check_finite=False).T
-    return found

@@ -10,6 +10,9 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from scipy import sparse
+
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable
 from linkrisk.formulations.tables.subtables import subtables
 from linkrisk.formulations.tables.witnesses import Witness
@@ -17,10 +20,12 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.tables.attackers.demands import Met, unmet
+from linkrisk.solver.tables.attackers.least_energy import may_do
 from linkrisk.solver.tables.suppression.cell_suppression import OUTSIDER, PHASE, Pattern, tell_cost
 from linkrisk.solver.tables.suppression.conducting import conducting
 from linkrisk.solver.tables.suppression.meeting import Attacked, CannotMeetError
 from linkrisk.solver.tables.suppression.modular import Modular
+from linkrisk.solver.tables.suppression.movements import Needs
 from linkrisk.solver.tables.suppression.repair import Thinning, cheapest_that_do, repaired
 from linkrisk.solver.tables.suppression.shedding import Shedding
 
@@ -142,7 +147,6 @@ class _Search:
         self.subtables = Modular(table, subtables(table.relations))
         self._best, self._cost = _Found(self._everything), math.nan
         self.open: int | None = None
-        self._needs = self.attackers[0].needs(())
 
     def tell(self, step: str, state: str) -> None:
         """Say what is being done."""
@@ -190,11 +194,9 @@ class _Search:
 
     def _early(self) -> None:
         """A first pattern: by movements of all needs at once; where that fails, of the cheapest cells."""
-        alone = unmet(self._table, self._table.primary, self._part(_EARLY))
-        self._needs = self.attackers[0].needs([*alone.unmet, *alone.undecided])
-        pattern = conducting(self._table, self._needs, self._part(_ENERGY), self.left("all levels", "cells"))
-        if pattern is not None:
-            self._shed(pattern)
+        if may_do(sparse.csr_array(self._table.relations[:, np.flatnonzero(self._everything)])):
+            alone = unmet(self._table, self._table.primary, self._part(_EARLY))
+            self._at_once(self.attackers[0].needs([*alone.unmet, *alone.undecided]))
         if self._best.suppressed is self._everything and self._clock.seconds_left is not None:
             self.tell("a first pattern", "of the cheapest cells")
             suppressed = cheapest_that_do(self._table, self.attackers, self._part(_EARLY))
@@ -206,11 +208,12 @@ class _Search:
         if cost < self._table.cost_of(self._best.suppressed):
             self._best, self._cost = found, cost
 
-    def _shed(self, pattern: BoolArray) -> None:
-        """Publish what a pattern does not need, repair the rest, and keep it if it is the cheapest so far."""
-        if self._clock.expired:
+    def _at_once(self, needs: Needs) -> None:
+        """Keep cells that conduct all needs at once, without those that are not needed."""
+        pattern = conducting(self._table, needs, self._part(_ENERGY), self.left("all levels", "cells"))
+        if pattern is None or self._clock.expired:
             return
-        shedding = Shedding(self._table, pattern, self._needs)
+        shedding = Shedding(self._table, pattern, needs)
         if shedding.met >= _ENOUGH_MET:
             shedding.run(self._part(_SHED), self.left("thinning", "cells"))
             self._repair(shedding.pattern, self._part(_REPAIRED), shedding.witnesses())

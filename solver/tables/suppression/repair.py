@@ -17,7 +17,6 @@ from linkrisk.formulations.tables.witnesses import Witness
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers.demands import unmet
 from linkrisk.solver.tables.suppression.meeting import Attacked, CannotMeetError, Meeting, Tell
-from linkrisk.solver.tables.suppression.shedding import Shedding
 
 _LIKELY, _FINE = 0.9, 0.01
 """Share of the cells that is tried first, and that a number of them is found to."""
@@ -87,19 +86,12 @@ def cheapest_that_do(table: CellTable, attackers: Sequence[Attacked], clock: Clo
     while enough - few > max(1.0, _FINE * order.size) and not clock.expired:
         pattern = table.primary.copy()
         pattern[order[:many]] = True
-        if all(_does(one, pattern, clock) for one in attackers):
+        if all(unmet(one.view, pattern, clock).all for one in attackers):
             enough, best = many, pattern
         else:
             few = many
         many = (few + enough) // 2
     return best
-
-
-def _does(attacked: Attacked, pattern: BoolArray, clock: Clock) -> bool:
-    """Whether a pattern meets all demands; movements of least energy show it soonest, where they do."""
-    needs = attacked.needs(attacked.view.demands)
-    known = Shedding(attacked.view, pattern, needs).witnesses()
-    return unmet(attacked.view, pattern, clock, known=known).all
 
 
 @dataclass(eq=False)

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg, sparse
 
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatArray, IntArray
 from linkrisk.formulations.tables.witnesses import Witness
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.tables.suppression.conducting import basis_of, movable, whitened
+from linkrisk.solver.tables.attackers.least_energy import basis_of, factor_of, within_bounds
+from linkrisk.solver.tables.suppression.conducting import movable
 from linkrisk.solver.tables.suppression.movements import Needs
 
 MOST_FLOWS = 2e7
@@ -26,9 +27,6 @@ _STILL = 1e-9
 """What moves by so much less than it could does not move."""
 
 _TINY = 1e-300
-
-_LEAST_BOUND = 1e-6
-"""Relative to the median: bounds of cells that hardly move."""
 
 
 class Shedding:
@@ -51,7 +49,7 @@ class Shedding:
         self.cells: IntArray = movable(table, needs, pattern)
         self._moved, self._column = np.unique(needs.cell, return_inverse=True)
         self.fits = 0 < self.cells.size * self._moved.size <= MOST_FLOWS
-        basis = basis_of(table, self.cells) if self.fits else None
+        basis = basis_of(sparse.csr_array(table.relations[:, self.cells])) if self.fits else None
         self.fits = basis is not None
         if basis is not None:
             self._begin(basis)
@@ -59,9 +57,10 @@ class Shedding:
     def _begin(self, basis: sparse.csr_array) -> None:
         table, cells = self._table, self.cells
         self._above, self._below = table.above[cells], table.below[cells]
-        bound = np.minimum(self._above, self._below)
-        least = max(_LEAST_BOUND * float(np.median(bound)), _STILL)
-        self._ways = whitened(basis, np.maximum(bound, least) ** -2.0)
+        factor = factor_of(basis, within_bounds(self._below, self._above))
+        ways = linalg.solve_triangular(factor, basis.toarray().T, lower=True, check_finite=False)
+        # Products of rows are movements of least energy: that of i for a force on j is row i times row j.
+        self._ways: FloatArray = np.ascontiguousarray(ways.T)
         self._norms = np.einsum("ij,ij->i", self._ways, self._ways)
         places = np.searchsorted(cells, self._moved)
         self._flows = self._ways @ self._ways[places].T

@@ -13,8 +13,8 @@ from random_tables import linked_table, random_table
 
 from linkrisk.formulations.tables.witnesses import counted_reach, valid
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.tables.attackers import least_energy
 from linkrisk.solver.tables.attackers.demands import unmet
-from linkrisk.solver.tables.suppression import conducting as conducting_module
 from linkrisk.solver.tables.suppression.conducting import conducting
 from linkrisk.solver.tables.suppression.meeting import Attacked
 from linkrisk.solver.tables.suppression.repair import repaired
@@ -117,7 +117,7 @@ def test_without_time_there_is_no_pattern():
 def test_tables_that_are_too_large_are_left_to_others(monkeypatch, limit):
     table = random_table(np.random.default_rng(3), [(6, 3), (6, 3)])
     _, needs = needs_of(table)
-    monkeypatch.setattr(conducting_module, limit, 3)
+    monkeypatch.setattr(least_energy, limit, 3)
     assert conducting(table, needs, Clock(None), nothing) is None
     shedding = Shedding(table, ~table.fixed, needs)
     shedding.run(Clock(None), nothing)

@@ -1,0 +1,90 @@
+"""Movements of least energy: every cell at once, by one matrix instead of a program for each.
+
+The energy of a movement is the sum of its squares times the resistance of their cells. The least that moves a
+cell by 1 is a column of an inverse, as currents in a network of resistors are, and all movements of a table
+are combinations of few (`formulations.tables.kernel`), so that the matrix is small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy import linalg, sparse
+
+from linkrisk.formulations.tables.cell_table import FloatArray, IntArray
+from linkrisk.formulations.tables.kernel import kernel
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.tables.attackers.pieces import Piece
+
+MOST_WAYS, MOST_CELLS = 3000, 20_000
+"""Of a table: movements that are independent, and cells; beyond them matrices get too large."""
+
+_SPARSE = 0.1
+"""Share of a basis that is not 0, below which it is multiplied as a sparse matrix."""
+
+_MANY = 256
+"""Movements that are looked at together."""
+
+_LEAST_BOUND = 1e-6
+"""Relative to the median: bounds of cells that hardly move."""
+
+TINY = 1e-12
+
+
+def may_do(relations: sparse.csr_array) -> bool:
+    """Whether there are not too many cells at first sight."""
+    return relations.shape[1] <= MOST_CELLS and relations.shape[1] - relations.shape[0] <= MOST_WAYS
+
+
+def basis_of(relations: sparse.csr_array) -> sparse.csr_array | None:
+    """All movements that relations allow (`kernel`); None where they are none, or too many."""
+    if not may_do(relations):
+        return None
+    basis = kernel(relations)
+    return basis if 0 < basis.shape[1] <= MOST_WAYS else None
+
+
+def factor_of(basis: sparse.csr_array, resistance: FloatArray) -> FloatArray:
+    """Of the energy of all movements, the lower one (Cholesky)."""
+    if basis.nnz < _SPARSE * basis.shape[0] * basis.shape[1]:
+        energy = (sparse.csr_array(basis.T) @ (sparse.diags_array(resistance) @ basis)).toarray()
+    else:
+        rows = basis.toarray()
+        energy = rows.T @ (resistance[:, None] * rows)
+    energy[np.diag_indices_from(energy)] *= 1.0 + TINY
+    found: FloatArray = linalg.cholesky(energy, lower=True, overwrite_a=True, check_finite=False)
+    return found
+
+
+def flows(basis: sparse.csr_array, factor: FloatArray, places: IntArray) -> FloatArray:
+    """How every cell moves, one column for each of some cells that is moved by 1."""
+    half = linalg.solve_triangular(factor, basis[places].toarray().T, lower=True, check_finite=False)
+    own = np.maximum(np.einsum("ij,ij->j", half, half), TINY)
+    force = linalg.solve_triangular(factor, half, lower=True, trans="T", check_finite=False)
+    moved: FloatArray = np.asarray(basis @ (force / own), dtype=np.float64)
+    return moved
+
+
+def within_bounds(below: FloatArray, above: FloatArray) -> FloatArray:
+    """Resistances by which movements keep within bounds as far as one can be made to."""
+    bound = np.minimum(above, below)
+    resistance: FloatArray = np.maximum(bound, max(_LEAST_BOUND * float(np.median(bound)), TINY)) ** -2.0
+    return resistance
+
+
+def farthest(piece: Piece, places: IntArray, clock: Clock) -> Iterator[FloatArray]:
+    """Movements of some cells, to and fro, as large as bounds allow; none where the piece is too large."""
+    basis = basis_of(piece.relations)
+    if basis is None:
+        return
+    factor = factor_of(basis, within_bounds(piece.below, piece.above))
+    for start in range(0, places.size, _MANY):
+        if clock.expired:
+            return
+        found = flows(basis, factor, places[start : start + _MANY])
+        for way in (found, -found):
+            with np.errstate(divide="ignore", invalid="ignore"):
+                room = np.where(way > 0, piece.above[:, None] / way, -piece.below[:, None] / way)
+            share = np.where(way == 0, np.inf, room).min(axis=0)
+            yield from (way[:, np.isfinite(share)] * share[np.isfinite(share)]).T
