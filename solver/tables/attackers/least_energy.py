@@ -8,9 +8,12 @@ are combinations of few (`formulations.tables.kernel`), so that the matrix is sm
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import cast
 
 import numpy as np
 from scipy import linalg, sparse
+from threadpoolctl import threadpool_limits
 
 from linkrisk.formulations.tables.cell_table import FloatArray, IntArray
 from linkrisk.formulations.tables.kernel import kernel
@@ -30,6 +33,11 @@ _LEAST_BOUND = 1e-6
 """Relative to the median: bounds of cells that hardly move."""
 
 TINY = 1e-12
+
+
+def one_thread() -> AbstractContextManager[object]:
+    """Matrices of a thousand rows take several threads longer than one where others use the processors."""
+    return cast("AbstractContextManager[object]", threadpool_limits(limits=1, user_api="blas"))
 
 
 def may_do(relations: sparse.csr_array) -> bool:
@@ -78,11 +86,13 @@ def farthest(piece: Piece, places: IntArray, clock: Clock) -> Iterator[FloatArra
     basis = basis_of(piece.relations)
     if basis is None:
         return
-    factor = factor_of(basis, within_bounds(piece.below, piece.above))
+    with one_thread():
+        factor = factor_of(basis, within_bounds(piece.below, piece.above))
     for start in range(0, places.size, _MANY):
         if clock.expired:
             return
-        found = flows(basis, factor, places[start : start + _MANY])
+        with one_thread():
+            found = flows(basis, factor, places[start : start + _MANY])
         for way in (found, -found):
             with np.errstate(divide="ignore", invalid="ignore"):
                 room = np.where(way > 0, piece.above[:, None] / way, -piece.below[:, None] / way)

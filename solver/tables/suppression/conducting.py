@@ -21,7 +21,7 @@ from scipy import sparse
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatArray, IntArray
 from linkrisk.formulations.tables.kernel import kernel
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.tables.attackers.least_energy import TINY, basis_of, factor_of, flows
+from linkrisk.solver.tables.attackers.least_energy import TINY, basis_of, factor_of, flows, within_bounds
 from linkrisk.solver.tables.suppression.movements import Needs
 
 _FIRST, _COOLING, _LAST = 0.5, 0.6, 1e-3
@@ -49,6 +49,9 @@ _LEVELS = 16.0
 _MANY = 256
 """Movements that are looked at together."""
 
+_ENOUGH, _CLOSE = 0.5, 1.0 + 1e-6
+"""Share of the needs that least energy has to meet with all cells where this is of use; and how closely."""
+
 _CUT = 1e-4
 """Use of a cell that is taken out of the network."""
 
@@ -71,11 +74,12 @@ def conducting(
     Returns
     -------
     ndarray of bool, shape (n,), or None
-        With all sensitive cells. None where the clock was out at once, or where the table is too large.
+        With all sensitive cells. None where the clock was out at once, the table is too large, or bounds are
+        tight, as of large sums beside small cells.
     """
     cells = movable(table, needs, ~table.fixed)
     basis = basis_of(sparse.csr_array(table.relations[:, cells])) if len(needs) else None
-    if basis is None:
+    if basis is None or _within(table, needs, cells, basis) < _ENOUGH:
         return None
     network = _Network(table, needs, table.cost if cost is None else cost, cells, basis)
     unused, idle, before = _FIRST, 0, np.inf
@@ -94,6 +98,16 @@ def conducting(
         rounds = np.inf if clock.counts else _SPARE * clock.time_left / max(clock.seconds - begun, TINY)
         unused, before = _cooler(unused, rounds), now
     return network.pattern
+
+
+def _within(table: CellTable, needs: Needs, cells: IntArray, basis: sparse.csr_array) -> float:
+    """Share of the needs, some of them looked at, that movements of least energy meet within all bounds."""
+    some = needs[np.arange(0, len(needs), 1 + len(needs) // _MANY)]
+    below, above = table.below[cells], table.above[cells]
+    moved = flows(basis, factor_of(basis, within_bounds(below, above)), np.searchsorted(cells, some.cell))
+    moved *= some.sign * some.level
+    inside = (moved <= above[:, None] * _CLOSE) & (moved >= -below[:, None] * _CLOSE)
+    return float(inside.all(axis=0).mean())
 
 
 def _cooler(unused: float, rounds: float) -> float:

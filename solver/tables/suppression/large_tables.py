@@ -20,7 +20,7 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.tables.attackers.demands import Met, unmet
-from linkrisk.solver.tables.attackers.least_energy import may_do
+from linkrisk.solver.tables.attackers.least_energy import may_do, one_thread
 from linkrisk.solver.tables.suppression.cell_suppression import OUTSIDER, PHASE, Pattern, tell_cost
 from linkrisk.solver.tables.suppression.conducting import conducting
 from linkrisk.solver.tables.suppression.meeting import Attacked, CannotMeetError
@@ -196,7 +196,8 @@ class _Search:
         """A first pattern: by movements of all needs at once; where that fails, of the cheapest cells."""
         if may_do(sparse.csr_array(self._table.relations[:, np.flatnonzero(self._everything)])):
             alone = unmet(self._table, self._table.primary, self._part(_EARLY))
-            self._at_once(self.attackers[0].needs([*alone.unmet, *alone.undecided]))
+            with one_thread():
+                self._at_once(self.attackers[0].needs([*alone.unmet, *alone.undecided]))
         if self._best.suppressed is self._everything and self._clock.seconds_left is not None:
             self.tell("a first pattern", "of the cheapest cells")
             suppressed = cheapest_that_do(self._table, self.attackers, self._part(_EARLY))
