@@ -57,7 +57,7 @@ _CUT = 1e-4
 
 
 def conducting(
-    table: CellTable, needs: Needs, clock: Clock, tell: Callable[[int], None], cost: FloatArray | None = None
+    table: CellTable, needs: Needs, clock: Clock, tell: Callable[[int], None], cost: FloatArray
 ) -> BoolArray | None:
     """Cells that can move all cells with needs, nearly the cheapest that do.
 
@@ -68,8 +68,8 @@ def conducting(
     clock : Clock
     tell : callable
         Told how many cells are left.
-    cost : ndarray of float64, shape (n,), optional
-        What cells are taken to cost; what they do when absent.
+    cost : ndarray of float64, shape (n,)
+        What cells are taken to cost.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def conducting(
     basis = basis_of(sparse.csr_array(table.relations[:, cells])) if len(needs) else None
     if basis is None or _within(table, needs, cells, basis) < _ENOUGH:
         return None
-    network = _Network(table, needs, table.cost if cost is None else cost, cells, basis)
+    network = _Network(table, needs, cost, cells, basis)
     unused, idle, before = _FIRST, 0, np.inf
     for done in range(_ROUNDS):
         begun = clock.seconds

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable
+from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatArray
 from linkrisk.formulations.tables.subtables import subtables
 from linkrisk.formulations.tables.witnesses import Witness
 from linkrisk.solver.run.clock import Clock
@@ -34,9 +34,13 @@ MODULAR, HEURISTIC = "modular", "heuristic"
 _BOUND, _DIVES = 0.4, 0.6
 """Of the time that is left: for the bound, then for patterns of the subtables."""
 
-_ENERGY, _EARLY, _SHED, _REPAIRED = 0.5, 0.2, 0.3, 0.4
+_ENERGY, _EARLY, _SHED, _REPAIRED = 0.5, 0.2, 0.5, 0.4
 """Of the time that is left: for all levels at once, for a first pattern otherwise, for what is not needed,
 and for each repair; with what is left one is thinned."""
+
+_AGAIN, _GAIN, _FAVOUR, _FREE = 4, 0.01, 0.5, 0.01
+"""How often all levels are conducted, as long as it gains so much; how much of their cost cells of the best
+pattern then seem to cost, and cells of a pattern where more are looked for."""
 
 _ENOUGH_MET = 0.5
 """Share of the needs that movements of least energy have to meet where these are to say what is needed."""
@@ -210,14 +214,37 @@ class _Search:
             self._best, self._cost = found, cost
 
     def _at_once(self, needs: Needs) -> None:
-        """Keep cells that conduct all needs at once, without those that are not needed."""
-        pattern = conducting(self._table, needs, self._part(_ENERGY), self.left("all levels", "cells"))
-        if pattern is None or self._clock.expired:
-            return
-        shedding = Shedding(self._table, pattern, needs)
-        if shedding.met >= _ENOUGH_MET:
-            shedding.run(self._part(_SHED), self.left("thinning", "cells"))
-            self._repair(shedding.pattern, self._part(_REPAIRED), shedding.witnesses())
+        """Cells that conduct all needs at once; then again, where those of the best pattern seem cheaper."""
+        table, clock = self._table, self._part(_ENERGY)
+        cost = table.cost
+        for _ in range(_AGAIN):
+            before = table.cost_of(self._best.suppressed)
+            pattern = self._conducting(needs, cost, clock)
+            if pattern is None or self._clock.expired:
+                break
+            shedding = Shedding(table, pattern, needs)
+            if shedding.met >= _ENOUGH_MET:
+                shedding.run(_share(clock, _SHED), self.left("thinning", "cells"))
+                self._repair(shedding.pattern, self._part(_REPAIRED), shedding.witnesses())
+            if table.cost_of(self._best.suppressed) > before * (1.0 - _GAIN) or clock.expired:
+                break
+            cost = np.where(self._best.suppressed, _FAVOUR * table.cost, table.cost)
+
+    def _conducting(self, needs: Needs, cost: FloatArray, clock: Clock) -> BoolArray | None:
+        """A pattern that conducts needs, with more cells for those that bounds keep from being met."""
+        table, tell = self._table, self.left("all levels", "cells")
+        pattern = conducting(table, needs, _share(clock, _SHED), tell, cost)
+        for _ in range(_AGAIN):
+            if pattern is None:
+                break
+            left = Shedding(table, pattern, needs).open
+            if not len(left) or clock.expired:
+                break
+            more = conducting(
+                table, left, _share(clock, _SHED), tell, np.where(pattern, _FREE * table.cost, table.cost)
+            )
+            pattern = pattern if more is None else pattern | more
+        return pattern
 
     def _repair(self, pattern: BoolArray, clock: Clock, known: Sequence[Witness] = ()) -> int | None:
         """Keep a pattern, repaired, if it is the cheapest so far; how many levels it left open."""
@@ -233,8 +260,7 @@ class _Search:
         return opened
 
     def _part(self, share: float) -> Clock:
-        left = self._clock.seconds_left
-        return self._clock.part(None if left is None else share * left)
+        return _share(self._clock, share)
 
     def check(self) -> None:
         """Refuse what cannot be protected whatever is suppressed.
@@ -256,6 +282,12 @@ class _Search:
         sliding = [demand for demand in view.demands if demand.up and demand.down]
         most = unmet(view, self._everything, demands=sliding).reach.up if sliding else view.above
         return Attacked(view, most)
+
+
+def _share(clock: Clock, share: float) -> Clock:
+    """A clock for a share of the time that is left."""
+    left = clock.seconds_left
+    return clock.part(None if left is None else share * left)
 
 
 def _unreachable(found: Met) -> str:

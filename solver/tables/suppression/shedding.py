@@ -79,6 +79,11 @@ class Shedding:
         """Share of the needs that movements of least energy meet; 0 where this is too large."""
         return float(self._met.mean()) if self.fits else 0.0
 
+    @property
+    def open(self) -> Needs:
+        """Needs that movements of least energy do not meet; none where this is too large."""
+        return self._needs[~self._met] if self.fits else self._needs[self._column[:0]]
+
     def witnesses(self) -> list[Witness]:
         """Movements that meet needs, as far as they do."""
         found: list[Witness] = []

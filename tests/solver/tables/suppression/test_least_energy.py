@@ -43,7 +43,7 @@ def test_a_pattern_of_linked_tables_repaired_passes_the_audit(seed, crossed):
     if table is None:
         return
     outsider, needs = needs_of(table)
-    pattern = conducting(table, needs, Clock(None), nothing)
+    pattern = conducting(table, needs, Clock(None), nothing, table.cost)
     if pattern is None:
         assert not len(needs)
         return
@@ -100,7 +100,7 @@ def test_a_pattern_that_conducts_costs_far_less_than_all_cells():
     table = random_table(np.random.default_rng(3), [(6, 3), (6, 3)])
     _, needs = needs_of(table)
     told = []
-    pattern = conducting(table, needs, Clock(None), told.append)
+    pattern = conducting(table, needs, Clock(None), told.append, table.cost)
     assert table.cost_of(pattern) < 0.5 * table.cost_of(~table.fixed)
     assert told == sorted(told, reverse=True)
 
@@ -110,7 +110,7 @@ def test_without_time_there_is_no_pattern():
     _, needs = needs_of(table)
     clock = Clock(None)
     clock.stop()
-    assert conducting(table, needs, clock, nothing) is None
+    assert conducting(table, needs, clock, nothing, table.cost) is None
 
 
 @pytest.mark.parametrize("limit", ["MOST_WAYS", "MOST_CELLS"])
@@ -118,7 +118,7 @@ def test_tables_that_are_too_large_are_left_to_others(monkeypatch, limit):
     table = random_table(np.random.default_rng(3), [(6, 3), (6, 3)])
     _, needs = needs_of(table)
     monkeypatch.setattr(least_energy, limit, 3)
-    assert conducting(table, needs, Clock(None), nothing) is None
+    assert conducting(table, needs, Clock(None), nothing, table.cost) is None
     shedding = Shedding(table, ~table.fixed, needs)
     shedding.run(Clock(None), nothing)
     assert not shedding.fits
