@@ -38,9 +38,12 @@ _ENERGY, _EARLY, _SHED, _REPAIRED = 0.5, 0.2, 0.5, 0.4
 """Of the time that is left: for all levels at once, for a first pattern otherwise, for what is not needed,
 and for each repair; with what is left one is thinned."""
 
-_AGAIN, _GAIN, _FAVOUR, _FREE = 4, 0.01, 0.5, 0.01
-"""How often all levels are conducted, as long as it gains so much; how much of their cost cells of the best
-pattern then seem to cost, and cells of a pattern where more are looked for."""
+_AGAIN, _GAIN, _FAVOUR = 4, 0.01, 0.5
+"""How often all levels are conducted, as long as it gains so much; and how much of their cost cells of the
+best pattern then seem to cost."""
+
+_NEARLY, _AROUND = 0.99, (2, 3, 4)
+"""Share of the needs that are met where others get all cells around; and so many relations in a row."""
 
 _ENOUGH_MET = 0.5
 """Share of the needs that movements of least energy have to meet where these are to say what is needed."""
@@ -219,10 +222,9 @@ class _Search:
         cost = table.cost
         for _ in range(_AGAIN):
             before = table.cost_of(self._best.suppressed)
-            pattern = self._conducting(needs, cost, clock)
-            if pattern is None or self._clock.expired:
+            shedding = self._conducting(needs, cost, clock)
+            if shedding is None or self._clock.expired:
                 break
-            shedding = Shedding(table, pattern, needs)
             if shedding.met >= _ENOUGH_MET:
                 shedding.run(_share(clock, _SHED), self.left("thinning", "cells"))
                 self._repair(shedding.pattern, self._part(_REPAIRED), shedding.witnesses())
@@ -230,21 +232,25 @@ class _Search:
                 break
             cost = np.where(self._best.suppressed, _FAVOUR * table.cost, table.cost)
 
-    def _conducting(self, needs: Needs, cost: FloatArray, clock: Clock) -> BoolArray | None:
-        """A pattern that conducts needs, with more cells for those that bounds keep from being met."""
+    def _conducting(self, needs: Needs, cost: FloatArray, clock: Clock) -> Shedding | None:
+        """Cells that conduct needs, with all those around a few that bounds keep from being met."""
         table, tell = self._table, self.left("all levels", "cells")
         pattern = conducting(table, needs, _share(clock, _SHED), tell, cost)
-        for _ in range(_AGAIN):
-            if pattern is None:
+        found = None if pattern is None else Shedding(table, pattern, needs)
+        for steps in _AROUND:
+            if (
+                pattern is None
+                or found is None
+                or found.met < _NEARLY
+                or not len(found.open)
+                or clock.expired
+            ):
                 break
-            left = Shedding(table, pattern, needs).open
-            if not len(left) or clock.expired:
-                break
-            more = conducting(
-                table, left, _share(clock, _SHED), tell, np.where(pattern, _FREE * table.cost, table.cost)
-            )
-            pattern = pattern if more is None else pattern | more
-        return pattern
+            pattern = pattern.copy()
+            for cell in np.unique(found.open.cell).tolist():
+                pattern[self.attackers[0].movements.around(cell, steps)] = True
+            found = Shedding(table, pattern, needs)
+        return found
 
     def _repair(self, pattern: BoolArray, clock: Clock, known: Sequence[Witness] = ()) -> int | None:
         """Keep a pattern, repaired, if it is the cheapest so far; how many levels it left open."""

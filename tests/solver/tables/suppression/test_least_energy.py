@@ -124,3 +124,20 @@ def test_tables_that_are_too_large_are_left_to_others(monkeypatch, limit):
     assert not shedding.fits
     assert shedding.witnesses() == []
     assert (shedding.pattern == ~table.fixed).all()
+
+
+def test_needs_that_are_open_are_those_without_a_witness():
+    """Bounds are tight here: what least energy does not meet is open, less of it with more cells."""
+    table = random_table(np.random.default_rng(5), [(6, 3), (6, 3)], level=0.45)
+    table = replace(table, sliding_level=np.zeros(len(table)))
+    outsider, needs = needs_of(table)
+    pattern = conducting(table, needs, Clock(None), nothing, table.cost)
+    shedding = Shedding(table, pattern, needs)
+    assert 0 < len(shedding.open) < len(needs)
+    assert len(shedding.open) + len(shedding.witnesses()) == len(needs)
+    assert shedding.met == 1.0 - len(shedding.open) / len(needs)
+    wider = pattern.copy()
+    for cell in shedding.open.cell.tolist():
+        wider[outsider.movements.around(cell, 4)] = True
+    assert not wider[table.fixed].any()
+    assert len(Shedding(table, wider, needs).open) <= len(shedding.open)
