@@ -123,7 +123,8 @@ class BranchAndCut:
         self._objective = np.where(table.free, cost, 0.0)
         self._part = part or self._everything(table, separator, rows)
         self._relaxation = self._part.relaxation
-        self._gains = PseudoCosts(len(table))
+        free = self._objective[table.free & ~table.fixed]
+        self._gains = PseudoCosts(len(table), alike=free.size == 0 or float(np.ptp(free)) == 0.0)
         self._root_bound, self._root_reduced = 0.0, np.zeros(len(table))
         self.best, self.cost = start, float(self._objective[start].sum())
         self.bound = min(bound, self.cost)

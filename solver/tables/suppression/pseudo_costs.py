@@ -5,23 +5,41 @@ Achterberg, Koch and Martin (2005) Branching rules revisited, Operations Researc
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from linkrisk.formulations.tables.cell_table import FloatArray, IntArray
 from linkrisk.solver.tables.suppression.relaxation import Relaxation
 
 _WHOLE = 1e-5
-_RELIABLE = 4
-"""As many looks at a cell tell what its branches bring."""
-
-_LOOK = 40
-"""Iterations of the simplex method for a look at a branch."""
-
-_MOST_LOOKS = 10
-_PATIENCE = 4
-"""Looks without a better cell after which there is none."""
-
 _LEAST = 1e-6
+_WIDE = 0.1
+"""A bound this share of the cutoff below it is far from it: much is below the node, so look well."""
+
+
+@dataclass(frozen=True)
+class _Looks:
+    """How hard a choice is looked at.
+
+    Attributes
+    ----------
+    reliable : int
+        As many looks at a cell tell what its branches bring.
+    iterations : int
+        Of the simplex method, for a look at a branch.
+    most : int
+    patience : int
+        Looks without a better cell after which there is none.
+    """
+
+    reliable: int
+    iterations: int
+    most: int
+    patience: int
+
+
+_FEW, _MANY = _Looks(4, 40, 10, 4), _Looks(8, 400, 16, 6)
 
 
 class PseudoCosts:
@@ -31,10 +49,13 @@ class PseudoCosts:
     ----------
     cells : int
         How many there are in all.
+    alike : bool
+        Whether all cost the same: a look then tells little of which is better.
     """
 
-    def __init__(self, cells: int) -> None:
+    def __init__(self, cells: int, *, alike: bool = False) -> None:
         self._gain, self._count = np.zeros((2, cells)), np.zeros((2, cells))
+        self._wide = np.inf if alike else _WIDE
 
     def choose(
         self, relaxation: Relaxation, point: FloatArray, bound: float, cutoff: float
@@ -59,12 +80,13 @@ class PseudoCosts:
         guessed = self._guess(relaxation.cells[tried], relaxation.objective[tried]) * steps
         score = np.maximum(guessed[0], _LEAST) * np.maximum(guessed[1], _LEAST)
         order = np.argsort(-score, kind="stable")
+        effort = _MANY if cutoff - bound > self._wide * cutoff else _FEW
         chosen, best, sides, idle, looks = int(tried[order[0]]), -1.0, (bound, bound), 0, 0
         for at in order:
             cell = int(tried[at])
             found = (bound, bound)
-            if self._count[:, relaxation.cells[cell]].min() < _RELIABLE and looks < _MOST_LOOKS:
-                found = self._looked(relaxation, cell, bound, steps[:, at])
+            if self._count[:, relaxation.cells[cell]].min() < effort.reliable and looks < effort.most:
+                found = self._looked(relaxation, cell, bound, steps[:, at], effort.iterations)
                 looks += 1
                 if max(found) > cutoff:  # one branch is empty: take it at once
                     return cell, found
@@ -74,14 +96,14 @@ class PseudoCosts:
             value = max(gains[0], _LEAST) * max(gains[1], _LEAST)
             if value > best:
                 chosen, best, sides, idle = cell, value, found, 0
-            elif (idle := idle + 1) >= _PATIENCE:
+            elif (idle := idle + 1) >= effort.patience:
                 break
         return chosen, sides
 
     def _looked(
-        self, relaxation: Relaxation, cell: int, bound: float, steps: FloatArray
+        self, relaxation: Relaxation, cell: int, bound: float, steps: FloatArray, iterations: int
     ) -> tuple[float, float]:
-        sides = [max(bound, relaxation.look(cell, value, _LOOK)) for value in (0.0, 1.0)]
+        sides = [max(bound, relaxation.look(cell, value, iterations)) for value in (0.0, 1.0)]
         for side in (0, 1):
             if np.isfinite(sides[side]):
                 self._gain[side, relaxation.cells[cell]] += (sides[side] - bound) / steps[side]
