@@ -17,12 +17,16 @@ from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.tables.attackers.audit import audit
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
+from linkrisk.solver.tables.attackers.least_energy import one_thread
 from linkrisk.solver.tables.suppression.branch_and_cut import BranchAndCut
 from linkrisk.solver.tables.suppression.capacity import CapacityCuts
+from linkrisk.solver.tables.suppression.conducting import conducting
 from linkrisk.solver.tables.suppression.heuristic import Witnesses
 from linkrisk.solver.tables.suppression.insider_cuts import Noted, SeparatorOf
 from linkrisk.solver.tables.suppression.insider_patterns import CrowdWitnesses, search_parts
+from linkrisk.solver.tables.suppression.movements import Needs
 from linkrisk.solver.tables.suppression.reachability import kept_from_nobody
+from linkrisk.solver.tables.suppression.shedding import Shedding
 from linkrisk.solver.tables.suppression.thinning import Thinning, protection
 
 PHASE = "suppressing cells"
@@ -39,6 +43,9 @@ _TOLERANCE = 1e-6
 """What the bound of a backend may be wrong by, relatively."""
 
 _MOST_DIGITS = 6
+
+_MANY_RELATIONS = 1000
+"""From so many on a first pattern is that of movements of all cells at once: one by one they take long."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,10 +150,29 @@ def _start(
     UsageError
         If there is none.
     """
-    start = witnesses.pattern(separator.open, part)
+    start = _at_once(table, separator, part)
+    if start is None:
+        start = witnesses.pattern(separator.open, part)
     if start is None or (part.expired and not _holds(separator, start, unknown=True)):
         raise UsageError(_unreachable(table))
     return Thinning(table, protection(separator))(start, table.cost, part)
+
+
+def _at_once(
+    table: CellTable, separator: CapacityCuts | Noted | SeparatorOf, part: Clock
+) -> BoolArray | None:
+    """A pattern by movements of least energy; None where it does not do, or relations are few."""
+    sliding = any(demand.up and demand.down for demand in separator.open)
+    if sliding or table.insiders or table.relations.shape[0] < _MANY_RELATIONS:
+        return None
+    needs = Needs.of(separator.open, table.above)
+    with one_thread():
+        pattern = conducting(table, needs, part, lambda _: None, table.cost)
+        if pattern is None:
+            return None
+        shedding = Shedding(table, pattern, needs)
+        shedding.run(part, lambda _: None)
+    return shedding.pattern if _holds(separator, shedding.pattern) else None
 
 
 def _holds(
