@@ -55,3 +55,8 @@ def batch(text: str, head: str = HEAD) -> str:
     """Write a batch; its name."""
     Path("firms.arb").write_text(head + text, encoding="utf-8")
     return "firms.arb"
+
+
+def rows(name: str) -> list[list[str]]:
+    """What was written, between semicolons."""
+    return [line.split(";") for line in Path(name).read_text(encoding="utf-8").splitlines()]

@@ -11,9 +11,10 @@ import numpy.typing as npt
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.encodings import UTF8, encode
 from linkrisk.datasets.tables.argus.batch_commands import Write
+from linkrisk.datasets.tables.argus.described import described_files
 from linkrisk.datasets.tables.argus.internal import nobody_in, sbs_text, tab_files
 from linkrisk.datasets.tables.argus.jj_files import jj_text
-from linkrisk.datasets.tables.argus.key_files import key_files
+from linkrisk.datasets.tables.argus.key_columns import key_columns
 from linkrisk.datasets.tables.argus.ready_tables import RESPONDENTS
 from linkrisk.datasets.tables.argus.safe_files import matrix, records
 from linkrisk.datasets.tables.argus.trivial_levels import without_trivial_levels
@@ -126,7 +127,10 @@ def _with_noise(table: BatchTable, step: Write) -> dict[Path, str]:
     }
     house = dict(every[word] for word in every if options.get(word))
     left_out = nobody_in(table.stored) if options.get("SE") else None
-    return key_files(table.stored, step.file, shown, house, left_out=left_out, quotes=options.get("QU", True))
+    columns = key_columns(shown, house)
+    return described_files(
+        table.stored, step.file, columns, left_out=left_out, quotes=options.get("QU", True)
+    )
 
 
 def _by_holdings(table: BatchTable, where: str) -> StoredTable:

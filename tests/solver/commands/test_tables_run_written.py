@@ -1,0 +1,93 @@
+"""`tables run`: what the options of WRITETABLE write, and which of them have no place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from batch_files import ASC, RDA, TABLE, batch, rows, write_batch_files
+from cli_runs import refuse
+
+from linkrisk import open_table, run_batch
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_batch_files()
+
+
+def test_what_an_attacker_finds_is_written():
+    """AR+: six more columns, 0 where nothing is suppressed, as the program has them."""
+    batch(TABLE + '<SUPPRESS> OPT(1,5)\n<WRITETABLE> (1,5,AR+,"a.tab")\n<WRITETABLE> (1,5,,"plain.tab")\n')
+    table = run_batch("firms.arb").tables[0]
+    found = rows("a.tab")
+    assert [len(row) for row in found] == [16] * len(table.stored)
+    assert [row[:-6] for row in found] == rows("plain.tab")
+    assert found[0][-6:] == ["0", "0", "0", "0.00", "0.00", "0.00"]
+    low, high = (table.result.cells[name].to_numpy() for name in ("low", "high"))
+    at = 1  # Total, big: suppressed
+    assert [float(one) for one in found[at][-6:-3]] == pytest.approx([low[at], high[at], high[at] - low[at]])
+    assert float(found[at][-3]) == pytest.approx(100 * (1460.5 - low[at]) / 1460.5, abs=0.01)
+    described = Path("a.rda").read_text(encoding="utf-8")
+    assert "audit_low" in described
+    assert list(open_table("a.tab").status) == list(table.stored.status)
+
+
+def test_a_table_that_nothing_was_done_with_is_audited():
+    batch(TABLE + '<WRITETABLE> (1,5,AR+,"a.tab")\n')
+    result = run_batch("firms.arb").tables[0].result
+    hidden = [at for at, row in enumerate(rows("a.tab")) if "U" in row]
+    high = [float(rows("a.tab")[at][-5]) for at in hidden]
+    assert high == result.cells["high"].iloc[hidden].tolist()
+    assert high != result.cells["value"].iloc[hidden].tolist()
+    batch(TABLE.replace("P(10,1)", "") + '<WRITETABLE> (1,5,AR+,"a.tab")\n')
+    run_batch("firms.arb")
+    assert {row[-5] for row in rows("a.tab")} == {"0"}
+
+
+def test_holdings_in_what_is_written(capsys):
+    """HI+: counts and largest contributions of holdings; c, of group c, has a holding of its own."""
+    rules = TABLE.replace("P(10,1)", "P(10,1)|P(0,1)|P(20,1)").replace("size", "size")
+    Path("firms.asc").write_text(
+        ASC.replace("35.00c", "35.00x").replace("40.00d", "40.00c"), encoding="utf-8"
+    )
+    batch(rules + '<WRITETABLE> (1,5,HI+SE+,"h.tab")\n<WRITETABLE> (1,5,QU-,"r.tab")\n')
+    run_batch("firms.arb")
+    held = {tuple(row[:2]): row for row in rows("h.tab")}
+    of_records = {tuple(row[:2]): row for row in rows("r.tab")}
+    assert held['"Total"', '"small"'][3] == "4"
+    assert of_records["Total", "small"][3] == "5"
+    assert held['"Total"', '"small"'][5:7] == ["60", "35"]
+    assert of_records["Total", "small"][5:7] == ["40", "35"]
+    assert len(held) == len(of_records) - 1  # nobody is in N2, big
+    Path("firms.rda").write_text(RDA.replace("  <HOLDING>\n", ""), encoding="utf-8")
+    batch(TABLE + '<WRITETABLE> (1,5,HI+,"h.tab")\n')
+    message = "firms.arb, line 7, HI+: there are no holdings, since no variable of microdata is <HOLDING>"
+    refuse(capsys, message, "tables", "run", "firms.arb")
+
+
+def test_trivial_levels_are_left_out():
+    """TR+: S has S1 below it only, so that their cells are one, with the stronger status."""
+    Path("known.hst").write_text("S1;big;u\n", encoding="utf-8")
+    batch(
+        TABLE.replace("P(10,1)", "") + '<APRIORI> "known.hst",1,";",1,0\n<WRITETABLE> (1,6,TR+,"short.jj")\n'
+        '<WRITETABLE> (1,6,,"long.jj")\n'
+    )
+    run_batch("firms.arb")
+    short, long = open_table("short.jj"), open_table("long.jj")
+    assert (len(long), len(short)) == (18, 15)
+    assert int(long.relation.max()) + 1 == 15
+    assert int(short.relation.max()) + 1 == 11
+    assert list(short.numbers["value"][12:]) == [555.0, 500.0, 55.0]
+    assert list(short.status) == ["s"] * 10 + ["z", "s", "s", "u", "s"]  # nobody is in N2, big
+    assert short.numbers["lower_protection"][13] == 100.0
+
+
+def test_options_of_other_formats_are_said():
+    batch(
+        TABLE.replace("P(10,1)", "") + '<WRITETABLE> (1,3,HI+TR-,"a.txt")\n<WRITETABLE> (1,4,QU-,"a.sbs")\n'
+    )
+    said = run_batch("firms.arb").said
+    assert said == ("firms.arb, line 7, HI+: it is of the format 5 only",)
+    assert Path("a.sbs").read_text(encoding="utf-8").startswith("Total,Total,1610.5,8,V\n")
