@@ -132,7 +132,7 @@ class _Attacks:
         self._attacker.knows(suppressed)
         asked, found, most = series.asked(left, parts=parts), 0.0, np.zeros(0)
         for number, attack in zip(left.tolist(), self._attacker.attacks(asked, stop), strict=False):
-            if attack is None:  # seldom two that ask for the same
+            if attack is None:  # an attack before moved its cell far enough
                 continue
             demand, second = series.demand(number), series.second(number)
             pool.add(
