@@ -264,6 +264,7 @@ def _summary(arguments: argparse.Namespace, result: SuppressionResult) -> str:
 
 def _suppressed(result: SuppressionResult) -> str:
     from linkrisk.solver.run.counts import count
+    from linkrisk.solver.run.percent import two_digits
 
     values = several(result.cells, "value")
     cost = "" if result.cost == result.cells else f", cost {count(round(result.cost, 6))}"
@@ -272,7 +273,7 @@ def _suppressed(result: SuppressionResult) -> str:
     if result.answer_given:
         return f"{values}{cost}, as the given answer says: nothing was searched or proven"
     gap = 100.0 * (result.cost - result.bound) / result.cost
-    return f"{values}{cost}; none costs less than {count(round(result.bound, 6))}, {gap:.2g} % less"
+    return f"{values}{cost}; none costs less than {count(round(result.bound, 6))}, {two_digits(gap)} % less"
 
 
 def _recounted(result: SuppressionResult) -> str:

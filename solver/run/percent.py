@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 
 _MOST_DIGITS = 5
 
@@ -24,3 +25,10 @@ def percent(share: float) -> str:
     least = 10.0**-_MOST_DIGITS
     end = least if abs(value) < 1.0 else 100.0 - least
     return f"{'>' if larger else '<'} {sign}{end:.{_MOST_DIGITS}f} %"
+
+
+def two_digits(value: float) -> str:
+    """Write how many per cent a gap is: ``1.7``, ``0.000095``, ``45``; no exponent, and 100 only for all."""
+    if 99.5 <= value < 100.0:
+        return f"{math.floor(10.0 * value) / 10.0:.1f}"
+    return format(Decimal(f"{value:.2g}"), "f")

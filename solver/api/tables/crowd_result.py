@@ -39,7 +39,9 @@ class CrowdResult:
             "narrowest": [
                 {"cell": int(cell), "low": float(low), "high": float(high), "attacker": names[int(who)]}
                 for cell, low, high, who in zip(found.cells, found.low, found.high, found.who, strict=True)
+                if not np.isnan(low)
             ],
+            "without_interval": found.left,
             "unreachable": [
                 {
                     "cell": one.demand.cell,
@@ -61,5 +63,8 @@ class CrowdResult:
         low, high = (frame["value"].to_numpy(dtype=np.float64).copy() for _ in range(2))
         who = np.full(len(frame), "", dtype=object)
         low[self.audit.cells], high[self.audit.cells] = self.audit.low, self.audit.high
-        who[self.audit.cells] = [self.audit.names[int(one)] for one in self.audit.who]
+        who[self.audit.cells] = [
+            "" if np.isnan(one) else self.audit.names[int(at)]
+            for one, at in zip(self.audit.low, self.audit.who, strict=True)
+        ]
         return frame.assign(narrowest_low=low, narrowest_high=high, narrowest_of=who)

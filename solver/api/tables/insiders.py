@@ -190,8 +190,9 @@ def crowd_result(
     beyond: Sequence[Unmet],
     clock: Clock | None = None,
     report: Reporter | None = None,
+    patience: Clock | None = None,
 ) -> CrowdResult | None:
-    """What insiders find out of a pattern; None where there are none."""
+    """What insiders find out of a pattern (see `audit_by_everybody`); None where there are none."""
     if not table.insiders:
         return None
-    return CrowdResult(audit_by_everybody(table, suppressed, clock, report), tuple(beyond))
+    return CrowdResult(audit_by_everybody(table, suppressed, clock, report, patience), tuple(beyond))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit
+from linkrisk.solver.api.tables.crowd_result import CrowdResult
 from linkrisk.solver.api.tables.insiders import Attackers, File, crowd_result, with_insiders
 from linkrisk.solver.api.tables.result import TableResult, table_result
 from linkrisk.solver.api.tables.source import Frame, TableSource, cell_table, table_from
@@ -18,6 +21,7 @@ from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.run.status import Status
 from linkrisk.solver.tables.attackers.audit import audit
 from linkrisk.solver.tables.attackers.certified import certify
+from linkrisk.solver.tables.attackers.crowd_attacks import Unmet
 from linkrisk.solver.tables.attackers.levels import audit_levels
 from linkrisk.solver.tables.suppression.cell_suppression import Pattern, suppress_cells
 from linkrisk.solver.tables.suppression.large_insiders import from_insiders_too
@@ -36,6 +40,9 @@ METHODS = (AUTOMATIC, OPTIMAL, MODULAR, HEURISTIC)
 
 MOST_OPTIMAL = 3000
 """Cells up to which the optimum is looked for when nothing else is said (docs/tables-large.md)."""
+
+_LEAST_SECONDS, _AFTER_STOP = 30.0, 5.0
+"""For the intervals that insiders find, which are looked for when time is over; and after Ctrl-C."""
 
 _MOST_INTERVALS = 5000
 """Suppressed cells of a large table up to which the audit finds every interval, not the levels alone."""
@@ -142,7 +149,7 @@ def protect_table(
     limit = None if pattern.proven else clock.limit
     levels = method != OPTIMAL and int(pattern.suppressed.sum()) > _MOST_INTERVALS
     checked = audit_levels(table, pattern.suppressed) if levels else audit(table, pattern.suppressed)
-    crowd = crowd_result(table, pattern.suppressed, beyond)
+    crowd = _by_insiders(table, pattern, beyond, clock, on_progress)
     if crowd is not None and not crowd.audit.passed and bool((pattern.suppressed == ~table.fixed).all()):
         raise UsageError(found_by_the_audit(crowd.audit))  # there was no time to look at it before
     if not checked.passed or not (crowd is None or crowd.audit.passed):
@@ -162,6 +169,20 @@ def protect_table(
     return replace(
         result, certified=certify(table, pattern.suppressed, report=on_progress) if exact else None
     )
+
+
+def _by_insiders(
+    table: CellTable,
+    pattern: Pattern,
+    beyond: Sequence[Unmet],
+    clock: Clock,
+    report: Reporter | None,
+) -> CrowdResult | None:
+    """What insiders find: all levels, and intervals as long as the search took, or until another Ctrl-C."""
+    longest = None if clock.time_limit is None else max(_LEAST_SECONDS, clock.seconds)
+    patience = Clock(_AFTER_STOP if clock.stopped else longest)
+    with interruptible(patience):
+        return crowd_result(table, pattern.suppressed, beyond, report=report, patience=patience)
 
 
 def _of_large(pattern: Pattern, *, levels: bool) -> dict[str, object]:

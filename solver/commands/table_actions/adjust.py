@@ -63,12 +63,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _summary(arguments: argparse.Namespace, result: AdjustedTable) -> str:
+    from linkrisk.solver.run.percent import two_digits
     from linkrisk.solver.run.status import Status
 
     found = result.to_dict()
     sensitive, up = found["sensitive"], found["up"]
     cost = f"{result.cost:,.6g}"
-    gap = "" if result.cost == 0 else f", {100.0 * (result.cost - result.bound) / result.cost:.2g} % less"
+    less = two_digits(100.0 * (result.cost - result.bound) / result.cost) if result.cost else ""
+    gap = f", {less} % less" if less else ""
     proof = (
         "proven least"
         if result.status is Status.OPTIMAL

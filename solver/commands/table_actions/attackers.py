@@ -58,7 +58,11 @@ def attacker_lines(found: CrowdResult | None) -> list[str]:
             for at in short[:_SHOWN]
         )
         more = f" and {len(short) - _SHOWN} more" if len(short) > _SHOWN else ""
-        lines = [f"insiders    {many}: NOT protected: {several(len(short), 'cell')}: {shown}{more}"]
+        said = [f"{several(len(short), 'cell')}: {shown}{more}"] if short else []
+        said += [] if audit.audited else ["time was out before all levels were looked at"]
+        lines = [f"insiders    {many}: NOT protected: {'; '.join(said)}"]
+    if audit.left:
+        lines[0] += f"; {several(audit.left, 'interval')} not looked for"
     if found.beyond:
         shown = "; ".join(
             f"{one.demand.cell} from {audit.names[one.owner]} ({one.found:g} of {one.demand.level:g})"

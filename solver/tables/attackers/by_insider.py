@@ -45,7 +45,8 @@ class CrowdAudit:
     cells : ndarray of int64, shape (k,)
         The suppressed cells.
     low, high : ndarray of float64, shape (k,)
-        The narrowest interval that somebody finds who does not know the cell beforehand.
+        The narrowest interval that somebody finds who does not know the cell beforehand; NaN where it was not
+        looked for.
     who : ndarray of int64, shape (k,)
         Their numbers; 0 is the outsider.
     short : ndarray of float64, shape (k,)
@@ -53,7 +54,7 @@ class CrowdAudit:
     short_of : ndarray of int64, shape (k,)
         Against whom.
     audited : bool
-        Whether it was done to the end.
+        Whether all levels were looked at.
     """
 
     names: tuple[str, ...]
@@ -70,9 +71,18 @@ class CrowdAudit:
         """Whether all sensitive cells are protected from everybody."""
         return self.audited and not (self.short > 0).any()
 
+    @property
+    def left(self) -> int:
+        """Of how many cells the narrowest interval was not looked for."""
+        return int(np.isnan(self.low).sum())
+
 
 def audit_by_everybody(
-    table: CellTable, suppressed: BoolArray, clock: Clock | None = None, report: Reporter | None = None
+    table: CellTable,
+    suppressed: BoolArray,
+    clock: Clock | None = None,
+    report: Reporter | None = None,
+    patience: Clock | None = None,
 ) -> CrowdAudit:
     """Find the narrowest interval of every suppressed cell, and the worst shortfall of every sensitive one.
 
@@ -84,15 +94,17 @@ def audit_by_everybody(
     clock : Clock, optional
         When it has run out, the audit ends, and has not passed.
     report : callable, optional
+    patience : Clock, optional
+        When it has run out, no more intervals are looked for; all levels are, which decide whether it passed.
     """
-    clock, crowd = clock or Clock(None), Crowd.of(table)
+    clock, patience, crowd = clock or Clock(None), patience or Clock(None), Crowd.of(table)
     cells = np.flatnonzero(suppressed)
     eyes = _Eyes(crowd, suppressed)
     found = CrowdAudit(
         crowd.names,
         cells,
-        table.value[cells].copy(),
-        table.value[cells].copy(),
+        np.full(cells.size, np.nan),
+        np.full(cells.size, np.nan),
         np.zeros(cells.size, dtype=np.int64),
         np.zeros(cells.size),
         np.zeros(cells.size, dtype=np.int64),
@@ -100,18 +112,22 @@ def audit_by_everybody(
     demands: dict[int, list[Demand]] = {}
     for demand in table.demands:
         demands.setdefault(demand.cell, []).append(demand)
-    for at, cell in enumerate(cells):
+    for done, at in enumerate(np.argsort(~table.primary[cells], kind="stable")):  # levels come first
+        cell = int(cells[at])
         if clock.expired:
             return replace(found, audited=False)
-        one = _Cell(eyes, int(cell))
-        for demand in demands.get(int(cell), ()):
+        if patience.expired and cell not in demands:
+            break
+        one = _Cell(eyes, cell)
+        for demand in demands.get(cell, ()):
             short, owner = one.shortfall(demand)
             if short > found.short[at]:
                 found.short[at], found.short_of[at] = short, owner
-        found.who[at], down, up = one.narrowest()
-        found.low[at], found.high[at] = table.value[cell] - down, table.value[cell] + up
-        if report is not None and at % 50 == 0:
-            report(Progress.uncounted(PHASE, f"{at:,} of {cells.size:,} cells", done=at / cells.size))
+        if not patience.expired:
+            found.who[at], down, up = one.narrowest()
+            found.low[at], found.high[at] = table.value[cell] - down, table.value[cell] + up
+        if report is not None and done % 50 == 0:
+            report(Progress.uncounted(PHASE, f"{done:,} of {cells.size:,} cells", done=done / cells.size))
     return found
 
 

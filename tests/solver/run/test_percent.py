@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linkrisk.solver.run.percent import percent
+from linkrisk.solver.run.percent import percent, two_digits
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,20 @@ def test_a_share_between_never_looks_like_an_end(share):
     assert sign or float(number) not in (0.0, 100.0)
     bounds = {None: abs(100.0 * share - float(number)) <= 0.05, "< ": share < 1e-7, "> ": share > 1.0 - 1e-7}
     assert bounds[sign]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"),
+        (0.000095, "0.000095"),
+        (1.66, "1.7"),
+        (45.2, "45"),
+        (99.4, "99"),
+        (99.999, "99.9"),
+        (100.0, "100"),
+        (250.0, "250"),
+    ],
+)
+def test_two_digits_without_an_exponent(value, text):
+    assert two_digits(value) == text

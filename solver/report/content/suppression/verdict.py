@@ -8,6 +8,7 @@ from linkrisk.solver.report.content.suppression.words import COUNTED, Json, reco
 from linkrisk.solver.report.content.wording import of_all
 from linkrisk.solver.report.document import Headline
 from linkrisk.solver.report.formats import count
+from linkrisk.solver.run.percent import two_digits
 
 
 def headline(given: Json) -> Headline:
@@ -33,7 +34,7 @@ def _proof(given: Json) -> str:
     cost, bound = given["cost"], given["bound"]
     return (
         f"at a cost of {count(round(cost, 6))}; no other answer costs less than {count(round(bound, 6))}, a "
-        f"gap of {100.0 * (cost - bound) / cost:.2g} %"
+        f"gap of {two_digits(100.0 * (cost - bound) / cost)} %"
     )
 
 

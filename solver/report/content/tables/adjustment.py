@@ -19,7 +19,7 @@ from linkrisk.solver.report.content.tables.words import (
 from linkrisk.solver.report.content.wording import of_all, table
 from linkrisk.solver.report.document import Headline, Items, Number, Numbers, Paragraph, Section
 from linkrisk.solver.report.formats import significant
-from linkrisk.solver.run.percent import percent
+from linkrisk.solver.run.percent import percent, two_digits
 
 MOST_LISTED = 2_000
 """Sensitive cells in the table of the page."""
@@ -40,7 +40,7 @@ def adjustment_headline(given: Json) -> Headline:
         "at the least change, proven"
         if proven(given)
         else f"at a cost of {significant(given['cost'])}; no adjustment costs less than "
-        f"{significant(given['bound'])}, a gap of {gap(given):.2g} %"
+        f"{significant(given['bound'])}, a gap of {two_digits(gap(given))} %"
     )
     worst = "Every relation adds up, and every bound and level holds: counted again after the search."
     if not given["sensitive"]:

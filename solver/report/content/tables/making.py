@@ -19,7 +19,7 @@ from linkrisk.solver.report.content.tables.words import (
 from linkrisk.solver.report.content.wording import table
 from linkrisk.solver.report.document import Block, Items, Number, Numbers, Section
 from linkrisk.solver.report.formats import count, duration
-from linkrisk.solver.run.percent import percent
+from linkrisk.solver.run.percent import percent, two_digits
 
 COSTS = {
     "value": "its value, at least 1",
@@ -84,7 +84,9 @@ def found_by(given: Json) -> Iterator[Number]:
     """What found it, how long that took, and what is known of better answers."""
     yield Number("Cost", exactly(round(given["cost"], 6)))
     none = "No other that does the same costs less than"
-    yield Number(none, exactly(round(given["bound"], 6)), "" if proven(given) else f"gap {gap(given):.2g} %")
+    yield Number(
+        none, exactly(round(given["bound"], 6)), "" if proven(given) else f"gap {two_digits(gap(given))} %"
+    )
     ends = {"time": "the time was over", "user": "it was stopped", None: "the search went to its end"}
     state = "proven" if proven(given) else "not proven"
     yield Number("Status", f"{state}: {ends.get(given['limit'], str(given['limit']))}")

@@ -11,6 +11,7 @@ from linkrisk.solver.report.content.tables.shown import grids
 from linkrisk.solver.report.content.tables.words import Json, ended, exactly, gap, proven, several
 from linkrisk.solver.report.content.wording import joined, of_all, table
 from linkrisk.solver.report.document import Choice, Headline, Items, Number, Numbers, Section
+from linkrisk.solver.run.percent import two_digits
 
 
 def rounding_headline(given: Json) -> Headline:
@@ -24,7 +25,7 @@ def rounding_headline(given: Json) -> Headline:
         "proven least"
         if least
         else f"no rounding of this kind changes less than {exactly(round(given['bound'], 6))}, a gap of "
-        f"{gap(given):.2g} %"
+        f"{two_digits(gap(given))} %"
     )
     counted = "every relation adds up exactly, counted in whole numbers"
     worst = f"Every cell is a multiple of {given['base']}, and {counted}."

@@ -16,7 +16,7 @@ from linkrisk.solver.report.content.tables.words import (
 from linkrisk.solver.report.content.wording import of_all
 from linkrisk.solver.report.document import Headline
 from linkrisk.solver.report.formats import count
-from linkrisk.solver.run.percent import percent
+from linkrisk.solver.run.percent import percent, two_digits
 
 _UNSAFE = ("under_protected", "undecided")
 
@@ -84,7 +84,7 @@ def searched(given: Json) -> str:
         return f"{cost}: proven least, every pattern that protects costs as much or more."
     return (
         f"{cost}; no pattern that protects costs less than {exactly(round(given['bound'], 6))}, a gap of "
-        f"{gap(given):.2g} %."
+        f"{two_digits(gap(given))} %."
     )
 
 
