@@ -149,7 +149,7 @@ def protect_table(
     limit = None if pattern.proven else clock.limit
     levels = method != OPTIMAL and int(pattern.suppressed.sum()) > _MOST_INTERVALS
     checked = audit_levels(table, pattern.suppressed) if levels else audit(table, pattern.suppressed)
-    crowd = _by_insiders(table, pattern, beyond, clock, on_progress)
+    crowd = _by_insiders(table, pattern, beyond, clock)
     if crowd is not None and not crowd.audit.passed and bool((pattern.suppressed == ~table.fixed).all()):
         raise UsageError(found_by_the_audit(crowd.audit))  # there was no time to look at it before
     if not checked.passed or not (crowd is None or crowd.audit.passed):
@@ -172,17 +172,13 @@ def protect_table(
 
 
 def _by_insiders(
-    table: CellTable,
-    pattern: Pattern,
-    beyond: Sequence[Unmet],
-    clock: Clock,
-    report: Reporter | None,
+    table: CellTable, pattern: Pattern, beyond: Sequence[Unmet], clock: Clock
 ) -> CrowdResult | None:
     """What insiders find: all levels, and intervals as long as the search took, or until another Ctrl-C."""
     longest = None if clock.time_limit is None else max(_LEAST_SECONDS, clock.seconds)
     patience = Clock(_AFTER_STOP if clock.stopped else longest)
     with interruptible(patience):
-        return crowd_result(table, pattern.suppressed, beyond, report=report, patience=patience)
+        return crowd_result(table, pattern.suppressed, beyond, patience=patience)
 
 
 def _of_large(pattern: Pattern, *, levels: bool) -> dict[str, object]:
