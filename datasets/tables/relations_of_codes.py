@@ -121,7 +121,7 @@ def positions(column: pd.Series, tree: Codes, source: str) -> IntArray:
     if wrong.any():
         row = int(np.argmax(wrong))
         code = texts.iloc[row]
-        what = "is missing" if pd.isna(code) else f"{code!r} is in no hierarchy of {tree.variable!r}"
+        what = "the code is missing" if pd.isna(code) else f"{code!r} is in no hierarchy of {tree.variable!r}"
         raise DataError(
             f"{source}, column {column.name!r}, row {row + 1}: {what}; correct it, or the hierarchy"
         )

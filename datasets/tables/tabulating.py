@@ -289,6 +289,6 @@ def _positions(column: pd.Series, tree: Codes, source: str) -> IntArray:
         code = texts.iloc[row]
         inner = code in tree.codes
         known = "has codes below it; a record has one of those" if inner else "is no code of its tree"
-        what = "is missing" if pd.isna(code) else f"{code!r} {known}"
+        what = "the code is missing" if pd.isna(code) else f"{code!r} {known}"
         raise DataError(f"{source}, column {column.name!r}, row {row + 1}: {what}; correct it, or the tree")
     return np.asarray(found.to_numpy(), dtype=np.int64)

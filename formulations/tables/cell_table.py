@@ -5,7 +5,7 @@ A hierarchy, a margin or a linked table is just more relations: ``sum of coeffic
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
@@ -69,6 +69,8 @@ class CellTable:
         Of a primary cell: how wide the interval that an attacker finds must be at least.
     insiders : tuple of Insider
         Attackers besides the outsider, who knows what everybody knows.
+    title : callable
+        What to call a cell in messages, by its number.
 
     Raises
     ------
@@ -88,20 +90,27 @@ class CellTable:
     upper_level: FloatArray
     sliding_level: FloatArray
     insiders: tuple[Insider, ...] = ()
+    title: Callable[[int], str] = "cell {}".format
 
     def __post_init__(self) -> None:
         check_sums(self.relations, self.value)
-        _refuse(~((self.lower <= self.value) & (self.value <= self.upper)), "its value is outside its bounds")
-        _refuse(self.primary & self.fixed, "it is both sensitive and always published")
-        _refuse(~(self.cost >= 0), "its cost is below 0")
+        within = (self.lower <= self.value) & (self.value <= self.upper)
+        self._refuse(~within, "its value is outside its bounds")
+        self._refuse(self.primary & self.fixed, "it is both sensitive and always published")
+        self._refuse(~(self.cost >= 0), "its cost is below 0")
         levels = (self.lower_level, self.upper_level, self.sliding_level)
         for level in levels:
-            _refuse(~(level >= 0), "a protection level is below 0")
-            _refuse((level > 0) & ~self.primary, "it has a protection level, but is not sensitive")
+            self._refuse(~(level >= 0), "a protection level is below 0")
+            self._refuse((level > 0) & ~self.primary, "it has a protection level, but is not sensitive")
         below, above = self.value - self.lower, self.upper - self.value
-        _refuse(self.lower_level > below, "its lower protection level is beyond what everybody knows of it")
-        _refuse(self.upper_level > above, "its upper protection level is beyond what everybody knows of it")
-        _refuse(self.sliding_level > below + above, "its sliding level is beyond what everybody knows of it")
+        beyond = "is beyond what everybody knows of it"
+        self._refuse(self.lower_level > below, f"its lower protection level {beyond}")
+        self._refuse(self.upper_level > above, f"its upper protection level {beyond}")
+        self._refuse(self.sliding_level > below + above, f"its sliding level {beyond}")
+
+    def _refuse(self, wrong: BoolArray, why: str) -> None:
+        if wrong.any():
+            raise FormulationError(f"{self.title(int(np.argmax(wrong)))}: {why}")
 
     def __len__(self) -> int:
         return int(self.value.size)
@@ -208,8 +217,3 @@ def unbalanced(relations: sparse.csr_array, value: FloatArray) -> BoolArray:
     """Which relations do not sum to 0, but for the rounding of decimals; shape (m,)."""
     largest = abs(relations) @ np.abs(value)
     return np.asarray(np.abs(relations @ value) > _CLOSE * np.maximum(largest, 1.0), dtype=np.bool_)
-
-
-def _refuse(wrong: BoolArray, why: str) -> None:
-    if wrong.any():
-        raise FormulationError(f"cell {int(np.argmax(wrong))}: {why}")

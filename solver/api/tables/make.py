@@ -214,7 +214,7 @@ def make_table(
     if not 1 <= len(by) <= _MOST_VARIABLES:
         raise UsageError(f"a table has one to {_MOST_VARIABLES} explanatory variables, not {len(by)}")
     known = [rule if isinstance(rule, PrimaryRule) else primary_rule(rule) for rule in rules]
-    check_no_duplicates(list(by))
+    check_no_duplicates(list(by), "the explanatory variables")
     _check_word("weights in rules", weights_in_rules, WEIGHTINGS)
     _check_word("protection", protection, PROTECTIONS)
     _check_word("empty cells", empty, EMPTY)

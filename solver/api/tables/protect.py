@@ -151,7 +151,7 @@ def protect_table(
     checked = audit_levels(table, pattern.suppressed) if levels else audit(table, pattern.suppressed)
     crowd = _by_insiders(table, pattern, beyond, clock)
     if crowd is not None and not crowd.audit.passed and bool((pattern.suppressed == ~table.fixed).all()):
-        raise UsageError(found_by_the_audit(crowd.audit))  # there was no time to look at it before
+        raise UsageError(found_by_the_audit(table, crowd.audit))  # there was no time to look at it before
     if not checked.passed or not (crowd is None or crowd.audit.passed):
         raise AssertionError("a pattern that was found does not protect when it is audited")
     status = Status.OPTIMAL if pattern.proven else Status.INTERRUPTED if clock.stopped else Status.FEASIBLE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeAlias, runtime_checkable
 
@@ -14,6 +15,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.tables.cells_and_relations import (
     FIXED,
     SENSITIVE,
+    STATUS,
     StoredTable,
 )
 from linkrisk.datasets.tables.linking import link
@@ -217,6 +219,7 @@ def cell_table(stored: StoredTable, cost: str) -> CellTable:
         raise DataError(
             f"{name}, row {row + 1}: a sensitive cell has no protection level; give it one above 0"
         )
+    _refuse_levels_alone(stored)
     largest = float(np.abs(value).max())
     least = 0.0 if (value >= 0).all() else -largest
     return CellTable(
@@ -230,7 +233,26 @@ def cell_table(stored: StoredTable, cost: str) -> CellTable:
         lower_level=levels[0],
         upper_level=levels[1],
         sliding_level=levels[2],
+        title=partial(_title, stored),
     )
+
+
+def _refuse_levels_alone(stored: StoredTable) -> None:
+    """Refuse levels without any status: where that column has another name, all would be published."""
+    if STATUS in stored.cells.columns or (stored.status == SENSITIVE).any():
+        return
+    for kind in ("lower", "upper", "sliding"):
+        column = f"{kind}_protection"
+        if np.nan_to_num(stored.numbers.get(column, np.zeros(1))).any():
+            raise DataError(
+                f"{stored.name} has the column {column!r}, but none {STATUS!r} that says which cells are "
+                "sensitive; give it, or leave the levels out"
+            )
+
+
+def _title(stored: StoredTable, cell: int) -> str:
+    """What to call a cell in messages: its number, and its codes where it has some."""
+    return f"cell {cell} ({stored.title(cell)})" if stored.by else f"cell {cell}"
 
 
 def _or(given: FloatArray | None, usual: FloatArray) -> FloatArray:

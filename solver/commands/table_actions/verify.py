@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _proven(verdict: TableVerdict) -> str:
     vectors = several(verdict.witnesses, "witness vector")
-    said = f"{several(verdict.met, 'level')} of {verdict.demands} met, by {vectors}"
+    said = f"{several(verdict.met, 'level')} of {verdict.demands:,} met, by {vectors}"
     if verdict.protected:
         return f"PROTECTED: {said}"
     more = [f"{verdict.missed} missed"] if verdict.missed else []

@@ -293,8 +293,8 @@ def _unreachable(table: CellTable) -> str:
     if found.passed and table.insiders:
         return kept_from_nobody(table)
     at = int(np.argmax(found.short))
-    level: FloatArray = found.short
+    short: FloatArray = found.short
     return (
-        f"cell {found.cells[at]} cannot be protected: with all cells suppressed it is still short of its "
-        f"level by {level[at]:g}; lower its level, or let more cells be suppressed"
+        f"{table.title(int(found.cells[at]))} cannot be protected: with all cells suppressed it is still "
+        f"short of its level by {short[at]:g}; lower its level, or let more cells be suppressed"
     )

@@ -281,7 +281,7 @@ class _Search:
             self.tell("looking at all cells", f"{len(view.demands):,} levels")
             found = unmet(view, self._everything, report=self._report)
             if found.unmet:
-                raise UsageError(_unreachable(found))
+                raise UsageError(_unreachable(view, found))
 
     def _attacked(self, view: CellTable) -> Attacked:
         """An attacker, with how far up cells with sliding levels can go."""
@@ -296,10 +296,10 @@ def _share(clock: Clock, share: float) -> Clock:
     return clock.part(None if left is None else share * left)
 
 
-def _unreachable(found: Met) -> str:
+def _unreachable(table: CellTable, found: Met) -> str:
     demand = found.unmet[0]
     reached = found.reach.up[demand.cell] * demand.up + found.reach.down[demand.cell] * demand.down
     return (
-        f"cell {demand.cell} cannot be protected: with all cells suppressed it is still short of its "
+        f"{table.title(demand.cell)} cannot be protected: with all cells suppressed it is still short of its "
         f"level by {demand.level - reached:g}; lower its level, or let more cells be suppressed"
     )

@@ -32,18 +32,18 @@ def kept_from_nobody(table: CellTable) -> str:
     found = unreachable(Crowd.of(table))
     names = ("the outsider", *(one.name for one in table.insiders))
     shown = "; ".join(
-        f"cell {one.demand.cell} from {names[one.owner]}, by {one.demand.level - one.found:g}"
+        f"{table.title(one.demand.cell)} from {names[one.owner]}, by {one.demand.level - one.found:g}"
         for one in found[:_SHOWN]
     )
     more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
     return f"not protected, whatever is suppressed: {shown}{more}; {_ADVICE}"
 
 
-def found_by_the_audit(audit: CrowdAudit) -> str:
+def found_by_the_audit(table: CellTable, audit: CrowdAudit) -> str:
     """The same of an audit of all cells suppressed that may be: of each cell, the worst."""
     wrong = (audit.short > 0).nonzero()[0]
     shown = "; ".join(
-        f"cell {audit.cells[at]} from {audit.names[audit.short_of[at]]}, by {audit.short[at]:g}"
+        f"{table.title(int(audit.cells[at]))} from {audit.names[audit.short_of[at]]}, by {audit.short[at]:g}"
         for at in wrong[:_SHOWN]
     )
     more = f" and {wrong.size - _SHOWN} more cells" if wrong.size > _SHOWN else ""

@@ -94,8 +94,9 @@ def test_an_insider_of_a_file_who_knows_too_much(capsys):
     known.to_csv("spy.csv", index=False)
     asked = ["tables", "suppress", *FILES, "--insiders", "spy.csv"]
     mid = int(cells.index[(cells["region"] == "N") & (cells["size"] == "mid")][0])
+    cell = f"cell {mid} (region=N, size=mid)"
     message = (
-        f"not protected, whatever is suppressed: cell {mid} from spy, by 6; cell {mid} from spy, by 6; lower "
+        f"not protected, whatever is suppressed: {cell} from spy, by 6; {cell} from spy, by 6; lower "
         "their levels, let more cells be suppressed, or go as far as possible"
     )
     refuse(capsys, message, *asked)

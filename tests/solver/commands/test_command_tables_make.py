@@ -133,7 +133,11 @@ def test_trees_that_are_none(tree, message):
     ("old", "new", "message"),
     [
         ("N1,big,900", "N1,big,-900", r"firms\.csv, column 'turnover', row 1: a contribution is negative"),
-        ("N1,big,900", "N1,,900", r"firms\.csv, column 'size', row 1: is missing"),
+        (
+            "N1,big,900",
+            "N1,,900",
+            r"firms\.csv, column 'size', row 1: the code is missing",
+        ),
         ("900,a", "900,", r"firms\.csv, column 'group', row 1: no holding; give each respondent one"),
         (
             "N1,big,900",

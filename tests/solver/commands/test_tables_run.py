@@ -205,6 +205,10 @@ def test_a_table_that_is_not_protected_is_not_published(capsys):
             "(numbers)",
         ),
         (TABLE.replace("P(10,1)", "NK(1)"), "line 5: NK takes 2 numbers, not 1"),
+        (
+            TABLE.replace("P(10,1)", "NK(2,160)"),
+            "line 4: the rule (2, 160) is none: it needs n >= 1 and 0 < k < 100",
+        ),
         (TABLE.replace("P(10,1)", "P(ten)"), "line 5: a number of P is 'ten', which is no number"),
         (
             '<SPECIFYTABLE> "size"|<freq>\n<SAFETYRULE> P(10,1)\n<READMICRODATA>\n',

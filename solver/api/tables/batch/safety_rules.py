@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.tables.argus.batch_commands import Rule, Specified
+from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.tables.primary_rules import PrimaryRule
 from linkrisk.solver.api.tables.rules import primary_rule
+from linkrisk.solver.run.errors import UsageError
 
 _OF_HOLDINGS = {"P": 2, "NK": 2, "FREQ": 1, "REQ": 1}
 """From which one on a rule of a kind is of holdings, not of respondents."""
@@ -27,7 +29,7 @@ def safety_rules(spec: Specified, where: str) -> tuple[list[SafetyRule], list[Sa
     Raises
     ------
     DataError, UsageError, FormulationError
-        If a number does not fit.
+        If a number does not fit; the message names the line.
     """
     own: list[SafetyRule] = []
     held: list[SafetyRule] = []
@@ -37,8 +39,15 @@ def safety_rules(spec: Specified, where: str) -> tuple[list[SafetyRule], list[Sa
         text = _spelled(rule, where)
         if text is not None:
             of_holdings = at >= _OF_HOLDINGS.get(rule.name, 99)
-            (held if of_holdings else own).append(SafetyRule(rule.name, primary_rule(text)))
+            (held if of_holdings else own).append(SafetyRule(rule.name, _made(text, where)))
     return own, held
+
+
+def _made(text: str, where: str) -> PrimaryRule:
+    try:
+        return primary_rule(text)
+    except (FormulationError, UsageError) as error:
+        raise type(error)(f"{where}: {error}") from None
 
 
 def width_of(rules: list[SafetyRule]) -> int:
