@@ -28,7 +28,9 @@ def percent(share: float) -> str:
 
 
 def two_digits(value: float) -> str:
-    """Write how many per cent a gap is: ``1.7``, ``0.000095``, ``45``; no exponent, and 100 only for all."""
+    """Write how many per cent a gap is: ``1.7``, ``0.0001`` for all below, ``45``; and 100 only for all."""
+    if 0.0 < value < 0.0001:
+        return "0.0001"
     if 99.5 <= value < 100.0:
         return f"{math.floor(10.0 * value) / 10.0:.1f}"
     return format(Decimal(f"{value:.2g}"), "f")
