@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from linkrisk.formulations.tables.cell_table import CellTable
+from linkrisk.formulations.tables.cell_table import BoolArray, CellTable
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit
 from linkrisk.solver.api.tables.crowd_result import CrowdResult
@@ -19,7 +19,7 @@ from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel, interruptible
 from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.run.status import Status
-from linkrisk.solver.tables.attackers.audit import audit
+from linkrisk.solver.tables.attackers.audit import Audit, audit
 from linkrisk.solver.tables.attackers.certified import certify
 from linkrisk.solver.tables.attackers.crowd_attacks import Unmet
 from linkrisk.solver.tables.attackers.levels import audit_levels
@@ -42,7 +42,7 @@ MOST_OPTIMAL = 3000
 """Cells up to which the optimum is looked for when nothing else is said (docs/tables-large.md)."""
 
 _LEAST_SECONDS, _AFTER_STOP = 30.0, 5.0
-"""For the intervals that insiders find, which are looked for when time is over; and after Ctrl-C."""
+"""For intervals, which are looked for when time is over; and after Ctrl-C."""
 
 _MOST_INTERVALS = 5000
 """Suppressed cells of a large table up to which the audit finds every interval, not the levels alone."""
@@ -148,7 +148,9 @@ def protect_table(
             pattern = from_insiders_too(table, found, clock, on_progress)
     limit = None if pattern.proven else clock.limit
     levels = method != OPTIMAL and int(pattern.suppressed.sum()) > _MOST_INTERVALS
-    checked = audit_levels(table, pattern.suppressed) if levels else audit(table, pattern.suppressed)
+    checked = (
+        audit_levels(table, pattern.suppressed) if levels else _audited(table, pattern.suppressed, clock)
+    )
     crowd = _by_insiders(table, pattern, beyond, clock)
     if crowd is not None and not crowd.audit.passed and bool((pattern.suppressed == ~table.fixed).all()):
         raise UsageError(found_by_the_audit(table, crowd.audit))  # there was no time to look at it before
@@ -171,12 +173,28 @@ def protect_table(
     )
 
 
+def _patience(clock: Clock) -> Clock:
+    """How long intervals are looked for: as long as the search took, or not much longer after Ctrl-C."""
+    longest = None if clock.time_limit is None else max(_LEAST_SECONDS, clock.seconds)
+    return Clock(_AFTER_STOP if clock.stopped else longest)
+
+
+def _audited(table: CellTable, suppressed: BoolArray, clock: Clock) -> Audit:
+    """All levels, and intervals as long as there is time, or until another Ctrl-C."""
+    patience = _patience(clock)
+    with interruptible(patience):
+        found = audit(table, suppressed, patience)
+    if not found.undecided.any():
+        return found
+    levels = audit_levels(table, suppressed)
+    return replace(found, short=levels.short, undecided=levels.undecided, exact=found.exact | levels.exact)
+
+
 def _by_insiders(
     table: CellTable, pattern: Pattern, beyond: Sequence[Unmet], clock: Clock
 ) -> CrowdResult | None:
-    """What insiders find: all levels, and intervals as long as the search took, or until another Ctrl-C."""
-    longest = None if clock.time_limit is None else max(_LEAST_SECONDS, clock.seconds)
-    patience = Clock(_AFTER_STOP if clock.stopped else longest)
+    """What insiders find: all levels, and intervals as long as there is time, or until another Ctrl-C."""
+    patience = _patience(clock)
     with interruptible(patience):
         return crowd_result(table, pattern.suppressed, beyond, patience=patience)
 

@@ -9,10 +9,12 @@ import pandas as pd
 import pytest
 from insider_tables import insider, protects, table_of
 
-from linkrisk import protect_table
+from linkrisk import audit_table, protect_table
 from linkrisk.formulations.tables.crowd import Crowd
+from linkrisk.solver.api.tables import protect
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
 from linkrisk.solver.tables.suppression.cell_suppression import suppress_cells
 from linkrisk.solver.tables.suppression.reachability import unreachable
@@ -134,3 +136,24 @@ def test_without_time_the_audit_says_what_cannot_be_kept(virtual_time):
     with pytest.raises(UsageError) as told:
         protect_table(cells, relations, insiders=who, time_limit=0.01, as_far_as_possible=True)
     assert str(told.value) == OUT
+
+
+def test_after_a_stop_levels_are_audited_and_intervals_left_empty(monkeypatch):
+    """As if there were too many intervals for the seconds after Ctrl-C."""
+    cells, relations, who = as_files(crowded())
+    whole = protect_table(cells, relations, insiders=who)
+    monkeypatch.setattr(protect, "_AFTER_STOP", 1e-9)
+    cancel = Cancel()
+    cancel.cancel()
+    found = protect_table(cells, relations, insiders=who, cancel=cancel)
+    assert (found.status, found.protected) == ("interrupted", True)
+    left = ~found.audit.audited
+    assert left.any()
+    assert found.cells["low"].to_numpy()[found.audit.cells[left]].tolist() == pytest.approx(
+        [np.nan] * int(left.sum()), nan_ok=True
+    )
+    assert found.insiders.audit.left == int(found.suppressed.sum())
+    assert found.to_dict()["insiders"]["narrowest"] == []
+    assert whole.insiders.to_dict()["without_interval"] == 0
+    again = audit_table(found.cells.drop(columns=["low", "high"]), relations, insiders=who)
+    assert again.protected
