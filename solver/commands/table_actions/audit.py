@@ -186,4 +186,5 @@ def _exactly(result: TableResult) -> list[str]:
     shown = ", ".join(map(str, cells[:_SHOWN])) + (
         f" and {len(cells) - _SHOWN} more" if cells[_SHOWN:] else ""
     )
-    return [f"exact       NOT protected: {' and '.join(said)}, of {shown}"]
+    kind = "cell" if len(cells) == 1 else "cells"
+    return [f"exact       NOT protected: {' and '.join(said)}, of {kind} {shown}"]
