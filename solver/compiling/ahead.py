@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,9 @@ from linkrisk.solver.linkage.orders import best_order
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.incumbent import Incumbent
 from linkrisk.solver.run.progress import Progress, Reporter
+
+if TYPE_CHECKING:
+    from linkrisk.formulations.tables.cell_table import CellTable
 
 FloatArray = NDArray[np.float64]
 
@@ -260,14 +264,29 @@ def _risk() -> None:
 
 
 def _tables() -> None:
-    """What attackers of a table call."""
-    from linkrisk.formulations.tables.cell_table import CellTable
+    """What attackers of a table call, and what looks for implied relations."""
+    from linkrisk.formulations.tables.implied_relations import ImpliedBridges
     from linkrisk.solver.tables.attackers.attacks import Attacker
 
-    value, none = np.array([3.0, 1.0, 2.0]), np.zeros(3)
-    table = CellTable(
+    attacker = Attacker(_table([3.0, 1.0, 2.0], [[-1.0, 1.0, 1.0], [-2.0, 2.0, 2.0]]))
+    attacker.knows(np.ones(3))
+    attacker.attack(0, 1.0)
+    circle = [
+        [-1.0, 1.0, 1.0, 0.0, 0.0, 0.0],
+        [0.0, 0.0, -1.0, 1.0, 1.0, 0.0],
+        [0.0, 1.0, 0.0, 1.0, 0.0, -1.0],
+    ]
+    ImpliedBridges(_table([6.0, 1.0, 5.0, 2.0, 3.0, 3.0], circle))(np.full(6, 0.5), 1.0)
+
+
+def _table(cells: list[float], relations: list[list[float]]) -> CellTable:
+    """A table where nothing is sensitive."""
+    from linkrisk.formulations.tables.cell_table import CellTable
+
+    value, none = np.array(cells), np.zeros(len(cells))
+    return CellTable(
         value=value,
-        relations=sparse.csr_array(np.array([[-1.0, 1.0, 1.0], [-2.0, 2.0, 2.0]])),
+        relations=sparse.csr_array(np.array(relations)),
         lower=none,
         upper=2.0 * value,
         primary=none > 0,
@@ -277,9 +296,6 @@ def _tables() -> None:
         upper_level=none,
         sliding_level=none,
     )
-    attacker = Attacker(table)
-    attacker.knows(np.ones(3))
-    attacker.attack(0, 1.0)
 
 
 _OTHERS: Mapping[str, Callable[[], None]] = MappingProxyType(

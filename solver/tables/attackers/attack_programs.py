@@ -173,6 +173,9 @@ class Large:
         self._goal = np.array([at])
         self._program.change_objective(self._goal, np.array([-sign]))
         solution = self._program.solve()
+        if not solution.optimal:  # to stay where one is is feasible: it was the basis that led astray
+            self._program.forget_basis()
+            solution = self._program.solve()
         if not solution.optimal:
             raise RuntimeError(f"the attacker's program ended {solution.status}")
         self._point = solution.point

@@ -34,7 +34,7 @@ class Block:
 
     def __init__(self, table: CellTable, local: CellTable, cells: IntArray) -> None:
         self._width, self.cells = len(table), cells
-        self._separator = CapacityCuts(local)
+        self._separator = CapacityCuts(local, bridged=False)
         self._last: FloatArray | None = None
 
     def holds(self, pattern: BoolArray) -> bool:

@@ -20,7 +20,7 @@ from linkrisk.solver.tables.suppression.neighbourhoods import Neighbourhoods
 from linkrisk.solver.tables.suppression.pseudo_costs import PseudoCosts
 from linkrisk.solver.tables.suppression.relaxation import Relaxation, Solved
 from linkrisk.solver.tables.suppression.rounding_cuts import rounding_cuts
-from linkrisk.solver.tables.suppression.thinning import Thinning, protection
+from linkrisk.solver.tables.suppression.thinning import protection
 
 _WHOLE = 1e-5
 _PATIENCE, _ROOT_PATIENCE = 3, 20
@@ -44,6 +44,9 @@ _FIRST_NODES, _THINNED = 24, 8
 _TRIES = (2, 8, 25, 60, 120, 240)
 """Rounds at the root after which a pattern is made of the point."""
 
+Thinned = Callable[[BoolArray, FloatArray, Clock], BoolArray]
+"""Leaves out of a pattern what is not needed, the largest in an order first."""
+
 Improve = Callable[[FloatArray], BoolArray | None]
 """Makes a pattern that protects of a point of the relaxation, shape (n,)."""
 
@@ -63,14 +66,14 @@ class Part:
     Attributes
     ----------
     relaxation : Relaxation
-    thinning : Thinning
+    thinning : callable
     tried : set of bytes
         Points that were thinned.
     most_nodes : float
     """
 
     relaxation: Relaxation
-    thinning: Thinning
+    thinning: Thinned
     tried: set[bytes]
     most_nodes: float
 
@@ -87,6 +90,8 @@ class BranchAndCut:
         A pattern that protects.
     cost : ndarray of float64, shape (n,)
         Of the cells, in units of which all costs are whole multiples where `whole`.
+    thinning : callable
+        Makes a pattern smaller that protects.
     whole : bool
     rows : Cuts, optional
         To begin with.
@@ -113,6 +118,7 @@ class BranchAndCut:
         separator: Separator,
         start: BoolArray,
         cost: FloatArray,
+        thinning: Thinned,
         *,
         whole: bool,
         rows: Cuts | None = None,
@@ -121,7 +127,7 @@ class BranchAndCut:
     ) -> None:
         self._table, self._separator, self._whole = table, separator, whole
         self._objective = np.where(table.free, cost, 0.0)
-        self._part = part or self._everything(table, separator, rows)
+        self._part = part or self._everything(table, thinning, rows)
         self._relaxation = self._part.relaxation
         free = self._objective[table.free & ~table.fixed]
         self._gains = PseudoCosts(len(table), alike=free.size == 0 or float(np.ptp(free)) == 0.0)
@@ -133,13 +139,13 @@ class BranchAndCut:
         self._root_point = np.zeros(len(table))
         self._loose, self._decided_at = np.inf, self.cost
 
-    def _everything(self, table: CellTable, separator: Separator, rows: Cuts | None) -> Part:
+    def _everything(self, table: CellTable, thinning: Thinned, rows: Cuts | None) -> Part:
         model = suppression_model(table, None)
         given = Cuts(model.matrix, model.row_lower, model.row_upper)
         relaxation = Relaxation(given, self._objective, model.column_lower, model.column_upper)
         if rows is not None:
             relaxation.add_open(*relaxation.open_part(rows))
-        return Part(relaxation, Thinning(table, protection(separator)), set(), np.inf)
+        return Part(relaxation, thinning, set(), np.inf)
 
     def run(self, clock: Clock, improve: Improve, tell: Callable[[], bool]) -> None:
         """Search until the best pattern is proven, the clock is out, or `tell` says so."""
@@ -260,13 +266,18 @@ class BranchAndCut:
         return any(right.size for _, right in found)
 
     def _thin(self, everywhere: FloatArray) -> None:
-        """A pattern of a point that violates no row: all its cells, suppressed wholly, protect."""
+        """A pattern of a point that violates no row: all its cells, suppressed wholly, if these protect.
+
+        Mostly they do, though not always: rows count a cell for its level, and what follows from its moving
+        by so much may be less.
+        """
         support = everywhere > _WHOLE
         key = np.packbits(support).tobytes()
         if key not in self._part.tried and len(self._part.tried) < 100_000:
             self._part.tried.add(key)
-            order = self._objective * (1.0 - everywhere)
-            self._take(self._part.thinning(support, order, self._clock))
+            if protection(self._separator)(support):
+                order = self._objective * (1.0 - everywhere)
+                self._take(self._part.thinning(support, order, self._clock))
 
     def _look_near(self) -> None:
         """Search neighbourhoods of the best pattern, as many as are affordable."""
@@ -283,7 +294,13 @@ class BranchAndCut:
                 self._part, relaxation=relaxation.where(zeros, ones, self._objective), most_nodes=near.nodes
             )
             found = BranchAndCut(
-                self._table, self._separator, self.best, self._objective, whole=self._whole, part=part
+                self._table,
+                self._separator,
+                self.best,
+                self._objective,
+                self._part.thinning,
+                whole=self._whole,
+                part=part,
             )
             found.run(self._clock, lambda _: None, self._tell)
             near.searched(found.solves, better=found.cost < self.cost, whole=found.bound > found._cutoff)

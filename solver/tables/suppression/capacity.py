@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import sparse
 
-from linkrisk.formulations.programs.separation import Cuts
+from linkrisk.formulations.programs.separation import Cuts, no_cuts
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand, FloatArray, IntArray
-from linkrisk.formulations.tables.suppression_model import BridgeRows, capacity_row
+from linkrisk.formulations.tables.suppression_model import capacity_row
 from linkrisk.solver.tables.attackers.attacks import Attacker
 from linkrisk.solver.tables.attackers.seen import Seen
+from linkrisk.solver.tables.suppression.bridges import MANY, Bridges, together
 from linkrisk.solver.tables.suppression.demand_series import SHORT, Series
 
-_BRIDGE = 1e-3
 _NEARLY, _ENOUGH = 0.7, 1e-2
 _NOTHING = 1e-7
 """A cell that is suppressed by so little is published."""
@@ -32,15 +32,23 @@ class CapacityCuts:
     ----------
     table : CellTable
     fractional : bool
+    bridged : bool
+        Whether rows about cells alone in a relation are found, too.
     """
 
     table: CellTable
     fractional: bool = True
+    bridged: bool = True
     _attacks: _Attacks | None = field(default=None, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, object]:
         """Without the program in the hands of the optimiser, which is made anew elsewhere."""
-        return {"table": self.table, "fractional": self.fractional, "_attacks": None}
+        return {
+            "table": self.table,
+            "fractional": self.fractional,
+            "bridged": self.bridged,
+            "_attacks": None,
+        }
 
     @property
     def open(self) -> tuple[Demand, ...]:
@@ -51,8 +59,10 @@ class CapacityCuts:
         """See `Separator`."""
         made = self._made
         suppressed = made.taken(x)
+        bridges = made.bridges(suppressed) if made.bridges is not None else no_cuts(x.size)
+        if bridges.count >= MANY:
+            return bridges
         found = list(made.violated(suppressed, made.series))
-        bridges = made.bridges(suppressed, _BRIDGE)
         if not found:
             return bridges
         cells, coefficients, right = zip(*(row for _, row in found), strict=True)
@@ -60,10 +70,8 @@ class CapacityCuts:
         matrix = sparse.csr_array(
             (np.concatenate(coefficients), np.concatenate(cells), starts), shape=(len(found), x.size)
         )
-        if bridges.count:
-            matrix = sparse.csr_array(sparse.vstack([matrix, bridges.matrix], format="csr"))
-        lower = np.concatenate([np.array(right), bridges.lower])
-        return Cuts(matrix, lower, np.full(lower.size, np.inf))
+        rows = Cuts(matrix, np.array(right), np.full(len(found), np.inf))
+        return together([rows, bridges]) if bridges.count else rows
 
     def holds(self, suppressed: BoolArray) -> bool:
         """Whether a pattern protects from this attacker, shape (n,)."""
@@ -73,15 +81,15 @@ class CapacityCuts:
     @property
     def _made(self) -> _Attacks:
         if self._attacks is None:
-            self._attacks = _Attacks(self.table)
+            self._attacks = _Attacks(self.table, bridged=self.bridged)
         return self._attacks
 
 
 class _Attacks:
     """What the separator of a table keeps between two questions."""
 
-    def __init__(self, table: CellTable) -> None:
-        self.bridges = BridgeRows(table)
+    def __init__(self, table: CellTable, *, bridged: bool) -> None:
+        self.bridges = Bridges(table) if bridged else None
         self._table, self._attacker = table, Attacker(table)
         self._seen = self._within = Seen(table)
         alone, everything = table.primary.astype(np.float64), Series(table.demands)

@@ -17,17 +17,14 @@ from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.tables.attackers.audit import audit
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
-from linkrisk.solver.tables.attackers.least_energy import one_thread
+from linkrisk.solver.tables.suppression.at_once import AtOnce
 from linkrisk.solver.tables.suppression.branch_and_cut import BranchAndCut
 from linkrisk.solver.tables.suppression.capacity import CapacityCuts
-from linkrisk.solver.tables.suppression.conducting import conducting
 from linkrisk.solver.tables.suppression.heuristic import Witnesses
 from linkrisk.solver.tables.suppression.insider_cuts import Noted, SeparatorOf
 from linkrisk.solver.tables.suppression.insider_patterns import CrowdWitnesses, search_parts
-from linkrisk.solver.tables.suppression.movements import Needs
+from linkrisk.solver.tables.suppression.patterns import OneByOne, Patterns
 from linkrisk.solver.tables.suppression.reachability import kept_from_nobody
-from linkrisk.solver.tables.suppression.shedding import Shedding
-from linkrisk.solver.tables.suppression.thinning import Thinning, protection
 
 PHASE = "suppressing cells"
 OUTSIDER = "the outsider"
@@ -43,9 +40,6 @@ _TOLERANCE = 1e-6
 """What the bound of a backend may be wrong by, relatively."""
 
 _MOST_DIGITS = 6
-
-_MANY_RELATIONS = 1000
-"""From so many on a first pattern is that of movements of all cells at once: one by one they take long."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,15 +97,15 @@ def suppress_cells(
         if outside.bound >= outside.cost and _holds(separator, outside.suppressed):
             return outside
     part = _part(clock, _START_SHARE)
-    start = _start(table, separator, witnesses, part)
+    patterns, start = _start(table, separator, witnesses, part, report)
     if outside is None or not isinstance(witnesses, CrowdWitnesses):
-        search = _Search(table, separator, witnesses, start, clock, report)
+        search = _Search(table, separator, patterns, start, clock, report)
     else:
         other = witnesses.insiders.protecting(outside.suppressed, part)
         if other is not None and _cost(table, other) < _cost(table, start):
             start = other
         search = _Search(
-            table, separator, witnesses, start, clock, report, rows=noted.latest(), least=outside.bound
+            table, separator, patterns, start, clock, report, rows=noted.latest(), least=outside.bound
         )
     better, bound = search.own() if backend is None else search.by(backend, seed)
     return search.told(_pattern(table, better, bound))
@@ -127,8 +121,8 @@ def _outside(
 ) -> Pattern:
     """The answer against the outsider alone, in a part of the time: its bound holds against everybody."""
     part = _part(clock, _OUTSIDER_SHARE)
-    start = _start(table, noted, witnesses, _part(part, _START_SHARE))
-    search = _Search(table, noted, witnesses, start, part, report, who=OUTSIDER)
+    patterns, start = _start(table, noted, witnesses, _part(part, _START_SHARE), report)
+    search = _Search(table, noted, patterns, start, part, report, who=OUTSIDER)
     return search.told(_pattern(table, *search.own()))
 
 
@@ -142,37 +136,30 @@ def _start(
     separator: CapacityCuts | Noted | SeparatorOf,
     witnesses: Witnesses | CrowdWitnesses,
     part: Clock,
-) -> BoolArray:
-    """A pattern that protects.
+    report: Reporter | None,
+) -> tuple[Patterns, BoolArray]:
+    """Where patterns come from, and one that protects.
 
     Raises
     ------
     UsageError
         If there is none.
     """
-    start = _at_once(table, separator, part)
-    if start is None:
-        start = witnesses.pattern(separator.open, part)
+
+    def tell(cost: float) -> None:
+        if report is not None:
+            tell_cost(report, cost, 0.0)
+
+    if AtOnce.suits(table, separator.open):
+        at_once = AtOnce(table, separator.open, lambda pattern: _holds(separator, pattern))
+        found = at_once.start(part, tell)
+        if found is not None:
+            return at_once, found
+    one_by_one = OneByOne(table, separator, witnesses)
+    start = one_by_one.start(part, tell)
     if start is None or (part.expired and not _holds(separator, start, unknown=True)):
         raise UsageError(_unreachable(table))
-    return Thinning(table, protection(separator))(start, table.cost, part)
-
-
-def _at_once(
-    table: CellTable, separator: CapacityCuts | Noted | SeparatorOf, part: Clock
-) -> BoolArray | None:
-    """A pattern by movements of least energy; None where it does not do, or relations are few."""
-    sliding = any(demand.up and demand.down for demand in separator.open)
-    if sliding or table.insiders or table.relations.shape[0] < _MANY_RELATIONS:
-        return None
-    needs = Needs.of(separator.open, table.above)
-    with one_thread():
-        pattern = conducting(table, needs, part, lambda _: None, table.cost)
-        if pattern is None:
-            return None
-        shedding = Shedding(table, pattern, needs)
-        shedding.run(part, lambda _: None)
-    return shedding.pattern if _holds(separator, shedding.pattern) else None
+    return one_by_one, start
 
 
 def _holds(
@@ -191,7 +178,7 @@ class _Search:
 
     table: CellTable
     separator: CapacityCuts | Noted | SeparatorOf
-    witnesses: Witnesses | CrowdWitnesses
+    patterns: Patterns
     start: BoolArray
     clock: Clock
     report: Reporter | None
@@ -208,20 +195,17 @@ class _Search:
             self.separator,
             self.start,
             costs,
+            self.patterns.thinned,
             whole=bool(unit),
             rows=self.rows,
             bound=self.least * round(1.0 / unit) if unit else self.least,
         )
-        thinning = Thinning(table, protection(self.separator))
-
-        def improve(point: FloatArray) -> BoolArray | None:
-            likely = np.clip(point, 0.0, 1.0)
-            found = self.witnesses.pattern(self.separator.open, self.clock, likely=likely)
-            return None if found is None else thinning(found, costs * (1.0 - likely), self.clock)
-
         with suppress(OutOfTimeError):
-            search.run(self.clock, improve, lambda: self._tell(search.cost, search.bound))
+            search.run(self.clock, self._improve, lambda: self._tell(search.cost, search.bound))
         return search.best, self._in_costs(search.bound)
+
+    def _improve(self, point: FloatArray) -> BoolArray | None:
+        return self.patterns.like(point, self.clock)
 
     def by(self, backend: Backend, seed: int) -> tuple[BoolArray, float]:
         """Any backend."""

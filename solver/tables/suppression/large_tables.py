@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatArray
+from linkrisk.formulations.tables.cell_table import BoolArray, CellTable
 from linkrisk.formulations.tables.subtables import subtables
 from linkrisk.formulations.tables.witnesses import Witness
 from linkrisk.solver.run.clock import Clock
@@ -26,6 +26,7 @@ from linkrisk.solver.tables.suppression.conducting import conducting
 from linkrisk.solver.tables.suppression.meeting import Attacked, CannotMeetError
 from linkrisk.solver.tables.suppression.modular import Modular
 from linkrisk.solver.tables.suppression.movements import Needs
+from linkrisk.solver.tables.suppression.pool import Pool, Proposal
 from linkrisk.solver.tables.suppression.repair import Thinning, cheapest_that_do, repaired
 from linkrisk.solver.tables.suppression.shedding import Shedding
 
@@ -38,9 +39,8 @@ _ENERGY, _EARLY, _SHED, _REPAIRED = 0.5, 0.2, 0.5, 0.4
 """Of the time that is left: for all levels at once, for a first pattern otherwise, for what is not needed,
 and for each repair; with what is left one is thinned."""
 
-_AGAIN, _GAIN, _FAVOUR = 4, 0.01, 0.5
-"""How often all levels are conducted, as long as it gains so much; and how much of their cost cells of the
-best pattern then seem to cost."""
+_AGAIN, _GAIN = 12, 1e-3
+"""How often all levels are conducted without gaining so much, as a share of the cost."""
 
 _NEARLY, _AROUND = 0.99, (2, 3, 4)
 """Share of the needs that are met where others get all cells around; and so many relations in a row."""
@@ -217,25 +217,25 @@ class _Search:
             self._best, self._cost = found, cost
 
     def _at_once(self, needs: Needs) -> None:
-        """Cells that conduct all needs at once; then again, where those of the best pattern seem cheaper."""
+        """Cells that conduct all needs at once; then again, as a pool of good patterns proposes."""
         table, clock = self._table, self._part(_ENERGY)
-        cost = table.cost
-        for _ in range(_AGAIN):
+        pool, stale = Pool(table.cost), 0
+        while stale < _AGAIN and not clock.expired:
             before = table.cost_of(self._best.suppressed)
-            shedding = self._conducting(needs, cost, clock)
-            if shedding is None or self._clock.expired:
+            shedding = self._conducting(needs, pool.proposal(), clock)
+            if pool.best is None and shedding is None:
                 break
-            if shedding.met >= _ENOUGH_MET:
+            if shedding is not None and shedding.met >= _ENOUGH_MET:
                 shedding.run(_share(clock, _SHED), self.left("thinning", "cells"))
                 self._repair(shedding.pattern, self._part(_REPAIRED), shedding.witnesses())
-            if table.cost_of(self._best.suppressed) > before * (1.0 - _GAIN) or clock.expired:
-                break
-            cost = np.where(self._best.suppressed, _FAVOUR * table.cost, table.cost)
+                pool.add(shedding.pattern, table.cost_of(shedding.pattern))
+            gained = table.cost_of(self._best.suppressed) <= before * (1.0 - _GAIN)
+            stale = 0 if gained else stale + 1
 
-    def _conducting(self, needs: Needs, cost: FloatArray, clock: Clock) -> Shedding | None:
+    def _conducting(self, needs: Needs, proposal: Proposal, clock: Clock) -> Shedding | None:
         """Cells that conduct needs, with all those around a few that bounds keep from being met."""
-        table, tell = self._table, self.left("all levels", "cells")
-        pattern = conducting(table, needs, _share(clock, _SHED), tell, cost)
+        table, tell = proposal.of(self._table), self.left("all levels", "cells")
+        pattern = conducting(table, needs, _share(clock, _SHED), tell, proposal.cost)
         found = None if pattern is None else Shedding(table, pattern, needs)
         for steps in _AROUND:
             if (

@@ -15,14 +15,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from scipy import sparse
 
-from linkrisk.formulations.programs.separation import Cuts
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand
 from linkrisk.formulations.tables.subtables import Subtable
 from linkrisk.formulations.tables.suppression_model import alone_rows
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.suppression.blocks import Block, Blocks
+from linkrisk.solver.tables.suppression.bridges import MANY, Bridges, together
 from linkrisk.solver.tables.suppression.cell_suppression import unit_of
 from linkrisk.solver.tables.suppression.relaxation import Relaxation, Solved
 
@@ -64,7 +63,7 @@ class Modular:
         lower, upper = table.primary.astype(np.float64), (~table.fixed).astype(np.float64)
         self._relaxation = Relaxation(alone_rows(table), self._objective, lower, upper)
         self._blocks = Blocks(table, parts)
-        self._parts = list(self._blocks.first())
+        self._parts, self._bridges = list(self._blocks.first()), Bridges(table)
         self.bound, self.point, self.count = 0.0, lower, len(parts)
         self.impossible = False
 
@@ -157,15 +156,16 @@ class Modular:
 
     def _separated(self, clock: Clock) -> bool:
         """Whether rows were found and added."""
-        found = []
+        bridges = self._bridges(self.point)
+        found = [bridges] if bridges.count else []
         for part in self._parts:
-            if clock.expired:
+            if clock.expired or bridges.count >= MANY:
                 break
             cuts = part.rows(self.point)
             if cuts is not None and cuts.count:
                 found.append(cuts)
         if found:
-            matrix, right = self._relaxation.open_part(_together(found))
+            matrix, right = self._relaxation.open_part(together(found))
             most = matrix.maximum(0.0) @ self._relaxation.upper
             self.impossible = bool((most < right - _WHOLE).any())
             self._relaxation.add_open(matrix, right)
@@ -175,9 +175,3 @@ class Modular:
         """A bound as costs can be."""
         unit = unit_of(self._table.cost[self._table.free])
         return max(0.0, float(np.ceil(bound / unit - 1e-9)) / round(1.0 / unit) if unit else bound)
-
-
-def _together(found: list[Cuts]) -> Cuts:
-    matrix = sparse.csr_array(sparse.vstack([one.matrix for one in found], format="csr"))
-    lower = np.concatenate([one.lower for one in found])
-    return Cuts(matrix, lower, np.full(lower.size, np.inf))

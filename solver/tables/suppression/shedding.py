@@ -95,22 +95,34 @@ class Shedding:
             found.append(Witness(self.cells[moves], np.clip(flow, -self._below, self._above)[moves]))
         return found
 
-    def run(self, clock: Clock, tell: Callable[[int], None]) -> None:
-        """Publish what is not needed, the dearest first, until nothing is left to try or the clock is out."""
+    def run(self, clock: Clock, tell: Callable[[int], None], order: FloatArray | None = None) -> None:
+        """Publish what is not needed, until nothing is left to try or the clock is out.
+
+        Parameters
+        ----------
+        clock : Clock
+        tell : callable
+            Told how many cells are left to try.
+        order : ndarray of float64, shape (n,), optional
+            Cells that move only together are tried in the order of their sums of these numbers, the largest
+            first: of their costs where absent.
+        """
         if not self.fits:
             return
         table = self._table
         tried = self.cells[table.free[self.cells]]
-        order = tried[np.argsort(-self._together(tried), kind="stable")]
+        chosen = tried[
+            np.argsort(-self._together(tried, self._table.cost if order is None else order), kind="stable")
+        ]
         done: BoolArray = ~np.isin(np.arange(len(table)), self.cells) | table.primary
-        for number, cell in enumerate(order.tolist()):
+        for number, cell in enumerate(chosen.tolist()):
             if clock.expired:
                 break
             if not done[cell]:
-                tell(order.size - number)
+                tell(chosen.size - number)
                 self._try(cell, done)
 
-    def _together(self, cells: IntArray) -> FloatArray:
+    def _together(self, cells: IntArray, cost: FloatArray) -> FloatArray:
         """What each of some cells costs with those that move only with it."""
         size = np.sqrt(np.maximum(self._norms, _TINY))
         ways = np.round(self._ways / size[:, None], 6)
@@ -119,8 +131,8 @@ class Shedding:
             ways.shape[1]
         )
         _, group = np.unique(np.round(keys, 4), return_inverse=True)
-        cost = np.where(self._table.free, self._table.cost, 0.0)[self.cells]
-        sums: FloatArray = np.bincount(group, weights=cost).astype(np.float64)
+        own = np.where(self._table.free, cost, 0.0)[self.cells]
+        sums: FloatArray = np.bincount(group, weights=own).astype(np.float64)
         return sums[group][np.searchsorted(self.cells, cells)]
 
     def _try(self, cell: int, done: BoolArray) -> None:

@@ -12,7 +12,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_tables import random_table
 from scipy import sparse
 from scipy.optimize import linprog
 
@@ -26,7 +25,6 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.tables.attackers.attacks import Attacker
 from linkrisk.solver.tables.attackers.audit import audit
-from linkrisk.solver.tables.suppression import cell_suppression
 from linkrisk.solver.tables.suppression.capacity import CapacityCuts
 from linkrisk.solver.tables.suppression.cell_suppression import suppress_cells
 from linkrisk.solver.tables.suppression.heuristic import Witnesses
@@ -318,16 +316,3 @@ def test_a_cell_in_part_counts_for_that_part_of_the_level():
     assert cuts.count
     assert (cuts.matrix @ point < cuts.lower - 0.05).any()
     assert (cuts.matrix @ (~table.fixed).astype(float) >= cuts.lower).all()
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_with_many_relations_the_search_begins_with_all_movements_at_once(seed, monkeypatch):
-    table = random_table(np.random.default_rng(seed), [(3, 2), (3, 3), (2, 2)], share=0.2)
-    least = suppress_cells(table, None, Clock(None))
-    monkeypatch.setattr(cell_suppression, "_MANY_RELATIONS", 0)
-    part = Clock(None)
-    first = cell_suppression._at_once(table, CapacityCuts(table), part)
-    assert first is None or audit(table, first).passed
-    found = suppress_cells(table, None, part)
-    assert (found.cost, found.proven) == (least.cost, True)
-    assert audit(table, found.suppressed).passed

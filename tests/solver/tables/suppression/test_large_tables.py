@@ -84,7 +84,7 @@ def test_the_cheapest_cells_that_do():
 
 def test_subtables_alone_leave_a_cell_at_risk_that_the_repair_protects():
     """A pattern that protects in every subtable by itself, but not over all relations at once."""
-    table = drawn(7, [(6, 3), (6, 3)])
+    table = drawn(20, [(6, 3), (6, 3)])
     alone = Modular(table, subtables(table.relations))
     alone.run(Clock(None), lambda *_: None)
     pattern = alone.dive(Clock(None), lambda *_: None, 0.1)

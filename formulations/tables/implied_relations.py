@@ -1,0 +1,216 @@
+"""Relations of few cells that others imply, and the bridges in them: cells that are alone there.
+
+Two relations with a cell in common imply a third without it. Where relations of a line do not run in circles
+(`lines`), as in a hierarchy, that says nothing new: ``x_i <= x_c + others`` and ``x_c <= others`` do already.
+Where they do, what is eliminated leaves cells that both relations have, which count once: a point violates
+such rows though it keeps those of all given relations. Implied relations of fewest cells are the cocircuits
+of the matroid of movements, or elementary vectors of the space of relations (Rockafellar 1969, The elementary
+vectors of a subspace of R^N).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from linkrisk.formulations.compiled import kernel
+from linkrisk.formulations.programs.separation import Cuts, no_cuts
+from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatArray, IntArray
+from linkrisk.formulations.tables.lines import in_circles
+
+_CELLS, _TERMS = 8, 7
+"""Cells of an implied relation, and relations that imply it, at most."""
+
+_SLACK = 0.35
+"""How far the row of a relation may be from violated for what follows from it to be looked at: so much can be
+made up for by cells that count once."""
+
+_QUEUE = 200_000
+"""Relations that are looked at for one point, at most."""
+
+_ROWS = 3_000
+"""Rows for one point, at most: the most violated ones."""
+
+_LARGEST = 2**31
+"""Coefficients above it are left alone: products stay whole numbers."""
+
+
+class ImpliedBridges:
+    """Cells that are suppressed by more than all others of an implied relation together.
+
+    Free cells that cost something, by the argument of `BridgeRows`; and sensitive cells with a level, as
+    these have to move.
+
+    Parameters
+    ----------
+    table : CellTable
+
+    Attributes
+    ----------
+    any : bool
+        Whether relations run in circles anywhere; where not, no row is ever found.
+    """
+
+    def __init__(self, table: CellTable) -> None:
+        self._width = len(table)
+        small = _small_relations(table)
+        near = in_circles(small)
+        self.any = bool(near[1].size)
+        starts, cells = small.indptr.astype(np.int64), small.indices.astype(np.int64)
+        levels = np.maximum(np.maximum(table.lower_level, table.upper_level), table.sliding_level)
+        asked: BoolArray = (table.free & (table.cost > 0)) | (table.primary & (levels > 0))
+        keys = np.random.default_rng(0).integers(1, 2**62, size=len(table))
+        self._relations = (starts, cells, small.data.astype(np.int64), *near, keys, asked)
+
+    def __call__(self, x: FloatArray, least: float) -> Cuts:
+        """Rows that a point, shape (n,), violates by more than `least`."""
+        if not self.any:
+            return no_cuts(self._width)
+        size, cells, alone, violation = _violated(*self._relations, x, least)
+        chosen = np.argsort(-violation, kind="stable")[:_ROWS]
+        size, cells, alone = size[chosen], cells[chosen], alone[chosen]
+        entries = np.arange(_CELLS)[None, :] < size[:, None]
+        data = np.where(cells == alone[:, None], -1.0, 1.0)[entries]
+        starts = np.concatenate([[0], np.cumsum(size)])
+        matrix = sparse.csr_array((data, cells[entries], starts), shape=(chosen.size, self._width))
+        return Cuts(matrix, np.zeros(chosen.size), np.full(chosen.size, np.inf))
+
+
+def _small_relations(table: CellTable) -> sparse.csr_array:
+    """Relations between few cells that can move, with whole coefficients."""
+    moving = sparse.csr_array(table.relations @ sparse.diags_array((~table.fixed).astype(np.float64)))
+    moving.eliminate_zeros()
+    moving.sort_indices()
+    many = np.diff(moving.indptr)
+    rows = np.repeat(np.arange(many.size), many)
+    odd = (moving.data != np.round(moving.data)) | (np.abs(moving.data) > _LARGEST)
+    small = (many > 1) & (many <= _CELLS) & (np.bincount(rows, odd, many.size) == 0)
+    return sparse.csr_array(moving[np.flatnonzero(small)])
+
+
+@kernel
+def _violated(
+    starts: IntArray,
+    cells: IntArray,
+    coefficients: IntArray,
+    near_starts: IntArray,
+    near: IntArray,
+    keys: IntArray,
+    asked: BoolArray,
+    x: FloatArray,
+    least: float,
+) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
+    """Implied relations whose rows a point violates: sizes, cells, the cell alone, by how much.
+
+    From relation to relation, those of fewest terms first, as long as rows are not too far from violated.
+    """
+    into = np.empty((_QUEUE, _CELLS), dtype=np.int64)
+    value = np.empty((_QUEUE, _CELLS), dtype=np.int64)
+    terms = np.empty((_QUEUE, _TERMS), dtype=np.int64)
+    size, many, alone = np.zeros((3, _QUEUE), dtype=np.int64)
+    violation = np.zeros(_QUEUE)
+    seen, head, tail = {np.int64(0)}, 0, 0
+    for one in range(min(starts.size - 1, _QUEUE)):
+        count = starts[one + 1] - starts[one]
+        into[tail, :count], value[tail, :count] = (
+            cells[starts[one] : starts[one + 1]],
+            coefficients[starts[one] : starts[one + 1]],
+        )
+        size[tail], many[tail], terms[tail, 0] = count, 1, one
+        if near_starts[one] < near_starts[one + 1] and _is_new(into[tail, :count], keys, asked, x, seen):
+            tail += 1
+    while head < tail < _QUEUE:
+        here, used = into[head, : size[head]], terms[head, : many[head]]
+        for term in range(many[head] if many[head] < _TERMS else 0):
+            for other in near[near_starts[used[term]] : near_starts[used[term] + 1]]:
+                if (used == other).any():
+                    continue
+                others = cells[starts[other] : starts[other + 1]]
+                theirs = coefficients[starts[other] : starts[other + 1]]
+                for place in range(others.size):
+                    at = np.searchsorted(here, others[place])
+                    if tail == _QUEUE or at == here.size or here[at] != others[place]:
+                        continue
+                    count = _without(
+                        here, value[head, : here.size], others, theirs, at, place, into[tail], value[tail]
+                    )
+                    if _is_new(into[tail, :count], keys, asked, x, seen):
+                        alone[tail], violation[tail] = _alone(into[tail, :count], asked, x)
+                        terms[tail, : used.size], terms[tail, used.size] = used, other
+                        size[tail], many[tail] = count, used.size + 1
+                        tail += 1
+        head += 1
+    chosen = np.flatnonzero(violation[:tail] > least)
+    return size[chosen], into[chosen], alone[chosen], violation[chosen]
+
+
+@kernel
+def _is_new(cells: IntArray, keys: IntArray, asked: BoolArray, x: FloatArray, seen: set[np.int64]) -> bool:
+    """Whether a relation is worth looking at, and was not seen before; it is now."""
+    key = 0
+    for cell in cells:
+        key ^= keys[cell]
+    if key in seen or _alone(cells, asked, x)[1] < -_SLACK:
+        return False
+    seen.add(np.int64(key))
+    return True
+
+
+@kernel
+def _alone(cells: IntArray, asked: BoolArray, x: FloatArray) -> tuple[int, float]:
+    """The cell that is suppressed most of those asked for, and by how much more than all others together."""
+    total, most, found = 0.0, -1.0, -1
+    for cell in cells:
+        total += x[cell]
+        if asked[cell] and x[cell] > most:
+            most, found = x[cell], cell
+    return found, 2.0 * most - total
+
+
+@kernel
+def _without(
+    cells: IntArray,
+    values: IntArray,
+    other_cells: IntArray,
+    other_values: IntArray,
+    at: int,
+    place: int,
+    into: IntArray,
+    found: IntArray,
+) -> int:
+    """Two relations, cells in order, without a cell of both; how many cells it has, 0 where too many."""
+    a, b = values[at], other_values[place]
+    left, right, many, divisor = 0, 0, 0, 0
+    while left < cells.size or right < other_cells.size:
+        cell = _LAST
+        if left < cells.size:
+            cell = cells[left]
+        if right < other_cells.size:
+            cell = min(cell, other_cells[right])
+        value = 0
+        if left < cells.size and cells[left] == cell:
+            value += values[left] * b
+            left += 1
+        if right < other_cells.size and other_cells[right] == cell:
+            value -= a * other_values[right]
+            right += 1
+        if value != 0:
+            if many == into.size or abs(value) > _LARGEST:
+                return 0
+            into[many], found[many] = cell, value
+            many, divisor = many + 1, _divisor(divisor, abs(value))
+    for one in range(many):
+        found[one] //= divisor
+    return many
+
+
+_LAST = 2**62
+"""After all cells."""
+
+
+@kernel
+def _divisor(first: int, second: int) -> int:
+    """The greatest common one."""
+    while second:
+        first, second = second, first % second
+    return first

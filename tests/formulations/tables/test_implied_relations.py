@@ -1,0 +1,155 @@
+"""Bridges of implied relations: what is found is implied, and in a line that is all there is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+from circle_tables import CIRCLE, circle_table, circles
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_tables import random_table
+from scipy import sparse
+from scipy.optimize import linprog
+
+from linkrisk.formulations.tables.implied_relations import ImpliedBridges
+from linkrisk.formulations.tables.lines import in_circles
+from linkrisk.formulations.tables.suppression_model import BridgeRows
+
+
+def implied(relations, cell, others):
+    """Whether a cell cannot move when none of the others does: they and the relations span it."""
+    still = np.zeros((len(others), relations.shape[1]))
+    still[np.arange(len(others)), others] = 1.0
+    known = np.vstack([relations, still])
+    alone = np.zeros((1, relations.shape[1]))
+    alone[0, cell] = 1.0
+    return np.linalg.matrix_rank(np.vstack([known, alone])) == np.linalg.matrix_rank(known)
+
+
+def tables(seed):
+    generator = np.random.default_rng(seed)
+    lines = [
+        circles(generator, int(generator.integers(2, 5)), 3) for _ in range(int(generator.integers(1, 3)))
+    ]
+    return generator, circle_table(generator, lines)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 100_000))
+def test_every_row_is_violated_and_says_what_relations_imply(seed):
+    generator, table = tables(seed)
+    relations, rows = table.relations.toarray(), ImpliedBridges(table)
+    relations = np.vstack([relations, np.diag(table.fixed.astype(float))])
+    for power in (1, 3):
+        point = np.where(table.primary, 1.0, generator.random(len(table)) ** power) * ~table.fixed
+        cuts = rows(point, 1e-3)
+        assert (cuts.matrix @ point < -1e-3).all()
+        for row in cuts.matrix.toarray()[:40]:
+            (cell,) = np.flatnonzero(row < 0)
+            assert set(np.unique(row)) <= {-1.0, 0.0, 1.0}
+            assert table.free[cell] or table.primary[cell]
+            assert implied(relations, cell, np.flatnonzero(row > 0))
+
+
+def elementary(relations):
+    """Supports of all implied relations of fewest cells, by null spaces of columns that could be missing."""
+    rows, count = np.linalg.matrix_rank(relations), relations.shape[1]
+    space = np.linalg.svd(relations)[2][:rows]
+    found = set()
+    for gone in combinations(range(count), rows - 1):
+        _, singular, ways = np.linalg.svd(space[:, gone].T)
+        if (singular > 1e-9).sum() == rows - 1:
+            found.add(frozenset(np.flatnonzero(np.abs(ways[-1] @ space) > 1e-9).tolist()))
+    return found
+
+
+def least(table, rows_of):
+    """The relaxation of bridges alone: rows are added as long as the point violates any."""
+    cost = np.where(table.free, table.cost, 0.0)
+    bounds = [(float(one), float(not fixed)) for one, fixed in zip(table.primary, table.fixed, strict=True)]
+    rows = []
+    while True:
+        matrix = sparse.vstack(rows) if rows else None
+        found = linprog(
+            cost, A_ub=matrix, b_ub=None if matrix is None else np.zeros(matrix.shape[0]), bounds=bounds
+        )
+        more = rows_of(found.x)
+        if not more.shape[0]:
+            return found.fun
+        rows.append(sparse.csr_array(more))
+
+
+def bridges(table, supports):
+    """What finds the rows of some relations that a point violates."""
+    asked = np.flatnonzero(table.free | table.primary)
+
+    def rows(point):
+        found = []
+        for support in supports:
+            for cell in sorted(set(support) & set(asked.tolist())):
+                row = np.zeros(len(table))
+                row[support], row[cell] = -1.0, 1.0
+                if row @ point > 1e-6:
+                    found.append(row)
+        return np.array(found).reshape(-1, len(table))
+
+    return rows
+
+
+def test_lines_have_nearly_all_their_rows():
+    """The bound by what is found is above that by given relations, and mostly that by all implied ones."""
+    whole = better = 0
+    for seed in range(24):
+        generator = np.random.default_rng(seed)
+        table = circle_table(generator, [circles(generator, 4, 4)], share=0.15, zeros=0.0)
+        relations = table.relations.toarray()
+        given_ones = bridges(table, [np.flatnonzero(one).tolist() for one in relations])
+        more = ImpliedBridges(table)
+
+        def ours(point, first=given_ones, then=more):
+            rows = first(point)
+            return rows if len(rows) else -then(point, 1e-6).matrix.toarray()
+
+        low, bound = least(table, given_ones), least(table, ours)
+        high = least(table, bridges(table, [sorted(one) for one in elementary(relations)]))
+        assert low - 1e-6 <= bound <= high + 1e-6
+        whole, better = whole + (bound >= high - 1e-6), better + (bound > low + 1e-6)
+    assert whole >= 20
+    assert better >= 4
+
+
+def test_a_circle_says_more_than_its_relations():
+    """0 = 1 + 2, 2 = 3 + 4 and 5 = 1 + 3 imply 0 = 4 + 5, and 4 and 5 are suppressed by a quarter each."""
+    table = circle_table(np.random.default_rng(3), [CIRCLE], share=0.0, zeros=0.0)
+    table = replace(table, primary=np.arange(6) == 0, upper_level=np.where(np.arange(6) == 0, 1.0, 0.0))
+    point = np.array([1.0, 0.5, 0.5, 0.25, 0.25, 0.25])
+    assert not BridgeRows(table)(point, 1e-3).count
+    cuts = ImpliedBridges(table)(point, 1e-3)
+    rows = {tuple(row) for row in cuts.matrix.toarray().tolist()}
+    assert (-1.0, 0.0, 0.0, 0.0, 1.0, 1.0) in rows
+
+
+@pytest.mark.parametrize("shape", [[(9, 3)], [(4, 2), (6, 3)], [(4, 2), (3, 3), (2, 2)]])
+def test_hierarchies_that_nest_have_no_circles(shape):
+    table = random_table(np.random.default_rng(0), shape, zeros=0.0)
+    rows = ImpliedBridges(table)
+    assert not rows.any
+    assert not rows(np.random.default_rng(1).random(len(table)), 1e-3).count
+
+
+def test_relations_of_different_variables_are_of_no_line():
+    lines = [CIRCLE, np.array([[-1, 1, 1, 0, 0], [0, 1, 0, 1, -1]])]
+    table = circle_table(np.random.default_rng(0), lines, zeros=0.0)
+    starts, others = in_circles(sparse.csr_array(table.relations))
+    variable = np.repeat([0, 1], [3 * 5, 2 * 6])
+    assert others.size
+    assert (np.repeat(variable, np.diff(starts)) == variable[others]).all()
+
+
+def test_odd_coefficients_and_tables_without_relations_are_left_alone():
+    table = circle_table(np.random.default_rng(3), [CIRCLE], share=0.0, zeros=0.0)
+    for relations in (0.5 * table.relations, sparse.csr_array(table.relations[:0])):
+        assert not ImpliedBridges(replace(table, relations=sparse.csr_array(relations))).any
