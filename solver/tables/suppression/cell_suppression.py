@@ -121,7 +121,7 @@ def _outside(
 ) -> Pattern:
     """The answer against the outsider alone, in a part of the time: its bound holds against everybody."""
     part = _part(clock, _OUTSIDER_SHARE)
-    patterns, start = _start(table, noted, witnesses, _part(part, _START_SHARE), report)
+    patterns, start = _start(table, noted, witnesses, _part(part, _START_SHARE), report, OUTSIDER)
     search = _Search(table, noted, patterns, start, part, report, who=OUTSIDER)
     return search.told(_pattern(table, *search.own()))
 
@@ -137,6 +137,7 @@ def _start(
     witnesses: Witnesses | CrowdWitnesses,
     part: Clock,
     report: Reporter | None,
+    who: str = "",
 ) -> tuple[Patterns, BoolArray]:
     """Where patterns come from, and one that protects.
 
@@ -148,7 +149,7 @@ def _start(
 
     def tell(cost: float) -> None:
         if report is not None:
-            tell_cost(report, cost, 0.0)
+            tell_cost(report, cost, 0.0, who)
 
     if AtOnce.suits(table, separator.open):
         at_once = AtOnce(table, separator.open, lambda pattern: _holds(separator, pattern))
