@@ -19,7 +19,7 @@ from linkrisk.solver.tables.suppression.thinning import Holds
 _MANY_RELATIONS = 1000
 """From so many on this is of use: programs for one level at a time take long."""
 
-_PATIENCE = 100
+_PATIENCE = 250
 """Tries without a better pattern."""
 
 _CHEAP = 0.1
