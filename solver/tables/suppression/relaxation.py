@@ -163,8 +163,12 @@ class Relaxation:
         self._age = np.concatenate([self._age, np.zeros(right.size)])
 
     def decide(self, zeros: BoolArray, ones: BoolArray) -> None:
-        """Cells that are published, or suppressed, in every pattern that is searched for, shape (k,)."""
-        self.upper[zeros], self.lower[ones] = 0.0, 1.0
+        """Cells that are published, or suppressed, in every pattern that is searched for, shape (k,).
+
+        What was decided before stays: a reduced cost says nothing of the other side then.
+        """
+        still = self.upper > self.lower
+        self.upper[zeros & still], self.lower[ones & still] = 0.0, 1.0
 
     def smaller(self, objective: FloatArray) -> Relaxation:
         """The relaxation without the cells that were decided since; `objective` is that of all cells."""

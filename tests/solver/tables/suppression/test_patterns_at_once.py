@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from circle_tables import circle_table, circles
@@ -50,6 +52,17 @@ def test_the_optimum_where_relations_run_in_circles(seed, monkeypatch):
     again = suppress_cells(table, None, Clock(None))
     assert not plain_short(table, again.suppressed)
     assert again.cost == suppress_cells(table, get_backend("highs"), Clock(None)).cost == found.cost
+
+
+@pytest.mark.parametrize("seed", [77, 287])
+def test_the_optimum_where_a_cell_was_decided_twice(seed):
+    """Its reduced cost said first that it is published, and later, at that bound, the opposite."""
+    generator = np.random.default_rng(seed)
+    table = circle_table(generator, [circles(generator, 2, 3), circles(generator, 3, 3)], share=0.15)
+    table = replace(table, cost=np.ones(len(table)))
+    found = suppress_cells(table, None, Clock(None))
+    assert found.proven
+    assert found.cost == suppress_cells(table, get_backend("highs"), Clock(None)).cost == 11
 
 
 def test_every_try_that_is_told_of_protects_and_is_no_dearer(monkeypatch):

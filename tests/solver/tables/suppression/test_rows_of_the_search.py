@@ -108,6 +108,16 @@ def test_what_is_decided_goes_to_the_right_hand_sides():
     assert part.bounds_where(np.array([2]), np.array([7])) is not None
 
 
+def test_what_is_decided_stays_so():
+    whole, _, _, _ = covering(np.random.default_rng(1), 4, 5)
+    none = np.zeros(5, dtype=bool)
+    one, two = np.arange(5) == 1, np.arange(5) == 2
+    whole.decide(one, two)
+    whole.decide(two, one)
+    whole.decide(none, none)
+    assert (whole.lower[[1, 2]].tolist(), whole.upper[[1, 2]].tolist()) == ([0.0, 1.0], [0.0, 1.0])
+
+
 def protecting(table):
     """All patterns that protect, and whether each has a free cell alone in a relation."""
     free, inside = np.flatnonzero(table.free), table.relations.toarray() != 0
