@@ -11,12 +11,18 @@ from scipy import sparse
 from linkrisk.formulations.programs.separation import Cuts, no_cuts
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand, FloatArray, IntArray
 from linkrisk.formulations.tables.suppression_model import capacity_row
+from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers.attacks import Attacker
+from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
+from linkrisk.solver.tables.attackers.demands import unmet
 from linkrisk.solver.tables.attackers.seen import Seen
 from linkrisk.solver.tables.suppression.bridges import MANY, Bridges, together
 from linkrisk.solver.tables.suppression.demand_series import SHORT, Series
 
 _NEARLY, _ENOUGH = 0.7, 1e-2
+_MANY_DEMANDS = 1000
+"""From so many on they are looked at together first."""
+
 _NOTHING = 1e-7
 """A cell that is suppressed by so little is published."""
 
@@ -34,19 +40,23 @@ class CapacityCuts:
     fractional : bool
     bridged : bool
         Whether rows about cells alone in a relation are found, too.
+    clock : Clock or None
+        When it is out, whatever is asked ends with `OutOfTimeError`.
     """
 
     table: CellTable
     fractional: bool = True
     bridged: bool = True
+    clock: Clock | None = field(default=None, compare=False)
     _attacks: _Attacks | None = field(default=None, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, object]:
-        """Without the program in the hands of the optimiser, which is made anew elsewhere."""
+        """Without the program in the hands of the optimiser, and without the clock of this process."""
         return {
             "table": self.table,
             "fractional": self.fractional,
             "bridged": self.bridged,
+            "clock": None,
             "_attacks": None,
         }
 
@@ -81,23 +91,36 @@ class CapacityCuts:
     @property
     def _made(self) -> _Attacks:
         if self._attacks is None:
-            self._attacks = _Attacks(self.table, bridged=self.bridged)
+            bridges = Bridges(self.table) if self.bridged else None
+            self._attacks = _Attacks(self.table, bridges, self.clock or Clock(None))
         return self._attacks
 
 
 class _Attacks:
     """What the separator of a table keeps between two questions."""
 
-    def __init__(self, table: CellTable, *, bridged: bool) -> None:
-        self.bridges = Bridges(table) if bridged else None
+    def __init__(self, table: CellTable, bridges: Bridges | None, clock: Clock) -> None:
+        self.bridges, self._clock = bridges, clock
         self._table, self._attacker = table, Attacker(table)
         self._seen = self._within = Seen(table)
-        alone, everything = table.primary.astype(np.float64), Series(table.demands)
-        self.open = tuple(dict.fromkeys(demand for demand, _ in self.violated(alone, everything)))
+        self.open = self._open()
         self.series = Series(self.open)
         asked = np.zeros(len(table), dtype=np.bool_)
         asked[self.series.cell] = True
         self._seen, self._within = Seen(table, asked=asked), Seen(table, asked=asked)
+
+    def _open(self) -> tuple[Demand, ...]:
+        """Demands that the sensitive cells do not meet among themselves, and those that nobody knows of."""
+        table = self._table
+        if len(table.demands) >= _MANY_DEMANDS:
+            found = unmet(table, table.primary, self._clock)
+            left = {*found.unmet, *found.undecided}
+            return tuple(one for one in table.demands if one in left)
+        alone, everything = table.primary.astype(np.float64), Series(table.demands)
+        try:
+            return tuple(dict.fromkeys(demand for demand, _ in self.violated(alone, everything)))
+        except OutOfTimeError:
+            return tuple(table.demands)
 
     def taken(self, x: FloatArray) -> FloatArray:
         """A point as a pattern: the primary cells are in it."""
@@ -140,6 +163,8 @@ class _Attacks:
         self._attacker.knows(suppressed)
         asked, found, most = series.asked(left, parts=parts), 0.0, np.zeros(0)
         for number, attack in zip(left.tolist(), self._attacker.attacks(asked, stop), strict=False):
+            if self._clock.expired:
+                raise OutOfTimeError
             if attack is None:  # an attack before moved its cell far enough
                 continue
             demand, second = series.demand(number), series.second(number)

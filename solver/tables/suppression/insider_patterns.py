@@ -170,7 +170,7 @@ def search_parts(
     table: CellTable, clock: Clock | None = None
 ) -> tuple[CapacityCuts, Witnesses] | tuple[SeparatorOf, CrowdWitnesses]:
     """What finds violated rows, and what makes patterns, from the outsider alone or from everybody."""
-    cuts, witnesses = CapacityCuts(table), Witnesses(table)
+    cuts, witnesses = CapacityCuts(table, clock=clock), Witnesses(table)
     if not table.insiders:
         return cuts, witnesses
     own = InsiderCuts(Crowd.of(table), clock)

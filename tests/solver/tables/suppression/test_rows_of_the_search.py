@@ -17,6 +17,8 @@ from scipy.optimize import linprog
 from linkrisk.formulations.programs.separation import Cuts
 from linkrisk.formulations.tables.suppression_model import BridgeRows, alone_rows, capacity_row
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
+from linkrisk.solver.tables.suppression import capacity
 from linkrisk.solver.tables.suppression.capacity import CapacityCuts
 from linkrisk.solver.tables.suppression.cell_suppression import suppress_cells, unit_of
 from linkrisk.solver.tables.suppression.relaxation import Relaxation
@@ -195,3 +197,18 @@ def test_costs_that_are_decimals_are_proven():
     assert found.proven
     assert found.bound == found.cost
     assert not plain_short(table, found.suppressed)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_many_demands_are_looked_at_together(seed, monkeypatch):
+    table = random_table(np.random.default_rng(seed), [(4, 2), (4, 4)], share=0.4)
+    one_by_one = CapacityCuts(table).open
+    monkeypatch.setattr(capacity, "_MANY_DEMANDS", 0)
+    assert CapacityCuts(table).open == one_by_one
+    out = Clock(None)
+    out.stop()
+    separator = CapacityCuts(table, clock=out)
+    assert set(separator.open) >= set(one_by_one)  # nobody knows of the others
+    assert separator.open
+    with pytest.raises(OutOfTimeError):
+        separator.holds(table.primary)
