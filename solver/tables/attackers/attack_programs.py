@@ -12,7 +12,7 @@ from linkrisk.formulations.programs.linear import LinearModel
 from linkrisk.formulations.tables.attacks_in_turn import in_turn
 from linkrisk.formulations.tables.cell_table import BoolArray, FloatArray, IntArray
 from linkrisk.formulations.tables.primal_simplex import begin
-from linkrisk.solver.backends.linear.base import LinearOptions
+from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram
 from linkrisk.solver.backends.linear.registry import linear_program
 
 _OPTIONS = LinearOptions(
@@ -21,6 +21,8 @@ _OPTIONS = LinearOptions(
     # What changes from one attack to the next is the objective, and all coefficients are near 1.
     own={"simplex_strategy": 4, "simplex_scale_strategy": 0, "presolve": "off"},
 )
+_OTHER_WAYS = (_OPTIONS, LinearOptions(feasibility=1e-9, optimality=1e-9), LinearOptions())
+"""Where an optimiser fails: from scratch, then with scaling and presolve, at last less exactly."""
 
 _ENTRIES = 2_000_000
 """Deviations and multipliers that are held at once."""
@@ -130,22 +132,26 @@ class Large:
 
     def __init__(self, part: Part) -> None:
         cells = part.share.size
-        by_cell = sparse.csc_array((part.values, part.rows, part.starts), shape=(part.relations, cells))
-        none, self._part, self._within = np.zeros(part.relations), part, np.inf
-        lower, upper = part.bounds(np.inf)
-        self._program = linear_program(
-            LinearModel(
-                objective=np.zeros(cells),
-                matrix=sparse.csr_array(by_cell),
-                row_lower=none,
-                row_upper=none,
-                column_lower=lower,
-                column_upper=upper,
-            ),
-            _OPTIONS,
-        )
+        self._part, self._within = part, np.inf
+        self._program = self._handed_over(_OPTIONS)
         self._goal = np.zeros(0, dtype=np.int64)
-        self._point, self._none = np.zeros(cells), none
+        self._point, self._none = np.zeros(cells), np.zeros(part.relations)
+
+    def _handed_over(self, options: LinearOptions) -> LinearProgram:
+        part, none = self._part, np.zeros(self._part.relations)
+        by_cell = sparse.csc_array(
+            (part.values, part.rows, part.starts), shape=(part.relations, part.share.size)
+        )
+        lower, upper = part.bounds(self._within)
+        model = LinearModel(
+            objective=np.zeros(part.share.size),
+            matrix=sparse.csr_array(by_cell),
+            row_lower=none,
+            row_upper=none,
+            column_lower=lower,
+            column_upper=upper,
+        )
+        return linear_program(model, options)
 
     def run(self, asked: Asked, stop: float) -> Iterator[Ended | None]:
         """What attacks end with, one by one; None where one was needless."""
@@ -173,8 +179,11 @@ class Large:
         self._goal = np.array([at])
         self._program.change_objective(self._goal, np.array([-sign]))
         solution = self._program.solve()
-        if not solution.optimal:  # to stay where one is is feasible: it was the basis that led astray
-            self._program.forget_basis()
+        for options in _OTHER_WAYS:
+            if solution.optimal:
+                break
+            self._program = self._handed_over(options)  # to stay where one is is feasible: the way was wrong
+            self._program.change_objective(self._goal, np.array([-sign]))
             solution = self._program.solve()
         if not solution.optimal:
             raise RuntimeError(f"the attacker's program ended {solution.status}")

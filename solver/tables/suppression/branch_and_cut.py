@@ -16,6 +16,7 @@ from linkrisk.formulations.programs.separation import Cuts, Separator
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatArray, IntArray
 from linkrisk.formulations.tables.suppression_model import suppression_model
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.tables.suppression.last_unit import cheaper
 from linkrisk.solver.tables.suppression.neighbourhoods import Neighbourhoods
 from linkrisk.solver.tables.suppression.pseudo_costs import PseudoCosts
 from linkrisk.solver.tables.suppression.relaxation import Relaxation, Solved
@@ -34,6 +35,10 @@ _GAIN = 0.01
 
 _SMALLER = 0.7
 """The relaxation is made anew where fewer of its cells are still open."""
+
+_LEVEL, _UNITS, _SHARE = 100, 2.0, 0.2
+"""Nodes after which the last units, where so few are left, are a question for others, and for how much of the
+time that is left each."""
 
 _CLOSE = 1e-9
 """Costs that are no whole numbers are the same when they differ by less, relatively."""
@@ -137,7 +142,7 @@ class BranchAndCut:
         self.nodes, self.solves, self._count = 0, 0, 0
         self._near = Neighbourhoods() if part is None else None
         self._root_point = np.zeros(len(table))
-        self._loose, self._decided_at = np.inf, self.cost
+        self._loose, self._decided_at, self._asked = np.inf, self.cost, -np.inf
 
     def _everything(self, table: CellTable, thinning: Thinned, rows: Cuts | None) -> Part:
         model = suppression_model(table, None)
@@ -163,6 +168,8 @@ class BranchAndCut:
                     return
                 self.nodes += 1
                 self._look_near()
+                if self.nodes % _LEVEL == 0 and self._settled():
+                    return
                 node = min(children, default=None)
                 for other in children:
                     if other is not node:
@@ -170,6 +177,25 @@ class BranchAndCut:
                 self._raise_bound([heap[0].bound] if heap else [], node)
         if not heap:
             self.bound = max(self.bound, self._proven(self.cost))
+
+    def _settled(self) -> bool:
+        """Whether the last units are decided: an optimiser is asked once for a pattern at the bound."""
+        while self._near and self._whole and self._cutoff - _UNITS < self.bound <= self._cutoff:
+            least = float(np.ceil(self.bound - 1e-9))
+            if least == self._asked:
+                return False
+            self._asked = least
+            left = least + 1e-9 - self._root_bound
+            limits = self._relaxation.limits(self._root_reduced > left, -self._root_reduced > left)
+            rows = self._relaxation.rows()
+            seconds = self._clock.seconds_left
+            part = self._clock.part(None if seconds is None else _SHARE * seconds)
+            found = cheaper(rows, limits, self._objective, least, self._separator, part, self._tell)
+            if found.pattern is not None and protection(self._separator)(found.pattern):
+                self._take(found.pattern)
+            elif found.none:
+                self.bound = least + 1.0
+        return self.bound > self._cutoff
 
     def _proven(self, bound: float) -> float:
         """A bound of the open nodes as one of all: less where a node was closed that it did not exclude."""

@@ -177,13 +177,18 @@ class Relaxation:
 
     def where(self, zeros: BoolArray, ones: BoolArray, objective: FloatArray) -> Relaxation:
         """The relaxation where some cells are published and some suppressed, unless decided otherwise."""
-        lower, upper = self._decided.copy(), self._decided.copy()
-        lower[self.cells], upper[self.cells] = self.lower, self.upper
-        upper[zeros & (lower < 1.0)] = 0.0
-        lower[ones & (upper > 0.0)] = 1.0
+        lower, upper = self.limits(zeros, ones)
         found = Relaxation(self.rows(), objective, lower, upper)
         found._kept = self._kept
         return found
+
+    def limits(self, zeros: BoolArray, ones: BoolArray) -> tuple[FloatArray, FloatArray]:
+        """Bounds of all cells where some are published and some suppressed, unless decided otherwise."""
+        lower, upper = self._decided.copy(), self._decided.copy()
+        lower[self.cells], upper[self.cells] = self.lower, self.upper
+        still = upper > lower
+        upper[zeros & still], lower[ones & still] = 0.0, 1.0
+        return lower, upper
 
     def open_ones(self) -> BoolArray:
         """Which of all cells are not decided, shape (n,)."""
