@@ -12,6 +12,7 @@ import pytest
 from cli_runs import check_golden, refuse, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from people_of_suppression import PEOPLE
 
 from linkrisk import suppress, unsafe
 from linkrisk.datasets.errors import DataError
@@ -19,16 +20,6 @@ from linkrisk.datasets.masking.global_recoding import GlobalRecoding
 from linkrisk.datasets.microdata.hierarchies import Hierarchy
 from linkrisk.solver.run.errors import UsageError
 
-PEOPLE = """id,town,sex,trade
-1,Urk,f,smith
-2,Urk,f,nurse
-3,Urk,f,nurse
-4,Urk,m,smith
-5,Urk,m,smith
-6,Delft,f,smith
-7,Delft,f,smith
-8,Delft,m,nurse
-"""
 TOWN = "town,province,country\nUrk,Flevoland,NL\nDelft,Holland,NL\n"
 
 

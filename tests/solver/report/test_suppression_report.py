@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cli_runs import contents, refuse, run
+from people_of_suppression import PEOPLE
 from report_texts import leaves
 
 from linkrisk import suppress
@@ -21,16 +22,6 @@ from linkrisk.solver.report.document import Audience
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel
 
-PEOPLE = """id,town,sex,trade
-1,Urk,f,smith
-2,Urk,f,nurse
-3,Urk,f,nurse
-4,Urk,m,smith
-5,Urk,m,smith
-6,Delft,f,smith
-7,Delft,f,smith
-8,Delft,m,nurse
-"""
 EVIL = "<script>alert('&\"')</script>"
 ASKED = ["suppress", "--input", "people.csv", "--k", "2"]
 

@@ -269,7 +269,7 @@ REAL = os.environ.get("LINKRISK_DATA")
 def test_files_of_mu_argus(name: str, separator: str, tmp_path: Path) -> None:
     """Built anew from their conversions to CSV, in the layout of the files that come with mu-ARGUS."""
     if not REAL or not (Path(REAL) / f"{name}.csv").exists():
-        pytest.skip(f"LINKRISK_DATA has no {name}.csv")
+        pytest.skip(f"needs public data: set LINKRISK_DATA to a folder with {name}.csv")
     folder = Path(REAL)
     with (folder / f"{name}_meta.csv").open() as lines:
         meta = list(csv.DictReader(lines))

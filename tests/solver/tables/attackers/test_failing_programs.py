@@ -1,0 +1,52 @@
+"""An optimiser that says of an attacker's program that there is no point, where to stay is one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from random_tables import random_table
+from scipy import sparse
+
+from linkrisk.solver.backends.linear.base import LinearStatus
+from linkrisk.solver.tables.attackers import attack_programs
+from linkrisk.solver.tables.attackers.attack_programs import Asked, Large, Part
+
+
+class Failing:
+    """The first programs that are handed over say that they have no point."""
+
+    def __init__(self, made, many):
+        self._made, self.left = made, many
+
+    def __call__(self, model, options):
+        program = self._made(model, options)
+        if self.left:
+            self.left -= 1
+            solve = program.solve
+            program.solve = lambda **how: replace(solve(**how), status=LinearStatus.INFEASIBLE)
+        return program
+
+
+def attacked(monkeypatch, failing):
+    monkeypatch.setattr(attack_programs, "linear_program", Failing(attack_programs.linear_program, failing))
+    table = random_table(np.random.default_rng(3), [(4, 2), (3, 3)], zeros=0.0)
+    by_cell, everything = sparse.csc_array(table.relations), np.ones(len(table))
+    places = (by_cell.indptr.astype(np.int64), by_cell.indices.astype(np.int64), by_cell.data)
+    part = Part(*places, table.below, table.above, everything, table.free, by_cell.shape[0])
+    asked = Asked(np.array([0]), np.ones(1), np.full(1, np.inf), np.full(1, np.inf))
+    return Large(part).one(asked, 0)[0][0]
+
+
+@pytest.mark.parametrize("failing", [1, 2, 3])
+def test_it_is_handed_over_anew(monkeypatch, failing):
+    expected = attacked(monkeypatch, 0)
+    monkeypatch.undo()
+    assert expected > 0
+    assert attacked(monkeypatch, failing) == pytest.approx(expected)
+
+
+def test_it_fails_aloud_where_no_way_works(monkeypatch):
+    with pytest.raises(RuntimeError, match="ended infeasible"):
+        attacked(monkeypatch, 4)
