@@ -19,8 +19,9 @@ from linkrisk.solver.tables.suppression.thinning import Holds
 _MANY_RELATIONS = 1000
 """From so many on this is of use: programs for one level at a time take long."""
 
-_PATIENCE = 250
-"""Tries without a better pattern."""
+_PATIENCE, _WITHOUT_LIMIT = 250, 20
+"""Tries without a better pattern: in a share of a time limit; and without one, where a search that may prove
+its pattern at once is not kept waiting."""
 
 _CHEAP = 0.1
 """What a cell seems to cost that a point suppresses wholly, of its cost."""
@@ -57,8 +58,8 @@ class AtOnce:
         tell : callable
             Told what the best costs.
         """
-        stale = 0
-        while stale < _PATIENCE and not clock.expired:
+        stale, patience = 0, _WITHOUT_LIMIT if clock.seconds_left is None else _PATIENCE
+        while stale < patience and not clock.expired:
             before = self._pool.least
             self._try(self._pool.proposal(), clock)
             if self._pool.best is None:

@@ -34,7 +34,7 @@ def test_the_search_begins_with_them_where_relations_are_many(seed, monkeypatch)
     table = random_table(np.random.default_rng(seed), [(3, 2), (3, 3), (2, 2)], share=0.2)
     least = suppress_cells(table, None, Clock(None))
     monkeypatch.setattr(at_once, "_MANY_RELATIONS", 0)
-    monkeypatch.setattr(at_once, "_PATIENCE", 4)
+    monkeypatch.setattr(at_once, "_WITHOUT_LIMIT", 4)
     found = suppress_cells(table, None, Clock(None))
     assert (found.cost, found.proven) == (least.cost, True)
     assert not plain_short(table, found.suppressed)
@@ -66,7 +66,7 @@ def test_the_optimum_where_a_cell_was_decided_twice(seed):
 
 
 def test_every_try_that_is_told_of_protects_and_is_no_dearer(monkeypatch):
-    monkeypatch.setattr(at_once, "_PATIENCE", 10)
+    monkeypatch.setattr(at_once, "_WITHOUT_LIMIT", 10)
     reached = 0
     for seed in range(8):
         table, told = linked(seed), []
