@@ -208,6 +208,11 @@ class Clock:
         """A clock for a part of the run, whose limit is measured as `now`; the work is counted here, too."""
         return _Part(self, limit)
 
+    def part_of_left(self, share: float) -> Clock:
+        """A clock for a share of the time that is left; without limit where there is none."""
+        left = self.seconds_left
+        return self.part(None if left is None else share * left)
+
 
 class _Part(Clock):
     """The clock of a part of a run."""

@@ -188,8 +188,7 @@ class BranchAndCut:
             left = least + 1e-9 - self._root_bound
             limits = self._relaxation.limits(self._root_reduced > left, -self._root_reduced > left)
             rows = self._relaxation.rows()
-            seconds = self._clock.seconds_left
-            part = self._clock.part(None if seconds is None else _SHARE * seconds)
+            part = self._clock.part_of_left(_SHARE)
             found = cheaper(rows, limits, self._objective, least, self._separator, part, self._tell)
             if found.pattern is not None and protection(self._separator)(found.pattern):
                 self._take(found.pattern)

@@ -24,7 +24,7 @@ from linkrisk.solver.tables.suppression.heuristic import Witnesses
 from linkrisk.solver.tables.suppression.insider_cuts import Noted, SeparatorOf
 from linkrisk.solver.tables.suppression.insider_patterns import CrowdWitnesses, search_parts
 from linkrisk.solver.tables.suppression.patterns import OneByOne, Patterns
-from linkrisk.solver.tables.suppression.reachability import kept_from_nobody
+from linkrisk.solver.tables.suppression.reachability import kept_from_nobody, short_of_its_level
 
 PHASE = "suppressing cells"
 OUTSIDER = "the outsider"
@@ -96,7 +96,7 @@ def suppress_cells(
         outside = _outside(table, noted, witnesses.outsider, clock, report)
         if outside.bound >= outside.cost and _holds(separator, outside.suppressed):
             return outside
-    part = _part(clock, _START_SHARE)
+    part = clock.part_of_left(_START_SHARE)
     patterns, start = _start(table, separator, witnesses, part, report)
     if outside is None or not isinstance(witnesses, CrowdWitnesses):
         search = _Search(table, separator, patterns, start, clock, report)
@@ -120,15 +120,10 @@ def _outside(
     table: CellTable, noted: Noted, witnesses: Witnesses, clock: Clock, report: Reporter | None
 ) -> Pattern:
     """The answer against the outsider alone, in a part of the time: its bound holds against everybody."""
-    part = _part(clock, _OUTSIDER_SHARE)
-    patterns, start = _start(table, noted, witnesses, _part(part, _START_SHARE), report, OUTSIDER)
+    part = clock.part_of_left(_OUTSIDER_SHARE)
+    patterns, start = _start(table, noted, witnesses, part.part_of_left(_START_SHARE), report, OUTSIDER)
     search = _Search(table, noted, patterns, start, part, report, who=OUTSIDER)
     return search.told(_pattern(table, *search.own()))
-
-
-def _part(clock: Clock, share: float) -> Clock:
-    left = clock.seconds_left
-    return clock.part(None if left is None else share * left)
 
 
 def _start(
@@ -278,8 +273,4 @@ def _unreachable(table: CellTable) -> str:
     if found.passed and table.insiders:
         return kept_from_nobody(table)
     at = int(np.argmax(found.short))
-    short: FloatArray = found.short
-    return (
-        f"{table.title(int(found.cells[at]))} cannot be protected: with all cells suppressed it is still "
-        f"short of its level by {short[at]:g}; lower its level, or let more cells be suppressed"
-    )
+    return short_of_its_level(table, int(found.cells[at]), float(found.short[at]))

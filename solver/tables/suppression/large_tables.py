@@ -13,13 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable
+from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand
 from linkrisk.formulations.tables.subtables import subtables
-from linkrisk.formulations.tables.witnesses import Witness
+from linkrisk.formulations.tables.witnesses import Reach, Witness
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Progress, Reporter
-from linkrisk.solver.tables.attackers.demands import Met, unmet
+from linkrisk.solver.tables.attackers.demands import unmet
 from linkrisk.solver.tables.attackers.least_energy import may_do, one_thread
 from linkrisk.solver.tables.suppression.cell_suppression import OUTSIDER, PHASE, Pattern, tell_cost
 from linkrisk.solver.tables.suppression.conducting import conducting
@@ -27,6 +27,7 @@ from linkrisk.solver.tables.suppression.meeting import Attacked, CannotMeetError
 from linkrisk.solver.tables.suppression.modular import Modular
 from linkrisk.solver.tables.suppression.movements import Needs
 from linkrisk.solver.tables.suppression.pool import Pool, Proposal
+from linkrisk.solver.tables.suppression.reachability import short_of_its_level
 from linkrisk.solver.tables.suppression.repair import Thinning, cheapest_that_do, repaired
 from linkrisk.solver.tables.suppression.shedding import Shedding
 
@@ -226,7 +227,7 @@ class _Search:
             if pool.best is None and shedding is None:
                 break
             if shedding is not None and shedding.met >= _ENOUGH_MET:
-                shedding.run(_share(clock, _SHED), self.left("thinning", "cells"))
+                shedding.run(clock.part_of_left(_SHED), self.left("thinning", "cells"))
                 self._repair(shedding.pattern, self._part(_REPAIRED), shedding.witnesses())
                 pool.add(shedding.pattern, table.cost_of(shedding.pattern))
             gained = table.cost_of(self._best.suppressed) <= before * (1.0 - _GAIN)
@@ -235,7 +236,7 @@ class _Search:
     def _conducting(self, needs: Needs, proposal: Proposal, clock: Clock) -> Shedding | None:
         """Cells that conduct needs, with all those around a few that bounds keep from being met."""
         table, tell = proposal.of(self._table), self.left("all levels", "cells")
-        pattern = conducting(table, needs, _share(clock, _SHED), tell, proposal.cost)
+        pattern = conducting(table, needs, clock.part_of_left(_SHED), tell, proposal.cost)
         found = None if pattern is None else Shedding(table, pattern, needs)
         for steps in _AROUND:
             if (
@@ -266,7 +267,7 @@ class _Search:
         return opened
 
     def _part(self, share: float) -> Clock:
-        return _share(self._clock, share)
+        return self._clock.part_of_left(share)
 
     def check(self) -> None:
         """Refuse what cannot be protected whatever is suppressed.
@@ -281,7 +282,7 @@ class _Search:
             self.tell("looking at all cells", f"{len(view.demands):,} levels")
             found = unmet(view, self._everything, report=self._report)
             if found.unmet:
-                raise UsageError(_unreachable(view, found))
+                raise UsageError(_unreachable(view, found.unmet[0], found.reach))
 
     def _attacked(self, view: CellTable) -> Attacked:
         """An attacker, with how far up cells with sliding levels can go."""
@@ -290,16 +291,6 @@ class _Search:
         return Attacked(view, most)
 
 
-def _share(clock: Clock, share: float) -> Clock:
-    """A clock for a share of the time that is left."""
-    left = clock.seconds_left
-    return clock.part(None if left is None else share * left)
-
-
-def _unreachable(table: CellTable, found: Met) -> str:
-    demand = found.unmet[0]
-    reached = found.reach.up[demand.cell] * demand.up + found.reach.down[demand.cell] * demand.down
-    return (
-        f"{table.title(demand.cell)} cannot be protected: with all cells suppressed it is still short of its "
-        f"level by {demand.level - reached:g}; lower its level, or let more cells be suppressed"
-    )
+def _unreachable(table: CellTable, demand: Demand, reach: Reach) -> str:
+    reached = reach.up[demand.cell] * demand.up + reach.down[demand.cell] * demand.down
+    return short_of_its_level(table, demand.cell, demand.level - float(reached))

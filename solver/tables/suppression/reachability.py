@@ -27,6 +27,14 @@ def unreachable(crowd: Crowd, clock: Clock | None = None) -> list[Unmet]:
     return [one for demand in crowd.table.demands for one in attacks.unmet(demand, everybody=True)]
 
 
+def short_of_its_level(table: CellTable, cell: int, short: float) -> str:
+    """A line on one cell that is short of its level whatever is suppressed."""
+    return (
+        f"{table.title(cell)} cannot be protected: with all cells suppressed it is still short of its level "
+        f"by {short:g}; lower its level, or let more cells be suppressed"
+    )
+
+
 def kept_from_nobody(table: CellTable) -> str:
     """A line on what cannot be kept from whom."""
     found = unreachable(Crowd.of(table))
