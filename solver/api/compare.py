@@ -12,6 +12,7 @@ from typing import Any
 
 from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.datasets.pairs.categorical import Masking
+from linkrisk.solver.api.answers import answered, no_answer
 from linkrisk.solver.api.choices import (
     DifferencesName,
     DirectionName,
@@ -41,7 +42,10 @@ DEFAULT_TIME_LIMIT = 60.0
 
 _BY_WEIGHT = "linked and at most are sums of the sampling weights in column {}"
 
-_WEIGHTS = ("linked", "linked_with_margin", "linked_upper_bound", "gap")
+CLOSE = 1e-6
+"""What weights may differ by without a contradiction."""
+
+_WEIGHTS = ("claimed", "linked", "linked_with_margin", "linked_upper_bound", "gap")
 """Fields of a row that are linked weights."""
 
 
@@ -62,6 +66,12 @@ class ComparisonResult:
     rows: tuple[BackendRow, ...]
     disagreements: tuple[str, ...]
     details: dict[str, Any]
+
+    @property
+    def no_answer(self) -> str | None:
+        """Why there is no answer, where none of them came back with any; None where one did."""
+        found = [answered(row.status, row.linked, row.linked_upper_bound) for row in self.rows]
+        return no_answer(self.rows, found)
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of `compare --json` as a dictionary."""
@@ -92,6 +102,7 @@ class ComparisonResult:
             for row in self.rows
         ]
         said = [f"  DISAGREEMENT: {sentence}" for sentence in self.disagreements]
+        said += [] if self.no_answer is None else [f"  NO ANSWER: {self.no_answer}"]
         head = f"ComparisonResult({self.details['aggregator']}, {self.details['direction']}"
         return "\n".join([head, *lines, *said]) + ")"
 
@@ -246,24 +257,30 @@ def _check_names(names: Sequence[str]) -> None:
 
 
 def disagreements(rows: Sequence[BackendRow]) -> list[str]:
-    """Contradictions: proofs that differ, or a solution above another's bound.
+    """Contradictions: claims that the recount does not find, proofs that differ, solutions above a bound.
 
     A backend's bound speaks about the links that keep the model's margin, the exact engine's about all of
     them. So the exact optimum may be larger than a backend's, and never smaller; and a solution is held
     against a backend's bound with what keeps the margin, against the exact bound with all that it links.
     """
-    said = []
+    said = [
+        f"{row.name} claims {row.claimed:g} links by the margin, but its parameters have {kept:g}"
+        for row in rows
+        if row.claimed is not None
+        and (kept := row.linked_with_margin) is not None
+        and kept < row.claimed - CLOSE * max(1.0, row.claimed)
+    ]
     proven = [row for row in rows if row.status == "optimal" and row.linked_upper_bound is not None]
     for first, second in combinations(proven, 2):
         low, high = first.linked_upper_bound or 0.0, second.linked_upper_bound or 0.0
-        if abs(low - high) > 1e-6 and not _exact_counts_more(first, second):
+        if abs(low - high) > CLOSE and not _exact_counts_more(first, second):
             said.append(
                 f"{first.name} and {second.name} both claim a proof, but of different optima: "
                 f"{low:g} and {high:g}"
             )
     for row, other in product(rows, rows):
         counted, bound = _counted(row, other), other.linked_upper_bound
-        if counted is not None and bound is not None and counted > bound + 1e-6:
+        if counted is not None and bound is not None and counted > bound + CLOSE:
             said.append(f"{row.name} links {counted:g}, more than the bound {bound:g} of {other.name}")
     return said
 

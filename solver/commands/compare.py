@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 from linkrisk.solver.commands.arguments import (
     add_categories,
@@ -17,6 +16,7 @@ from linkrisk.solver.commands.arguments import (
     limit,
     words,
 )
+from linkrisk.solver.commands.contest_verdict import exit_code
 from linkrisk.solver.commands.offered import offered
 
 _EXACT = "exact"
@@ -73,6 +73,5 @@ def run(arguments: argparse.Namespace) -> int:
             write_whole(arguments.csv, result.to_csv())
     finally:
         print(summary(result), end="")
-        for sentence in result.disagreements:
-            print(f"DISAGREEMENT: {sentence}", file=sys.stderr)
-    return 1 if result.disagreements else 0
+        code = exit_code(result)
+    return code

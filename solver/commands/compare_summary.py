@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from linkrisk.solver.api.compare import ComparisonResult
+from linkrisk.solver.commands.contest_verdict import wrong
 from linkrisk.solver.commands.wording import heading, table
 from linkrisk.solver.worst_case.contest import EXACT, BackendRow
 
@@ -38,10 +39,8 @@ def summary(result: ComparisonResult) -> str:
 
 
 def _verdict(result: ComparisonResult) -> list[str]:
-    if result.disagreements:
-        return [f"DISAGREEMENT: {sentence}" for sentence in result.disagreements]
-    if not result.rows:
-        return ["stopped before any of them was done"]
+    if lines := wrong(result):
+        return lines
     claims = sum(row.status == "optimal" for row in result.rows)
     lines = [f"{claims} of {len(result.rows)} claim a proof; no two contradict each other"]
     if max((row.linked or 0.0 for row in result.rows), default=0.0) > _least_bound(result.rows):

@@ -51,6 +51,8 @@ class BackendRow:
         The limit it hit.
     linked : float or None
         Weight of linked records (their number, under the strict tie rule) after a recount of its solution.
+    claimed : float or None
+        Weight of linked records by its own objective, before the recount.
     linked_with_margin : float or None
         Weight of those among them that keep the model's margin on every row, as a backend's bound counts.
     linked_upper_bound : float or None
@@ -72,6 +74,7 @@ class BackendRow:
     backend: str | None
     status: str
     limit: str | None
+    claimed: float | None
     linked: float | None
     linked_with_margin: float | None
     linked_upper_bound: float | None
@@ -178,6 +181,7 @@ class Contest:
             name,
             result.status.value,
             limit=None if result.limit is None else result.limit.value,
+            claimed=self._claimed(name, result.objective),
             linked=linked,
             linked_with_margin=kept,
             linked_upper_bound=bound,
@@ -195,6 +199,7 @@ class Contest:
         *,
         version: str,
         limit: str | None = None,
+        claimed: float | None = None,
         linked: float | None = None,
         linked_with_margin: float | None = None,
         linked_upper_bound: float | None = None,
@@ -211,6 +216,7 @@ class Contest:
             backend=None if exact else name,
             status=status,
             limit=limit,
+            claimed=claimed,
             linked=linked,
             linked_with_margin=linked_with_margin,
             linked_upper_bound=linked_upper_bound,
@@ -263,6 +269,12 @@ class Contest:
 
     def _with_margin(self, theta: FloatArray) -> float:
         return self._model.linked_weight(self._model.milp.value(self._model.point(theta)))
+
+    def _claimed(self, name: str, objective: float | None) -> float | None:
+        """The weight that an objective says is linked; the exact engine's is the recount itself."""
+        if objective is None or name == EXACT:
+            return None
+        return float(self._model.linked_weight(objective))
 
     def _milp_bound(self, bound: float) -> float | None:
         """The bound on linked weight; None when the backend has none or the model promises none."""

@@ -13,6 +13,7 @@ from linkrisk.datasets.masking.record import version
 from linkrisk.datasets.tables.cells_and_relations import StoredTable
 from linkrisk.formulations.tables.controlled_rounding import ControlledRounding
 from linkrisk.formulations.tables.tabular_adjustment import TabularAdjustment
+from linkrisk.solver.api.answers import answered, no_answer
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit
 from linkrisk.solver.api.tables.protect import DEFAULT_TIME_LIMIT
@@ -58,6 +59,11 @@ class TableComparison:
     disagreements: tuple[str, ...]
     details: dict[str, Any]
 
+    @property
+    def no_answer(self) -> str | None:
+        """Why there is no answer, where none of them came back with any; None where one did."""
+        return no_answer(self.rows, [answered(row.status, row.cost, row.bound) for row in self.rows])
+
     def to_dict(self) -> dict[str, Any]:
         """The JSON of `tables compare --json` as a dictionary."""
         lines = [asdict(row) for row in self.rows]
@@ -70,6 +76,7 @@ class TableComparison:
     def __repr__(self) -> str:
         lines = [f"  {row.name}: {row.status}, cost {row.cost}, at least {row.bound}" for row in self.rows]
         said = [f"  DISAGREEMENT: {sentence}" for sentence in self.disagreements]
+        said += [] if self.no_answer is None else [f"  NO ANSWER: {self.no_answer}"]
         return "\n".join([f"TableComparison({self.details['problem']}", *lines, *said]) + ")"
 
 

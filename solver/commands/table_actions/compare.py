@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import TYPE_CHECKING
 
 from linkrisk.solver.commands.arguments import words
+from linkrisk.solver.commands.contest_verdict import exit_code, wrong
 from linkrisk.solver.commands.table_actions.common import seed_of, time_limit_of
 from linkrisk.solver.commands.table_actions.given import add_table, check_outputs, given_table, table_line
 from linkrisk.solver.commands.unsafe_options import whole
@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compare, write, and print the table; 1 where claims contradict each other or the count."""
+    """Compare, write, and print the table; 1 where claims contradict each other or the count, or none came."""
     from linkrisk.datasets.microdata.writing import write_whole
     from linkrisk.solver.api.tables.compare import compare_table
     from linkrisk.solver.commands.progress import progress_line, reporter
@@ -72,9 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json is not None:
         write_whole(arguments.json, result.to_json())
     print(_summary(arguments, result))
-    for sentence in result.disagreements:
-        print(f"DISAGREEMENT: {sentence}", file=sys.stderr)
-    return 1 if result.disagreements else 0
+    return exit_code(result)
 
 
 def _summary(arguments: argparse.Namespace, result: TableComparison) -> str:
@@ -85,11 +83,7 @@ def _summary(arguments: argparse.Namespace, result: TableComparison) -> str:
     more = ", more rows when they are violated" if found["separated"] else ""
     lines = [[_shown(getattr(row, name)) for name in _COLUMNS] for row in result.rows]
     claims = sum(row.proven for row in result.rows)
-    verdict = (
-        [f"DISAGREEMENT: {sentence}" for sentence in result.disagreements]
-        if result.disagreements
-        else [f"{claims} of {len(lines)} prove the optimum; no two contradict each other"]
-    )
+    verdict = wrong(result) or [f"{claims} of {len(lines)} prove the optimum; no two contradict each other"]
     head = [
         table_line(arguments, found["cells"], found["relations"]),
         f"model       {found['problem']}: {size['rows']} rows, {size['columns']} columns{more}",

@@ -68,6 +68,7 @@ def test_json_and_csv(capsys):
         assert list(row) == [field.name for field in fields(BackendRow)]
         assert (row["status"], row["limit"], row["gap"]) == ("optimal", None, 0)
         assert (row["linked"], row["linked_with_margin"], row["linked_upper_bound"]) == (23, 23, 23)
+        assert row["claimed"] == 23
         assert (row["rows"], row["columns"], row["nonzeros"]) == (170, 29, 679)
         assert row["build_seconds"] >= 0
         assert row["solve_seconds"] > 0
@@ -127,6 +128,35 @@ def test_a_backend_that_fails_is_a_row(tamper, capsys):
     assert {second[key] for key in ("linked", "linked_upper_bound", "gap", "solve_seconds")} == {None}
     assert (second["rows"], second["columns"]) == (first["rows"], first["columns"])
     assert "1 of 2 claim a proof; no two contradict each other" in printed
+
+
+@pytest.mark.usefixtures("survey_folder")
+def test_when_all_fail_the_exit_code_says_so(monkeypatch, capsys):
+    def fail(*_: object, **__: object) -> IsolatedResult:
+        raise RuntimeError("it broke\nin two lines")
+
+    monkeypatch.setattr(linkrisk.solver.worst_case.contest, "solve_isolated", fail)
+    assert main(COMPARE) == 1
+    printed = capsys.readouterr()
+    reason = "failed (it broke in two lines)"
+    assert printed.err == f"NO ANSWER: none of 2 answered: highs {reason}, scipy {reason}\n"
+    assert printed.out.endswith(printed.err)
+    assert [row["status"] for row in written()["backends"]] == ["failed", "failed"]
+
+
+@pytest.mark.usefixtures("survey_folder", "in_this_process")
+def test_links_that_are_claimed_and_not_found_are_loud(tamper, capsys):
+    """As if a backend had let records through that its parameters do not link."""
+
+    def boast(answer: IsolatedResult) -> IsolatedResult:
+        found = answer.result
+        return replace(answer, result=replace(found, objective=found.objective - 1, bound=found.bound - 1))
+
+    tamper(boast)
+    assert main([*COMPARE[:-6], "--backends", "scipy", "--json", "out.json"]) == 1
+    message = "DISAGREEMENT: scipy claims 24 links by the margin, but its parameters have 23\n"
+    assert capsys.readouterr().err == message
+    assert written()["backends"][0]["claimed"] == 24
 
 
 @pytest.mark.usefixtures("survey_folder", "in_this_process")
@@ -290,13 +320,13 @@ def test_a_backend_given_twice(capsys):
 
 def row(backend: str, status: str, kept: float | None, bound: float | None) -> BackendRow:
     return BackendRow(
-        "milp", backend, status, None, kept, kept, bound, None, 1, 1, 1, 0.0, 0.0, None, "1"
+        "milp", backend, status, None, None, kept, kept, bound, None, 1, 1, 1, 0.0, 0.0, None, "1"
     )  # fmt: skip
 
 
 def exact_row(status: str, linked: float | None, kept: float | None, bound: float | None) -> BackendRow:
     return BackendRow(
-        "exact", None, status, None, linked, kept, bound, None, None, None, None, None, 0.0, None, "1"
+        "exact", None, status, None, None, linked, kept, bound, None, None, None, None, None, 0.0, None, "1"
     )  # fmt: skip
 
 

@@ -117,6 +117,7 @@ ROW = BackendRow(
     backend="highs",
     status="optimal",
     limit=None,
+    claimed=23.0,
     linked=23.0,
     linked_with_margin=23.0,
     linked_upper_bound=23.0,
@@ -130,7 +131,7 @@ ROW = BackendRow(
     version="1.15.1",
 )
 LATE = replace(
-    ROW, backend="scip", status="feasible", limit="time", linked=22.0, linked_with_margin=22.0,
+    ROW, backend="scip", status="feasible", limit="time", claimed=22.0, linked=22.0, linked_with_margin=22.0,
     linked_upper_bound=26.0, gap=4.0, solve_seconds=60.004,
 )  # fmt: skip
 FAILED = replace(

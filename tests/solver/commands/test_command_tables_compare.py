@@ -109,6 +109,34 @@ def test_one_that_fails_is_shown(monkeypatch):
     assert "highs: failed" in repr(result)
 
 
+@pytest.mark.parametrize("problem", ["suppress", "round", "adjust"])
+def test_when_all_fail_the_exit_code_says_so(problem, monkeypatch, capsys):
+    def broken(*_):
+        raise RuntimeError("it broke")
+
+    monkeypatch.setattr("linkrisk.solver.tables.contest.solve_isolated", broken)
+    assert main(["tables", "compare", *ASKED, "--problem", problem, "--backends", "highs,scipy"]) == 1
+    printed = capsys.readouterr()
+    line = "NO ANSWER: none of 2 answered: highs failed (it broke), scipy failed (it broke)\n"
+    assert printed.err == line
+    assert printed.out.endswith(line)
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([], "stopped before any of them was done"),
+        ([("a", "no_solution", None)], "none of 1 answered: a found nothing in its time"),
+        ([("a", "failed", None), ("b", "no_solution", 3.0)], None),
+        ([("a", "infeasible", None)], None),
+        ([("a", "interrupted", None)], None),  # by the user, who knows
+    ],
+)
+def test_what_an_answer_is(rows, said):
+    found = [replace(ROW, name=name, status=status, cost=None, bound=bound) for name, status, bound in rows]
+    assert comparing.TableComparison(tuple(found), (), {"problem": "suppress"}).no_answer == said
+
+
 def test_a_comparison_that_was_stopped():
     cancel = Cancel()
     cancel.cancel()
