@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compare, write, and print the table; 1 where claims contradict each other or the count, or none came."""
+    """Compare, write, and print the table; 1 where claims contradict each other or the count, or none is."""
     from linkrisk.datasets.microdata.writing import write_whole
     from linkrisk.solver.api.tables.compare import compare_table
     from linkrisk.solver.commands.progress import progress_line, reporter

@@ -154,7 +154,7 @@ def test_links_that_are_claimed_and_not_found_are_loud(tamper, capsys):
 
     tamper(boast)
     assert main([*COMPARE[:-6], "--backends", "scipy", "--json", "out.json"]) == 1
-    message = "DISAGREEMENT: scipy claims 24 links by the margin, but its parameters have 23\n"
+    message = "DISAGREEMENT: scipy claims 24 links, but its parameters have 23\n"
     assert capsys.readouterr().err == message
     assert written()["backends"][0]["claimed"] == 24
 
