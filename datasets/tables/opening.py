@@ -25,6 +25,9 @@ from linkrisk.datasets.tables.relations_of_codes import (
 )
 from linkrisk.datasets.tables.totals import with_sums
 
+WHOLE = (jj_files.SUFFIX, ready_tables.SUFFIX)
+"""Suffixes of files that say themselves which relations there are."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:

@@ -15,6 +15,7 @@ import psutil
 from linkrisk.datasets.microdata.formats.registry import known_suffixes
 from linkrisk.datasets.microdata.hierarchies import TREE
 from linkrisk.datasets.microdata.writing import write_whole
+from linkrisk.datasets.tables.argus import apriori, jj_files
 from linkrisk.solver.run.errors import UsageError
 
 DATA, RUNS, OWN = "data", "runs", ".linkrisk"
@@ -27,6 +28,19 @@ MASKED = "-masked"
 
 LONGEST_NAME = 120
 """Bytes; file systems take 255, and what is made of a file has a longer name."""
+FOR_TABLES = {
+    "trees": (TREE,),
+    "tables": (jj_files.SUFFIX,),
+    "apriori": (apriori.SUFFIX,),
+}
+"""Suffixes of files that are no records, but that tables are made of, by what they are."""
+
+KINDS = (
+    f"use one of {', '.join(known_suffixes())}; for tables a tree of codes ({TREE}), a JJ file "
+    f"({jj_files.SUFFIX}) or an a-priori file ({apriori.SUFFIX}); or a schema (.toml, .json)"
+)
+"""What is read, in words."""
+
 _NOT_IN_NAMES = re.compile(r"[^\w.,+=@ ()-]")
 
 
@@ -113,12 +127,8 @@ class Project:
         """
         safe = safe_name(name)
         suffix = Path(safe).suffix.lower()
-        if suffix not in (*known_suffixes(), TREE, ".toml", ".json"):
-            listed = ", ".join(known_suffixes())
-            raise UsageError(
-                f"{safe} is of no kind that is read; use one of {listed}, a tree of codes ({TREE}), or a "
-                "schema (.toml, .json)"
-            )
+        if suffix not in (*known_suffixes(), *more_suffixes(), ".toml", ".json"):
+            raise UsageError(f"{safe} is of no kind that is read; {KINDS}")
         return free_name(self.folder / DATA / safe)
 
     @property
@@ -126,10 +136,14 @@ class Project:
         """Files with records, those that runs have masked included, by name."""
         return sorted(self._files(known_suffixes()))
 
+    def for_tables(self, what: str) -> list[str]:
+        """Files of one of the kinds of `FOR_TABLES`, by name."""
+        return sorted(self._files(FOR_TABLES[what]))
+
     @property
-    def trees(self) -> list[str]:
-        """Files of nothing but a tree of codes, by name."""
-        return sorted(self._files((TREE,)))
+    def readable(self) -> list[str]:
+        """Every file that a command may be given as data, by name."""
+        return sorted(self._files((*known_suffixes(), *more_suffixes())))
 
     @property
     def schemas(self) -> list[str]:
@@ -148,6 +162,11 @@ class Project:
                     continue
                 if path.is_file() and (not of_run or path.stem.endswith(MASKED)) and self.holds(path):
                     yield path.relative_to(self.folder).as_posix()
+
+
+def more_suffixes() -> list[str]:
+    """The suffixes of `FOR_TABLES`."""
+    return [suffix for suffixes in FOR_TABLES.values() for suffix in suffixes]
 
 
 def safe_name(name: str) -> str:

@@ -56,6 +56,19 @@ def metadata_of(path: str | Path) -> Path:
     return found
 
 
+def argus_columns(path: str | Path, metadata: str | Path | None = None) -> tuple[list[str], list[str]]:
+    """Names of the explanatory variables of a table, and of what may be in its cells.
+
+    Raises
+    ------
+    DataError
+        If its metadata is missing, or cannot be read.
+    """
+    described = Path(metadata) if metadata is not None else metadata_of(path)
+    known = parse_metadata(read_text(described)[0], described, cells=True)
+    return [one.name for one in _explanatory(known)], [one.name for one in _responses(known)]
+
+
 def read_argus_table(
     path: str | Path,
     metadata: str | Path | None = None,
@@ -96,7 +109,7 @@ def read_argus_table(
     described = Path(metadata) if metadata is not None else metadata_of(path)
     known = parse_metadata(read_text(described)[0], described, cells=True)
     raw = _columns(Path(path), known)
-    codes = [one for one in known.variables if "recodable" in one.words]
+    codes = _explanatory(known)
     chosen = [_named(codes, name, described) for name in by] if by is not None else codes
     if not chosen:
         raise DataError(f"{described} has no explanatory variable; mark them with <RECODEABLE>")
@@ -112,6 +125,20 @@ def read_argus_table(
     terms = relations_of_cells(frame, trees, str(path))
     stored = stored_table(frame, terms, str(path), by=columns, trees=trees)
     return with_sums(stored) if recompute else stored
+
+
+def _explanatory(metadata: Metadata) -> list[Variable]:
+    return [one for one in metadata.variables if "recodable" in one.words]
+
+
+def _responses(metadata: Metadata) -> list[Variable]:
+    """What may be in the cells, the usual one first."""
+    answers = [
+        one
+        for one in metadata.variables
+        if "numeric" in one.words and not any(kind in one.words for kind in _NUMBERS)
+    ]
+    return [*answers, *(one for one in metadata.variables if "frequency" in one.words)]
 
 
 def _columns(path: Path, metadata: Metadata) -> pd.DataFrame:
@@ -145,13 +172,8 @@ def _numbers(
     raw: pd.DataFrame, metadata: Metadata, response: str | None, path: Path, described: Path
 ) -> dict[str, pd.Series]:
     """The columns of numbers by what they are here."""
-    answers = [
-        one
-        for one in metadata.variables
-        if "numeric" in one.words and not any(kind in one.words for kind in _NUMBERS)
-    ]
     frequency = [one for one in metadata.variables if "frequency" in one.words]
-    asked = [*answers, *frequency]
+    asked = _responses(metadata)
     if not asked:
         raise DataError(f"{described} has neither a response (<NUMERIC>) nor a frequency (<FREQUENCY>)")
     value = asked[0] if response is None else _named(asked, response, described)

@@ -10,12 +10,16 @@ from functools import partial
 from nicegui import ui
 from nicegui.events import UploadEventArguments
 
-from linkrisk.datasets.microdata.formats.registry import known_suffixes
-from linkrisk.datasets.microdata.hierarchies import TREE
 from linkrisk.solver.app.pages import layout
-from linkrisk.solver.app.project import OWN, SCHEMA_END
+from linkrisk.solver.app.project import KINDS, OWN, SCHEMA_END
 from linkrisk.solver.app.state import State
 from linkrisk.solver.run.errors import UsageError
+
+FOR_TABLES_WORDS = {
+    "tables": "Ready tables",
+    "trees": "Trees of codes, for tables",
+    "apriori": "What is known of cells, for tables",
+}
 
 
 def register(state: State) -> None:
@@ -42,9 +46,10 @@ def register(state: State) -> None:
 
     @ui.refreshable
     def _files(state: State) -> None:
+        _for_tables(state)
         names = state.project.data_files
         if not names:
-            layout.text("p", "There are none yet.", "quiet")
+            layout.text("p", "There are no files of records yet.", "quiet")
             return
         schemas = set(state.project.schemas)
         with layout.table(("File", "Size", "Schema", "What to do"), numbers=(1,)):
@@ -62,8 +67,14 @@ def register(state: State) -> None:
         others = [name for name in schemas if not name.endswith(SCHEMA_END)]
         if others:
             layout.text("p", f"Also there, as schema: {', '.join(sorted(others))}", "quiet small")
-        if state.project.trees:
-            layout.text("p", f"Trees of codes, for tables: {', '.join(state.project.trees)}", "quiet small")
+
+
+def _for_tables(state: State) -> None:
+    """Files that only tables are made of."""
+    for what, words in FOR_TABLES_WORDS.items():
+        found = state.project.for_tables(what)
+        if found:
+            layout.text("p", f"{words}: {', '.join(found)}", "quiet small")
 
 
 def _actions(name: str) -> None:
@@ -112,8 +123,7 @@ def _upload(state: State, files: Callable[[], object]) -> None:
         "for (const one of document.querySelectorAll('.q-uploader__input'))"
         " { one.tabIndex = 0; one.removeAttribute('title'); }"
     )
-    kinds = f"Read are {', '.join(known_suffixes())}, trees of codes ({TREE}), and schemas (.toml, .json)."
-    layout.text("p", kinds, "quiet small")
+    layout.text("p", f"Kinds of files: {KINDS}.", "quiet small")
 
 
 def _size(size: int) -> str:

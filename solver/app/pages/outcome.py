@@ -22,7 +22,7 @@ from linkrisk.solver.app.run_folder import (
     Run,
 )
 from linkrisk.solver.app.state import State
-from linkrisk.solver.app.table_steps import CELLS, RELATIONS
+from linkrisk.solver.app.table_steps import CELLS, MADE, RELATIONS
 
 WORDS = {
     RESULT: "the result as JSON",
@@ -33,6 +33,7 @@ WORDS = {
     INTERNAL: "all cells with status and interval: for the house",
     OUTSIDE: "the report for readers outside",
     CELLS: "the cells of the table, as they were made: for the house",
+    MADE: "the rules of the table: for the house, keep them secret",
     RELATIONS: "the relations between the cells",
     CONTRIBUTORS: "what each respondent contributed to each cell: for the house",
     RECORD: "how the file was masked, with the seed: keep it secret, it undoes the masking",

@@ -6,7 +6,7 @@ from nicegui import ui
 
 from linkrisk.solver.app.pages import layout
 from linkrisk.solver.app.pages.table_fields import Asking
-from linkrisk.solver.app.table_steps import EVERYBODY, LISTED, OUTSIDERS, SINGLETONS
+from linkrisk.solver.app.table_question import EVERYBODY, LISTED, OUTSIDERS, SINGLETONS
 
 WHO = {
     OUTSIDERS: "nobody",
@@ -33,11 +33,9 @@ def show(asking: Asking) -> None:
             asking.select("File of coalitions", asking.files(), "coalitions")
             given = asking.select("File of contributions", asking.files(), "contributors")
             asking.shown(given, lambda now: now.kind == "cells" and now.asked.contributing)
-        partly = ui.checkbox(
-            "Where a level cannot be kept from somebody, keep as much of it as possible",
-            value=asking.question.partly,
-            on_change=lambda event: asking.set("partly", bool(event.value)),
-        ).mark("partly")
+        partly = asking.checkbox(
+            "Where a level cannot be kept from somebody, keep as much of it as possible", "partly"
+        )
         asking.shown(partly, lambda now: now.asked.attacked)
         hint = layout.text(
             "p",

@@ -5,16 +5,18 @@ from __future__ import annotations
 from nicegui import ui
 
 from linkrisk.solver.app.pages import layout, table_attackers
-from linkrisk.solver.app.pages.table_fields import Asking
-from linkrisk.solver.app.pages.table_source import Source
+from linkrisk.solver.app.pages.table_fields import CELLS, MICRODATA, Asking
+from linkrisk.solver.app.pages.table_microdata import Microdata
+from linkrisk.solver.app.pages.table_ready import Ready
 from linkrisk.solver.app.run_folder import find_run, spelled
 from linkrisk.solver.app.state import State
-from linkrisk.solver.app.table_steps import TableQuestion, add_table, table_steps
-from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.app.table_question import TableQuestion
+from linkrisk.solver.app.table_steps import add_table, table_steps
+from linkrisk.solver.run.errors import INPUT_ERRORS
 
 KINDS = {
-    "cells": "A table that is there: a file with a line for each cell, and its relations",
-    "microdata": "A table of microdata: records of respondents, counted or summed by some variables",
+    CELLS: "A table that is there: a file with a line for each cell, or one of ARGUS",
+    MICRODATA: "A table of microdata: records of respondents, counted or summed by some variables",
 }
 COSTS = {
     "value": "its value",
@@ -49,7 +51,7 @@ class _Form:
     def __init__(self, state: State, question: TableQuestion) -> None:
         self._state = state
         self._asking = Asking(state, question, self._changed)
-        self._source = Source(self._asking)
+        self._sources = (Ready(self._asking), Microdata(self._asking))
 
     def show(self) -> None:
         """The form."""
@@ -65,7 +67,8 @@ class _Form:
             ui.radio(KINDS, value=asking.kind, on_change=lambda event: asking.choose_kind(event.value)).mark(
                 "kind"
             )
-        self._source.show()
+        for source in self._sources:
+            source.show()
         table_attackers.show(asking)
         with ui.element("div").classes("panel"):
             layout.text("h2", "Search")
@@ -89,14 +92,15 @@ class _Form:
         self._show_command()
 
     def _changed(self, key: str) -> None:
-        self._source.changed(key)
+        for source in self._sources:
+            source.changed(key)
         self._show_command()
 
     def _show_command(self) -> None:
         asked = self._asking.asked
         try:
             asked.check()
-        except UsageError as error:
+        except INPUT_ERRORS as error:
             said = str(error)
             self._shown.set_text(said[:1].upper() + said[1:] + ".")
             return
@@ -105,7 +109,7 @@ class _Form:
     def _start(self) -> None:
         try:
             run = add_table(self._state.queue, self._asking.asked)
-        except UsageError as error:
+        except INPUT_ERRORS as error:
             layout.say_error(str(error))
             return
         ui.navigate.to(f"/run/{run.name}")

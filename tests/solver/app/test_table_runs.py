@@ -17,7 +17,8 @@ from linkrisk.solver.app.progress import ProgressReader
 from linkrisk.solver.app.project import Project
 from linkrisk.solver.app.run_folder import State
 from linkrisk.solver.app.run_queue import Queue
-from linkrisk.solver.app.table_steps import TableQuestion, add_table, table_steps
+from linkrisk.solver.app.table_question import TableQuestion
+from linkrisk.solver.app.table_steps import add_table, table_steps
 from linkrisk.solver.charts.costs import costs
 from linkrisk.solver.commands.program import build_parser
 from linkrisk.solver.run.errors import UsageError
@@ -27,6 +28,7 @@ FILES = {
     *("output.txt", "report-outside.html", "report.html", "result.json"),
     *("table-internal.csv", "table-published.csv"),
 }
+MADE = {"table-cells.csv", "table-relations.csv", "table-rules.json"}
 
 
 @pytest.fixture
@@ -76,7 +78,7 @@ def test_a_table_of_microdata(project: Project) -> None:
     run = add_table(queue, asked)
     finished(queue, run)
     assert run.state is State.DONE, run.text("log.txt")
-    assert set(run.files()) == FILES | {"table-cells.csv", "table-relations.csv"}
+    assert set(run.files()) == FILES | MADE
     for step in table_steps(asked, "x"):
         build_parser([step[0]]).parse_args(step)
 
@@ -120,7 +122,7 @@ def test_hierarchies_and_insiders_of_microdata(project: Project) -> None:
         "region=data/regions.hrc"
     ]
     assert {"--insiders", "--as-far-as-possible"} < set(suppressed)
-    assert set(run.files()) == FILES | {"table-cells.csv", "table-relations.csv", "table-contributors.csv"}
+    assert set(run.files()) == FILES | MADE | {"table-contributors.csv"}
     assert len(pd.read_csv(run.folder / "table-cells.csv")) == 13 * 3
     assert run.result["insiders"]["attackers"] == 12
     assert "12 insiders" in answer(run)

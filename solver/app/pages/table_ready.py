@@ -1,0 +1,133 @@
+"""A table that is there: cells with relations or codes, or a file of ARGUS that says all itself."""
+
+from __future__ import annotations
+
+import pandas as pd
+from nicegui import ui
+
+from linkrisk.datasets.tables.argus import jj_files
+from linkrisk.datasets.tables.argus.ready_tables import argus_columns
+from linkrisk.datasets.tables.cells_and_relations import code_columns
+from linkrisk.solver.app.looking import look
+from linkrisk.solver.app.pages import layout
+from linkrisk.solver.app.pages.table_fields import CELLS, Asking, ColumnFields
+from linkrisk.solver.app.pages.table_hierarchies import Hierarchies
+from linkrisk.solver.run.errors import INPUT_ERRORS
+
+BY_CODES = "none: they follow from the codes"
+_DEPENDS = ("cells", "relations", "metadata", "value", "codes")
+
+
+class Ready:
+    """The panel.
+
+    Parameters
+    ----------
+    asking : Asking
+    """
+
+    def __init__(self, asking: Asking) -> None:
+        self._asking, self._columns = asking, ColumnFields(asking)
+        self._names: list[str] = []
+
+    def show(self) -> None:
+        """The panel."""
+        asking, columns = self._asking, self._columns
+        panel = asking.shown(ui.element("div").classes("panel"), lambda now: now.kind == CELLS)
+        with panel:
+            layout.text("h2", "The table")
+            with ui.element("div").classes("fields"):
+                asking.select("File of cells", asking.tables(), "cells")
+                asking.select("File of relations", asking.files(BY_CODES), "relations", _plain)
+                asking.select("Metadata of ARGUS (.rda)", asking.descriptions(), "metadata", _described)
+            self._wrong = layout.text("p", "", "bad").props("role=alert")
+            self._about()
+            layout.text("h3", "Its columns and hierarchies")
+            with ui.element("div").classes("fields"):
+                asking.shown(
+                    columns.several("Columns of codes", "codes", "none chosen: all before the values"), _named
+                )
+                columns.one("Column of values", "the usual one", "value", _named)
+                known = asking.files(more=asking.state.project.for_tables("apriori"))
+                asking.select("What is known of cells (.hst)", known, "apriori")
+            grouped = ui.element("div")
+            with asking.shown(grouped, lambda now: now.asked.by_codes):
+                self._hierarchies = Hierarchies(asking, CELLS, totals=True)
+            asking.checkbox("Compute totals again from what is below them", "recompute")
+        if asking.question.cells:
+            self._look_soon()
+
+    def _about(self) -> None:
+        layout.text(
+            "p",
+            "A line for each cell: its codes, then value, status (u sensitive, m suppressed with it, s safe, "
+            "z always published) and levels; of relations a line for each term: relation, cell, coefficient. "
+            "Or a JJ file (.jj), or cells of ARGUS (.tab, with .rda and .hrc beside them in the project), "
+            "which say themselves which relations there are.",
+            "quiet small",
+        )
+
+    def changed(self, key: str) -> None:
+        """Follow a change of the question."""
+        if key in ("cells", "metadata"):
+            self._look_soon()
+        elif key in _DEPENDS:
+            self._offer_hierarchies()
+
+    def _look_soon(self) -> None:
+        ui.timer(0.01, self._look, once=True)
+
+    async def _look(self) -> None:
+        """Find the columns of the file of cells, and offer them."""
+        question = self._asking.question
+        codes, values, error = await self._found()
+        if (question.cells, question.metadata) != (
+            self._asking.question.cells,
+            self._asking.question.metadata,
+        ):
+            return
+        self._wrong.set_text(error)
+        self._names = codes
+        self._columns.offer({"codes": codes, "value": values})
+        self._offer_hierarchies()
+
+    async def _found(self) -> tuple[list[str], list[str], str]:
+        """Columns that may hold codes, those that may hold values, and what is wrong with the file."""
+        question, project = self._asking.question, self._asking.state.project
+        if not question.cells or question.cells.endswith(jj_files.SUFFIX):
+            return [], [], ""
+        if question.whole:
+            metadata = project.inside(question.metadata) if question.metadata else None
+            try:
+                return *argus_columns(project.inside(question.cells), metadata), ""
+            except INPUT_ERRORS as error:
+                return [], [], str(error).replace(f"{project.folder}/", "")
+        found = await look(project, question.cells)
+        names = [str(column["name"]) for column in found.get("columns", ())]
+        return names, names, str(found.get("error", ""))
+
+    def _offer_hierarchies(self) -> None:
+        """Fields for the columns of codes, as a command finds them."""
+        question = self._asking.question
+        named = ["value" if name == question.value else name for name in self._names]
+        codes = list(question.codes)
+        if not codes and "value" in named:
+            codes = code_columns(pd.DataFrame(columns=named))
+        self._hierarchies.offer(codes if question.by_codes else [])
+        self._asking.follow("")
+
+
+def _plain(now: Asking) -> bool:
+    """Whether relations can be in a file of their own."""
+    return not now.asked.whole
+
+
+def _described(now: Asking) -> bool:
+    """Whether there can be metadata."""
+    asked = now.asked
+    return bool(asked.cells) and not asked.relations and not asked.cells.endswith(jj_files.SUFFIX)
+
+
+def _named(now: Asking) -> bool:
+    """Whether columns have names that can be chosen."""
+    return not now.asked.cells.endswith(jj_files.SUFFIX)
