@@ -92,11 +92,10 @@ def check_known(
     what : str
         What the names stand for.
     """
+    kind = "" if what == "column" else f" ({what})"
     for name in names:
         if name not in columns:
-            raise DataError(
-                f"{source} has no column {name!r} ({what}){suggestion(name, columns, shown_name)}"
-            )
+            raise DataError(f"{source} has no column {name!r}{kind}{suggestion(name, columns, shown_name)}")
 
 
 def check_no_duplicates(names: Sequence[str], option: str = "--attributes") -> None:

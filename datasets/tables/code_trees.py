@@ -149,8 +149,8 @@ class JoinedTrees:
             for code in leaves:
                 if not above[at[code], bottom].any():
                     raise DataError(
-                        f"the hierarchies of {self.variable!r}: the code {code!r} is in no code of the "
-                        f"{number}. one; add it there, since both sum to the same total"
+                        f"hierarchy {number} of {self.variable!r} lacks the code {code!r}, which another one "
+                        "has; add it there, since all sum to the same total"
                     )
 
     @cached_property

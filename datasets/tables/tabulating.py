@@ -199,7 +199,10 @@ def _amounts(
     if not negative and (found < 0).any():
         row = int(np.argmax(found < 0)) + 1
         other = ", or allow them (--negative)" if what == "a contribution" else ""
-        raise DataError(f"{source}, column {column!r}, row {row}: {what} is negative; leave it out{other}")
+        raise DataError(
+            f"{source}, column {column!r}, row {row}: {what} is negative; correct it, or leave the record "
+            f"out{other}"
+        )
     return found
 
 

@@ -52,7 +52,7 @@ def _of_lines(lines: Sequence[tuple[int, str]], total: str) -> dict[str, str]:
 def _of_pairs(frame: pd.DataFrame, total: str, path: str) -> dict[str, str]:
     missing = next((name for name in ("code", "parent") if name not in frame.columns), None)
     if missing is not None:
-        raise DataError(f"{path} has no column {missing!r} (column); there are: {', '.join(frame.columns)}")
+        raise DataError(f"{path} has no column {missing!r}; there are: {', '.join(frame.columns)}")
     parents: dict[str, str] = {}
     for row, (code, parent) in enumerate(zip(frame["code"], frame["parent"], strict=True), start=1):
         if pd.isna(code) or pd.isna(parent):

@@ -36,7 +36,7 @@ FOR_TABLES = {
 """Suffixes of files that are no records, but that tables are made of, by what they are."""
 
 KINDS = (
-    f"use one of {', '.join(known_suffixes())}; for tables a tree of codes ({TREE}), a JJ file "
+    f"{', '.join(known_suffixes())}; for tables a tree of codes ({TREE}), a JJ file "
     f"({jj_files.SUFFIX}) or an a-priori file ({apriori.SUFFIX}); or a schema (.toml, .json)"
 )
 """What is read, in words."""
@@ -128,7 +128,7 @@ class Project:
         safe = safe_name(name)
         suffix = Path(safe).suffix.lower()
         if suffix not in (*known_suffixes(), *more_suffixes(), ".toml", ".json"):
-            raise UsageError(f"{safe} is of no kind that is read; {KINDS}")
+            raise UsageError(f"{safe} is of no kind that is read; use one of {KINDS}")
         return free_name(self.folder / DATA / safe)
 
     @property

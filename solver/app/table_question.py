@@ -199,13 +199,17 @@ class TableQuestion:
             raise UsageError("who attacks knows what it contributed: choose the file of contributions")
 
     def _check_making(self) -> None:
+        from linkrisk.formulations.tables.primary_rules import RequestRule
         from linkrisk.solver.api.tables.rules import primary_rule
 
         if not self.by:
             raise UsageError("a table of microdata needs explanatory variables: choose one or more")
         if not self.rules and not self.manual:
             raise UsageError("a table of microdata needs a rule, such as p=10: write at least one")
-        for rule in self.rules:
-            primary_rule(rule)
+        known = [primary_rule(rule) for rule in self.rules]
+        if not self.request and any(isinstance(rule, RequestRule) for rule in known):
+            raise UsageError("the request rule needs a column: choose who asked for protection")
         if self.cost == "given" and not self.cost_column and not self.manual:
-            raise UsageError("the cost of a cell is to be given: choose the column of costs, or another cost")
+            raise UsageError(
+                "the cost of a cell is in a column: choose that of the microdata, or another cost"
+            )

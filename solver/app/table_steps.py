@@ -92,8 +92,8 @@ def add_table(queue: Queue, question: TableQuestion) -> Run:
     run = queue.folder("tables")
     steps = table_steps(question, f"{RUNS}/{run.name}")
     if question.microdata:
-        title = f"Table of {Path(question.microdata).name} by {', '.join(question.by)}, protected"
+        title = f"Table of {Path(question.microdata).name} by {' and '.join(question.by)}"
     else:
-        title = f"Table of {Path(question.cells).name}, protected"
+        title = f"Table of {Path(question.cells).name}"
     asked = asdict(question)
     return queue.add("tables", title, steps, run=run, inputs=question.inputs, asked=asked)

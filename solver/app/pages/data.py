@@ -74,7 +74,12 @@ def _for_tables(state: State) -> None:
     for what, words in FOR_TABLES_WORDS.items():
         found = state.project.for_tables(what)
         if found:
-            layout.text("p", f"{words}: {', '.join(found)}", "quiet small")
+            with layout.text("p", "", "quiet small"):
+                layout.text("span", f"{words}: ")
+                for at, name in enumerate(found):
+                    layout.text("span", ", " if at else "")
+                    target = layout.address("/tables", cells=name)
+                    ui.link(name, target) if what == "tables" else layout.text("span", name)
 
 
 def _actions(name: str) -> None:
@@ -123,7 +128,7 @@ def _upload(state: State, files: Callable[[], object]) -> None:
         "for (const one of document.querySelectorAll('.q-uploader__input'))"
         " { one.tabIndex = 0; one.removeAttribute('title'); }"
     )
-    layout.text("p", f"Kinds of files: {KINDS}.", "quiet small")
+    layout.text("p", f"Read are {KINDS}.", "quiet small")
 
 
 def _size(size: int) -> str:

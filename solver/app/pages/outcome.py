@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 from urllib.parse import quote
 
 from nicegui import ui
@@ -13,6 +15,7 @@ from linkrisk.solver.app.run_folder import (
     CERTIFICATE,
     CONTRIBUTORS,
     INTERNAL,
+    OUTPUT,
     OUTSIDE,
     PUBLISHED,
     RECORD,
@@ -21,6 +24,7 @@ from linkrisk.solver.app.run_folder import (
     VERIFICATION,
     Run,
 )
+from linkrisk.solver.app.run_folder import State as RunState
 from linkrisk.solver.app.state import State
 from linkrisk.solver.app.table_steps import CELLS, MADE, RELATIONS
 
@@ -43,6 +47,9 @@ WORDS = {
 def show(state: State, run: Run) -> None:
     """All of it."""
     files, command = run.files(), run.command
+    failed = run.state is RunState.FAILED and not run.result
+    if failed:
+        _again(command, run)
     if command["kind"] == "mask":
         _after_masking(run, files)
     if command["kind"] == "sweep" and run.result:
@@ -57,19 +64,30 @@ def show(state: State, run: Run) -> None:
         ).classes("report")
         ui.link("Open the report alone", f"/report/{run.name}", new_tab=True)
     layout.text("h2", "Files")
-    with layout.table(("File", "What it is")):
-        for name in files:
-            target = layout.download_address(f"runs/{run.name}/{name}")
-            what = WORDS.get(name, "the masked file" if "-masked" in name else "")
-            if name != "output.txt":
-                layout.row((partial(ui.link, name, target), what))
-        schema = command.get("inputs", {}).get("schema")
-        if schema:
-            layout.row((lambda: ui.link(schema, layout.download_address(schema)), "the schema"))
+    _files(run, [name for name in files if name != OUTPUT], command.get("inputs", {}).get("schema"))
     ui.link("All as one zip, with the commands", f"/zip/{quote(run.name)}").mark("zip")
     layout.text("h2", "The same again")
     layout.text("p", "In the project folder these commands do the same:", "quiet small")
     layout.code(commands_text(run) if len(run.lines) > 1 else "\n".join(run.lines))
+    if not failed:
+        _again(command, run)
+
+
+def _files(run: Run, files: list[str], schema: str | None) -> None:
+    """Its files one by one, where there are any."""
+    if not (files or schema):
+        return
+    with layout.table(("File", "What it is")):
+        for name in files:
+            target = layout.download_address(f"runs/{run.name}/{name}")
+            what = WORDS.get(name, "the masked file" if "-masked" in name else "")
+            layout.row((partial(ui.link, name, target), what))
+        if schema:
+            layout.row((lambda: ui.link(schema, layout.download_address(schema)), "the schema"))
+
+
+def _again(command: Mapping[str, Any], run: Run) -> None:
+    """The way to a page where all that was asked is chosen already."""
     if command["kind"] == "tables":
         ui.link("Ask again with other settings", layout.address("/tables", again=run.name))
     elif command["kind"] != "mask":

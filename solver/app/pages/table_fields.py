@@ -77,7 +77,7 @@ class Asking:
     def descriptions(self) -> dict[str, str]:
         """Files that say what the columns of others are."""
         names = [name for name in self.state.project.data_files if name.endswith(METADATA)]
-        return {"": "beside it, of the same name", **{name: name for name in names}}
+        return {"": "the one beside a .tab, if any", **{name: name for name in names}}
 
     def select(
         self, label: str, options: Mapping[str, str], key: str, when: Callable[[Asking], bool] | None = None

@@ -31,7 +31,7 @@ class Hierarchies:
 
     def __init__(self, asking: Asking, kind: str, *, totals: bool = False) -> None:
         self._asking, self._kind, self._totals = asking, kind, totals
-        self._place = ui.element("div").classes("fields")
+        self._place = ui.element("div").classes("" if totals else "fields")
         self._about = layout.text("p", ABOUT, "quiet small")
         self._about.set_visibility(False)
 
@@ -44,8 +44,11 @@ class Hierarchies:
         self._place.clear()
         with self._place:
             for name in names:
-                self._trees(name)
-                if self._totals:
+                if not self._totals:
+                    self._trees(name)
+                    continue
+                with ui.element("div").classes("fields"):  # side by side, as they belong together
+                    self._trees(name)
                     self._total(name)
 
     def _trees(self, name: str) -> None:
@@ -66,6 +69,5 @@ class Hierarchies:
             self._asking.set("totals", (*others, *([(name, code)] if code else [])))
 
         chosen = dict(self._asking.question.totals).get(name, "")
-        ui.input(f"Total of {name}", value=chosen, placeholder="Total", on_change=change).mark(
-            f"total-{name}"
-        )
+        field = ui.input(f"Total of {name}", value=chosen, placeholder="Total", on_change=change)
+        field.props("stack-label").mark(f"total-{name}")

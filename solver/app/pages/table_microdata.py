@@ -97,7 +97,7 @@ class Microdata:
                 layout.text("dd", words)
         with ui.element("div").classes("fields"):
             self._columns.one("Who asked for protection", NONE, "request", _requested)
-            self._columns.one("Rules look at", "what is summed", "shadow")
+            self._columns.one("Rules look at (shadow variable)", "what is summed", "shadow")
             asking.select("Protection", PROTECTIONS, "protection")
             asking.select("File of statuses by hand", asking.files(), "manual")
             asking.shown(
@@ -115,7 +115,7 @@ class Microdata:
         asking = self._asking
         with ui.element("div").classes("fields"):
             asking.select("Cells without respondents", EMPTY, "empty")
-            self._columns.one("Costs of cells", NONE, "cost_column")
+            self._columns.one("Column of costs", NONE, "cost_column", lambda now: now.asked.cost == "given")
         asking.checkbox("Amounts may be below zero; rules then take them without their sign", "negative")
 
     def _set_rules(self, event: Any) -> None:

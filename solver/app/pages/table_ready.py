@@ -5,8 +5,7 @@ from __future__ import annotations
 import pandas as pd
 from nicegui import ui
 
-from linkrisk.datasets.tables.argus import jj_files
-from linkrisk.datasets.tables.argus.ready_tables import argus_columns
+from linkrisk.datasets.tables.argus import jj_files, ready_tables
 from linkrisk.datasets.tables.cells_and_relations import code_columns
 from linkrisk.solver.app.looking import look
 from linkrisk.solver.app.pages import layout
@@ -29,6 +28,7 @@ class Ready:
     def __init__(self, asking: Asking) -> None:
         self._asking, self._columns = asking, ColumnFields(asking)
         self._names: list[str] = []
+        self._error = ""
 
     def show(self) -> None:
         """The panel."""
@@ -44,10 +44,8 @@ class Ready:
             self._about()
             layout.text("h3", "Its columns and hierarchies")
             with ui.element("div").classes("fields"):
-                asking.shown(
-                    columns.several("Columns of codes", "codes", "none chosen: all before the values"), _named
-                )
-                columns.one("Column of values", "the usual one", "value", _named)
+                asking.shown(columns.several("Columns of codes", "codes", "none chosen: all"), _named)
+                columns.one("Column of values", "value; of ARGUS the first one", "value", _named)
                 known = asking.files(more=asking.state.project.for_tables("apriori"))
                 asking.select("What is known of cells (.hst)", known, "apriori")
             grouped = ui.element("div")
@@ -86,7 +84,7 @@ class Ready:
             self._asking.question.metadata,
         ):
             return
-        self._wrong.set_text(error)
+        self._error = error
         self._names = codes
         self._columns.offer({"codes": codes, "value": values})
         self._offer_hierarchies()
@@ -99,7 +97,7 @@ class Ready:
         if question.whole:
             metadata = project.inside(question.metadata) if question.metadata else None
             try:
-                return *argus_columns(project.inside(question.cells), metadata), ""
+                return *ready_tables.argus_columns(project.inside(question.cells), metadata), ""
             except INPUT_ERRORS as error:
                 return [], [], str(error).replace(f"{project.folder}/", "")
         found = await look(project, question.cells)
@@ -113,8 +111,16 @@ class Ready:
         codes = list(question.codes)
         if not codes and "value" in named:
             codes = code_columns(pd.DataFrame(columns=named))
+        self._wrong.set_text(self._error or self._missing(named))
         self._hierarchies.offer(codes if question.by_codes else [])
         self._asking.follow("")
+
+    def _missing(self, named: list[str]) -> str:
+        """What the file of cells lacks."""
+        question = self._asking.question
+        if not named or question.whole or "value" in named:
+            return ""
+        return f"{question.cells} has no column 'value': choose the column of values, or another file"
 
 
 def _plain(now: Asking) -> bool:
@@ -125,7 +131,8 @@ def _plain(now: Asking) -> bool:
 def _described(now: Asking) -> bool:
     """Whether there can be metadata."""
     asked = now.asked
-    return bool(asked.cells) and not asked.relations and not asked.cells.endswith(jj_files.SUFFIX)
+    of_argus = asked.cells.endswith(ready_tables.SUFFIX) or len(now.descriptions()) > 1
+    return bool(asked.cells) and of_argus and _named(now) and not asked.relations
 
 
 def _named(now: Asking) -> bool:

@@ -15,14 +15,14 @@ from linkrisk.solver.app.table_steps import add_table, table_steps
 from linkrisk.solver.run.errors import INPUT_ERRORS
 
 KINDS = {
-    CELLS: "A table that is there: a file with a line for each cell, or one of ARGUS",
+    CELLS: "A ready table: a file with a line for each cell, or one of ARGUS",
     MICRODATA: "A table of microdata: records of respondents, counted or summed by some variables",
 }
 COSTS = {
     "value": "its value",
     "unit": "one for each cell",
     "log": "logarithm of its value",
-    "given": "as the column cost says",
+    "given": "as a column says",
 }
 METHODS = {
     "auto": "what fits its size",
@@ -63,6 +63,10 @@ class _Form:
             "quiet",
         )
         asking = self._asking
+        if not self._state.project.readable:
+            with layout.text("p", ""):
+                layout.text("span", "The project has no files yet: ")
+                ui.link("bring them on the page Data", "/")
         with ui.element("div").classes("panel"):
             ui.radio(KINDS, value=asking.kind, on_change=lambda event: asking.choose_kind(event.value)).mark(
                 "kind"
@@ -84,7 +88,9 @@ class _Form:
                 "heuristic is the quickest. All end in an audit over all relations.",
                 "quiet small",
             )
-        layout.button("Start", self._start).mark("start")
+        with ui.element("div").classes("lines"):
+            layout.button("Start", self._start).mark("start")
+            self._missing = layout.text("span", "", "quiet").props("role=status aria-live=polite")
         layout.text("h2", "The command")
         words = "What is started is this, in the project folder; typed there it does the same."
         layout.text("p", words, "quiet small")
@@ -102,8 +108,10 @@ class _Form:
             asked.check()
         except INPUT_ERRORS as error:
             said = str(error)
-            self._shown.set_text(said[:1].upper() + said[1:] + ".")
+            self._missing.set_text(said[:1].upper() + said[1:] + ".")
+            self._shown.set_text("It is shown when nothing is missing.")
             return
+        self._missing.set_text("")
         self._shown.set_text("\n".join(spelled(step) for step in table_steps(asked, "runs/NNNN-tables")))
 
     def _start(self) -> None:

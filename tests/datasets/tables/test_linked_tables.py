@@ -185,7 +185,7 @@ def test_the_stricter_of_two_statuses_holds():
         (
             {"region": ["Total"], "value": [1]},
             {"hierarchies": {"region": ["county.csv", "short.csv"]}},
-            "the hierarchies of 'region': the code 'N1' is in no code of the 2. one; add it there",
+            "hierarchy 2 of 'region' lacks the code 'N1', which another one has; add it there",
         ),
         (
             {"region": ["Total"], "value": [1]},

@@ -124,7 +124,9 @@ def test_shadow_costs_and_requests():
 
 def test_negative_contributions():
     frame = pd.DataFrame({"v": list("aab"), "x": [30, -29, 5]})
-    with pytest.raises(DataError, match="column 'x', row 2: a contribution is negative; leave it out"):
+    with pytest.raises(
+        DataError, match="column 'x', row 2: a contribution is negative; correct it, or leave the record out"
+    ):
         make_table(frame, ["v"], response="x")
     made = make_table(frame, ["v"], response="x", rules=["nk=1,60"], negative=True).cells
     assert made["value"].tolist() == [6, 1, 5]
@@ -202,7 +204,11 @@ def test_statuses_that_are_none(text, message, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        ({"weight": "low"}, DataError, "column 'low', row 1: a weight is negative; leave it out"),
+        (
+            {"weight": "low"},
+            DataError,
+            "column 'low', row 1: a weight is negative; correct it, or leave the record out",
+        ),
         ({"weight": "w", "holding": "h"}, DataError, "choose the weighting sample or known"),
         ({"weights_in_rules": "all"}, UsageError, "unknown weights in rules 'all': choose expanded, sample"),
         ({"protection": "down"}, UsageError, "unknown protection 'down': choose both, upper, sliding"),
@@ -210,7 +216,11 @@ def test_statuses_that_are_none(text, message, tmp_path, monkeypatch):
         ({"rules": ["request=70"]}, UsageError, "the request rule needs the column of who asked"),
         ({"rules": ["request=70"], "request": "w"}, DataError, "there is no request 2.5; it is 1 or 2, or 0"),
         ({"respondent": "r"}, DataError, "column 'r', row 1: no respondent; give each record one"),
-        ({"cost": "low"}, DataError, "column 'low', row 1: a cost is negative; leave it out"),
+        (
+            {"cost": "low"},
+            DataError,
+            "column 'low', row 1: a cost is negative; correct it, or leave the record out",
+        ),
         ({"shadow": "none"}, DataError, "has no column 'none'"),
     ],
 )

@@ -12,7 +12,8 @@ from cli_runs import check_golden
 from linkrisk.solver.app.run_folder import runs_of, spelled
 from linkrisk.solver.app.run_queue import Queue
 from linkrisk.solver.app.steps import Question, add_fit, add_mask, add_masked_risk, add_risk, add_sweep
-from linkrisk.solver.app.table_steps import TableQuestion, add_table
+from linkrisk.solver.app.table_question import TableQuestion
+from linkrisk.solver.app.table_steps import add_table
 
 METHODS = ["noise percent=10", "microaggregation k=3,5"]
 
@@ -42,6 +43,10 @@ def kept(tmp_path: Path) -> dict[str, object]:
         queue,
         TableQuestion(microdata=original, by=("age",), hierarchies=trees, method="modular", **insiders),
     )
+    both = (("age", "data/county.hrc"), ("age", "data/zone.csv"))
+    columns = {"response": "income", "weight": "w", "weights_in_rules": "known", "holding": "group"}
+    add_table(queue, TableQuestion(microdata=original, by=("age",), hierarchies=both, **columns))
+    add_table(queue, TableQuestion("data/ready.tab", metadata="data/other.rda", apriori="data/known.hst"))
     found = {}
     for run in reversed(runs_of(project)):
         command = {key: value for key, value in run.command.items() if key != "created"}

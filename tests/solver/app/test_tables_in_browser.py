@@ -1,0 +1,139 @@
+"""The page of tables in a real browser: from files, columns and rules to a grid; what is wrong is said."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from app_pages import IN_BROWSER, base, choose, choose_several, no_serious_violation
+from table_files import write_table_files
+
+from linkrisk import open_table
+from linkrisk.datasets.microdata.writing import write_all
+from linkrisk.datasets.tables.writing import internal_files
+
+pytestmark = IN_BROWSER
+
+
+def test_a_table_is_protected_and_its_grid_is_seen(page: Any, address: str, folder: Path) -> None:
+    write_table_files(folder / "data")
+    page.goto(f"{base(address)}/tables")
+    for label, name in (("File of cells", "data/cells.csv"), ("File of relations", "data/relations.csv")):
+        page.get_by_label(label, exact=True).click()
+        page.get_by_role("option", name=name).click()
+        page.get_by_role("option").first.wait_for(state="hidden")  # both lists name the same files
+    page.get_by_role("button", name="Start").click()
+    page.get_by_text(re.compile("^done$")).wait_for()
+    assert "Both sensitive cells are protected" in page.locator(".headline").inner_text()
+    report = page.frame_locator("iframe")
+    report.locator(".cells td").nth(9).hover()
+    assert "an outsider finds 7 to 13" in report.locator(".cells .said").inner_text()
+    for name in ("table-published.csv", "table-internal.csv", "report-outside.html"):
+        page.get_by_role("link", name=name).wait_for()
+    no_serious_violation(page)
+
+
+def test_hierarchies_and_insiders_are_asked_for(page: Any, address: str, folder: Path) -> None:
+    lines = [f"f{at},{'NS'[at % 2]}{at % 4},{'ab'[at % 3 % 2]},{10 + at}" for at in range(24)]
+    (folder / "data" / "firms.csv").write_text("\n".join(["firm,region,size,turnover", *lines]) + "\n")
+    (folder / "data" / "regions.hrc").write_text("N\n@N0\n@N2\nS\n@S1\n@S3\n")
+    page.goto(f"{base(address)}/tables")
+    page.get_by_text("A table of microdata").click()
+    choose(page, "File of microdata", "data/firms.csv")
+    choose_several(page, "By", "region", "size")
+    choose(page, "What is summed", "turnover")
+    choose_several(page, "Hierarchy of region", "data/regions.hrc")
+    assert not page.get_by_label("Names of respondents").is_visible()
+    choose(page, "Besides outsiders", "every respondent")
+    choose(page, "Names of respondents", "firm")
+    page.get_by_text("Where a level cannot be kept").click()
+    choose(page, "Method", "optimal")
+    shown = page.locator("pre.code").inner_text()
+    for word in ("--hierarchy region=data/regions.hrc", "--respondent firm", "--as-far-as-possible"):
+        assert word in shown
+    no_serious_violation(page)
+    page.set_viewport_size({"width": 400, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") == 400
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.get_by_role("button", name="Start").click()
+    page.get_by_text(re.compile("^(done|failed)$")).wait_for()
+    assert "insiders" in page.locator(".headline").inner_text()
+    page.get_by_role("link", name="table-contributors.csv").wait_for()
+    page.locator(".course svg").first.wait_for()
+    page.get_by_role("link", name="Ask again with other settings").click()
+    page.get_by_text("--as-far-as-possible").wait_for()
+    no_serious_violation(page)
+
+
+def test_a_ready_file_and_what_is_wrong_with_one(
+    page: Any, address: str, folder: Path, tmp_path: Path
+) -> None:
+    (folder / "data" / "people of a town.csv").write_text("age,region\n30,N\n40,S\n")
+    cells = {"region": ["Total", "a", "b", "c"], "value": [9, 2, 3, 4]}
+    table = open_table(
+        pd.DataFrame({**cells, "status": ["z", "u", "s", "s"], "upper_protection": [0, 1, 0, 0]})
+    )
+    given = tmp_path / "ready.jj"
+    write_all(internal_files(table, given))
+    page.goto(base(address))
+    page.locator("input[type=file]").set_input_files(given)
+    page.get_by_role("link", name="data/ready.jj").click()
+    page.get_by_text("--table data/ready.jj").wait_for()
+    assert not page.get_by_label("File of relations").is_visible()
+    no_serious_violation(page)
+    choose(page, "File of cells", "data/people of a town.csv")
+    wrong = page.get_by_text("has no column 'value': choose the column of values, or another file")
+    wrong.wait_for()
+    assert page.get_by_label("File of relations").is_visible()
+    choose(page, "Column of values", "age")
+    wrong.wait_for(state="hidden")
+    no_serious_violation(page)
+    choose(page, "File of cells", "data/ready.jj")
+    page.get_by_text("--table data/ready.jj").wait_for()
+    page.get_by_role("button", name="Start").click()
+    page.get_by_text(re.compile("^(done|failed)$")).wait_for()
+    assert "is protected" in page.locator(".headline").inner_text()
+
+
+def test_weights_holdings_and_two_hierarchies_are_asked_for(page: Any, address: str, folder: Path) -> None:
+    lines = [f"g{at // 2},R{at % 4},{10 + at},{1 + at % 3}" for at in range(24)]
+    (folder / "data" / "weighted.csv").write_text("\n".join(["group,region,turnover,weight", *lines]) + "\n")
+    for name, below in (("county", "NNSS"), ("zone", "EWEW")):
+        tree = "".join(f"R{at},{parent}\n" for at, parent in enumerate(below))
+        above = "".join(f"{parent},Total\n" for parent in sorted(set(below)))
+        (folder / "data" / f"{name}.csv").write_text(f"code,parent\n{above}{tree}")
+    page.goto(f"{base(address)}/tables")
+    page.get_by_text("A table of microdata").click()
+    choose(page, "File of microdata", "data/weighted.csv")
+    page.get_by_text("needs explanatory variables: choose one or more").wait_for()
+    choose_several(page, "By", "region")
+    choose(page, "What is summed", "turnover")
+    choose(page, "Holdings", "group")
+    assert not page.get_by_label("Weights in rules").is_visible()
+    choose(page, "Sampling weights", "weight")
+    choose(page, "Weights in rules", "respondents know weights")
+    choose_several(page, "Hierarchy of region", "data/county.csv", "data/zone.csv")
+    page.get_by_label("Rules, one a line").fill("p=ten")
+    page.get_by_text("'p=ten' is no rule").wait_for()
+    page.get_by_label("Rules, one a line").fill("request=70")
+    page.get_by_text("choose who asked for protection").wait_for()
+    assert page.get_by_label("Who asked for protection").is_visible()
+    page.get_by_label("Rules, one a line").fill("frequency=8")
+    page.get_by_text("--rule frequency=8").wait_for()
+    shown = page.locator("pre.code").inner_text()
+    for word in (
+        *("--weight weight --weights-in-rules known", "--holding group"),
+        "--hierarchy region=data/county.csv --hierarchy region=data/zone.csv",
+    ):
+        assert word in shown.replace("\n", " ")
+    no_serious_violation(page)
+    page.set_viewport_size({"width": 400, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") == 400
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.get_by_role("button", name="Start").click()
+    page.get_by_text(re.compile("^(done|failed)$")).wait_for()
+    assert "protected from outsiders" in page.locator(".headline").inner_text()
+    page.get_by_role("link", name="Ask again with other settings").click()
+    page.get_by_text("--hierarchy region=data/zone.csv").wait_for()

@@ -1,0 +1,51 @@
+"""What tests do in pages of the application: choose of lists, and look for what hinders readers."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+from typing import Any
+
+import pytest
+
+SCRIPT = "<script>alert(1)</script>"
+
+MISSING = [
+    name
+    for name in ("nicegui", "playwright", "axe_playwright_python")
+    if importlib.util.find_spec(name) is None
+]
+IN_BROWSER = [
+    pytest.mark.browser,
+    pytest.mark.skipif(bool(MISSING), reason=f"needs {', '.join(MISSING)}"),
+    pytest.mark.skipif(shutil.which("chromium") is None, reason="needs chromium"),
+]
+"""Marks of tests that need a browser, and what drives it."""
+
+
+def base(address: str) -> str:
+    return address.split("/?")[0]
+
+
+def no_serious_violation(page: Any) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page).response["violations"]
+    serious = [one for one in found if one["impact"] in ("serious", "critical")]
+    assert [(one["id"], one["nodes"][0]["html"]) for one in serious] == []
+
+
+def choose(page: Any, label: str, option: str) -> None:
+    """Choose of a list; the next one is opened when this one has closed."""
+    page.get_by_label(label, exact=True).click()
+    page.get_by_role("option", name=option, exact=True).click()
+    page.get_by_role("option").first.wait_for(state="hidden")
+
+
+def choose_several(page: Any, label: str, *options: str) -> None:
+    """Choose some of a list, which stays open until it is left."""
+    page.get_by_label(label, exact=True).click()
+    for option in options:
+        page.get_by_role("option", name=option, exact=True).click()
+    page.keyboard.press("Escape")
+    page.get_by_role("option").first.wait_for(state="hidden")
