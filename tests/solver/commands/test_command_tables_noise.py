@@ -171,7 +171,7 @@ def test_odd_and_small_cells():
         ([*NOISE, "--json", "firms.csv"], "--json would overwrite the --input file: give another name"),
         (
             ["--noise", "firms.csv", "--share", "0.1"],
-            "firms.csv has no column 'i' (column); there are: region, size, turnover, w, key",
+            "firms.csv has no column 'i'; there are: region, size, turnover, w, key",
         ),
     ],
 )
