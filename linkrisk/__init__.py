@@ -7,9 +7,11 @@ What it offers as functions is here (``from linkrisk import fit``); its rooms ar
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # that of `typing` takes milliseconds, in which Ctrl-C would print a traceback
 if TYPE_CHECKING:
+    from typing import Any
+
     from linkrisk.solver import Cancel as Cancel
     from linkrisk.solver import WorstCaseLinkage as WorstCaseLinkage
     from linkrisk.solver import adjust_table as adjust_table

@@ -6,9 +6,11 @@ May import `linkrisk.formulations` and `linkrisk.datasets`; neither may import t
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # that of `typing` takes milliseconds, in which Ctrl-C would print a traceback
 if TYPE_CHECKING:
+    from typing import Any
+
     from linkrisk.solver.api.compare import compare as compare
     from linkrisk.solver.api.estimator import WorstCaseLinkage as WorstCaseLinkage
     from linkrisk.solver.api.evaluate import evaluate as evaluate

@@ -1,6 +1,11 @@
 """Run `python -m solver`."""
 
-from linkrisk.solver.commands.program import run_program
+import sys
 
 if __name__ == "__main__":
-    run_program()
+    try:
+        from linkrisk.__main__ import start
+
+        start()
+    except KeyboardInterrupt:  # before `start` has begun
+        sys.exit("interrupted")

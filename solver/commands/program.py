@@ -17,7 +17,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn, TextIO
 
 from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError
-from linkrisk.solver.run.interruption import hold_interrupt, interrupt_blocked, unblock_interrupt
+from linkrisk.solver.run.interruption import (
+    end_with,
+    hold_interrupt,
+    interrupt_blocked,
+    unblock_interrupt,
+)
 
 COMMANDS = {
     "fit": "find the distance that re-identifies the most records, with an upper bound",
@@ -133,7 +138,11 @@ def run_program() -> NoReturn:
         if {" ".join(sys.argv[1:2]), " ".join(sys.argv[1:3])} & set(SEARCHING):
             hold_interrupt()
         unblock_interrupt()
-    _leave(main())
+    try:
+        code = main()
+    except SystemExit as end:  # after --help and --version
+        code = int(end.code or 0)
+    _leave(code)
 
 
 def _leave(code: int) -> NoReturn:
@@ -142,6 +151,7 @@ def _leave(code: int) -> NoReturn:
     All is written by then. The end of Python would wait for such a search, or abort where it is in compiled
     code.
     """
+    end_with(code)
     # A command that searches nothing has not imported it.
     limits = sys.modules.get("linkrisk.solver.run.limits")
     if limits is not None and limits.still_working():

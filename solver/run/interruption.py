@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, Protocol
 
@@ -107,7 +109,7 @@ def hold_interrupt() -> None:
     without an interval. The next `interruptible` takes over.
     """
     before = signal.getsignal(signal.SIGINT)
-    if before is signal.default_int_handler:  # and not where a program is to pass over Ctrl-C
+    if callable(before):  # and not where a program is to pass over Ctrl-C
         signal.signal(signal.SIGINT, _Held(before))
 
 
@@ -122,6 +124,19 @@ class _Held:
         if self.heard:
             raise KeyboardInterrupt
         self.heard = True
+
+
+def end_with(code: int) -> None:
+    """Let Ctrl-C end the process at once from now on, with this exit code: all is written, and nothing runs.
+
+    Otherwise it would be a traceback from whatever Python does at its end.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        return
+    with suppress(ValueError):  # not the main thread
+        signal.signal(signal.SIGINT, lambda *_: os._exit(code))
+        # Python forgets handlers before its modules go.
+        atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
 
 
 def block_interrupt() -> None:

@@ -18,7 +18,8 @@ from pathlib import Path
 import pytest
 from cli_runs import PAIR, check_golden, without_seconds
 
-from linkrisk.solver.commands.program import main, run_program
+import linkrisk.__main__
+from linkrisk.solver.commands.program import main
 from linkrisk.solver.commands.progress import SILENT, ProgressLine, ProgressLog, progress_line
 from linkrisk.solver.run.progress import MEASURES, Progress
 
@@ -54,7 +55,7 @@ def test_evaluate_names_the_default_pair(tmp_path, capsys):
 def test_the_console_script_is_this_program():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     module, _, function = project["scripts"]["linkrisk"].partition(":")
-    assert getattr(importlib.import_module(module), function) is run_program
+    assert getattr(importlib.import_module(module), function) is linkrisk.__main__.start
     script = Path(sys.executable).with_name("linkrisk")
     if not script.exists():
         pytest.skip("the project is not installed in this environment, so there is no console script")
