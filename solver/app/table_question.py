@@ -37,6 +37,8 @@ class TableQuestion:
         Instead of them, a file with a record for each respondent.
     by : tuple of str
         Its explanatory variables.
+    linked : tuple of tuple of str
+        Those of further tables of the same microdata, which are linked.
     response : str
         What is summed; empty where records are counted.
     rules : tuple of str
@@ -76,6 +78,8 @@ class TableQuestion:
         As `tables suppress --method` reads it.
     cost : str
         Of a cell that is suppressed.
+    exact : bool
+        Whether levels are decided in rational numbers.
     seconds : float
         Time limit.
     seed : int
@@ -85,6 +89,7 @@ class TableQuestion:
     relations: str = ""
     microdata: str = ""
     by: tuple[str, ...] = ()
+    linked: tuple[tuple[str, ...], ...] = ()
     response: str = ""
     rules: tuple[str, ...] = ("p=10",)
     hierarchies: tuple[tuple[str, str], ...] = ()
@@ -113,6 +118,7 @@ class TableQuestion:
     partly: bool = False
     method: str = AUTOMATIC
     cost: str = "value"
+    exact: bool = False
     seconds: float = 60.0
     seed: int = 0
 
@@ -124,6 +130,7 @@ class TableQuestion:
         for what in FILES:
             if known.get(what) not in files:
                 known.pop(what, None)
+        known["linked"] = tuple(tuple(names) for names in known.get("linked", ()))
         for what in ("hierarchies", "totals"):
             known[what] = tuple((name, said) for name, said in known.get(what, ()))
         known["hierarchies"] = tuple(one for one in known["hierarchies"] if one[1] in files)
@@ -154,6 +161,11 @@ class TableQuestion:
         return {what: name for what, name in named.items() if name}
 
     @property
+    def variables(self) -> tuple[str, ...]:
+        """The explanatory variables of all its tables, each once."""
+        return tuple(dict.fromkeys(name for names in (self.by, *self.linked) for name in names))
+
+    @property
     def whole(self) -> bool:
         """Whether the file of cells says itself which relations there are."""
         return bool(self.cells) and (bool(self.metadata) or Path(self.cells).suffix.lower() in WHOLE)
@@ -177,7 +189,7 @@ class TableQuestion:
     def trees(self) -> tuple[tuple[str, str], ...]:
         """The hierarchies that count: those of chosen variables, or of codes that relations follow from."""
         if self.microdata:
-            return tuple(one for one in self.hierarchies if one[0] in self.by and one[1])
+            return tuple(one for one in self.hierarchies if one[0] in self.variables and one[1])
         chosen = self.codes or [name for name, _ in self.hierarchies]
         return tuple(one for one in self.hierarchies if self.by_codes and one[0] in chosen and one[1])
 

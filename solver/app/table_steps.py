@@ -28,6 +28,7 @@ def table_steps(question: TableQuestion, folder: str) -> list[list[str]]:
         steps = [[*made, *(["--contributors", contributors] if contributors else [])]]
         table = [*table, "--made", f"{folder}/{MADE}"]
     search = [] if question.method == AUTOMATIC else ["--method", question.method]
+    search += _options(question, ["exact"])
     search += ["--cost", question.cost, "--seed", str(question.seed)]
     search += ["--time-limit", f"{question.seconds:g}"]
     written = ["--output", f"{folder}/{PUBLISHED}", "--internal", f"{folder}/{INTERNAL}"]
@@ -50,7 +51,8 @@ def _given(question: TableQuestion) -> list[str]:
 
 def _made(question: TableQuestion) -> list[str]:
     """`tables make`, without what it writes."""
-    asked = ["--input", question.microdata, "--by", shown_names(question.by, ",")]
+    asked = ["--input", question.microdata]
+    asked += [word for names in (question.by, *question.linked) for word in ("--by", shown_names(names, ","))]
     asked += _options(question, ["response"])
     asked += _trees(question)
     asked += [word for rule in question.rules for word in ("--rule", rule)]

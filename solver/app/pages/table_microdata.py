@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from nicegui import ui
@@ -9,7 +10,7 @@ from nicegui import ui
 from linkrisk.datasets.tables.contributing import EXPANDED, KNOWN, SAMPLE
 from linkrisk.solver.app.looking import look
 from linkrisk.solver.app.pages import layout
-from linkrisk.solver.app.pages.table_fields import MICRODATA, Asking, ColumnFields
+from linkrisk.solver.app.pages.table_fields import MICRODATA, Asking, ColumnFields, several
 from linkrisk.solver.app.pages.table_hierarchies import Hierarchies
 
 NONE = "none"
@@ -55,7 +56,7 @@ class Microdata:
             self._wrong = layout.text("p", "", "bad").props("role=alert")
             self._table()
             self._hierarchies = Hierarchies(asking, MICRODATA)
-            self._hierarchies.offer(asking.question.by)
+            self._hierarchies.offer(asking.question.variables)
             self._rules()
             self._further()
         if asking.question.microdata:
@@ -65,6 +66,7 @@ class Microdata:
         columns = self._columns
         with ui.element("div").classes("fields"):
             columns.several("By", "by", "explanatory variables, one to six")
+            self._linked = Linked(self._asking)
             columns.one("What is summed", "records are counted", "response")
             columns.one("Sampling weights", NONE, "weight")
             self._asking.select(
@@ -126,8 +128,8 @@ class Microdata:
         """Follow a change of the question."""
         if key == "microdata":
             self._look_soon()
-        if key == "by":
-            self._hierarchies.offer(self._asking.question.by)
+        if key in ("by", "linked"):
+            self._hierarchies.offer(self._asking.question.variables)
 
     def _look_soon(self) -> None:
         ui.timer(0.01, self._look, once=True)
@@ -138,7 +140,47 @@ class Microdata:
         found = await look(asking.state.project, file) if file else {}
         if file == asking.question.microdata:
             self._wrong.set_text(str(found.get("error", "")))
-            self._columns.offer({}, [str(column["name"]) for column in found.get("columns", ())])
+            names = [str(column["name"]) for column in found.get("columns", ())]
+            self._columns.offer({}, names)
+            self._linked.offer(names)
+
+
+class Linked:
+    """Fields for the variables of further tables of the same microdata: always one more than are used.
+
+    Parameters
+    ----------
+    asking : Asking
+    """
+
+    def __init__(self, asking: Asking) -> None:
+        self._asking, self._names = asking, list(asking.question.variables)
+        self._place = ui.element("div").style("display: grid; gap: 12px")
+        self._fields: list[ui.select] = []
+        for chosen in (*asking.question.linked, ()):
+            self._add(chosen)
+
+    def _add(self, chosen: Sequence[str]) -> None:
+        with self._place:
+            field = several(
+                f"By, of table {len(self._fields) + 2}",
+                self._names,
+                chosen,
+                self._changed,
+                "if any: tables of the same records are protected together",
+            )
+        self._fields.append(field.mark("linked"))
+
+    def _changed(self, _: tuple[str, ...]) -> None:
+        self._asking.set("linked", tuple(tuple(field.value) for field in self._fields if field.value))
+        if self._fields[-1].value:
+            self._add(())
+
+    def offer(self, names: Sequence[str]) -> None:
+        """Offer the columns of a file."""
+        self._names = list(names)
+        for field in list(self._fields):
+            field.set_options(self._names, value=[name for name in field.value if name in names])
 
 
 def _requested(now: Asking) -> bool:

@@ -81,6 +81,7 @@ class _Form:
                 asking.select("Cost of a cell", COSTS, "cost")
                 asking.number("Time limit in seconds", "seconds", 1)
                 asking.number("Seed", "seed", 0)
+            asking.checkbox("Decide every level in rational numbers, without tolerance: slower", "exact")
             layout.text(
                 "p",
                 "Optimal is what costs least, proven, or the best that is found, with a bound; up to 3,000 "

@@ -119,6 +119,21 @@ def test_weights_holdings_and_two_hierarchies_of_one_variable(project: Project) 
     }
 
 
+def test_linked_tables_of_the_same_microdata(project: Project) -> None:
+    asked = replace(MICRODATA, by=("region",), linked=(("size",), ("region", "size")), exact=True)
+    run = over(project, asked)
+    assert run.state is State.DONE, run.text("log.txt")
+    made, suppressed = run.command["steps"]
+    assert [made[at + 1] for at, word in enumerate(made) if word == "--by"] == [
+        "region",
+        "size",
+        "region,size",
+    ]
+    assert "--exact" in suppressed
+    assert run.result["cells"] == 11 * 3
+    assert TableQuestion.again(run.command["asked"], project) == asked
+
+
 @pytest.mark.parametrize("name", ["ready.jj", "ready.tab", "ready.csv", "ready.parquet"])
 def test_a_ready_table_of_any_kind(project: Project, name: str) -> None:
     asked = TableQuestion(ready(project, name))
@@ -277,7 +292,7 @@ def test_what_cannot_be_is_said_before_a_run(
             TableQuestion("data/off.csv"),
             None,
             "data/off.csv: relation 0 (region: Total = a + b) does not add up: its terms sum to -1; correct "
-            "its cells, or leave it out",
+            "its cells, or its hierarchies, or compute totals again",
         ),
     ],
 )

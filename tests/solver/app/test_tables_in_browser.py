@@ -109,6 +109,12 @@ def test_weights_holdings_and_two_hierarchies_are_asked_for(page: Any, address: 
     choose(page, "File of microdata", "data/weighted.csv")
     page.get_by_text("needs explanatory variables: choose one or more").wait_for()
     choose_several(page, "By", "region")
+    choose_several(page, "By, of table 2", "group")
+    page.get_by_label("Hierarchy of group").wait_for()
+    assert page.get_by_label("By, of table 3", exact=True).is_visible()
+    page.get_by_text("--by region --by group").wait_for()
+    choose_several(page, "By, of table 2", "group")  # which takes it away again
+    page.get_by_label("Hierarchy of group").wait_for(state="hidden")
     choose(page, "What is summed", "turnover")
     choose(page, "Holdings", "group")
     assert not page.get_by_label("Weights in rules").is_visible()
