@@ -67,6 +67,7 @@ class Microdata:
         with ui.element("div").classes("fields"):
             columns.several("By", "by", "explanatory variables, one to six")
             self._linked = Linked(self._asking)
+        with ui.element("div").classes("fields"):
             columns.one("What is summed", "records are counted", "response")
             columns.one("Sampling weights", NONE, "weight")
             self._asking.select(
@@ -155,7 +156,7 @@ class Linked:
 
     def __init__(self, asking: Asking) -> None:
         self._asking, self._names = asking, list(asking.question.variables)
-        self._place = ui.element("div").style("display: grid; gap: 12px")
+        self._place = ui.element("div").style("display: contents")
         self._fields: list[ui.select] = []
         for chosen in (*asking.question.linked, ()):
             self._add(chosen)
@@ -167,7 +168,7 @@ class Linked:
                 self._names,
                 chosen,
                 self._changed,
-                "if any: tables of the same records are protected together",
+                "if any: protected together",
             )
         self._fields.append(field.mark("linked"))
 
