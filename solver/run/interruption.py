@@ -48,6 +48,28 @@ class Cancel:
         return f"Cancel({'cancelled' if self.cancelled else 'not cancelled'})"
 
 
+class Halt(Cancel):
+    """Used by Ctrl-C, or with the token of the caller.
+
+    Parameters
+    ----------
+    outer : Cancel, optional
+    """
+
+    def __init__(self, outer: Cancel | None) -> None:
+        super().__init__()
+        self._outer = outer
+
+    def stop(self) -> None:
+        """What Ctrl-C does."""
+        self.cancel()
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether either was used."""
+        return super().cancelled or (self._outer is not None and self._outer.cancelled)
+
+
 class Stoppable(Protocol):
     """What can be asked to stop, such as a clock."""
 

@@ -100,6 +100,14 @@ class Write:
     file: Path
 
 
+@dataclass(frozen=True)
+class Named:
+    """A file that a line asks for."""
+
+    line: int
+    file: Path
+
+
 Step: TypeAlias = Recode | Apriori | Suppress | CellKeys | Write
 
 
@@ -117,9 +125,18 @@ class Batch:
         In the order of the file.
     ignored : tuple of str
         Commands without effect here, with the reason.
+    lines : tuple of str
+        Its text.
+    logbook : Named or None
+        Where what is done is written, with times.
+    versions : tuple of Named
+        Where the version of the program is written.
     """
 
     path: Path
     tables: tuple[Specified, ...]
     steps: tuple[Step, ...]
     ignored: tuple[str, ...]
+    lines: tuple[str, ...] = ()
+    logbook: Named | None = None
+    versions: tuple[Named, ...] = ()

@@ -14,6 +14,7 @@ from linkrisk.datasets.tables.argus.batch_commands import (
     Apriori,
     Batch,
     CellKeys,
+    Named,
     Opened,
     Recode,
     Specified,
@@ -37,8 +38,6 @@ from linkrisk.datasets.tables.argus.batch_lines import (
 
 _WITHOUT_EFFECT = {
     "GOINTERACTIVE": "there are no windows",
-    "LOGBOOK": "what is done is printed",
-    "VERSIONINFO": "the version is in the JSON",
     "SOLVER": "an optimiser of our own is used",
     "SILENT": "nothing asks anything",
     "ANCO": "it changes nothing",
@@ -63,6 +62,8 @@ class _Reader:
         self.tables: list[Specified] = []
         self.steps: list[Step] = []
         self.ignored: list[str] = []
+        self.logbook: Named | None = None
+        self.versions: list[Named] = []
         self._methods: dict[int, str] = {}
         self._cleared = (0, 0)  # how many tables and steps there were at the last <CLEAR>
         self._forget()
@@ -80,6 +81,8 @@ class _Reader:
             "SUPPRESS": self._suppress,
             "WRITETABLE": self._write,
             "CLEAR": lambda _: self._clear(),
+            "LOGBOOK": self._logbook,
+            "VERSIONINFO": self._version,
         }
 
     def _forget(self) -> None:
@@ -225,10 +228,26 @@ class _Reader:
         said = output_of(rest)
         at = self._numbered(said.table)
         check_format(said.format, self._methods.get(at, ""))
-        file = Path(said.file) if Path(said.file).is_absolute() else self.path.parent / said.file
-        if any(isinstance(one, Write) and one.file == file for one in self.steps):
-            raise LineError(f"{said.file} is written by another line already; give it another name")
-        self.steps.append(Write(self.line, at, said.format, said.options, file))
+        self.steps.append(Write(self.line, at, said.format, said.options, self._new(said.file)))
+
+    def _logbook(self, rest: str) -> None:
+        if self.logbook is not None:
+            raise LineError("there is a <LOGBOOK> already; one is for the whole batch")
+        self.logbook = Named(self.line, self._new(unquoted(rest)))
+
+    def _version(self, rest: str) -> None:
+        self.versions.append(Named(self.line, self._new(unquoted(rest))))
+
+    def _new(self, name: str) -> Path:
+        """Where a file is to be written."""
+        if not name:
+            raise LineError("it needs the name of a file")
+        file = _beside(self.path, name)
+        written = [one.file for one in self.steps if isinstance(one, Write)]
+        written += [one.file for one in (self.logbook, *self.versions) if one is not None]
+        if file in written:
+            raise LineError(f"{name} is written by another line already; give it another name")
+        return file
 
     def _clear(self) -> None:
         if not self.finished():
@@ -247,6 +266,23 @@ class _Reader:
         return at + before if at else 0
 
 
+def _beside(batch: Path, name: str) -> Path:
+    return Path(name) if Path(name).is_absolute() else batch.parent / name
+
+
+def logbook_of(path: str | Path) -> Path | None:
+    """The logbook that a batch names, be the rest of it right or wrong; None where there is none."""
+    try:
+        lines = read_text(Path(path))[0].splitlines()
+    except DataError:
+        return None
+    for line in lines:
+        match = re.match(r"\s*<LOGBOOK>\s*(.*)$", line, re.IGNORECASE)
+        if match and unquoted(match.group(1).strip()):
+            return _beside(Path(path), unquoted(match.group(1).strip()))
+    return None
+
+
 def read_batch(path: str | Path) -> Batch:
     """Read a batch.
 
@@ -257,10 +293,19 @@ def read_batch(path: str | Path) -> Batch:
         is not; it names the line.
     """
     reader = _Reader(Path(path))
-    for reader.line, line in enumerate(read_text(Path(path))[0].splitlines(), start=1):
+    lines = tuple(read_text(Path(path))[0].splitlines())
+    for reader.line, line in enumerate(lines, start=1):
         text = line.replace("\t", " ").strip()
         if text and not text.startswith(("//", "\\\\")) and not text.upper().startswith("<COMMENT>"):
             reader.take(text)
     if not reader.tables or not reader.finished():
         raise DataError(f"{path} reads no table; it needs <SPECIFYTABLE>, and <READMICRODATA> or <READTABLE>")
-    return Batch(Path(path), tuple(reader.tables), tuple(reader.steps), tuple(reader.ignored))
+    return Batch(
+        Path(path),
+        tuple(reader.tables),
+        tuple(reader.steps),
+        tuple(reader.ignored),
+        lines,
+        reader.logbook,
+        tuple(reader.versions),
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from linkrisk.solver.api.tables.make import MadeTable, make_table
 from linkrisk.solver.api.tables.protect import DEFAULT_TIME_LIMIT, protect_table
 from linkrisk.solver.api.tables.reported import Reported
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.interruption import Cancel, Halt, interruptible
 from linkrisk.solver.run.results import dump_json
 
 AS_IT_IS, ALL = "as it is", "all together"
@@ -113,6 +114,7 @@ def recode_table(
     weight: str | None = None,
     suppress: bool = False,
     time_limit: float | None = DEFAULT_TIME_LIMIT,
+    cancel: Cancel | None = None,
 ) -> RecodedTable:
     """Make a table of coarser codes, and say what each recoding does.
 
@@ -130,6 +132,8 @@ def recode_table(
         Whether to suppress cells of least value in each of the tables, too.
     time_limit : float, optional
         Seconds for each suppression.
+    cancel : Cancel, optional
+        A token that ends it as Ctrl-C does: the suppression in hand with what it has, and no other is begun.
 
     Returns
     -------
@@ -161,14 +165,19 @@ def recode_table(
             frame = frame.assign(**{name: _mapped(frame[name], becomes)})
         return make_table(frame, by, hierarchies=coarser, **more)
 
-    limit = time_limit if suppress else _NOT_ASKED
     plain = made({})
     alone = asked or _every_cut(trees)
-    effects = [_effect(AS_IT_IS, plain, limit)]
-    effects += [_effect(each[0], made({each[1].variable: each}), limit) for each in alone]
     last = made({each[1].variable: each for each in asked}) if asked else plain
-    if len(asked) > 1:
-        effects.append(_effect(ALL, last, limit))
+    tables = [(AS_IT_IS, plain), *((each[0], made({each[1].variable: each})) for each in alone)]
+    tables += [(ALL, last)] if len(asked) > 1 else []
+    effects, not_begun = [_effect(*one) for one in tables], []
+    halt = Halt(cancel)
+    with interruptible(halt):
+        for at, (name, one) in enumerate(tables if suppress else []):
+            if halt.cancelled:
+                not_begun.append(name)
+            else:
+                effects[at] = _suppressed(effects[at], one, time_limit, halt)
     details = {
         "protection": "recoding",
         "linkrisk": version(),
@@ -176,6 +185,7 @@ def recode_table(
         "by": list(by),
         "suppressed": suppress,
         "time_limit": time_limit if suppress else None,
+        "not_begun": not_begun,
         "response": response,
         "holding": holding,
         "weight": weight,
@@ -216,8 +226,6 @@ def _figures(made: MadeTable, by: Sequence[str]) -> dict[str, Any]:
 
 _Recoding = tuple[str, CodeTree, dict[str, str]]
 """What to call it, the codes afterwards, and what each code becomes."""
-
-_NOT_ASKED = -1.0
 
 
 def _tree(frame: pd.DataFrame, name: str, files: Mapping[str, HierarchyFiles]) -> CodeTree:
@@ -274,24 +282,25 @@ def _every_cut(trees: Mapping[str, CodeTree]) -> list[_Recoding]:
     ]
 
 
-def _effect(name: str, made: MadeTable, limit: float | None) -> RecodingEffect:
+def _effect(name: str, made: MadeTable) -> RecodingEffect:
     cells = made.cells
-    found = RecodingEffect(
+    return RecodingEffect(
         recoding=name,
         cells=len(cells),
         relations=int(made.relations["relation"].max()) + 1,
         empty=int((cells["respondents"] == 0).sum()),
         sensitive=made.sensitive,
     )
-    if limit == _NOT_ASKED:
-        return found
+
+
+def _suppressed(found: RecodingEffect, made: MadeTable, limit: float | None, halt: Halt) -> RecodingEffect:
+    """The same with the cells that are suppressed."""
     if not made.sensitive:
-        return RecodingEffect(**{**asdict(found), "secondary": 0, "cost": 0.0, "bound": 0.0})
+        return replace(found, secondary=0, cost=0.0, bound=0.0)
     try:
-        pattern = protect_table(made, time_limit=limit)
+        pattern = protect_table(made, time_limit=limit, cancel=halt)
     except UsageError:  # a cell that cannot be protected: nothing is suppressed then
         return found
     assert pattern.pattern is not None
     secondary = int(pattern.suppressed.sum()) - made.sensitive
-    cost, bound = pattern.pattern.cost, pattern.pattern.bound
-    return RecodingEffect(**{**asdict(found), "secondary": secondary, "cost": cost, "bound": bound})
+    return replace(found, secondary=secondary, cost=pattern.pattern.cost, bound=pattern.pattern.bound)

@@ -99,6 +99,9 @@ def _summary(arguments: argparse.Namespace, result: RecodedTable) -> str:
     shown = [name for name in _COLUMNS if arguments.suppress or name not in ("secondary", "cost", "bound")]
     lines = [[getattr(one, name) for name in shown] for one in result.effects]
     written = written_lines(arguments, "cells", "relations")
+    if left := result.details["not_begun"]:
+        more = f", and {len(left) - 1} more" if len(left) > 1 else ""
+        written.append(f"stopped     by the user; not suppressed: {left[0]}{more}")
     return "\n".join(
         [*table([_COLUMNS[name] for name in shown], lines), *([""] if written else []), *written]
     )

@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the batch, and print what was done; 1 where a table is not protected."""
+    """Run the batch, and print what was done; 1 where a table is not protected, or it was stopped before."""
     from linkrisk.datasets.microdata.writing import write_whole
     from linkrisk.solver.api.tables.batch.run import run_batch
     from linkrisk.solver.commands import targets
@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json is not None:
         write_whole(arguments.json, result.to_json())
     print(_summary(result))
-    return 0 if result.protected else 1
+    return 0 if result.protected and (result.files or not result.not_begun) else 1
 
 
 def _summary(result: BatchResult) -> str:
@@ -51,6 +51,10 @@ def _summary(result: BatchResult) -> str:
     lines += [f"written     {path}" for path in result.files]
     lines += [f"withheld    {path}: its table is not protected" for path in result.withheld]
     lines += [f"said        {one}" for one in result.said]
+    if result.not_begun:
+        more = len(result.not_begun) - 1
+        others = f", and {several(more, 'line')} more" if more else ""
+        lines.append(f"stopped     by the user; not begun: {result.path}, {result.not_begun[0]}{others}")
     return "\n".join(lines)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from pathlib import Path
 
 import pandas as pd
@@ -10,6 +12,7 @@ import pytest
 from cli_runs import check_golden, refuse, run
 
 from linkrisk import make_table, recode_table
+from linkrisk.solver.api.tables import recode as recoding
 
 TREE = "code,parent\nN,Total\nN1,N\nN2,N\nN3,N\nS,Total\nS1,S\nS2,S\n"
 ASKED = ["tables", "recode", "--input", "persons.csv", "--by", "region,age", "--rule", "frequency=3"]
@@ -87,3 +90,22 @@ def test_files_of_argus_and_of_codes_say_the_same():
 )
 def test_what_cannot_be_asked_for(capsys, options, message):
     refuse(capsys, message, *ASKED, *options)
+
+
+def test_ctrl_c_ends_the_table_in_hand_and_begins_no_other(capsys, monkeypatch):
+    whole = recoding.protect_table
+
+    def pressed(*table: object, **settings: object) -> object:
+        os.kill(os.getpid(), signal.SIGINT)
+        return whole(*table, **settings)
+
+    monkeypatch.setattr(recoding, "protect_table", pressed)
+    asked = [*HIERARCHY, "--cut", "region=1", "--recode", "age=age.csv", "--suppress"]
+    lines = run(capsys, *ASKED, *asked, "--json", "found.json").splitlines()
+    assert "stopped     by the user; not suppressed: age by age.csv, and 2 more" in lines
+    found = json.loads(Path("found.json").read_text(encoding="utf-8"))
+    assert found["not_begun"] == ["age by age.csv", "region cut at 1", "all together"]
+    first, *others = (one["cost"] for one in found["effects"])
+    assert first > 0
+    assert others == [None, None, None]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

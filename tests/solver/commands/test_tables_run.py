@@ -183,13 +183,13 @@ def test_a_table_that_is_not_protected_is_not_published(capsys):
             "<OPENALL>\n",
             "line 4: there is no command <OPENALL>; there are <OPENMICRODATA>, <OPENTABLEDATA>, "
             "<OPENMETADATA>, <SPECIFYTABLE>, <SAFETYRULE>, <READMICRODATA>, <READTABLE>, <APRIORI>, "
-            "<RECODE>, <SUPPRESS>, <WRITETABLE>, <CLEAR>",
+            "<RECODE>, <SUPPRESS>, <WRITETABLE>, <CLEAR>, <LOGBOOK>, <VERSIONINFO>",
         ),
         (
             "please\n",
             "line 4: there is no command 'please'; there are <OPENMICRODATA>, <OPENTABLEDATA>, "
             "<OPENMETADATA>, <SPECIFYTABLE>, <SAFETYRULE>, <READMICRODATA>, <READTABLE>, <APRIORI>, "
-            "<RECODE>, <SUPPRESS>, <WRITETABLE>, <CLEAR>",
+            "<RECODE>, <SUPPRESS>, <WRITETABLE>, <CLEAR>, <LOGBOOK>, <VERSIONINFO>",
         ),
         ("", "firms.arb reads no table; it needs <SPECIFYTABLE>, and <READMICRODATA> or <READTABLE>"),
         ('<OPENMICRODATA> "firms.asc"\n', "line 4: data is open already; <CLEAR> comes before other data"),

@@ -9,14 +9,14 @@ from typing import Any
 
 from linkrisk.datasets.masking.record import version
 from linkrisk.datasets.microdata.writing import write_all
-from linkrisk.datasets.tables.argus.batch_commands import Apriori, Batch, CellKeys, Recode, Suppress, Write
+from linkrisk.datasets.tables.argus.batch_commands import Apriori, Batch, CellKeys, Named, Recode, Write
 from linkrisk.datasets.tables.argus.batch_file import read_batch
-from linkrisk.datasets.tables.argus.batch_lines import PUBLISHED
 from linkrisk.datasets.tables.cells_and_relations import SENSITIVE
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit
-from linkrisk.solver.api.tables.batch.outputs import may_be_published, written
-from linkrisk.solver.api.tables.batch.steps import BatchTable, Search, protect, with_cell_keys, with_known
+from linkrisk.solver.api.tables.batch.in_turn import in_turn
+from linkrisk.solver.api.tables.batch.logbook import Logbook
+from linkrisk.solver.api.tables.batch.steps import BatchTable, Search
 from linkrisk.solver.api.tables.batch.tables import tables_of
 from linkrisk.solver.api.tables.source import check_adds_up
 from linkrisk.solver.run.errors import UsageError
@@ -38,6 +38,8 @@ class BatchResult:
         That were not, since their table is not protected.
     said : tuple of str
         What was left out, or done in another way than the batch asks for.
+    not_begun : tuple of str
+        Lines of the batch that were left out when it was stopped.
     """
 
     path: Path
@@ -45,6 +47,7 @@ class BatchResult:
     files: tuple[Path, ...]
     withheld: tuple[Path, ...]
     said: tuple[str, ...] = field(repr=False)
+    not_begun: tuple[str, ...] = ()
 
     @property
     def protected(self) -> bool:
@@ -63,6 +66,7 @@ class BatchResult:
             "files": [str(path) for path in self.files],
             "withheld": [str(path) for path in self.withheld],
             "said": list(self.said),
+            "not_begun": list(self.not_begun),
         }
 
     def to_json(self) -> str:
@@ -90,7 +94,8 @@ def run_batch(
     time_limit : float, optional
         Seconds for each method; by default what the batch says.
     cancel : Cancel, optional
-        A token that ends each search like the time limit.
+        A token that ends it as Ctrl-C does: the table in hand gets the best pattern that there is, what is
+        protected is written, and nothing else is begun.
     on_progress : callable, optional
         Called with every progress report.
 
@@ -113,39 +118,37 @@ def run_batch(
     """
     if time_limit is not None:
         check_limit(time_limit, "time limit")
+    logbook = Logbook(batch)
+    with logbook.kept():
+        return _run(batch, Search(time_limit, cancel, on_progress), logbook)
+
+
+def _run(batch: str | Path, search: Search, logbook: Logbook) -> BatchResult:
     read = read_batch(batch)
     _check_files(read)
+    for spec in read.tables:
+        logbook.note(read.lines[spec.line - 1])
     tables = [
         BatchTable(spec, one.stored, source=one.source)
         for spec, one in zip(read.tables, tables_of(read), strict=True)
     ]
     for table in tables:
         check_adds_up(table.stored)
-    search = Search(time_limit, cancel, on_progress)
-    files: dict[Path, bytes] = {}
-    withheld: list[Path] = []
-    said: list[str] = []
-    for step in read.steps:
-        where = f"{read.path}, line {step.line}"
-        if isinstance(step, Suppress):
-            protect(tables, step, search, where)
-        elif isinstance(step, CellKeys):
-            with_cell_keys(tables[step.table - 1], step, search, where)
-        elif isinstance(step, Apriori):
-            with_known(tables[step.table - 1], step)
-        elif isinstance(step, Write):
-            table = tables[step.table - 1]
-            if step.format in PUBLISHED and not may_be_published(table):
-                withheld.append(step.file)
-                continue
-            made, words = written(table, step, where)
-            files |= made
-            said += words
+    cells = sum(len(table.stored) for table in tables)
+    logbook.note(f"Tables have been made: {len(tables)}, with {cells} cells; {logbook.lap()}")
+    done = in_turn(read, tables, search, logbook)
+    files = done.files | {one.file: f"linkrisk {version()}\n".encode() for one in read.versions}
     _check_written(files, read)
+    names = [path.name for path in files]
+    logbook.note(f"End of run: {', '.join(names) or 'nothing'} {'are' if len(names) > 1 else 'is'} written")
+    if logbook.file is not None:
+        files[logbook.file] = logbook.content()
     if files:
         write_all(files)
-    told = (*(f"{read.path}, {one}" for one in read.ignored), *search.said, *said)
-    return BatchResult(read.path, tuple(tables), tuple(files), tuple(withheld), told)
+    told = (*(f"{read.path}, {one}" for one in read.ignored), *search.said, *done.said)
+    return BatchResult(
+        read.path, tuple(tables), tuple(files), tuple(done.withheld), told, tuple(done.not_begun)
+    )
 
 
 def _inputs(batch: Batch) -> set[Path]:
@@ -161,7 +164,9 @@ def _inputs(batch: Batch) -> set[Path]:
 def _check_files(batch: Batch) -> None:
     """Refuse outputs that would overwrite an input, or go nowhere."""
     inputs = _inputs(batch)
-    for step in (one for one in batch.steps if isinstance(one, Write)):
+    written: list[Write | Named] = [one for one in batch.steps if isinstance(one, Write)]
+    written += [one for one in (batch.logbook, *batch.versions) if one is not None]
+    for step in written:
         where = f"{batch.path}, line {step.line}"
         if step.file.resolve() in inputs:
             raise UsageError(
