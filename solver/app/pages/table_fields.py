@@ -67,16 +67,16 @@ class Asking:
     def files(self, none: str = "none", more: Sequence[str] = ()) -> dict[str, str]:
         """The files of the project to choose from: those of records, and `more`."""
         listed = [*more, *self.state.project.data_files]
-        return {"": none, **{name: name for name in listed if not name.endswith(METADATA)}}
+        return {"": none, **{name: name for name in listed if not name.lower().endswith(METADATA)}}
 
     def tables(self) -> dict[str, str]:
         """Files that may hold the cells of a table."""
         listed = self.files(more=self.state.project.for_tables("tables"))
-        return {name: words for name, words in listed.items() if not name.endswith(DATA)}
+        return {name: words for name, words in listed.items() if not name.lower().endswith(DATA)}
 
     def descriptions(self) -> dict[str, str]:
         """Files that say what the columns of others are."""
-        names = [name for name in self.state.project.data_files if name.endswith(METADATA)]
+        names = [name for name in self.state.project.data_files if name.lower().endswith(METADATA)]
         return {"": "the one beside a .tab, if any", **{name: name for name in names}}
 
     def select(

@@ -92,7 +92,7 @@ class Ready:
     async def _found(self) -> tuple[list[str], list[str], str]:
         """Columns that may hold codes, those that may hold values, and what is wrong with the file."""
         question, project = self._asking.question, self._asking.state.project
-        if not question.cells or question.cells.endswith(jj_files.SUFFIX):
+        if not question.cells or _is(question.cells, jj_files.SUFFIX):
             return [], [], ""
         if question.whole:
             metadata = project.inside(question.metadata) if question.metadata else None
@@ -123,6 +123,10 @@ class Ready:
         return f"{question.cells} has no column 'value': choose the column of values, or another file"
 
 
+def _is(file: str, suffix: str) -> bool:
+    return file.lower().endswith(suffix)
+
+
 def _plain(now: Asking) -> bool:
     """Whether relations can be in a file of their own."""
     return not now.asked.whole
@@ -131,10 +135,10 @@ def _plain(now: Asking) -> bool:
 def _described(now: Asking) -> bool:
     """Whether there can be metadata."""
     asked = now.asked
-    of_argus = asked.cells.endswith(ready_tables.SUFFIX) or len(now.descriptions()) > 1
+    of_argus = _is(asked.cells, ready_tables.SUFFIX) or len(now.descriptions()) > 1
     return bool(asked.cells) and of_argus and _named(now) and not asked.relations
 
 
 def _named(now: Asking) -> bool:
     """Whether columns have names that can be chosen."""
-    return not now.asked.cells.endswith(jj_files.SUFFIX)
+    return not _is(now.asked.cells, jj_files.SUFFIX)

@@ -215,6 +215,7 @@ def test_what_does_not_matter_is_left_out() -> None:
     assert table_steps(ready_one, "x")[0][2:4] == ["--table", "t.jj"]
     assert not {"--relations", "--hierarchy", "--total"} & set(table_steps(ready_one, "x")[0])
     assert ready_one.inputs == {"cells": "t.jj"}
+    assert TableQuestion("T.JJ").whole
     described = TableQuestion("t.csv", metadata="t.rda")
     assert table_steps(described, "x")[0][2:6] == ["--table", "t.csv", "--metadata", "t.rda"]
 
