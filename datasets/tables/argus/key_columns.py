@@ -8,6 +8,7 @@ import numpy.typing as npt
 from linkrisk.datasets.tables.argus.described import Column, in_full
 from linkrisk.datasets.tables.argus.safe_files import decimals_of
 
+_DIGITS = 9
 FloatArray = npt.NDArray[np.float64]
 
 
@@ -25,4 +26,5 @@ def key_columns(shown: FloatArray, house: dict[str, FloatArray]) -> list[Column]
     value = Column(
         "value", [f"{one + 0.0:.{digits}f}" for one in shown], {"numeric": "", "decimals": str(digits)}
     )
-    return [value, *(Column(name, in_full(one)) for name, one in house.items())]
+    # Without the rounding errors of differences and of sums of keys, such as 0.9202729999998875.
+    return [value, *(Column(name, in_full(one.round(_DIGITS))) for name, one in house.items())]

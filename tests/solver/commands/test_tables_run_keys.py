@@ -58,7 +58,7 @@ def test_counts_with_noise(capsys):
     assert shown.tolist() == expected.cells["perturbed"].tolist()
     inside = [line.split(";") for line in Path("inside.tab").read_text(encoding="utf-8").splitlines()]
     assert inside[1][:5] == ["Total", "big", "4", "3", "1"]
-    assert float(inside[0][5]) == pytest.approx(frame()["key"].sum() % 1)
+    assert inside[0][5] == f"{frame()['key'].sum() % 1:.4f}"  # no digits that keys do not have
     assert len(inside) == int((expected.cells["value"] > 0).sum())
     assert Path("outside.tab").read_text(encoding="utf-8").splitlines()[0] == '"Total";"Total";8'
     assert open_table("outside.tab", recompute=True).by == ("region", "size")
