@@ -85,6 +85,19 @@ class StoredTable:
         """A line for each term: `relation`, `cell`, `coefficient`."""
         return pd.DataFrame({"relation": self.relation, "cell": self.cell, "coefficient": self.coefficient})
 
+    def usual_bounds(self) -> tuple[float, float]:
+        """What everybody knows of any cell where nothing else is said: the least and the most that it can be.
+
+        Nobody knows that no cell is larger than a total that is sensitive itself, so that what the levels
+        ask for is added where it would be beyond the largest value.
+        """
+        value = self.numbers["value"]
+        largest = float(np.abs(value).max())
+        level = self.numbers.get("upper_protection", np.zeros(value.size))
+        level = np.where(self.status == SENSITIVE, np.nan_to_num(level), 0.0)
+        beyond = bool((value + level > largest).any())
+        return 0.0 if (value >= 0).all() else -largest, largest + beyond * float(level.max(initial=0.0))
+
     def title(self, cell: int) -> str:
         """What to call a cell in messages: its codes, or its number."""
         if not self.by:

@@ -108,14 +108,14 @@ def _number(lines: _Lines, word: str) -> float:
 def jj_text(table: StoredTable) -> str:
     """A table as a JJ file: numbers with all their digits, bounds and costs that are not given by default.
 
-    The default bounds are 0 (or minus the largest value, where one is negative) and the largest value, the
-    default cost of a cell its value, at least 1.
+    The default bounds are those of `StoredTable.usual_bounds`, the default cost of a cell its value, at least
+    1.
     """
     value = table.numbers["value"]
-    largest = float(np.abs(value).max())
+    least, most = table.usual_bounds()
     usual = {
-        "lower_bound": np.full(value.size, 0.0 if (value >= 0).all() else -largest),
-        "upper_bound": np.full(value.size, largest),
+        "lower_bound": np.full(value.size, least),
+        "upper_bound": np.full(value.size, most),
         "cost": np.maximum(np.abs(value), 1.0),
     }
     columns = {}

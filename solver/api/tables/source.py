@@ -222,13 +222,12 @@ def cell_table(stored: StoredTable, cost: str) -> CellTable:
             f"{name}, row {row + 1}: a sensitive cell has no protection level; give it one above 0"
         )
     _refuse_levels_alone(stored)
-    largest = float(np.abs(value).max())
-    least = 0.0 if (value >= 0).all() else -largest
+    least, most = stored.usual_bounds()
     return CellTable(
         value=value,
         relations=relations_of(stored),
         lower=_or(numbers.get("lower_bound"), np.full(value.size, least)),
-        upper=_or(numbers.get("upper_bound"), np.full(value.size, largest)),
+        upper=_or(numbers.get("upper_bound"), np.full(value.size, most)),
         primary=primary,
         fixed=stored.status == FIXED,
         cost=_costs(stored, cost),

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from cli_runs import check_golden, contents, refuse, run
 
-from linkrisk import audit_table, protect_table, round_table
+from linkrisk import audit_table, make_table, open_table, protect_table, round_table
 from linkrisk.datasets.errors import DataError
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError
@@ -207,6 +207,21 @@ def test_bad_requests(argv, message, capsys):
     before = contents()
     refuse(capsys, message, "tables", *argv, *ASKED, "--output", "safe.csv")
     assert contents() == before
+
+
+def test_a_total_that_is_sensitive_itself(tmp_path):
+    """One firm has most of everything: nobody knows that the total is not larger than it is."""
+    Path("firms.csv").write_text("region,size,x\nN,L,900\nN,S,20\nS,L,30\nS,S,25\nS,S,20\n", "utf-8")
+    made = make_table("firms.csv", ["region", "size"], response="x", rules=["p=20"])
+    assert made.cells["status"].iloc[0] == "u"
+    level = made.cells["upper_protection"].iloc[0]
+    assert level == pytest.approx(0.2 * 900 - (995 - 900 - 30))
+    result = protect_table(made)
+    assert result.protected
+    assert result.audit.high[0] >= 995 + level - 1e-6
+    result.write_internal(tmp_path / "inside.jj")
+    again = audit_table(open_table(tmp_path / "inside.jj"))
+    assert again.protected
 
 
 def test_an_action_that_is_none(capsys):

@@ -54,9 +54,9 @@ def test_nobody_is_alone_where_respondents_are_not_counted():
         "firms.arb, line 6, MOD: no variable is <FREQUENCY>, so that nobody is seen to be alone in a cell",
     )
     Path("a.tab").write_text("T;9;S\nx;2;S\ny;3;S\nz;4;U\n", encoding="utf-8")
-    Path("a.hst").write_text("z,pl,4,40\n", encoding="utf-8")
+    Path("a.hst").write_text("z,pl,40,4\n", encoding="utf-8")
     batch('<APRIORI> "a.hst",1,","\n<SUPPRESS> OPT(1)\n', head)
-    message = "firms.arb, line 7, OPT: cell 3 (a=z): its upper protection level is beyond what everybody"
+    message = "firms.arb, line 7, OPT: cell 3 (a=z): its lower protection level is beyond what everybody"
     with pytest.raises(FormulationError, match=f"^{re.escape(message)}"):
         run_batch("firms.arb")
 
