@@ -18,13 +18,13 @@ from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.tables.attackers.audit import audit
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
 from linkrisk.solver.tables.suppression.at_once import AtOnce
-from linkrisk.solver.tables.suppression.branch_and_cut import BranchAndCut
 from linkrisk.solver.tables.suppression.capacity import CapacityCuts
 from linkrisk.solver.tables.suppression.heuristic import Witnesses
 from linkrisk.solver.tables.suppression.insider_cuts import Noted, SeparatorOf
 from linkrisk.solver.tables.suppression.insider_patterns import CrowdWitnesses, search_parts
 from linkrisk.solver.tables.suppression.patterns import OneByOne, Patterns
 from linkrisk.solver.tables.suppression.reachability import kept_from_nobody, short_of_its_level
+from linkrisk.solver.tables.suppression.whole_search import WholeSearch
 
 PHASE = "suppressing cells"
 OUTSIDER = "the outsider"
@@ -186,7 +186,7 @@ class _Search:
         """Our own branch and cut."""
         unit, table = self._unit, self.table
         costs = np.round(table.cost / unit) if unit else table.cost
-        search = BranchAndCut(
+        search = WholeSearch(
             table,
             self.separator,
             self.start,

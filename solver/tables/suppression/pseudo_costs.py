@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from linkrisk.formulations.tables.cell_table import FloatArray, IntArray
+from linkrisk.solver.tables.suppression.contradictions import Contradictions
 from linkrisk.solver.tables.suppression.relaxation import Relaxation
 
 _WHOLE = 1e-5
@@ -56,9 +57,10 @@ class PseudoCosts:
     def __init__(self, cells: int, *, alike: bool = False) -> None:
         self._gain, self._count = np.zeros((2, cells)), np.zeros((2, cells))
         self._wide = np.inf if alike else _WIDE
+        self.contradictions = Contradictions(cells)
 
     def choose(
-        self, relaxation: Relaxation, point: FloatArray, bound: float, cutoff: float
+        self, relaxation: Relaxation, point: FloatArray, bound: float, cutoff: float, *, flat: bool = False
     ) -> tuple[int, tuple[float, float]] | None:
         """A cell with the bounds of its branches to 0 and 1; None where the point is whole.
 
@@ -71,11 +73,16 @@ class PseudoCosts:
             Of the node.
         cutoff : float
             A branch above it holds nothing.
+        flat : bool
+            Whether bounds tell nothing: cells that made branches empty are taken first.
         """
         part = np.minimum(point, 1.0 - point)
         tried = np.flatnonzero(part > _WHOLE)
         if not tried.size:
             return None
+        weight = self.contradictions.weight[relaxation.cells[tried]] * part[tried]
+        if flat and weight.max() > 0.0:
+            return int(tried[np.argmax(weight)]), (bound, bound)
         steps = np.stack([point[tried], 1.0 - point[tried]])
         guessed = self._guess(relaxation.cells[tried], relaxation.objective[tried]) * steps
         score = np.maximum(guessed[0], _LEAST) * np.maximum(guessed[1], _LEAST)

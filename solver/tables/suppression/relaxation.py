@@ -17,7 +17,10 @@ from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram, L
 from linkrisk.solver.backends.linear.registry import linear_program
 
 _AGE = 8
-"""Solves after which a row that was slack in all of them is taken away."""
+"""That of rows, unless it is set otherwise."""
+
+_ROOM = 3
+"""Where there are so many rows for each open cell, none is kept longer than usual: programs would be slow."""
 
 _FEW = 40
 """As many rows are taken away at a time, at least."""
@@ -72,6 +75,8 @@ class Relaxation:
         What the cells cost that are decided.
     matrix : scipy.sparse.csr_array, shape (r, k)
     right : ndarray of float64, shape (r,)
+    age : int
+        Solves after which a row that was slack in all of them is taken away.
     """
 
     def __init__(self, rows: Cuts, objective: FloatArray, lower: FloatArray, upper: FloatArray) -> None:
@@ -84,6 +89,7 @@ class Relaxation:
         self.lower, self.upper = lower[self.cells].copy(), upper[self.cells].copy()
         self._now = (self.lower, self.upper)
         self.matrix, self.right = self.open_part(rows)
+        self.age = _AGE
         self._kept, self._age = self.right.size, np.zeros(self.right.size)
         self._everyone = np.arange(self.cells.size)
         self._program = self._handed_over()
@@ -219,7 +225,8 @@ class Relaxation:
         return linear_program(model, _OPTIONS)
 
     def _purge(self) -> None:
-        old = np.flatnonzero(self._age > _AGE)
+        roomy = self.right.size <= _ROOM * self.cells.size
+        old = np.flatnonzero(self._age > (self.age if roomy else _AGE))
         old = old[old >= self._kept]
         if old.size < _FEW:
             return
