@@ -61,12 +61,18 @@ class ImpliedBridges:
         asked: BoolArray = (table.free & (table.cost > 0)) | (table.primary & (levels > 0))
         keys = np.random.default_rng(0).integers(1, 2**62, size=len(table))
         self._relations = (starts, cells, small.data.astype(np.int64), *near, keys, asked)
+        # Made once, as to fill so much memory takes longer than to look at a small table.
+        self._queue = (
+            *np.empty((2, _QUEUE, _CELLS), dtype=np.int64),
+            np.empty((_QUEUE, _TERMS), dtype=np.int64),
+        )
+        self._noted = (*np.empty((3, _QUEUE), dtype=np.int64), np.empty(_QUEUE))
 
     def __call__(self, x: FloatArray, least: float) -> Cuts:
         """Rows that a point, shape (n,), violates by more than `least`."""
         if not self.any:
             return no_cuts(self._width)
-        size, cells, alone, violation = _violated(*self._relations, x, least)
+        size, cells, alone, violation = _violated(*self._relations, x, least, self._queue, self._noted)
         chosen = np.argsort(-violation, kind="stable")[:_ROWS]
         size, cells, alone = size[chosen], cells[chosen], alone[chosen]
         entries = np.arange(_CELLS)[None, :] < size[:, None]
@@ -99,16 +105,17 @@ def _violated(
     asked: BoolArray,
     x: FloatArray,
     least: float,
+    queue: tuple[IntArray, IntArray, IntArray],
+    noted: tuple[IntArray, IntArray, IntArray, FloatArray],
 ) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
     """Implied relations whose rows a point violates: sizes, cells, the cell alone, by how much.
 
     From relation to relation, those of fewest terms first, as long as rows are not too far from violated.
+    The queue holds cells, coefficients and terms of each; besides, how many there are of both, the cell alone
+    and by how much.
     """
-    into = np.empty((_QUEUE, _CELLS), dtype=np.int64)
-    value = np.empty((_QUEUE, _CELLS), dtype=np.int64)
-    terms = np.empty((_QUEUE, _TERMS), dtype=np.int64)
-    size, many, alone = np.zeros((3, _QUEUE), dtype=np.int64)
-    violation = np.zeros(_QUEUE)
+    into, value, terms = queue
+    size, many, alone, violation = noted
     seen, head, tail = {np.int64(0)}, 0, 0
     for one in range(min(starts.size - 1, _QUEUE)):
         count = starts[one + 1] - starts[one]
@@ -117,6 +124,7 @@ def _violated(
             coefficients[starts[one] : starts[one + 1]],
         )
         size[tail], many[tail], terms[tail, 0] = count, 1, one
+        alone[tail], violation[tail] = -1, 0.0
         if near_starts[one] < near_starts[one + 1] and _is_new(into[tail, :count], keys, asked, x, seen):
             tail += 1
     while head < tail < _QUEUE:
