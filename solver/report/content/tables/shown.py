@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import product
 
 from linkrisk.solver.charts.table import Of
@@ -22,6 +23,9 @@ from linkrisk.solver.report.document import Block, Choice, Paragraph, Section
 
 MOST_DRAWN = 10_000
 """Cells of a grid; places without a cell count as well."""
+
+_MOST_DECIMALS = 4
+"""Values with more are results of calculations, and stay as they are."""
 
 _ABSENT = GridCell(CellState.ABSENT, "")
 
@@ -128,7 +132,20 @@ def grids(given: Json, drawn: Callable[[int], GridCell]) -> tuple[Block, ...]:
         size *= len(one)
     if size > 2 * MOST_DRAWN:
         return (_said(f"The table is not drawn: with all combinations of its codes it has {size:,} places."),)
-    return _slices(variables, codes, lambda key: drawn(places[key]) if key in places else _ABSENT)
+    cells = _same_decimals([drawn(at) for at in range(given["cells"])])
+    return _slices(variables, codes, lambda key: cells[places[key]] if key in places else _ABSENT)
+
+
+def _same_decimals(cells: list[GridCell]) -> list[GridCell]:
+    """Cells whose values have as many decimals each, so that they can be compared down a column."""
+    many = [len(cell.text.partition(".")[2]) for cell in cells]
+    most = max(many, default=0)
+    if not 0 < most <= _MOST_DECIMALS or any("e" in cell.text for cell in cells):
+        return cells
+    return [
+        replace(cell, text=f"{cell.text}{'' if own else '.'}{'0' * (most - own)}")
+        for cell, own in zip(cells, many, strict=True)
+    ]
 
 
 def _said(text: str) -> Block:
