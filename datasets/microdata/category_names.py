@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from numbers import Integral, Real
 
@@ -32,6 +33,19 @@ def in_order(names: Iterable[str]) -> tuple[str, ...]:
     if any(math.isnan(number) for number in numbers):
         return tuple(sorted(listed))
     return tuple(name for _, name in sorted(zip(numbers, listed, strict=True)))
+
+
+def in_natural_order(names: Iterable[str]) -> tuple[str, ...]:
+    """Names ascending as `in_order`, but numbers within text by their size: c1, c2, c10."""
+    listed = list(names)
+    return in_order(listed) if are_numbers(listed) else tuple(sorted(listed, key=_parts))
+
+
+def _parts(name: str) -> tuple[list[str | tuple[int, str]], str]:
+    """Text and numbers in turn, then the name itself, since 01 and 1 are the same number."""
+    # Digits are compared by their number first: they may be more than an int is made of.
+    found = [one.lstrip("0") if at % 2 else one for at, one in enumerate(re.split("([0-9]+)", name))]
+    return [(len(one), one) if at % 2 else one for at, one in enumerate(found)], name
 
 
 def are_numbers(names: Iterable[str]) -> bool:

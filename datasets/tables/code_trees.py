@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.category_names import in_natural_order
 from linkrisk.datasets.tables.tree_files import parents_in
 
 TOTAL = "Total"
@@ -58,8 +59,8 @@ class CodeTree:
 
     @classmethod
     def flat(cls, variable: str, codes: Iterable[str], total: str = TOTAL) -> Self:
-        """All codes right below the total, sorted."""
-        below = sorted(set(codes) - {total})
+        """All codes right below the total, in natural order."""
+        below = in_natural_order(set(codes) - {total})
         return cls(variable, (total, *below), np.array([-1, *[0] * len(below)], dtype=np.int64))
 
     @classmethod

@@ -49,7 +49,7 @@ def tree_of(variable: Variable, codes: Iterable[str], path: Path) -> CodeTree:
     elif "hierlevels" in words:
         parents = _by_digits(variable, [code for code in found if code not in variable.missing], path, total)
     else:
-        return CodeTree.flat(variable.name, found, total)
+        parents = dict.fromkeys(found, total)  # in the order of the program, which is that of text
     missing = {code for code in found if code in variable.missing} - set(parents)
     return CodeTree.of(variable.name, {**parents, **dict.fromkeys(sorted(missing), total)}, str(path), total)
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from linkrisk import make_table, protect_table
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.tables.code_trees import CodeTree
 from linkrisk.solver.run.errors import UsageError
 
 DATA = os.environ.get("LINKRISK_DATA")
@@ -169,6 +170,16 @@ def test_statuses_by_hand(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     frame = pd.DataFrame({"v": list("abc"), "x": [30, 50, 20]})
     Path("hand.csv").write_text(
+def test_codes_without_a_hierarchy_are_in_natural_order():
+    """The total first, then c1, c2, c10; numbers by their size; codes of a hierarchy as it has them."""
+    frame = pd.DataFrame({"v": ["c10", "c2", "c1"], "n": [10, 9, 100], "h": ["h2", "h10", "h1"]})
+    tree = CodeTree.of("h", {"h10": "Total", "h2": "Total", "h1": "Total"}, "a tree")
+    cells = make_table(frame, ["v", "n", "h"], hierarchies={"h": tree}).cells
+    assert list(dict.fromkeys(cells["v"])) == ["Total", "c1", "c2", "c10"]
+    assert list(dict.fromkeys(cells["n"])) == ["Total", "9", "10", "100"]
+    assert list(dict.fromkeys(cells["h"])) == ["Total", "h10", "h2", "h1"]
+
+
         "v,status,upper_protection,cost\na,s,,\nb,u,4,\nc,u,,\nTotal,,,7\n", encoding="utf-8"
     )
     made = make_table(frame, ["v"], response="x", rules=["frequency=2"], manual="hand.csv").cells.set_index(
@@ -253,7 +264,7 @@ def test_the_command(tmp_path, monkeypatch, capsys):
     [  # computed by the τ-ARGUS engine: Size, Region, level
         (
             {"rules": ["p=10"], "shadow": "Var1"},
-            "2 Total 1.11, 2 1 0.5, 2 4 0.5, 2 6 1.0, 4 1 0.5, 4 11 1.11, 4 6 0.5, 9 4 412.61",
+            "2 Total 1.11, 2 1 0.5, 2 4 0.5, 2 6 1.0, 4 1 0.5, 4 6 0.5, 4 11 1.11, 9 4 412.61",
         ),
         (
             {"rules": ["nk=3,60"], "weight": "Wgt"},

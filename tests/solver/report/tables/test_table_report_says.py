@@ -6,11 +6,12 @@ import copy
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from table_files import WORKED, write_table_files
 from table_pages import RECTANGLE, grid, section
 
-from linkrisk import audit_table, protect_table
+from linkrisk import audit_table, make_table, protect_table
 from linkrisk.solver.charts.intervals import Reach, intervals
 from linkrisk.solver.charts.table import Table
 from linkrisk.solver.report.cell_grid import CellGrid, CellState
@@ -220,6 +221,16 @@ def test_more_than_two_variables_are_shown_a_slice_at_a_time(protected):
     second = choice.options[1][1][0]
     assert (second.row_variable, second.column_variable) == ("b", "a")
     assert [[one.text for one in line] for line in second.cells] == [["1", "7"], ["3", "9"], ["5", "11"]]
+
+
+def test_the_grid_of_a_table_of_microdata_is_in_natural_order():
+    frame = pd.DataFrame({"v": ["c10", "c2", "c1"] * 2, "w": ["x10"] * 3 + ["x9"] * 3})
+    document = table_document(protect_table(make_table(frame, ["v", "w"], rules=["frequency=1"])).to_dict())
+    found = grid(document)
+    assert found.rows == ("Total", "c1", "c2", "c10")
+    assert found.columns == ("Total", "x9", "x10")
+    options = dict(section(document, "loss").blocks[0].options)
+    assert [row[0] for row in options["v"][0].rows] == list(found.rows)
 
 
 @pytest.mark.parametrize(
