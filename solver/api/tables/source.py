@@ -194,10 +194,11 @@ def check_adds_up(stored: StoredTable) -> None:
         at = int(wrong[0])
         more = f" ({wrong.size - 1} more do not either)" if wrong.size > 1 else ""
         # Of what follows from codes no relation can be left out; but a hierarchy may be missing.
-        fix = "or its hierarchies, or compute totals again" if stored.trees else "or leave it out"
+        hierarchies = "give all hierarchies, or recompute totals if these are wrong"
+        fix = hierarchies if stored.trees else "correct its cells, or leave it out"
         raise DataError(
             f"{stored.name}: {stored.describe(at)} does not add up: its terms sum to "
-            f"{(relations @ value)[at]:g}{more}; correct its cells, {fix}"
+            f"{(relations @ value)[at]:g}{more}; {fix}"
         )
 
 

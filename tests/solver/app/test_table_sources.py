@@ -292,8 +292,8 @@ def test_what_cannot_be_is_said_before_a_run(
         (
             TableQuestion("data/off.csv"),
             None,
-            "data/off.csv: relation 0 (region: Total = a + b) does not add up: its terms sum to -1; correct "
-            "its cells, or its hierarchies, or compute totals again",
+            "data/off.csv: relation 0 (region: Total = a + b) does not add up: its terms sum to -1; give all "
+            "hierarchies, or recompute totals if these are wrong",
         ),
     ],
 )

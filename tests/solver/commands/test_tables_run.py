@@ -295,8 +295,8 @@ def test_tables_that_do_not_add_up_have_to_be_computed_again(capsys):
     cells = '<SPECIFYTABLE> "a"|"v"\n<READTABLE> '
     batch(cells + "0\n", head)
     message = (
-        "a.tab: relation 0 (a: T = x + y) does not add up: its terms sum to -1; correct its cells, or "
-        "its hierarchies, or compute totals again"
+        "a.tab: relation 0 (a: T = x + y) does not add up: its terms sum to -1; give all hierarchies, "
+        "or recompute totals if these are wrong"
     )
     refuse(capsys, message, "tables", "run", "firms.arb")
     batch(cells + "1\n", head)
