@@ -181,15 +181,15 @@ def stored_table(
     present = [column for column in NUMBERS if column in frame.columns]
     matrix = numbers_of(frame, present, name, allow_missing=True)
     numbers = {column: matrix[:, at] for at, column in enumerate(present)}
-    _refuse(np.isnan(numbers["value"]), name, "value", "is empty; every cell has one")
+    columns = code_columns(frame, by)
+    _refuse_empty(frame, numbers["value"], columns, name)
     if "cell" in frame.columns:
         wrong = numbers_of(frame, ["cell"], name)[:, 0] != np.arange(len(frame))
         _refuse(wrong, name, "cell", "is not the number of the line, from 0")
     if by is not None:
         check_known(by, list(frame.columns), name, what="column")
     made = _terms(terms, terms_name, len(frame))
-    columns = tuple(code_columns(frame, by))
-    return StoredTable(frame, numbers, _status(frame, name), *made, name, columns, tuple(trees))
+    return StoredTable(frame, numbers, _status(frame, name), *made, name, tuple(columns), tuple(trees))
 
 
 def code_columns(frame: pd.DataFrame, by: Sequence[str] | None = None) -> list[str]:
@@ -222,6 +222,18 @@ def _terms(frame: pd.DataFrame, name: str, cells: int) -> tuple[IntArray, IntArr
         _refuse(
             (terms[:, at] != np.floor(terms[:, at])) | (terms[:, at] < 0), name, column, "is no number from 0"
         )
+def _refuse_empty(frame: pd.DataFrame, value: FloatArray, by: Sequence[str], name: str) -> None:
+    """Refuse cells without a value: most often it is the published table, not the one of the house."""
+    empty = np.isnan(value)
+    if empty.any():
+        row = int(np.argmax(empty))
+        codes = ", ".join(f"{column}={spelled(frame[column].iloc[row])}" for column in by)
+        raise DataError(
+            f"{name}, row {row + 1}{f' ({codes})' if codes else ''}: its value is empty; give it one, or "
+            "instead of a published table the internal one, which has all values"
+        )
+
+
     _refuse(terms[:, 1] >= cells, name, "cell", f"is no cell; they are 0 to {cells - 1}")
     relation = np.unique(terms[:, 0], return_inverse=True)[1].astype(np.int64)
     return relation, terms[:, 1].astype(np.int64), terms[:, 2]

@@ -154,7 +154,12 @@ def test_the_result_in_python():
         ("cells.csv", "1,3,10,u,3,3", "1,3,10,u,0,0", "row 9: a sensitive cell has no protection level"),
         ("cells.csv", "1,3,10,u,3,3", "1,3,10,u,11,3", r"cell 8 \(row=1, column=3\): its lower prot"),
         ("cells.csv", "1,3,10,u", "1,3,10,x", "row 9: there is no status 'x'; u is sensitive"),
-        ("cells.csv", "1,3,10,u", "1,3,,u", "row 9, column 'value': it is empty; every cell has one"),
+        (
+            "cells.csv",
+            "1,3,10,u",
+            "1,3,,u",
+            r"cells\.csv, row 9 \(row=1, column=3\): its value is empty; give",
+        ),
         ("cells.csv", "1,3,10,u", "1,3,ten,u", "row 9: 'ten' is not a number; fix it$"),
         ("cells.csv", "status", "Status", "cells.csv has the column 'lower_protection', but none 'status'"),
         ("cells.csv", "value", "worth", "cells.csv has no column 'value'"),

@@ -58,6 +58,18 @@ def test_each_release_protects_and_both_together_do_not(capsys):
     assert found.suppressed.tolist() == [codes == ("North", "small") for codes in VALUES]
 
 
+def test_a_published_release_lacks_what_is_suppressed(capsys):
+    """Which file, which cell, and which file to give instead."""
+    written = ["--output", "published.csv", "--internal", "internal.csv"]
+    run(capsys, "tables", "audit", "--cells", "revised.csv", *written)
+    message = (
+        "published.csv, row 1 (region=Total, size=Total): its value is empty; give it one, or instead of a "
+        "published table the internal one, which has all values"
+    )
+    refuse(capsys, message, "tables", "audit", "--cells", "year.csv", "--with", "published.csv")
+    assert main(["tables", "audit", "--cells", "year.csv", "--with", "internal.csv"]) == 1
+
+
 def test_what_one_release_shows_of_a_sensitive_cell_is_known():
     release("open.csv", [])
     text = Path("open.csv").read_text(encoding="utf-8").replace("40,u,8,8", "40,s,,")
