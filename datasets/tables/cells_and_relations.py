@@ -18,6 +18,7 @@ from linkrisk.datasets.microdata.numeric import check_known
 from linkrisk.datasets.microdata.tables import load_table
 from linkrisk.datasets.tables.code_trees import Codes
 from linkrisk.datasets.tables.numbers import numbers_of
+from linkrisk.datasets.tables.usual_bounds import usual_bounds
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -88,15 +89,9 @@ class StoredTable:
     def usual_bounds(self) -> tuple[float, float]:
         """What everybody knows of any cell where nothing else is said: the least and the most that it can be.
 
-        Nobody knows that no cell is larger than a total that is sensitive itself, so that what the levels
-        ask for is added where it would be beyond the largest value.
+        See `datasets.tables.usual_bounds.usual_bounds`.
         """
-        value = self.numbers["value"]
-        largest = float(np.abs(value).max())
-        level = self.numbers.get("upper_protection", np.zeros(value.size))
-        level = np.where(self.status == SENSITIVE, np.nan_to_num(level), 0.0)
-        beyond = bool((value + level > largest).any())
-        return 0.0 if (value >= 0).all() else -largest, largest + beyond * float(level.max(initial=0.0))
+        return usual_bounds(self.numbers, self.status == SENSITIVE)
 
     def title(self, cell: int) -> str:
         """What to call a cell in messages: its codes, or its number."""
@@ -181,13 +176,13 @@ def stored_table(
     present = [column for column in NUMBERS if column in frame.columns]
     matrix = numbers_of(frame, present, name, allow_missing=True)
     numbers = {column: matrix[:, at] for at, column in enumerate(present)}
-    columns = code_columns(frame, by)
-    _refuse_empty(frame, numbers["value"], columns, name)
     if "cell" in frame.columns:
         wrong = numbers_of(frame, ["cell"], name)[:, 0] != np.arange(len(frame))
         _refuse(wrong, name, "cell", "is not the number of the line, from 0")
     if by is not None:
         check_known(by, list(frame.columns), name, what="column")
+    columns = code_columns(frame, by)
+    _refuse_empty(frame, numbers["value"], columns, name)
     made = _terms(terms, terms_name, len(frame))
     return StoredTable(frame, numbers, _status(frame, name), *made, name, tuple(columns), tuple(trees))
 
@@ -222,6 +217,11 @@ def _terms(frame: pd.DataFrame, name: str, cells: int) -> tuple[IntArray, IntArr
         _refuse(
             (terms[:, at] != np.floor(terms[:, at])) | (terms[:, at] < 0), name, column, "is no number from 0"
         )
+    _refuse(terms[:, 1] >= cells, name, "cell", f"is no cell; they are 0 to {cells - 1}")
+    relation = np.unique(terms[:, 0], return_inverse=True)[1].astype(np.int64)
+    return relation, terms[:, 1].astype(np.int64), terms[:, 2]
+
+
 def _refuse_empty(frame: pd.DataFrame, value: FloatArray, by: Sequence[str], name: str) -> None:
     """Refuse cells without a value: most often it is the published table, not the one of the house."""
     empty = np.isnan(value)
@@ -232,11 +232,6 @@ def _refuse_empty(frame: pd.DataFrame, value: FloatArray, by: Sequence[str], nam
             f"{name}, row {row + 1}{f' ({codes})' if codes else ''}: its value is empty; give it one, or "
             "instead of a published table the internal one, which has all values"
         )
-
-
-    _refuse(terms[:, 1] >= cells, name, "cell", f"is no cell; they are 0 to {cells - 1}")
-    relation = np.unique(terms[:, 0], return_inverse=True)[1].astype(np.int64)
-    return relation, terms[:, 1].astype(np.int64), terms[:, 2]
 
 
 def _refuse(wrong: npt.NDArray[np.bool_], name: str, column: str, why: str) -> None:

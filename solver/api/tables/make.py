@@ -21,6 +21,7 @@ from linkrisk.datasets.tables.contributing import EXPANDED, WEIGHTINGS
 from linkrisk.datasets.tables.manual_statuses import read_manual_statuses
 from linkrisk.datasets.tables.relations_of_codes import HierarchyFiles
 from linkrisk.datasets.tables.tabulating import Roles, Tabulated, tabulate
+from linkrisk.datasets.tables.usual_bounds import with_bounds
 from linkrisk.formulations.tables.primary_rules import (
     Contributions,
     PrimaryRule,
@@ -245,6 +246,8 @@ def make_table(
     cells = _cells(made, found, protection, empty)
     if manual is not None:
         cells = by_hand(cells, read_manual_statuses(manual, made.codes()), manual_range, str(manual))
+    if (made.absolute > np.abs(made.total)).any():  # nobody knows that sums are not below 0
+        cells = with_bounds(cells, (cells["status"] == SENSITIVE).to_numpy(), float(made.absolute.max()))
     return MadeTable(cells, made.terms(), made, tuple(str(rule) for rule in rules))
 
 
@@ -287,9 +290,6 @@ def _cells(made: Tabulated, found: Sensitive, protection: str, empty: str) -> pd
         columns["sliding_protection"] = found.lower + found.upper
     if made.cost is not None:
         columns["cost"] = made.cost
-    if (made.absolute > np.abs(made.total)).any():  # nobody knows that sums are not below 0
-        columns["lower_bound"] = np.full(made.total.size, -made.absolute.max())
-        columns["upper_bound"] = np.full(made.total.size, made.absolute.max())
     return made.codes().assign(
         value=made.total.astype(np.int64) if whole else made.total,
         respondents=made.respondents,

@@ -135,10 +135,49 @@ def test_negative_contributions():
     assert made["lower_bound"].tolist() == [-64, -64, -64]  # nobody knows that cells are not below 0
 
 
+FIRMS = pd.DataFrame({"r": list("NNSSS"), "s": list("LSLSS"), "x": [900, 20, 30, -5, 20]})
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("rule", ["p=20", "frequency=9,20"])
+@pytest.mark.parametrize("protection", ["both", "upper", "sliding"])
+def test_a_sensitive_total_of_negative_contributions(sign, rule, protection):
+    """Nobody knows that it is not further from 0 than all sizes together."""
+    frame = FIRMS.assign(x=sign * FIRMS["x"])
+    made = make_table(frame, ["r", "s"], response="x", rules=[rule], negative=True, protection=protection)
+    total = made.cells.iloc[0]
+    assert (total["value"], total["status"]) == (sign * 965, "u")
+    assert total["lower_bound"] <= min(-975, total["value"] - total["lower_protection"])
+    assert total["upper_bound"] >= max(975, total["value"] + total["upper_protection"])
+    result = protect_table(made)
+    assert result.protected
+    assert result.audit.low[0] <= total["value"] - total["lower_protection"] + 1e-6
+    assert result.audit.high[0] >= total["value"] + total["upper_protection"] - 1e-6
+
+
+def test_a_total_of_negative_contributions_that_is_sensitive_by_hand(tmp_path):
+    (tmp_path / "by_hand.csv").write_text("r,s,status\nTotal,Total,u\n", encoding="utf-8")
+    by_hand = {"manual": tmp_path / "by_hand.csv", "manual_range": 30}
+    made = make_table(FIRMS, ["r", "s"], response="x", negative=True, **by_hand)
+    assert made.cells["upper_bound"].tolist() == [975 + 0.3 * 965] * 9
+    assert made.cells["lower_bound"].tolist() == [-975] * 9
+    assert protect_table(made).protected
+
+
 def test_sums_of_decimals_are_exact():
     frame = pd.DataFrame({"v": ["a"] * 10 + ["b"] * 10, "x": [0.1] * 20, "w": [1.1] * 20})
     assert make_table(frame, ["v"], response="x").cells["value"].tolist() == [2.0, 1.0, 1.0]
     assert make_table(frame, ["v"], response="x", weight="w").cells["value"].tolist() == [2.2, 1.1, 1.1]
+
+
+def test_codes_without_a_hierarchy_are_in_natural_order():
+    """The total first, then c1, c2, c10; numbers by their size; codes of a hierarchy as it has them."""
+    frame = pd.DataFrame({"v": ["c10", "c2", "c1"], "n": [10, 9, 100], "h": ["h2", "h10", "h1"]})
+    tree = CodeTree.of("h", {"h10": "Total", "h2": "Total", "h1": "Total"}, "a tree")
+    cells = make_table(frame, ["v", "n", "h"], hierarchies={"h": tree}).cells
+    assert list(dict.fromkeys(cells["v"])) == ["Total", "c1", "c2", "c10"]
+    assert list(dict.fromkeys(cells["n"])) == ["Total", "9", "10", "100"]
+    assert list(dict.fromkeys(cells["h"])) == ["Total", "h10", "h2", "h1"]
 
 
 def test_ways_of_protection():
@@ -170,16 +209,6 @@ def test_statuses_by_hand(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     frame = pd.DataFrame({"v": list("abc"), "x": [30, 50, 20]})
     Path("hand.csv").write_text(
-def test_codes_without_a_hierarchy_are_in_natural_order():
-    """The total first, then c1, c2, c10; numbers by their size; codes of a hierarchy as it has them."""
-    frame = pd.DataFrame({"v": ["c10", "c2", "c1"], "n": [10, 9, 100], "h": ["h2", "h10", "h1"]})
-    tree = CodeTree.of("h", {"h10": "Total", "h2": "Total", "h1": "Total"}, "a tree")
-    cells = make_table(frame, ["v", "n", "h"], hierarchies={"h": tree}).cells
-    assert list(dict.fromkeys(cells["v"])) == ["Total", "c1", "c2", "c10"]
-    assert list(dict.fromkeys(cells["n"])) == ["Total", "9", "10", "100"]
-    assert list(dict.fromkeys(cells["h"])) == ["Total", "h10", "h2", "h1"]
-
-
         "v,status,upper_protection,cost\na,s,,\nb,u,4,\nc,u,,\nTotal,,,7\n", encoding="utf-8"
     )
     made = make_table(frame, ["v"], response="x", rules=["frequency=2"], manual="hand.csv").cells.set_index(

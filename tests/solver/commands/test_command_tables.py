@@ -229,6 +229,20 @@ def test_a_total_that_is_sensitive_itself(tmp_path):
     assert again.protected
 
 
+def test_levels_beyond_the_largest_size_of_a_ready_table():
+    """Of values below 0 nobody knows how far below; a sliding interval is as wide as it is asked to be."""
+    levels = ["lower_protection", "upper_protection", "sliding_protection"]
+    frame = pd.DataFrame({"v": ["Total", "a", "b"], "value": [-965, -900, -65], "status": ["u", "s", "s"]})
+    for sign, own in ((1, [100, 50, 0]), (-1, [100, 50, 0]), (1, [0, 0, 3000]), (-1, [0, 0, 3000])):
+        table = frame.assign(value=sign * frame["value"], **dict(zip(levels, own, strict=True)))
+        table.loc[1:, levels] = 0
+        result = protect_table(table)
+        assert result.protected
+        assert (result.audit.low[0], result.audit.high[0]) <= (table["value"][0] - own[0] + 1e-6, 1e6)
+        assert result.audit.high[0] >= table["value"][0] + own[1] - 1e-6
+        assert result.audit.high[0] - result.audit.low[0] >= own[2] - 1e-6
+
+
 def test_an_action_that_is_none(capsys):
     assert main(["tables", "publish"]) == 2
     assert "invalid choice: 'publish'" in capsys.readouterr().err
