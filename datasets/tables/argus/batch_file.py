@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -240,7 +241,7 @@ class _Reader:
 
     def _new(self, name: str) -> Path:
         """Where a file is to be written."""
-        if not name:
+        if not _names_file(name):
             raise LineError("it needs the name of a file")
         file = _beside(self.path, name)
         written = [one.file for one in self.steps if isinstance(one, Write)]
@@ -266,7 +267,13 @@ class _Reader:
         return at + before if at else 0
 
 
+def _names_file(text: str) -> bool:
+    return text != "" and not text.endswith("\\")
+
+
 def _beside(batch: Path, name: str) -> Path:
+    if os.sep == "/" and re.search(r"\\|^[A-Za-z]:/", name):  # of another machine: its name counts
+        return batch.parent / re.split(r"[\\/:]", name)[-1]
     return Path(name) if Path(name).is_absolute() else batch.parent / name
 
 
@@ -278,8 +285,9 @@ def logbook_of(path: str | Path) -> Path | None:
         return None
     for line in lines:
         match = re.match(r"\s*<LOGBOOK>\s*(.*)$", line, re.IGNORECASE)
-        if match and unquoted(match.group(1).strip()):
-            return _beside(Path(path), unquoted(match.group(1).strip()))
+        name = unquoted(match.group(1).strip()) if match else ""
+        if _names_file(name):
+            return _beside(Path(path), name)
     return None
 
 

@@ -312,6 +312,27 @@ def test_tables_that_do_not_add_up_have_to_be_computed_again(capsys):
     refuse(capsys, message, "tables", "run", "firms.arb")
 
 
+@pytest.mark.skipif(os.sep != "/", reason="these are paths of this machine")
+@pytest.mark.parametrize("name", [r"D:\out\t.csv", "D:/out/t.csv", r"\\server\share\t.csv", r"out\t.csv"])
+def test_what_is_written_to_paths_of_other_machines_lies_beside_the_batch(capsys, name):
+    batch(TABLE + f'<SUPPRESS> OPT(1,1)\n<WRITETABLE> (1,1,,"{name}")\n<LOGBOOK> "{name}.log"\n')
+    before = set(Path().iterdir())
+    assert "written     t.csv\n" in run(capsys, "tables", "run", "firms.arb")
+    assert {path.name for path in set(Path().iterdir()) - before} == {"t.csv", "t.csv.log"}
+    batch(TABLE + f'<WRITETABLE> (1,5,,"{name}")\n<WRITETABLE> (1,5,,"E:\\t.csv")\n')
+    message = r"firms.arb, line 8: E:\t.csv is written by another line already; give it another name"
+    refuse(capsys, message, "tables", "run", "firms.arb")
+    batch(TABLE + r'<WRITETABLE> (1,5,,"D:\out\firms.rda")' + "\n")
+    message = "firms.arb, line 7: firms.rda is read by the batch; give what is written another name"
+    refuse(capsys, message, "tables", "run", "firms.arb")
+
+
+def test_a_folder_is_no_name_of_a_file(capsys):
+    for line in (r'<WRITETABLE> (1,5,,"D:\out\")', '<LOGBOOK> "D:\\out\\"'):
+        batch(TABLE + line + "\n")
+        refuse(capsys, "firms.arb, line 7: it needs the name of a file", "tables", "run", "firms.arb")
+
+
 def test_the_same_as_by_hand():
     """A batch and the functions that it stands for."""
     batch(SOLVED)
