@@ -21,6 +21,11 @@ _OPTIONS = LinearOptions(
     # What changes from one attack to the next is the objective, and all coefficients are near 1.
     own={"simplex_strategy": 4, "simplex_scale_strategy": 0, "presolve": "off"},
 )
+_ITERATIONS = 2
+"""For each relation, at most, where another way is left: with bounds far apart it may go round for ever."""
+
+_FEWEST = 2_000
+
 _OTHER_WAYS = (_OPTIONS, LinearOptions(feasibility=1e-9, optimality=1e-9), LinearOptions())
 """Where an optimiser fails: from scratch, then with scaling and presolve, at last less exactly."""
 
@@ -178,13 +183,14 @@ class Large:
         self._program.change_objective(self._goal, np.zeros(self._goal.size))
         self._goal = np.array([at])
         self._program.change_objective(self._goal, np.array([-sign]))
-        solution = self._program.solve()
+        most = max(_FEWEST, _ITERATIONS * self._part.relations)
+        solution = self._program.solve(iterations=most)
         for options in _OTHER_WAYS:
             if solution.optimal:
                 break
             self._program = self._handed_over(options)  # to stay where one is is feasible: the way was wrong
             self._program.change_objective(self._goal, np.array([-sign]))
-            solution = self._program.solve()
+            solution = self._program.solve(iterations=None if options is _OTHER_WAYS[-1] else most)
         if not solution.optimal:
             raise RuntimeError(f"the attacker's program ended {solution.status}")
         self._point = solution.point

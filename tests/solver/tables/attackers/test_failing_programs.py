@@ -50,3 +50,23 @@ def test_it_is_handed_over_anew(monkeypatch, failing):
 def test_it_fails_aloud_where_no_way_works(monkeypatch):
     with pytest.raises(RuntimeError, match="ended infeasible"):
         attacked(monkeypatch, 4)
+
+
+def test_who_goes_round_for_long_is_asked_in_another_way(monkeypatch):
+    expected = attacked(monkeypatch, 0)
+    monkeypatch.undo()
+    monkeypatch.setattr(attack_programs, "_FEWEST", 0)
+    monkeypatch.setattr(attack_programs, "_ITERATIONS", 0)
+    limits = []
+
+    class Noting(Failing):
+        def __call__(self, model, options):
+            program = super().__call__(model, options)
+            solve = program.solve
+            program.solve = lambda **how: limits.append(how["iterations"]) or solve(**how)
+            return program
+
+    monkeypatch.setitem(globals(), "Failing", Noting)
+    assert attacked(monkeypatch, 0) == pytest.approx(expected)
+    assert limits[0] == 0
+    assert len(limits) > 1
