@@ -52,21 +52,28 @@ def test_it_fails_aloud_where_no_way_works(monkeypatch):
         attacked(monkeypatch, 4)
 
 
-def test_who_goes_round_for_long_is_asked_in_another_way(monkeypatch):
+def test_who_goes_round_for_long_is_asked_in_another_way_and_at_last_without_a_limit(monkeypatch):
     expected = attacked(monkeypatch, 0)
     monkeypatch.undo()
-    monkeypatch.setattr(attack_programs, "_FEWEST", 0)
-    monkeypatch.setattr(attack_programs, "_ITERATIONS", 0)
     limits = []
 
-    class Noting(Failing):
+    class Endless(Failing):
+        """Every program that has a limit of iterations comes to it."""
+
         def __call__(self, model, options):
-            program = super().__call__(model, options)
+            program = self._made(model, options)
             solve = program.solve
-            program.solve = lambda **how: limits.append(how["iterations"]) or solve(**how)
+
+            def ended(iterations):
+                limits.append(iterations)
+                found = solve(iterations=iterations)
+                return found if iterations is None else replace(found, status=LinearStatus.ITERATIONS)
+
+            program.solve = ended
             return program
 
-    monkeypatch.setitem(globals(), "Failing", Noting)
+    monkeypatch.setitem(globals(), "Failing", Endless)
     assert attacked(monkeypatch, 0) == pytest.approx(expected)
-    assert limits[0] == 0
-    assert len(limits) > 1
+    assert len(limits) == 4
+    assert None not in limits[:-1]
+    assert limits[-1] is None
