@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from linkrisk.datasets.microdata.category_names import spelled
+from linkrisk.datasets.microdata.category_names import in_natural_order, spelled
 from linkrisk.datasets.tables.cells_and_relations import SECONDARY, SENSITIVE, STATUS, STATUSES, StoredTable
+from linkrisk.datasets.tables.code_trees import Codes
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatArray, IntArray
 from linkrisk.solver.tables.attackers.audit import Audit
 
@@ -38,7 +39,7 @@ def suppression_figures(
         variable and code; ``intervals``: a column for each thing that is known of the suppressed cells;
         ``all``: codes, values and statuses of all cells, or None where they are more than `MOST_CELLS`.
     """
-    codes, at = codes_by(stored.cells, stored.by), found.cells
+    codes, at = codes_by(stored.cells, stored.by, stored.trees), found.cells
     status = pd.Series(status, dtype=str)
     return {
         "variables": list(codes),
@@ -71,15 +72,33 @@ def all_cells(codes: Mapping[str, pd.Series[Any]], columns: Mapping[str, Any]) -
     return {"codes": [column.tolist() for column in codes.values()], **found}
 
 
-def codes_by(cells: pd.DataFrame, by: Sequence[str]) -> dict[str, pd.Series[Any]]:
-    """Codes by variable, as messages spell them; empty where a cell of linked tables has none."""
-    return {str(name): _spelled(cells[name]) for name in by}
+def codes_by(
+    cells: pd.DataFrame, by: Sequence[str], trees: Sequence[Codes] = ()
+) -> dict[str, pd.Series[Any]]:
+    """Codes by variable, as messages spell them; empty where a cell of linked tables has none.
+
+    Their categories are in the order in which pages show them: that of the cells. Where this is only how text
+    sorts, and the trees say that there is no hierarchy, it is c1, c2, c10.
+    """
+    flat = {tree.variable: tree.codes[0] for tree in trees if len(tree.inner) <= 1}
+    return {str(name): _spelled(cells[name], flat.get(name)) for name in by}
 
 
-def _spelled(column: pd.Series[Any]) -> pd.Series[Any]:
+def _spelled(column: pd.Series[Any], total: str | None) -> pd.Series[Any]:
     place, known = pd.factorize(column)  # few codes stand in many cells; -1 where there is none
     texts = np.array([*(spelled(one) for one in known), ""], dtype=object)
-    return pd.Series(texts[place], index=column.index)
+    found: list[str] = list(dict.fromkeys(texts[place]))
+    order = found if total is None else _naturally(found, total)
+    return pd.Series(pd.Categorical(texts[place], categories=order), index=column.index)
+
+
+def _naturally(found: list[str], total: str) -> list[str]:
+    """Codes that are sorted as text in natural order, the total where it stands; others as they are."""
+    others = [code for code in found if code != total]
+    if others != sorted(others):
+        return found
+    following = iter(in_natural_order(others))
+    return [code if code == total else next(following) for code in found]
 
 
 def _by_status(status: pd.Series[Any], size: FloatArray) -> dict[str, dict[str, Any]]:
@@ -101,7 +120,7 @@ def _loss(
             "value": size,
             "lost": np.where(suppressed, size, 0.0),
         }
-    ).groupby(codes.to_numpy(), sort=False)
+    ).groupby(codes.array, observed=True)
     return [{"code": str(code), **_plain(row)} for code, row in by.sum().iterrows()]
 
 
@@ -126,7 +145,7 @@ def rounding_figures(stored: StoredTable, rounded: IntArray) -> dict[str, Any]:
     change = np.round(rounded - stored.numbers["value"], 9)
     amounts, many = np.unique(change, return_counts=True)
     changes = [[float(by), int(often)] for by, often in zip(amounts, many, strict=True)]
-    codes = codes_by(stored.cells, stored.by)
+    codes = codes_by(stored.cells, stored.by, stored.trees)
     figures = changed_figures(codes, stored.numbers["value"], rounded.astype(np.float64))
     return {**figures, "changes": changes}
 
@@ -147,7 +166,7 @@ def adjustment_figures(stored: StoredTable, table: CellTable, adjusted: FloatArr
         column for each thing that is known of the sensitive cells.
     """
     at = np.flatnonzero(table.primary)
-    codes = codes_by(stored.cells, stored.by)
+    codes = codes_by(stored.cells, stored.by, stored.trees)
     return {
         **changed_figures(codes, table.value, adjusted),
         "changes": changes_by_share(table.value, adjusted),
@@ -193,7 +212,7 @@ def changed_figures(
 
 
 def _changes(sizes: pd.DataFrame, codes: pd.Series[Any]) -> list[dict[str, Any]]:
-    by = sizes.groupby(codes.to_numpy(), sort=False).sum()
+    by = sizes.groupby(codes.array, observed=True).sum()
     return [
         {
             "code": str(code),

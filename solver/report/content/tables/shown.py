@@ -123,7 +123,10 @@ def grids(given: Json, drawn: Callable[[int], GridCell]) -> tuple[Block, ...]:
         )
     if found is None:
         return (_said(f"The table is not drawn: it has more than {MOST_DRAWN:,} cells."),)
-    codes = [list(dict.fromkeys(column)) for column in found["codes"]]
+    codes = [
+        _axis(given["table"].get("loss", {}).get(name, ()), column)
+        for name, column in zip(variables, found["codes"], strict=True)
+    ]
     places = dict(zip(zip(*found["codes"], strict=True), range(given["cells"]), strict=True))
     if len(places) < given["cells"]:
         return (_said("The table is not drawn: several cells have the same codes, as in linked tables."),)
@@ -134,6 +137,11 @@ def grids(given: Json, drawn: Callable[[int], GridCell]) -> tuple[Block, ...]:
         return (_said(f"The table is not drawn: with all combinations of its codes it has {size:,} places."),)
     cells = _same_decimals([drawn(at) for at in range(given["cells"])])
     return _slices(variables, codes, lambda key: cells[places[key]] if key in places else _ABSENT)
+
+
+def _axis(loss: Sequence[Json], column: Sequence[str]) -> list[str]:
+    """The codes of a variable in the order of its losses, else of its cells."""
+    return list(dict.fromkeys([one["code"] for one in loss] or column))
 
 
 def _same_decimals(cells: list[GridCell]) -> list[GridCell]:

@@ -11,7 +11,8 @@ import pytest
 from table_files import WORKED, write_table_files
 from table_pages import RECTANGLE, grid, section
 
-from linkrisk import audit_table, make_table, protect_table
+from linkrisk import audit_table, make_table, open_table, protect_table, round_table
+from linkrisk.datasets.tables.code_trees import CodeTree
 from linkrisk.solver.charts.intervals import Reach, intervals
 from linkrisk.solver.charts.table import Table
 from linkrisk.solver.report.cell_grid import CellGrid, CellState
@@ -229,6 +230,39 @@ def test_the_grid_of_a_table_of_microdata_is_in_natural_order():
     found = grid(document)
     assert found.rows == ("Total", "c1", "c2", "c10")
     assert found.columns == ("Total", "x9", "x10")
+    options = dict(section(document, "loss").blocks[0].options)
+    assert [row[0] for row in options["v"][0].rows] == list(found.rows)
+
+
+@pytest.mark.parametrize(
+    ("codes", "parents", "shown"),
+    [
+        (["Total", "c1", "c10", "c2"], None, ["Total", "c1", "c2", "c10"]),
+        (["c1", "c10", "c2", "Total"], None, ["c1", "c2", "c10", "Total"]),
+        (["Total", "low", "high"], None, ["Total", "low", "high"]),  # an order that somebody has chosen
+        (["Total", "1", "10", "11", "2"], {"1": "Total", "10": "1", "11": "1", "2": "Total"}, None),
+    ],
+)
+@pytest.mark.parametrize("made", [protect_table, round_table])
+def test_the_grid_of_ready_cells_is_in_natural_order_where_they_are_sorted_as_text(
+    made, codes, parents, shown
+):
+    below = {code: [one for one, above in (parents or {}).items() if above == code] for code in codes}
+    value = {code: 5 for code in codes if not below[code]}
+    if parents:
+        value["1"] = 10
+    value["Total"] = sum(
+        value[code] for code in codes if code != "Total" and (parents or {}).get(code, "Total") == "Total"
+    )
+    frame = pd.DataFrame({"v": codes, "value": [value[code] for code in codes]})
+    trees = {"v": CodeTree.of("v", parents, "a tree")} if parents else {}
+    result = made(open_table(frame, hierarchies=trees), **({"base": 5} if made is round_table else {}))
+    assert result.to_dict()["table"]["all"]["codes"] == [codes]
+    document = table_document(result.to_dict())
+    found = grid(document)
+    assert list(found.rows) == (shown or codes)
+    values = [float(line[0].text.replace(",", "")) for line in found.cells]
+    assert values == [value[code] for code in found.rows]
     options = dict(section(document, "loss").blocks[0].options)
     assert [row[0] for row in options["v"][0].rows] == list(found.rows)
 
