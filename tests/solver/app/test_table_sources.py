@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -13,6 +14,7 @@ from app_projects import finished, opened
 from linkrisk import make_table
 from linkrisk.datasets.microdata.writing import write_all
 from linkrisk.datasets.tables.writing import internal_files
+from linkrisk.solver.api.tables.make import MadeTable
 from linkrisk.solver.app.answers import answer
 from linkrisk.solver.app.project import Project
 from linkrisk.solver.app.run_folder import Run, State
@@ -59,16 +61,22 @@ def project(tmp_path: Path) -> Project:
     return opened(tmp_path)
 
 
-def ready(project: Project, name: str) -> str:
-    """A ready table of the microdata in a file of some kind, by name."""
-    data = project.folder / "data"
-    made = make_table(
+def by_region_and_size(data: Path, *hierarchies: str, **settings: Any) -> MadeTable:
+    """The table of the microdata, with hierarchies of regions."""
+    return make_table(
         data / "firms.csv",
         ["region", "size"],
         response="turnover",
         rules=["frequency=3"],
-        hierarchies={"region": data / "county.csv"},
+        hierarchies={"region": [data / name for name in hierarchies]},
+        **settings,
     )
+
+
+def ready(project: Project, name: str) -> str:
+    """A ready table of the microdata in a file of some kind, by name."""
+    data = project.folder / "data"
+    made = by_region_and_size(data, "county.csv")
     if name.endswith((".jj", ".tab")):
         write_all(internal_files(made.stored(), data / name))
     elif name.endswith(".parquet"):
@@ -97,13 +105,9 @@ def test_weights_holdings_and_two_hierarchies_of_one_variable(project: Project) 
     assert run.result["protected"]
     assert run.result["rules"] == ["frequency=3"]
     cells = pd.read_csv(run.folder / "table-cells.csv")
-    data = project.folder / "data"
-    made = make_table(
-        data / "firms.csv",
-        ["region", "size"],
-        response="turnover",
-        rules=["frequency=3"],
-        hierarchies={"region": [data / "county.csv", data / "zone.csv"]},
+    made = by_region_and_size(
+        project.folder / "data",
+        *("county.csv", "zone.csv"),
         weight="weight",
         weights_in_rules="sample",
         holding="group",

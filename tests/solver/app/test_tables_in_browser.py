@@ -17,6 +17,16 @@ from linkrisk.datasets.tables.writing import internal_files
 pytestmark = IN_BROWSER
 
 
+def fits_and_starts(page: Any) -> None:
+    """What is asked for can be read by everybody, also on a phone; then it is run to its end."""
+    no_serious_violation(page)
+    page.set_viewport_size({"width": 400, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") == 400
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.get_by_role("button", name="Start").click()
+    page.get_by_text(re.compile("^(done|failed)$")).wait_for()
+
+
 def test_a_table_is_protected_and_its_grid_is_seen(page: Any, address: str, folder: Path) -> None:
     write_table_files(folder / "data")
     page.goto(f"{base(address)}/tables")
@@ -53,12 +63,7 @@ def test_hierarchies_and_insiders_are_asked_for(page: Any, address: str, folder:
     shown = page.locator("pre.code").inner_text()
     for word in ("--hierarchy region=data/regions.hrc", "--respondent firm", "--as-far-as-possible"):
         assert word in shown
-    no_serious_violation(page)
-    page.set_viewport_size({"width": 400, "height": 800})
-    assert page.evaluate("document.documentElement.scrollWidth") == 400
-    page.set_viewport_size({"width": 1280, "height": 720})
-    page.get_by_role("button", name="Start").click()
-    page.get_by_text(re.compile("^(done|failed)$")).wait_for()
+    fits_and_starts(page)
     assert "insiders" in page.locator(".headline").inner_text()
     page.get_by_role("link", name="table-contributors.csv").wait_for()
     page.locator(".course svg").first.wait_for()
@@ -134,12 +139,7 @@ def test_weights_holdings_and_two_hierarchies_are_asked_for(page: Any, address: 
         "--hierarchy region=data/county.csv --hierarchy region=data/zone.csv",
     ):
         assert word in shown.replace("\n", " ")
-    no_serious_violation(page)
-    page.set_viewport_size({"width": 400, "height": 800})
-    assert page.evaluate("document.documentElement.scrollWidth") == 400
-    page.set_viewport_size({"width": 1280, "height": 720})
-    page.get_by_role("button", name="Start").click()
-    page.get_by_text(re.compile("^(done|failed)$")).wait_for()
+    fits_and_starts(page)
     assert "protected from outsiders" in page.locator(".headline").inner_text()
     page.get_by_role("link", name="Ask again with other settings").click()
     page.get_by_text("--hierarchy region=data/zone.csv").wait_for()
