@@ -264,7 +264,7 @@ def _summary(arguments: argparse.Namespace, result: SuppressionResult) -> str:
 
 def _suppressed(result: SuppressionResult) -> str:
     from linkrisk.solver.run.counts import count
-    from linkrisk.solver.run.percent import two_digits
+    from linkrisk.solver.run.gaps import no_less
 
     values = several(result.cells, "value")
     cost = "" if result.cost == result.cells else f", cost {count(round(result.cost, 6))}"
@@ -272,8 +272,8 @@ def _suppressed(result: SuppressionResult) -> str:
         return f"{values}{cost}: proven, no fewer will do" if not cost else f"{values}{cost}: proven least"
     if result.answer_given:
         return f"{values}{cost}, as the given answer says: nothing was searched or proven"
-    gap = 100.0 * (result.cost - result.bound) / result.cost
-    return f"{values}{cost}; none costs less than {count(round(result.bound, 6))}, {two_digits(gap)} % less"
+    shown = count(round(result.bound, 6))
+    return f"{values}{cost}; {no_less('none costs less than', result.cost, result.bound, shown, '{} % less')}"
 
 
 def _recounted(result: SuppressionResult) -> str:

@@ -63,18 +63,18 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _summary(arguments: argparse.Namespace, result: AdjustedTable) -> str:
-    from linkrisk.solver.run.percent import two_digits
+    from linkrisk.solver.run.gaps import no_less
     from linkrisk.solver.run.status import Status
 
     found = result.to_dict()
     sensitive, up = found["sensitive"], found["up"]
     cost = f"{result.cost:,.6g}"
-    less = two_digits(100.0 * (result.cost - result.bound) / result.cost) if result.cost else ""
-    gap = f", {less} % less" if less else ""
     proof = (
         "proven least"
         if result.status is Status.OPTIMAL
-        else f"no adjustment costs less than {result.bound:,.6g}{gap}"
+        else no_less(
+            "no adjustment costs less than", result.cost, result.bound, f"{result.bound:,.6g}", "{} % less"
+        )
     )
     squares = "squares of changes" if found["squares"] else "changes"
     lines = [

@@ -133,7 +133,7 @@ def _method(details: Mapping[str, Any]) -> list[str]:
 def cost_said(result: TableResult) -> str:
     """The cost of a pattern, and how far from the least it is at most."""
     from linkrisk.solver.run.counts import count
-    from linkrisk.solver.run.percent import two_digits
+    from linkrisk.solver.run.gaps import no_less
 
     pattern = result.pattern
     if pattern is None:
@@ -141,8 +141,9 @@ def cost_said(result: TableResult) -> str:
     said = f", cost {count(round(pattern.cost, 6))}"
     if pattern.proven:
         return f"{said}: proven least"
-    gap = two_digits(100.0 * (pattern.cost - pattern.bound) / pattern.cost)
-    return f"{said}; none that protects costs less than {count(round(pattern.bound, 6))}, {gap} % less"
+    shown = count(round(pattern.bound, 6))
+    less = no_less("none that protects costs less than", pattern.cost, pattern.bound, shown, "{} % less")
+    return f"{said}; {less}"
 
 
 def audited(result: TableResult) -> str:

@@ -63,17 +63,18 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _summary(arguments: argparse.Namespace, result: RoundedTable) -> str:
     from linkrisk.solver.run.counts import count
+    from linkrisk.solver.run.gaps import NO_BOUND, has_bound
 
     found = result.to_dict()
     kind = "relaxed" if found["relaxed"] else "zero-restricted"
     if found["relaxed"] and not found["asked_relaxed"]:
         kind = "relaxed (no zero-restricted one was found in time)"
     said = f"{count(round(result.cost, 6))} in all, {result.largest_change:g} at most"
-    proof = (
-        "proven least"
-        if result.bound >= result.cost
-        else f"no rounding of this kind changes less than {count(round(result.bound, 6))}"
-    )
+    proof = NO_BOUND
+    if result.bound >= result.cost:
+        proof = "proven least"
+    elif has_bound(result.cost, result.bound):
+        proof = f"no rounding of this kind changes less than {count(round(result.bound, 6))}"
     lines = [
         table_line(arguments, found["cells"], found["relations"]),
         f"rounded     to base {found['base']}, {kind}: {several(found['changed'], 'cell')} changed",

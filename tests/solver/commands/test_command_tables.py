@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -12,6 +13,7 @@ from cli_runs import check_golden, contents, refuse, run
 from linkrisk import audit_table, make_table, open_table, protect_table, round_table
 from linkrisk.datasets.errors import DataError
 from linkrisk.solver.commands.program import main
+from linkrisk.solver.commands.table_actions.audit import cost_said
 from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError
 
 INNER = [[20, 3, 10, 30], [15, 25, 35, 40], [45, 12, 28, 18], [32, 22, 16, 60]]
@@ -53,6 +55,17 @@ def test_what_is_printed_and_written(capsys):
     assert found["pattern"] == [7, 8, 17, 18, 22, 23]
     internal = pd.read_csv("internal.csv")
     assert internal.loc[8, ["low", "high"]].tolist() == pytest.approx([7.0, 13.0])
+
+
+def test_a_bound_of_nothing_is_said_to_be_none():
+    result = protect_table("cells.csv", "relations.csv")
+    assert result.pattern is not None
+    open_one = replace(result.pattern, cost=97.9, bound=0.0)
+    assert cost_said(replace(result, pattern=open_one)) == ", cost 97.9; no bound above 0 was found"
+    halfway = replace(open_one, bound=48.95)
+    assert cost_said(replace(result, pattern=halfway)) == (
+        ", cost 97.9; none that protects costs less than 48.95, 50 % less"
+    )
 
 
 @pytest.mark.parametrize("method", ["modular", "heuristic"])

@@ -8,7 +8,7 @@ from linkrisk.solver.report.content.suppression.words import COUNTED, Json, reco
 from linkrisk.solver.report.content.wording import of_all
 from linkrisk.solver.report.document import Headline
 from linkrisk.solver.report.formats import count
-from linkrisk.solver.run.percent import two_digits
+from linkrisk.solver.run.gaps import no_less
 
 
 def headline(given: Json) -> Headline:
@@ -32,10 +32,8 @@ def _proof(given: Json) -> str:
     if given["answer_given"]:
         return "as a given answer says; nothing was searched or proven"
     cost, bound = given["cost"], given["bound"]
-    return (
-        f"at a cost of {count(round(cost, 6))}; no other answer costs less than {count(round(bound, 6))}, a "
-        f"gap of {two_digits(100.0 * (cost - bound) / cost)} %"
-    )
+    less = no_less("no other answer costs less than", cost, bound, count(round(bound, 6)))
+    return f"at a cost of {count(round(cost, 6))}; {less}"
 
 
 def recounted(given: Json) -> str:

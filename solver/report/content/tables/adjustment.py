@@ -11,7 +11,6 @@ from linkrisk.solver.report.content.tables.words import (
     Json,
     ended,
     exactly,
-    gap,
     moved,
     proven,
     several,
@@ -19,7 +18,8 @@ from linkrisk.solver.report.content.tables.words import (
 from linkrisk.solver.report.content.wording import of_all, table
 from linkrisk.solver.report.document import Headline, Items, Number, Numbers, Paragraph, Section
 from linkrisk.solver.report.formats import significant
-from linkrisk.solver.run.percent import percent, two_digits
+from linkrisk.solver.run.gaps import no_less
+from linkrisk.solver.run.percent import percent
 
 MOST_LISTED = 2_000
 """Sensitive cells in the table of the page."""
@@ -39,8 +39,8 @@ def adjustment_headline(given: Json) -> Headline:
     proof = (
         "at the least change, proven"
         if proven(given)
-        else f"at a cost of {significant(given['cost'])}; no adjustment costs less than "
-        f"{significant(given['bound'])}, a gap of {two_digits(gap(given))} %"
+        else f"at a cost of {significant(given['cost'])}; "
+        + no_less("no adjustment costs less than", given["cost"], given["bound"], significant(given["bound"]))
     )
     worst = "Every relation adds up, and every bound and level holds: counted again after the search."
     if not given["sensitive"]:

@@ -12,13 +12,13 @@ from linkrisk.solver.report.content.tables.words import (
     Json,
     attacked,
     exactly,
-    gap,
     proven,
     several,
 )
 from linkrisk.solver.report.content.wording import table
 from linkrisk.solver.report.document import Block, Items, Number, Numbers, Section
 from linkrisk.solver.report.formats import count, duration
+from linkrisk.solver.run.gaps import NO_BOUND, gap, has_bound
 from linkrisk.solver.run.percent import percent, two_digits
 
 COSTS = {
@@ -84,9 +84,11 @@ def found_by(given: Json) -> Iterator[Number]:
     """What found it, how long that took, and what is known of better answers."""
     yield Number("Cost", exactly(round(given["cost"], 6)))
     none = "No other that does the same costs less than"
-    yield Number(
-        none, exactly(round(given["bound"], 6)), "" if proven(given) else f"gap {two_digits(gap(given))} %"
-    )
+    left = ""
+    if not proven(given):
+        known = has_bound(given["cost"], given["bound"])
+        left = f"gap {two_digits(gap(given['cost'], given['bound']))} %" if known else NO_BOUND
+    yield Number(none, exactly(round(given["bound"], 6)), left)
     ends = {"time": "the time was over", "user": "it was stopped", None: "the search went to its end"}
     state = "proven" if proven(given) else "not proven"
     yield Number("Status", f"{state}: {ends.get(given['limit'], str(given['limit']))}")

@@ -8,10 +8,10 @@ from linkrisk.solver.charts.table import Of
 from linkrisk.solver.report.cell_grid import CellState, GridCell
 from linkrisk.solver.report.content.tables.making import files, found_by
 from linkrisk.solver.report.content.tables.shown import grids
-from linkrisk.solver.report.content.tables.words import Json, ended, exactly, gap, proven, several
+from linkrisk.solver.report.content.tables.words import Json, ended, exactly, proven, several
 from linkrisk.solver.report.content.wording import joined, of_all, table
 from linkrisk.solver.report.document import Choice, Headline, Items, Number, Numbers, Section
-from linkrisk.solver.run.percent import two_digits
+from linkrisk.solver.run.gaps import no_less
 
 
 def rounding_headline(given: Json) -> Headline:
@@ -24,8 +24,12 @@ def rounding_headline(given: Json) -> Headline:
     proof = (
         "proven least"
         if least
-        else f"no rounding of this kind changes less than {exactly(round(given['bound'], 6))}, a gap of "
-        f"{two_digits(gap(given))} %"
+        else no_less(
+            "no rounding of this kind changes less than",
+            given["cost"],
+            given["bound"],
+            exactly(round(given["bound"], 6)),
+        )
     )
     counted = "every relation adds up exactly, counted in whole numbers"
     worst = f"Every cell is a multiple of {given['base']}, and {counted}."

@@ -8,7 +8,6 @@ from linkrisk.solver.report.content.tables.words import (
     Json,
     ended,
     exactly,
-    gap,
     proven,
     secondary,
     several,
@@ -16,7 +15,8 @@ from linkrisk.solver.report.content.tables.words import (
 from linkrisk.solver.report.content.wording import of_all
 from linkrisk.solver.report.document import Headline
 from linkrisk.solver.report.formats import count
-from linkrisk.solver.run.percent import percent, two_digits
+from linkrisk.solver.run.gaps import no_less
+from linkrisk.solver.run.percent import percent
 
 _UNSAFE = ("under_protected", "undecided")
 
@@ -82,10 +82,9 @@ def searched(given: Json) -> str:
     cost = f"{said}, at a cost of {exactly(round(given['cost'], 6))}"
     if proven(given):
         return f"{cost}: proven least, every pattern that protects costs as much or more."
-    return (
-        f"{cost}; no pattern that protects costs less than {exactly(round(given['bound'], 6))}, a gap of "
-        f"{two_digits(gap(given))} %."
-    )
+    shown = exactly(round(given["bound"], 6))
+    less = no_less("no pattern that protects costs less than", given["cost"], given["bound"], shown)
+    return f"{cost}; {less}."
 
 
 def _reasons(given: Json) -> Iterator[str]:

@@ -145,12 +145,6 @@ def secondary(given: Json) -> int:
     return int(given["suppressed"] - given["sensitive"])
 
 
-def gap(given: Json) -> float:
-    """By how many per cent the cost is above its bound."""
-    cost, bound = given["cost"], given["bound"]
-    return 100.0 * (cost - bound) / cost if cost > 0 else 0.0
-
-
 def proven(given: Json) -> bool:
     """Whether nothing that does the same costs less."""
     return bool(given["status"] == "optimal")
