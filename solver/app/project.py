@@ -13,9 +13,8 @@ from typing import Any
 import psutil
 
 from linkrisk.datasets.microdata.formats.registry import known_suffixes
-from linkrisk.datasets.microdata.hierarchies import TREE
 from linkrisk.datasets.microdata.writing import write_whole
-from linkrisk.datasets.tables.argus import apriori, jj_files
+from linkrisk.solver.app.kinds import COMPRESSED, KINDS, SCHEMAS, suffixes, table_part
 from linkrisk.solver.run.errors import UsageError
 
 DATA, RUNS, OWN = "data", "runs", ".linkrisk"
@@ -28,18 +27,9 @@ MASKED = "-masked"
 
 LONGEST_NAME = 120
 """Bytes; file systems take 255, and what is made of a file has a longer name."""
-FOR_TABLES = {
-    "trees": (TREE,),
-    "tables": (jj_files.SUFFIX,),
-    "apriori": (apriori.SUFFIX,),
-}
-"""Suffixes of files that are no records, but that tables are made of, by what they are."""
 
-KINDS = (
-    f"{', '.join(known_suffixes())}; for tables a tree of codes ({TREE}), a JJ file "
-    f"({jj_files.SUFFIX}) or an a-priori file ({apriori.SUFFIX}); or a schema (.toml, .json)"
-)
-"""What is read, in words."""
+LEFT = ("table-internal", "certificate")
+"""How the names of files begin that runs leave, and that later runs about tables may be given."""
 
 _NOT_IN_NAMES = re.compile(r"[^\w.,+=@ ()-]")
 
@@ -126,24 +116,36 @@ class Project:
             If no command reads files of its kind.
         """
         safe = safe_name(name)
-        suffix = Path(safe).suffix.lower()
-        if suffix not in (*known_suffixes(), *more_suffixes(), ".toml", ".json"):
+        if not safe.lower().endswith((*suffixes(), *SCHEMAS)):
             raise UsageError(f"{safe} is of no kind that is read; use one of {KINDS}")
         return free_name(self.folder / DATA / safe)
 
     @property
     def data_files(self) -> list[str]:
         """Files with records, those that runs have masked included, by name."""
-        return sorted(self._files(known_suffixes()))
+        names = self._files(known_suffixes())
+        return sorted(name for name in names if not table_part(self.folder / name))
 
     def for_tables(self, what: str) -> list[str]:
-        """Files of one of the kinds of `FOR_TABLES`, by name."""
-        return sorted(self._files(FOR_TABLES[what]))
+        """Files that are no records but a part of tables, by name (see `table_part`)."""
+        return sorted(name for name in self._files(suffixes()) if table_part(self.folder / name) == what)
+
+    @property
+    def certificates(self) -> list[str]:
+        """Files that may be certificates, those that runs have made included."""
+        given = [name for name in self.schemas if name.endswith(".json") and ".schema." not in name]
+        return [*given, *self.for_tables("certificates"), *self.left("certificate", (".json", COMPRESSED))]
+
+    def left(self, begin: str, ends: tuple[str, ...]) -> list[str]:
+        """Files that runs have left, the newest first, by how their names begin and end."""
+        found = sorted((self.folder / RUNS).glob(f"*/{begin}*"), reverse=True)
+        return [self.name_of(path) for path in found if path.name.endswith(ends) and self.holds(path)]
 
     @property
     def readable(self) -> list[str]:
         """Every file that a command may be given as data, by name."""
-        return sorted(self._files((*known_suffixes(), *more_suffixes())))
+        left = [name for begin in LEFT for name in self.left(begin, ("",))]
+        return sorted((*self._files((*suffixes(), ".json")), *left))
 
     @property
     def schemas(self) -> list[str]:
@@ -154,19 +156,14 @@ class Project:
         """The name of the schema that belongs to a file, whether there is one or not."""
         return f"{DATA}/{Path(file).stem}{SCHEMA_END}"
 
-    def _files(self, suffixes: tuple[str, ...]) -> Iterator[str]:
+    def _files(self, ends: tuple[str, ...]) -> Iterator[str]:
         for folder in (self.folder, self.folder / DATA, *(self.folder / RUNS).glob("*/")):
             for path in folder.iterdir():
                 of_run = folder.parent.name == RUNS and folder.parent.parent == self.folder
-                if path.suffix.lower() not in suffixes or path.name.startswith("."):
+                if not path.name.lower().endswith(ends) or path.name.startswith("."):
                     continue
                 if path.is_file() and (not of_run or path.stem.endswith(MASKED)) and self.holds(path):
                     yield path.relative_to(self.folder).as_posix()
-
-
-def more_suffixes() -> list[str]:
-    """The suffixes of `FOR_TABLES`."""
-    return [suffix for suffixes in FOR_TABLES.values() for suffix in suffixes]
 
 
 def safe_name(name: str) -> str:
@@ -184,8 +181,9 @@ def safe_name(name: str) -> str:
 def free_name(path: Path) -> Path:
     """The path, or with a number after its name where there is such a file already."""
     at, candidate = 2, path
+    end = path.name[-len(COMPRESSED) :] if path.name.lower().endswith(COMPRESSED) else path.suffix
     while candidate.exists():
-        candidate = path.with_name(f"{path.stem}-{at}{path.suffix}")
+        candidate = path.with_name(f"{path.name.removesuffix(end)}-{at}{end}")
         at += 1
     return candidate
 

@@ -10,15 +10,18 @@ from functools import partial
 from nicegui import ui
 from nicegui.events import UploadEventArguments
 
+from linkrisk.solver.app.kinds import KINDS
 from linkrisk.solver.app.pages import layout
-from linkrisk.solver.app.project import KINDS, OWN, SCHEMA_END
+from linkrisk.solver.app.project import OWN, SCHEMA_END
 from linkrisk.solver.app.state import State
 from linkrisk.solver.run.errors import UsageError
 
 FOR_TABLES_WORDS = {
     "tables": "Ready tables",
     "trees": "Trees of codes, for tables",
+    "metadata": "What the columns of ready tables are",
     "apriori": "What is known of cells, for tables",
+    "certificates": "Certificates",
 }
 
 
@@ -66,7 +69,9 @@ def register(state: State) -> None:
                 )
         others = [name for name in schemas if not name.endswith(SCHEMA_END)]
         if others:
-            layout.text("p", f"Also there, as schema: {', '.join(sorted(others))}", "quiet small")
+            layout.text(
+                "p", f"Also there, as schema or certificate: {', '.join(sorted(others))}", "quiet small"
+            )
 
 
 def _for_tables(state: State) -> None:

@@ -11,6 +11,7 @@ from nicegui import ui
 
 from linkrisk.datasets.masking.registry import METHODS
 from linkrisk.datasets.masking.spelled import masking_method
+from linkrisk.solver.app.looking import look
 from linkrisk.solver.app.pages import layout
 from linkrisk.solver.app.preview import preview
 from linkrisk.solver.app.project import Project
@@ -30,11 +31,24 @@ def register(state: State) -> None:
     def mask(name: str = "") -> None:
         known = name in state.project.data_files
         with layout.page(state, f"Mask {name}" if known else "Mask a file", "Data"):
-            if known:
-                _Form(state, name).show()
-            else:
+            if not known:
                 layout.text("p", "Choose a file on the page Data.")
                 ui.link("Data", "/")
+                return
+            place = ui.element("div")
+            with place:
+                layout.text("p", "Reading the file...", "quiet")
+
+            async def show() -> None:
+                found = await look(state.project, name)
+                place.clear()
+                with place:
+                    if "error" in found:  # which would only be seen when a run has failed
+                        layout.text("p", str(found["error"]), "bad")
+                    else:
+                        _Form(state, name).show()
+
+            ui.timer(0.01, show, once=True)
 
 
 class _Form:

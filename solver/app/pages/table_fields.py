@@ -76,7 +76,9 @@ class Asking:
 
     def descriptions(self) -> dict[str, str]:
         """Files that say what the columns of others are."""
-        names = [name for name in self.state.project.data_files if name.lower().endswith(METADATA)]
+        project = self.state.project
+        listed = [*project.for_tables("metadata"), *project.data_files]
+        names = [name for name in listed if name.lower().endswith(METADATA)]
         return {"": "the one beside a .tab, if any", **{name: name for name in names}}
 
     def select(

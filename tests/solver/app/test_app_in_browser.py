@@ -55,6 +55,21 @@ def test_from_a_file_to_a_verified_certificate(page: Any, address: str, folder: 
     assert "<html" in Path(download.value.path()).read_text(encoding="utf-8")
 
 
+def test_masking_is_offered_for_records_only(page: Any, address: str, folder: Path) -> None:
+    data = folder / "data"
+    (data / "cells of argus.tab").write_text('"Total";1\n')
+    (data / "cells of argus.rda").write_text('<SEPARATOR> ";"\n')
+    (data / "bare.tab").write_text("Total\tTotal\n1\t2\n")
+    page.goto(base(address))
+    page.get_by_text("Ready tables: data/cells of argus.tab").wait_for()
+    page.get_by_text("What the columns of ready tables are: data/cells of argus.rda").wait_for()
+    rows = page.locator("table.listed tr", has_text="argus")
+    assert rows.count() == 0
+    page.locator("table.listed tr", has_text="bare.tab").get_by_role("link", name="Mask").click()
+    page.get_by_text("the column name 'Total' is twice in the header; rename one").wait_for()
+    assert not page.get_by_role("button", name="Mask", exact=True).is_visible()
+
+
 def test_a_run_is_stopped_after_a_reload_and_seen_in_two_tabs(page: Any, browser: Any, address: str) -> None:
     page.goto(f"{base(address)}/new")
     page.get_by_label("Time limit in seconds").fill("600")

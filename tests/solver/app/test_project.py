@@ -12,6 +12,7 @@ from app_projects import opened, small_pair
 from hypothesis import given
 from hypothesis import strategies as st
 
+from linkrisk.solver.app.kinds import table_part
 from linkrisk.solver.app.project import Project, alive, safe_name
 from linkrisk.solver.run.errors import UsageError
 
@@ -88,11 +89,53 @@ def test_files_of_a_project(tmp_path: Path) -> None:
     assert project.schemas == ["data/original.schema.toml"] == [project.schema_of("data/original.csv")]
 
 
-def test_a_given_file_takes_no_place_of_another(tmp_path: Path) -> None:
+def test_files_that_only_tables_are_made_of(tmp_path: Path) -> None:
+    project, data = opened(tmp_path), tmp_path / "data"
+    parts = {
+        "records.asc": "",  # with metadata beside it, and text of the same name, too
+        "records.rda": "",
+        "records.tab": "",
+        "plain.tab": "",
+        "ready.TAB": "tables",
+        "ready.rda": "metadata",
+        "ready.jj": "tables",
+        "region.hrc": "trees",
+        "known.hst": "apriori",
+        "proof.json.gz": "certificates",
+    }
+    for name in parts:
+        (data / name).write_bytes(b"")
+    for name, part in parts.items():
+        assert table_part(data / name) == part, name
+    for part in set(parts.values()) - {""}:
+        expected = sorted(f"data/{name}" for name, one in parts.items() if one == part)
+        assert project.for_tables(part) == expected
+    assert project.data_files == sorted(f"data/{name}" for name, part in parts.items() if not part)
+    assert project.readable == sorted(f"data/{name}" for name in parts)
+
+
+def test_what_runs_leave_for_later_ones(tmp_path: Path) -> None:
     project = opened(tmp_path)
-    first = project.new_data("a.csv")
+    for run in ("0001-tables", "0002-tables"):
+        (tmp_path / "runs" / run).mkdir()
+        for name in ("table-internal.csv", "table-internal.jj", "certificate.json", "report.html"):
+            (tmp_path / "runs" / run / name).write_text("")
+    for name in ("proof.json", "proof.json.gz", "a.schema.json"):
+        (tmp_path / "data" / name).write_text("")
+    left = [f"runs/{run}/table-internal.jj" for run in ("0002-tables", "0001-tables")]
+    assert project.left("table-internal", (".jj",)) == left
+    made = [f"runs/{run}/certificate.json" for run in ("0002-tables", "0001-tables")]
+    assert project.certificates == ["data/proof.json", "data/proof.json.gz", *made]
+    assert {*left, *made, "data/proof.json"} < set(project.readable)
+    assert project.data_files == []
+
+
+@pytest.mark.parametrize(("name", "other"), [("a.csv", "a-2.csv"), ("a.json.gz", "a-2.json.gz")])
+def test_a_given_file_takes_no_place_of_another(tmp_path: Path, name: str, other: str) -> None:
+    project = opened(tmp_path)
+    first = project.new_data(name)
     first.write_text("a\n")
-    assert project.new_data("a.csv").name == "a-2.csv"
+    assert project.new_data(name).name == other
     assert first.parent == project.folder / "data"
 
 

@@ -262,3 +262,19 @@ def test_links_that_lead_out_of_the_project_are_no_part_of_a_run(
     (run.folder / "report.html").symlink_to(outside / "secret.txt")
     assert [one.name for one in runs_of(project)] == [run.name] == ["0002-fit"]
     assert run.files() == ["result.json"]
+
+
+@pytest.mark.parametrize("name", ["survey.rda", "survey.asc", "survey.tab"])
+def test_records_of_argus_and_between_tabs_are_masked(project: Project, name: str) -> None:
+    data = project.folder / "data"
+    amounts = [100 + 7 * at % 90 for at in range(30)]
+    if name.endswith(".tab"):
+        (data / name).write_text("sex\tamount\n" + "".join(f"{at % 2}\t{amounts[at]}\n" for at in range(30)))
+    else:
+        (data / "survey.rda").write_text("sex 1 1 9\n <RECODEABLE>\namount 3 4 9999\n <NUMERIC>\n")
+        (data / "survey.asc").write_text("".join(f"{at % 2} {amounts[at]:4d}\n" for at in range(30)))
+    queue = Queue(project)
+    run = add_mask(queue, f"data/{name}", ["noise percent=20 attributes=amount"], seed="1")
+    finished(queue, run)
+    assert run.state is State.DONE, run.text("log.txt")
+    assert name.replace(".", "-masked.") in run.files()
