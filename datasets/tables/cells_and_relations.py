@@ -17,6 +17,7 @@ from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.numeric import check_known
 from linkrisk.datasets.microdata.tables import load_table
 from linkrisk.datasets.tables.code_trees import Codes
+from linkrisk.datasets.tables.joined_terms import joined_terms
 from linkrisk.datasets.tables.numbers import numbers_of
 from linkrisk.datasets.tables.usual_bounds import usual_bounds
 
@@ -218,8 +219,8 @@ def _terms(frame: pd.DataFrame, name: str, cells: int) -> tuple[IntArray, IntArr
             (terms[:, at] != np.floor(terms[:, at])) | (terms[:, at] < 0), name, column, "is no number from 0"
         )
     _refuse(terms[:, 1] >= cells, name, "cell", f"is no cell; they are 0 to {cells - 1}")
-    relation = np.unique(terms[:, 0], return_inverse=True)[1].astype(np.int64)
-    return relation, terms[:, 1].astype(np.int64), terms[:, 2]
+    relation, cell, coefficient = joined_terms(terms[:, 0], terms[:, 1].astype(np.int64), terms[:, 2])
+    return np.unique(relation, return_inverse=True)[1].astype(np.int64), cell, coefficient
 
 
 def _refuse_empty(frame: pd.DataFrame, value: FloatArray, by: Sequence[str], name: str) -> None:
