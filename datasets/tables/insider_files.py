@@ -59,6 +59,8 @@ def read_coalitions(source: Source) -> dict[str, list[str]]:
 def read_insiders(source: Source, cells: int) -> pd.DataFrame:
     """Read what insiders know: `insider`, `cell` (from 0), `lower`, `upper`; empty where they know no end.
 
+    Several lines of an insider about one cell hold together, and come back as one.
+
     Raises
     ------
     DataError
@@ -73,7 +75,7 @@ def read_insiders(source: Source, cells: int) -> pd.DataFrame:
         raise DataError(
             f"{name}, row {row + 1}: the lower end {lower[row]:g} is above the upper {upper[row]:g}"
         )
-    return pd.DataFrame(
+    made = pd.DataFrame(
         {
             "insider": _names(frame, "insider", name),
             "cell": _cells(frame, name, cells),
@@ -81,6 +83,15 @@ def read_insiders(source: Source, cells: int) -> pd.DataFrame:
             "upper": upper,
         }
     )
+    each = made.groupby(["insider", "cell"], sort=False)
+    joined = each.agg(lower=("lower", "max"), upper=("upper", "min")).reset_index()
+    if (joined["lower"] > joined["upper"]).any():
+        one = joined.loc[joined["lower"] > joined["upper"]].iloc[0]
+        raise DataError(
+            f"{name}: what {one['insider']} knows of cell {one['cell']} leaves nothing: at least "
+            f"{one['lower']:g}, and at most {one['upper']:g}"
+        )
+    return joined
 
 
 def _read(source: Source, text: list[str], columns: list[str], what: str) -> tuple[pd.DataFrame, str]:
