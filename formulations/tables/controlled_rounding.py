@@ -28,6 +28,10 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 _WHOLE = 1e-9
+"""Relative to a value: how near to a multiple it is one, by rounding of decimals."""
+
+_MOST_OFF = 1e-3
+"""And no farther, however large it is: of whole numbers that are no multiples none may count as one."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -66,7 +70,7 @@ class ControlledRounding:
     def steps(self) -> IntArray:
         """The multiples f below each value (where it is one, the value itself), in steps of the base."""
         nearest = np.round(self.value / self.base)
-        exact = np.abs(nearest * self.base - self.value) <= _WHOLE * np.maximum(1.0, np.abs(self.value))
+        exact = np.abs(nearest * self.base - self.value) <= self._rounding
         return np.where(exact, nearest, np.floor(self.value / self.base)).astype(np.int64)
 
     @property
@@ -78,7 +82,12 @@ class ControlledRounding:
     def _between(self) -> FloatArray:
         """1 where a value is between two multiples."""
         rest = self.value - self.base * self.steps
-        return (rest > _WHOLE * np.maximum(1.0, np.abs(self.value))).astype(np.float64)
+        return (rest > self._rounding).astype(np.float64)
+
+    @property
+    def _rounding(self) -> FloatArray:
+        """How far each value may be off what it means, shape (n,)."""
+        return np.minimum(_WHOLE * np.maximum(1.0, np.abs(self.value)), _MOST_OFF)
 
     @property
     def least(self) -> float:

@@ -216,3 +216,19 @@ def test_a_zero_restricted_rounding_in_three_dimensions_is_dived_for():
     clock = Clock(None)
     clock.stop()
     assert dived(table, model, program, point, clock) is None
+
+
+@pytest.mark.parametrize("large", [0, 6 * 10**9, 10**13])
+@pytest.mark.parametrize("zero_restricted", [True, False])
+def test_of_large_values_only_multiples_count_as_multiples(large, zero_restricted):
+    """A value of 3,000,000,002 is none of 5, however small its rest is beside it."""
+    table = ControlledRounding(
+        value=np.array([2.0 * large + 4.0, large + 2.0, large + 2.0]),
+        relations=sparse.csr_array(np.array([[-1.0, 1.0, 1.0]])),
+        weight=np.ones(3),
+        base=5,
+        zero_restricted=zero_restricted,
+    )
+    found = round_cells(table, get_backend("highs"), Clock(None))
+    assert (found.cost, found.proven) == (6.0, True)
+    assert sorted(found.values - large) == sorted([large + 5, 5, 0])
