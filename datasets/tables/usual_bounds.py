@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -41,9 +42,9 @@ def usual_bounds(
     below, above, wide = (_level(numbers, kind, sensitive) for kind in ("lower", "upper", "sliding"))
     narrow = bool((wide > most - least).any())
     if negative and (value - below < least).any():
-        least -= float(below.max())
+        least = _sum(least, -float(below.max()))
     if narrow or (value + above > most).any():
-        most += float(np.maximum(above, wide).max())
+        most = _sum(most, float(np.maximum(above, wide).max()))
     return least, most
 
 
@@ -53,6 +54,11 @@ def with_bounds(cells: pd.DataFrame, sensitive: BoolArray, largest: float) -> pd
     numbers = {name: cells[name].to_numpy(dtype=np.float64) for name in known}
     least, most = usual_bounds(numbers, sensitive, largest)
     return cells.assign(lower_bound=least, upper_bound=most)
+
+
+def _sum(one: float, other: float) -> float:
+    """The sum of two decimals as they are written: 0.1 + 0.2 is 0.3."""
+    return float(Fraction(repr(one)) + Fraction(repr(other)))
 
 
 def _level(numbers: Mapping[str, FloatArray], kind: str, sensitive: BoolArray) -> FloatArray:

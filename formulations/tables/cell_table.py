@@ -24,6 +24,10 @@ _CLOSE = 1e-9
 """Relative to the largest term of a relation: what its sum may differ from 0 by rounding of decimals."""
 
 
+_DIGITS = 4.0 * float(np.finfo(np.float64).eps)
+"""Relative to a bound: what is lost where a value is taken from it. 0.3 - 0.1 is less than 0.2."""
+
+
 @dataclass(frozen=True, eq=False)
 class Insider:
     """Somebody who knows more of some cells than everybody does: a contributor, a coalition.
@@ -102,7 +106,9 @@ class CellTable:
         for level in levels:
             self._refuse(~(level >= 0), "a protection level is below 0")
             self._refuse((level > 0) & ~self.primary, "it has a protection level, but is not sensitive")
-        below, above = self.value - self.lower, self.upper - self.value
+        size = np.abs(self.value)
+        below = self.value - self.lower + _DIGITS * np.maximum(size, np.abs(self.lower))
+        above = self.upper - self.value + _DIGITS * np.maximum(size, np.abs(self.upper))
         beyond = "is beyond what everybody knows of it"
         self._refuse(self.lower_level > below, f"its lower protection level {beyond}")
         self._refuse(self.upper_level > above, f"its upper protection level {beyond}")
@@ -145,13 +151,13 @@ class CellTable:
 
     @property
     def below(self) -> FloatArray:
-        """How far each value can go down, shape (n,)."""
-        return self.value - self.lower
+        """How far each value can go down, shape (n,); as far as its level, for which there is room."""
+        return np.maximum(self.value - self.lower, self.lower_level)
 
     @property
     def above(self) -> FloatArray:
-        """How far each value can go up, shape (n,)."""
-        return self.upper - self.value
+        """How far each value can go up, shape (n,); as far as its level, for which there is room."""
+        return np.maximum(self.upper - self.value, self.upper_level)
 
     @property
     def free(self) -> BoolArray:

@@ -13,13 +13,13 @@ these bounds.
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from linkrisk.datasets.tables.cells_and_relations import FIXED, SAFE, SECONDARY, SENSITIVE, StoredTable
+from linkrisk.datasets.tables.cells_and_relations import StoredTable
+from linkrisk.solver.certificates.checking.exact_table import ExactTable, Sparse
 from linkrisk.solver.certificates.checking.fields import listed, whole, wholes
 from linkrisk.solver.certificates.checking.rejection import RejectedError, demand
 from linkrisk.solver.run.errors import UsageError
@@ -27,8 +27,6 @@ from linkrisk.solver.run.errors import UsageError
 FORMAT = "linkrisk table certificate 1"
 
 _NUMBER = re.compile(r"-?[0-9]{1,1000}(/[1-9][0-9]{0,1000})?")
-
-Sparse = dict[int, Fraction]
 
 
 @dataclass(frozen=True)
@@ -60,66 +58,6 @@ class TableVerdict:
         return self.met == self.demands
 
 
-class ExactTable:
-    """The numbers of a table in fractions.
-
-    Parameters
-    ----------
-    stored : StoredTable
-    """
-
-    def __init__(self, stored: StoredTable) -> None:
-        self.value = [_decimal(one) for one in stored.numbers["value"]]
-        status = [str(one) for one in stored.status]
-        largest = max(abs(one) for one in self.value)
-        least = Fraction(0) if min(self.value) >= 0 else -largest
-        count = len(self.value)
-        self.lower = _column(stored, "lower_bound", least, count)
-        self.upper = _column(stored, "upper_bound", largest, count)
-        self.sensitive = [at for at, one in enumerate(status) if one == SENSITIVE]
-        self.hidden = {at for at, one in enumerate(status) if one in (SENSITIVE, SECONDARY)}
-        self.published = {at for at, one in enumerate(status) if one in (SAFE, FIXED)}
-        self.levels = {
-            way: _column(stored, f"{name}_protection", Fraction(0), count)
-            for way, name in (((1,), "upper"), ((-1,), "lower"), ((1, -1), "sliding"))
-        }
-        self.relations: dict[int, Sparse] = {}
-        for row, cell, factor in zip(
-            stored.relation.tolist(), stored.cell.tolist(), stored.coefficient, strict=True
-        ):
-            terms = self.relations.setdefault(row, {})
-            terms[cell] = terms.get(cell, Fraction(0)) + _decimal(factor)
-        self.of_cell: dict[int, list[int]] = {}
-        for row, terms in self.relations.items():
-            for cell in terms:
-                self.of_cell.setdefault(cell, []).append(row)
-
-    def defect(self) -> Fraction:
-        """The most by which a relation misses 0."""
-        sums = (sum(factor * self.value[at] for at, factor in one.items()) for one in self.relations.values())
-        return max((abs(Fraction(one)) for one in sums), default=Fraction(0))
-
-    def room(self, cell: int, sign: int) -> Fraction:
-        """How far a cell can go one way by what everybody knows."""
-        return self.upper[cell] - self.value[cell] if sign > 0 else self.value[cell] - self.lower[cell]
-
-    def unknown(self, suppressed: set[int]) -> set[int]:
-        """Suppressed cells that bounds and relations with one unknown cell do not give away."""
-        left = {at for at in suppressed if self.lower[at] < self.upper[at]}
-        counts = {row: sum(at in left for at in terms) for row, terms in self.relations.items()}
-        alone = deque(row for row, count in counts.items() if count == 1)
-        while alone:
-            told = [at for at in self.relations[alone.popleft()] if at in left]
-            if len(told) != 1:
-                continue
-            left.discard(told[0])
-            for row in self.of_cell[told[0]]:
-                counts[row] -= 1
-                if counts[row] == 1:
-                    alone.append(row)
-        return left
-
-
 def check_table(stored: StoredTable, certificate: Mapping[str, Any], where: str) -> TableVerdict:
     """Check all that a certificate claims.
 
@@ -145,6 +83,7 @@ def check_table(stored: StoredTable, certificate: Mapping[str, Any], where: str)
     table = ExactTable(stored)
     suppressed = set(wholes(certificate.get("suppressed"), f"{where}, suppressed"))
     _check_pattern(table, suppressed)
+    _check_levels(table)
     for cell, value in enumerate(table.value):
         demand(table.lower[cell] <= value <= table.upper[cell], f"cell {cell} is outside its bounds")
     reach: dict[tuple[int, int], Fraction] = {}
@@ -181,6 +120,20 @@ def _check_pattern(table: ExactTable, suppressed: set[int]) -> None:
     for cell in sorted(suppressed ^ table.hidden):
         state = "suppressed" if cell in table.hidden else "published"
         raise RejectedError(f"the certificate is about other suppressed cells: cell {cell} is {state} here")
+
+
+def _check_levels(table: ExactTable) -> None:
+    """Refuse levels that ask for nothing: whatever is proven of them protects nobody."""
+    sensitive = set(table.sensitive)
+    for cell in range(len(table.value)):
+        levels = [of_way[cell] for of_way in table.levels.values()]
+        demand(min(levels) >= 0, f"a protection level of cell {cell} is below 0")
+        if cell in sensitive:
+            demand(max(levels) > 0, f"cell {cell} is sensitive, and has no protection level")
+    if not sensitive:
+        alone = (at for of_way in table.levels.values() for at, one in enumerate(of_way) if one)
+        cell = next(alone, -1)
+        demand(cell < 0, f"cell {cell} has a protection level, but no cell is sensitive")
 
 
 def _check_witness(
@@ -276,16 +229,3 @@ def _fraction(value: Any, where: str) -> Fraction:
     if not isinstance(value, str) or _NUMBER.fullmatch(value) is None:
         raise UsageError(f"{where}: {str(value)[:20]!r} is no fraction such as -7/2")
     return Fraction(value)
-
-
-def _decimal(number: float) -> Fraction:
-    """The shortest decimal text that stands for a float, as files have it."""
-    return Fraction(repr(float(number)))
-
-
-def _column(stored: StoredTable, name: str, usual: Fraction, count: int) -> list[Fraction]:
-    """A column, with the usual number where a cell has none."""
-    given = stored.numbers.get(name)
-    if given is None:
-        return [usual] * count
-    return [usual if one != one else _decimal(one) for one in given]  # NaN is not itself

@@ -1,0 +1,103 @@
+"""The numbers of a table in fractions, as its files say them."""
+
+from __future__ import annotations
+
+from collections import deque
+from fractions import Fraction
+
+from linkrisk.datasets.tables.cells_and_relations import FIXED, SAFE, SECONDARY, SENSITIVE, StoredTable
+
+Sparse = dict[int, Fraction]
+
+
+class ExactTable:
+    """The numbers of a table in fractions.
+
+    Parameters
+    ----------
+    stored : StoredTable
+    """
+
+    def __init__(self, stored: StoredTable) -> None:
+        self.value = [_decimal(one) for one in stored.numbers["value"]]
+        status = [str(one) for one in stored.status]
+        count = len(self.value)
+        self.sensitive = [at for at, one in enumerate(status) if one == SENSITIVE]
+        self.hidden = {at for at, one in enumerate(status) if one in (SENSITIVE, SECONDARY)}
+        self.published = {at for at, one in enumerate(status) if one in (SAFE, FIXED)}
+        self.levels = {
+            way: _column(stored, f"{name}_protection", Fraction(0), count)
+            for way, name in (((1,), "upper"), ((-1,), "lower"), ((1, -1), "sliding"))
+        }
+        least, most = self._usual_bounds()
+        self.lower = _column(stored, "lower_bound", least, count)
+        self.upper = _column(stored, "upper_bound", most, count)
+        self.relations: dict[int, Sparse] = {}
+        for row, cell, factor in zip(
+            stored.relation.tolist(), stored.cell.tolist(), stored.coefficient, strict=True
+        ):
+            terms = self.relations.setdefault(row, {})
+            terms[cell] = terms.get(cell, Fraction(0)) + _decimal(factor)
+        self.of_cell: dict[int, list[int]] = {}
+        for row, terms in self.relations.items():
+            for cell in terms:
+                self.of_cell.setdefault(cell, []).append(row)
+
+    def _usual_bounds(self) -> tuple[Fraction, Fraction]:
+        """What everybody knows of cells of which nothing is said (docs/tables.md, the two files).
+
+        The largest level is added where one would be out of reach of a cell as large as the largest.
+        """
+        most = max(abs(one) for one in self.value)
+        negative = min(self.value) < 0
+        least = -most if negative else Fraction(0)
+        (_, above), (_, below), (_, wide) = self.levels.items()
+        high, low = most, least
+        if negative and any(self.value[at] - below[at] < least for at in self.sensitive):
+            low = _sum(least, -max(below[at] for at in self.sensitive))
+        if any(wide[at] > most - least or self.value[at] + above[at] > most for at in self.sensitive):
+            high = _sum(most, max(max(above[at], wide[at]) for at in self.sensitive))
+        return low, high
+
+    def defect(self) -> Fraction:
+        """The most by which a relation misses 0."""
+        sums = (sum(factor * self.value[at] for at, factor in one.items()) for one in self.relations.values())
+        return max((abs(Fraction(one)) for one in sums), default=Fraction(0))
+
+    def room(self, cell: int, sign: int) -> Fraction:
+        """How far a cell can go one way by what everybody knows."""
+        return self.upper[cell] - self.value[cell] if sign > 0 else self.value[cell] - self.lower[cell]
+
+    def unknown(self, suppressed: set[int]) -> set[int]:
+        """Suppressed cells that bounds and relations with one unknown cell do not give away."""
+        left = {at for at in suppressed if self.lower[at] < self.upper[at]}
+        counts = {row: sum(at in left for at in terms) for row, terms in self.relations.items()}
+        alone = deque(row for row, count in counts.items() if count == 1)
+        while alone:
+            told = [at for at in self.relations[alone.popleft()] if at in left]
+            if len(told) != 1:
+                continue
+            left.discard(told[0])
+            for row in self.of_cell[told[0]]:
+                counts[row] -= 1
+                if counts[row] == 1:
+                    alone.append(row)
+        return left
+
+
+def _decimal(number: float) -> Fraction:
+    """The shortest decimal text that stands for a float, as files have it."""
+    return Fraction(repr(float(number)))
+
+
+def _column(stored: StoredTable, name: str, usual: Fraction, count: int) -> list[Fraction]:
+    """A column, with the usual number where a cell has none."""
+    given = stored.numbers.get(name)
+    if given is None:
+        return [usual] * count
+    return [usual if one != one else _decimal(one) for one in given]  # NaN is not itself
+
+
+def _sum(one: Fraction, other: Fraction) -> Fraction:
+    """A sum as a file would say it, in the digits of a float."""
+    return _decimal(float(one + other))
