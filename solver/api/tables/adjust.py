@@ -24,6 +24,7 @@ from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel, interruptible
 from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.tables.perturbation.adjustment import adjust_cells
+from linkrisk.solver.tables.perturbation.changes_in_decimals import in_digits
 
 WEIGHTS = ("value", "unit", "root", "given")
 
@@ -161,7 +162,7 @@ def adjust_table(
         "seconds": round(clock.seconds, 3),
         "time_limit": time_limit,
     }
-    adjusted = table.value + change
+    adjusted = np.where(change == 0, table.value, in_digits(table.value + change))
     details["table"] = adjustment_figures(stored, table, adjusted)
     if bool((adjusted == np.round(adjusted)).all()):
         adjusted = adjusted.astype(np.int64)

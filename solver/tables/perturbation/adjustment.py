@@ -20,6 +20,7 @@ from linkrisk.solver.backends.linear.registry import linear_program
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Progress, Reporter
+from linkrisk.solver.tables.perturbation.changes_in_decimals import in_decimals
 from linkrisk.solver.tables.perturbation.directions import DOWN, UP, Directions
 from linkrisk.solver.tables.perturbation.separable_quadratic import least_squares
 
@@ -54,7 +55,7 @@ class Adjusted:
     @property
     def proven(self) -> bool:
         """Whether it is one of least cost."""
-        return self.bound >= self.cost * (1.0 - PROVEN) - _SAFE
+        return self.bound >= self.cost * (1.0 - PROVEN)
 
 
 def adjust_cells(
@@ -82,7 +83,8 @@ def adjust_cells(
     UsageError
         If there is no adjustment, or none was found in time.
     """
-    search = _Search(problem, clock, report)
+    unit = _unit(problem.weight)
+    search = _Search(replace(problem, weight=problem.weight / unit), clock, report, unit)
     for ways in search.likely():
         search.take(search.settled(ways))
     if not search.finished:
@@ -93,29 +95,26 @@ def adjust_cells(
             if clock.expired
             else "no adjustment keeps all relations and bounds; lower a level, or widen the bounds"
         )
-    change = _in_decimals(problem, search.best)
+    change = in_decimals(problem, search.best)
     wrong = problem.wrong(change)
     if wrong is not None:
         raise AssertionError(f"an adjustment that was found is none: {wrong}")
     cost = problem.cost(change)
-    return Adjusted(change, cost, min(cost, max(search.bound, 0.0)))
+    return Adjusted(change, cost, min(cost, max(search.bound * unit, 0.0)))
 
 
-def _in_decimals(problem: TabularAdjustment, change: FloatArray) -> FloatArray:
-    """The changes without what is mere noise of floating point in the adjusted values, where that is one."""
-    value = problem.table.value
-    for decimals in (6, 9):
-        rounded = np.where(problem.table.fixed, 0.0, np.round(value + change, decimals) - value)
-        if problem.wrong(rounded) is None:
-            return np.asarray(rounded)
-    return change
+def _unit(weight: FloatArray) -> float:
+    """What weights are measured in: tolerances of optimisers mean nothing where all are tiny, or huge."""
+    return float(2.0 ** np.floor(np.log2(weight.max(initial=1e-300))))
 
 
 class _Search:
     """The best changes so far, and what is proven."""
 
-    def __init__(self, problem: TabularAdjustment, clock: Clock, report: Reporter | None) -> None:
-        self._problem, self._clock, self._report = problem, clock, report
+    def __init__(
+        self, problem: TabularAdjustment, clock: Clock, report: Reporter | None, unit: float
+    ) -> None:
+        self._problem, self._clock, self._report, self._unit = problem, clock, report, unit
         self._linear = replace(problem, quadratic=False)
         self.best: FloatArray | None = None
         self.cost, self.bound = np.inf, 0.0
@@ -127,7 +126,7 @@ class _Search:
     @property
     def finished(self) -> bool:
         """Whether the best is proven."""
-        return self.best is not None and self.bound >= self.cost * (1.0 - PROVEN) - _SAFE
+        return self.best is not None and self.bound >= self.cost * (1.0 - PROVEN)
 
     def likely(self) -> Iterator[BoolArray]:
         """Ways that are worth a look: those of the relaxation, and all up.
@@ -234,6 +233,7 @@ class _Search:
         """Say how far it is, and whether to stop."""
         if self._report is not None:
             cost, least = min(self.cost, progress.objective / scale), max(self.bound, progress.bound / scale)
+            cost, least = cost * self._unit, least * self._unit
             found = f"cost {cost:,.6g}" if np.isfinite(cost) else "none yet"
             self._report(Progress.uncounted(PHASE, f"{found}, at least {max(least, 0.0):,.6g}"))
         return self._clock.expired
