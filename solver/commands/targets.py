@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from linkrisk.solver.run.errors import UsageError
@@ -33,10 +34,7 @@ def check_targets(arguments: argparse.Namespace, *names: str) -> None:
         for name, paths in given.items()
         for path in ([paths] if isinstance(paths, str) else paths)  # of some there are several
     }
-    for name in names:
-        path: str | None = getattr(arguments, name)
-        if path is None:
-            continue
+    for name, path in named_paths(arguments, names):
         option = "--" + name.replace("_", "-")
         _check_target(path, option, _suffixes(name))
         if Path(path).exists() and not Path(path).is_file():
@@ -46,6 +44,17 @@ def check_targets(arguments: argparse.Namespace, *names: str) -> None:
             raise UsageError(f"{option} {path} would overwrite the --{other} file: give another name")
         if other != name:
             raise UsageError(f"--{other} and {option} both name {path}: give each a different file")
+
+
+def paths_of(arguments: argparse.Namespace, name: str) -> list[str]:
+    """The files that an option names: none, one, or several where it may be given several times."""
+    given: str | list[str] | None = getattr(arguments, name, None)
+    return [given] if isinstance(given, str) else given or []
+
+
+def named_paths(arguments: argparse.Namespace, names: Sequence[str]) -> list[tuple[str, str]]:
+    """Each file that options name, with the name of its option."""
+    return [(name, path) for name in names for path in paths_of(arguments, name)]
 
 
 def _suffixes(name: str) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ from linkrisk.solver.commands.table_actions.given import (
     other_table,
     table_line,
 )
+from linkrisk.solver.commands.targets import paths_of
 from linkrisk.solver.commands.unsafe_options import several, whole
 from linkrisk.solver.run.errors import UsageError
 
@@ -42,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "example: tables audit --cells internal.csv --relations relations.csv"
     add_table(parser)
     add_attackers(parser)
-    add_written(parser, "the cells with status and the intervals that attackers find")
+    add_written(parser, "the cells with status and the intervals that attackers find", formats=True)
     add_reports(parser)
     add_exact(parser)
     parser.add_argument(
@@ -86,8 +87,8 @@ def written(arguments: argparse.Namespace, result: TableResult) -> int:
     """Write what is asked for, and print what was found; 1 where a sensitive cell is not protected."""
     if arguments.output is not None and result.protected:
         result.write(arguments.output)
-    if arguments.internal is not None:
-        result.write_internal(arguments.internal)
+    for path in paths_of(arguments, "internal"):
+        result.write_internal(path)
     if arguments.certificate is not None:
         result.write_certificate(arguments.certificate)
     write_about(arguments, result)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from linkrisk.solver.commands.arguments import number
+from linkrisk.solver.commands.targets import named_paths
 from linkrisk.solver.commands.unsafe_options import whole
 
 if TYPE_CHECKING:
@@ -19,10 +20,25 @@ PAGES = ("report", "external_report")
 """Options that name pages about the result, where an action has them."""
 
 
-def add_written(parser: argparse.ArgumentParser, internal: str) -> None:
-    """Declare what can be written; `internal` says what the file of the house holds."""
+def add_written(parser: argparse.ArgumentParser, internal: str, *, formats: bool = False) -> None:
+    """Declare what can be written.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+    internal : str
+        What the file of the house holds.
+    formats : bool
+        Whether there may be several of these, in formats of their own.
+    """
     parser.add_argument("--output", metavar="FILE", help="write the table as it may be published")
-    parser.add_argument("--internal", metavar="FILE", help=f"write {internal}: for the house")
+    several = "; once for each format" if formats else ""
+    parser.add_argument(
+        "--internal",
+        metavar="FILE",
+        action="append" if formats else "store",
+        help=f"write {internal}: for the house{several}",
+    )
     parser.add_argument("--json", metavar="FILE", help="write what was found as JSON")
 
 
@@ -104,5 +120,5 @@ def time_limit_of(arguments: argparse.Namespace, usual: str | None = None) -> fl
 
 def written_lines(arguments: argparse.Namespace, *names: str) -> list[str]:
     """A line for each file that was written."""
-    given = ((name, getattr(arguments, name, None)) for name in (*names, *PAGES))
-    return [f"{name.split('_')[0]:<11} {path}" for name, path in given if path is not None]
+    given = named_paths(arguments, (*names, *PAGES))
+    return [f"{name.split('_')[0]:<11} {path}" for name, path in given]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from linkrisk.solver.commands.arguments import names
 from linkrisk.solver.commands.table_actions.common import PAGES
+from linkrisk.solver.commands.targets import named_paths, paths_of
 from linkrisk.solver.commands.unsafe_options import several
 
 if TYPE_CHECKING:
@@ -207,12 +208,11 @@ def check_outputs(arguments: argparse.Namespace, *outputs: str, lines: bool = Fa
     targets.check_targets(arguments, *outputs)
     checks = (("output", check_published), ("internal", writable_format if lines else check_internal))
     for name, check in checks:
-        if name in outputs and getattr(arguments, name) is not None:
-            check(getattr(arguments, name))
+        for path in paths_of(arguments, name) if name in outputs else ():
+            check(path)
     taken = {Path(path).resolve(): option for option, path in _inputs(arguments)}
-    for name in outputs:
-        path = getattr(arguments, name)
-        other = None if path is None else taken.get(Path(path).resolve())
+    for name, path in named_paths(arguments, outputs):
+        other = taken.get(Path(path).resolve())
         if other is not None:
             option = name.replace("_", "-")
             raise UsageError(f"--{option} {path} would overwrite the --{other} file: give another name")

@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--made", metavar="FILE", help="what `tables make --record` has written, for JSON and report"
     )
-    add_written(parser, "the cells with status and the intervals that attackers find")
+    add_written(parser, "the cells with status and the intervals that attackers find", formats=True)
     add_reports(parser)
     parser.add_argument(
         "--method",

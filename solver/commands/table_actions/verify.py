@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from linkrisk.solver.commands.table_actions.given import add_table, given_table, table_line
+from linkrisk.solver.commands.table_actions.given import add_table, check_outputs, given_table, table_line
 from linkrisk.solver.commands.unsafe_options import several
+from linkrisk.solver.run.errors import UsageError
 
 if TYPE_CHECKING:
     from linkrisk.solver.certificates.checking.table import TableVerdict
@@ -19,15 +21,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "certificate", metavar="PROOF.json", help="what `tables audit --certificate` wrote; .gz is read too"
     )
+    parser.add_argument("--json", metavar="FILE", help="write what is proven as JSON")
     add_table(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Check and say what is proven; 1 where it is not that the table is protected."""
+    from linkrisk.datasets.microdata.writing import write_whole
     from linkrisk.solver.api.tables.verify import verify_table
 
+    check_outputs(arguments, "json")
+    if arguments.json is not None and Path(arguments.json).resolve() == Path(arguments.certificate).resolve():
+        raise UsageError(f"--json {arguments.json} would overwrite the certificate: give another name")
     stored = given_table(arguments)
     found = verify_table(arguments.certificate, stored)
+    if arguments.json is not None:
+        write_whole(arguments.json, found.to_json())
     if found.verdict is None:
         print(f"rejected: {found.rejected}", file=sys.stderr)
         return 1

@@ -112,6 +112,44 @@ def test_a_certificate_is_written_and_verified(capsys):
     assert "rejected: the certificate is about other suppressed cells: cell" in capsys.readouterr().err
 
 
+def test_one_file_beside_the_certificate_is_enough_for_a_stranger(capsys):
+    both = ["--internal", "internal.csv", "--internal", "internal.jj"]
+    files = ["--certificate", "proof.json", *both]
+    out = run(capsys, "tables", "suppress", "--cells", "year.csv", *files)
+    assert "internal    internal.csv\ninternal    internal.jj\n" in out
+    out = run(capsys, "tables", "verify", "proof.json", "--table", "internal.jj", "--json", "proven.json")
+    assert "PROTECTED: 2 levels of 2 met" in out
+    proven = json.loads(Path("proven.json").read_text(encoding="utf-8"))
+    assert (proven["verified"], proven["protected"], proven["met"]) == (True, True, 2)
+    again = ["--cells", "revised.csv", "--json", "proven.json"]
+    assert main(["tables", "verify", "proof.json", *again]) == 1
+    rejected = json.loads(Path("proven.json").read_text(encoding="utf-8"))
+    assert not rejected["verified"]
+    assert f"rejected: {rejected['rejected']}\n" == capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (
+            ["suppress", "--cells", "year.csv", "--internal", "a.csv", "--internal", "year.csv"],
+            "--internal year.csv would overwrite the --cells file: give another name",
+        ),
+        (
+            ["suppress", "--cells", "year.csv", "--internal", "a.csv", "--internal", "a.txtt"],
+            "a.txtt: the suffix '.txtt' is not known",
+        ),
+        (
+            ["verify", "proof.json", "--cells", "year.csv", "--json", "./proof.json"],
+            "--json ./proof.json would overwrite the certificate: give another name",
+        ),
+    ],
+)
+def test_files_that_cannot_be_written(capsys, asked, said):
+    assert main(["tables", *asked]) == 2
+    assert capsys.readouterr().err.startswith(f"error: {said}")
+
+
 def test_what_is_not_protected_is_proven_too(capsys):
     release("year.csv", [("North", "large")])
     assert main(["tables", "audit", "--cells", "year.csv", "--certificate", "proof.json"]) == 1
