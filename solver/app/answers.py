@@ -97,7 +97,7 @@ def answer(run: Run) -> str:
 def _found(run: Run, result: Any) -> str:
     kind = run.command["kind"]
     if kind == "tables" and isinstance(result, Mapping):
-        return _protected(result)
+        return _proven(result) if "verified" in result else _protected(result)
     if kind == "mask":
         return "The masked file is there"
     if kind == "sweep" and isinstance(result, Mapping):
@@ -120,6 +120,25 @@ def _protected(result: Mapping[str, Any]) -> str:
     except UsageError as error:
         return str(error)
     return f"{head.verdict} {head.worst}".strip()
+
+
+def _proven(result: Mapping[str, Any]) -> str:
+    """What the certificate of a table proves."""
+    if not result["verified"]:
+        return f"REJECTED: {result['rejected']}. Nothing is proven"
+    levels = f"{count(result['met'])} of {count(result['demands'])} levels are met"
+    if result["protected"]:
+        return f"PROVEN: the table is protected from outsiders, {levels}"
+    more = f"{count(result['missed'])} missed, {count(result['undecided'])} undecided"
+    return f"NOT PROTECTED: {levels}, {more}"
+
+
+def verdict(run: Run) -> str:
+    """Whether a table is protected, as far as its run has found out: ``good`` or ``bad``, else empty."""
+    if run.command["kind"] != "tables" or not isinstance(run.result, Mapping):
+        return ""
+    beyond = run.result.get("insiders") or {"protected": True}
+    return "good" if run.result.get("protected") and beyond["protected"] else "bad"
 
 
 def findings_of(result: Any) -> dict[tuple[str, str], Mapping[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -119,6 +120,17 @@ class ProgressReader:
             if isinstance(said, dict):
                 self._take(said)
         return bool(whole)
+
+    def end(self, result: object) -> bool:
+        """Take in what a search of costs has found in the end, which may be more than it told on its way."""
+        course = self.courses.get("")
+        if course is None or not course.costs or not isinstance(result, Mapping):
+            return False
+        cost, bound = result.get("cost"), result.get("bound")
+        if cost is None or bound is None or course.points[-1][1:] == (bound, cost):
+            return False
+        course.points.append((course.points[-1][0], float(bound), float(cost)))
+        return True
 
     def _take(self, said: dict[str, Any]) -> None:
         self.said = str(said.get("phase") or self.said)

@@ -28,7 +28,7 @@ MASKED = "-masked"
 LONGEST_NAME = 120
 """Bytes; file systems take 255, and what is made of a file has a longer name."""
 
-LEFT = ("table-internal", "certificate")
+LEFT = ("table-internal", "table-rules", "certificate")
 """How the names of files begin that runs leave, and that later runs about tables may be given."""
 
 _NOT_IN_NAMES = re.compile(r"[^\w.,+=@ ()-]")
@@ -135,6 +135,12 @@ class Project:
         """Files that may be certificates, those that runs have made included."""
         given = [name for name in self.schemas if name.endswith(".json") and ".schema." not in name]
         return [*given, *self.for_tables("certificates"), *self.left("certificate", (".json", COMPRESSED))]
+
+    @property
+    def rules(self) -> list[str]:
+        """Files that say by which rules tables were made."""
+        given = [name for name in self.schemas if name.endswith("rules.json")]
+        return [*given, *self.left("table-rules", (".json",))]
 
     def left(self, begin: str, ends: tuple[str, ...]) -> list[str]:
         """Files that runs have left, the newest first, by how their names begin and end."""

@@ -24,8 +24,11 @@ RESULT, REPORT, CERTIFICATE, VERIFICATION = (
     "certificate.json",
     "verification.txt",
 )
-PUBLISHED, INTERNAL, OUTSIDE = "table-published.csv", "table-internal.csv", "report-outside.html"
-"""Of a protected table: what may be published, what stays in the house, the page for readers outside."""
+PUBLISHED_STEM, INTERNAL_STEM = "table-published", "table-internal"
+"""How files of a protected table begin: what may be published, and what stays in the house."""
+
+INTERNAL, OUTSIDE = f"{INTERNAL_STEM}.csv", "report-outside.html"
+"""What always stays in the house, and the page for readers outside."""
 
 CONTRIBUTORS = "table-contributors.csv"
 """Of a table of microdata with insiders: who contributed how much to which cell."""
@@ -100,7 +103,8 @@ class Run:
         if ended is not None:
             if ended.get("cancelled"):
                 return State.CANCELLED
-            return State.FAILED if any(ended["codes"]) else State.DONE
+            answers = self.command.get("answers", (0,))
+            return State.DONE if set(ended["codes"]) <= set(answers) else State.FAILED
         process = read_json(self.folder / PROCESS)
         if process is None:
             return State.WAITING

@@ -46,6 +46,7 @@ class Queue:
         outputs: Mapping[int, str] | None = None,
         inputs: Mapping[str, str] | None = None,
         asked: Mapping[str, Any] | None = None,
+        answers: Sequence[int] = (0,),
     ) -> Run:
         """Put a run at the end of the queue.
 
@@ -65,6 +66,8 @@ class Queue:
             Files it reads, by what they are.
         asked : mapping, optional
             What was clicked, for a page that asks again.
+        answers : sequence of int
+            With which exit codes its commands have answered.
         """
         content = {
             "kind": kind,
@@ -73,6 +76,7 @@ class Queue:
             "inputs": dict(inputs or {}),
             "steps": [list(step) for step in steps],
             **({"asked": dict(asked)} if asked else {}),
+            **({} if set(answers) == {0} else {"answers": list(answers)}),
             "outputs": [(outputs or {}).get(at, OUTPUT) for at in range(len(steps))],
         }
         write_whole(run.folder / COMMAND, json.dumps(content, indent=2, ensure_ascii=False) + "\n")

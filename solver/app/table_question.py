@@ -1,38 +1,45 @@
-"""What is asked of a table: which one it is, who attacks it, how it is searched; and what is missing."""
+"""What is asked of a table: which one it is, what is done with it, who attacks it, how it is searched."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from linkrisk.datasets.tables.opening import WHOLE
 from linkrisk.solver.app.project import Project
-from linkrisk.solver.run.errors import UsageError
 
-AUTOMATIC = "auto"
-"""The method that fits the size of a table."""
+SUPPRESS, AUDIT, VERIFY = "suppress", "audit", "verify"
+"""What is done with a table, as actions of `tables`: verified is a certificate of it."""
+
+AUTOMATIC, OPTIMAL = "auto", "optimal"
+"""The method that fits the size of a table, and the one that proves its pattern."""
+
+OWN = "exact"
+"""The backend of our own."""
 
 OUTSIDERS, SINGLETONS, EVERYBODY, LISTED = "", "singletons", "contributors", "file"
 """Who attacks: outsiders alone, or insiders, too."""
 
 FILES = (
     *("cells", "relations", "metadata", "apriori", "microdata", "manual"),
-    *("listed", "contributors", "coalitions"),
+    *("listed", "contributors", "coalitions", "proof", "made"),
 )
 """Fields that name a file of the project."""
 
 
 @dataclass(frozen=True)
 class TableQuestion:
-    """A table, and how it is to be protected.
+    """A table, and what is to be done with it.
 
     Attributes
     ----------
     cells, relations : str
         Names of files of the project; without relations they follow from the codes of the cells, or the file
         of cells says them itself (``.jj``, or cells of ARGUS).
+    further : tuple of (str, str)
+        Cells and relations of further tables, which are linked to the first one by their common cells.
     microdata : str
         Instead of them, a file with a record for each respondent.
     by : tuple of str
@@ -58,6 +65,8 @@ class TableQuestion:
         The file of what is known of some cells.
     recompute : bool
         Whether totals are computed again from what is below them.
+    made : str
+        By which rules a table that is there was made, for its report.
     holding, weight, shadow, cost_column, request : str
         Columns of microdata, as `tables make` has them; empty where there is none.
     weights_in_rules, protection, empty, manual, manual_range, negative
@@ -80,13 +89,30 @@ class TableQuestion:
         Of a cell that is suppressed.
     exact : bool
         Whether levels are decided in rational numbers.
-    seconds : float
-        Time limit.
+    backend : str
+        What solves the program of the optimal method.
+    seconds, audit_seconds : float
+        Time limit of a search, and of an audit; 0 for none.
     seed : int
+    also : tuple of (str, str)
+        Cells and relations of other releases of the same cells, which attackers of an audit know.
+    workers : int
+        Processes that share an audit.
+    certified : bool
+        Whether what is found is proven to others, and that proof checked.
+    proof : str
+        The certificate that is verified.
+    published : str
+        How the name of the published table ends, which says its format.
+    house : tuple of str
+        How those of further files for the house end.
+    task : str
+        `SUPPRESS`, `AUDIT` or `VERIFY`.
     """
 
     cells: str = ""
     relations: str = ""
+    further: tuple[tuple[str, str], ...] = ()
     microdata: str = ""
     by: tuple[str, ...] = ()
     linked: tuple[tuple[str, ...], ...] = ()
@@ -99,6 +125,7 @@ class TableQuestion:
     totals: tuple[tuple[str, str], ...] = ()
     apriori: str = ""
     recompute: bool = False
+    made: str = ""
     holding: str = ""
     weight: str = ""
     weights_in_rules: str = "expanded"
@@ -119,8 +146,17 @@ class TableQuestion:
     method: str = AUTOMATIC
     cost: str = "value"
     exact: bool = False
+    backend: str = OWN
     seconds: float = 60.0
+    audit_seconds: float = 0.0
     seed: int = 0
+    also: tuple[tuple[str, str], ...] = ()
+    workers: int = 1
+    certified: bool = False
+    proof: str = ""
+    published: str = ".csv"
+    house: tuple[str, ...] = ()
+    task: str = SUPPRESS
 
     @classmethod
     def again(cls, asked: Mapping[str, Any], project: Project) -> TableQuestion:
@@ -134,7 +170,10 @@ class TableQuestion:
         for what in ("hierarchies", "totals"):
             known[what] = tuple((name, said) for name, said in known.get(what, ()))
         known["hierarchies"] = tuple(one for one in known["hierarchies"] if one[1] in files)
-        for what in ("by", "codes", "rules"):
+        for what in ("further", "also"):
+            pairs = [tuple(name if name in files else "" for name in pair) for pair in known.get(what, ())]
+            known[what] = tuple(pair for pair in pairs if pair[0])
+        for what in ("by", "codes", "rules", "house"):
             if what in known:
                 known[what] = tuple(known[what])
         return cls(**known)
@@ -142,17 +181,21 @@ class TableQuestion:
     @property
     def inputs(self) -> dict[str, str]:
         """Its files, by what they are."""
-        made = bool(self.microdata)
+        made, attacked = bool(self.microdata), self.task != VERIFY
         named = {
             "cells": self.cells,
             "relations": "" if self.whole else self.relations,
+            **_numbered(self.ready[1:]),
+            **(_numbered(self.also, "of another release") if self.task == AUDIT else {}),
+            "certificate": self.proof if self.task == VERIFY else "",
             "metadata": self.metadata if self.whole else "",
-            "apriori": "" if made else self.apriori,
+            "apriori": "" if made or self.linked_ready else self.apriori,
+            "rules": self.made if self.task == SUPPRESS and not made else "",
             "microdata": self.microdata,
             "manual": self.manual if made else "",
-            "insiders": self.listed if self.insiders == LISTED else "",
-            "contributors": "" if made else self.contributors,
-            "coalitions": self.coalitions,
+            "insiders": self.listed if attacked and self.insiders == LISTED else "",
+            "contributors": self.contributors if attacked and not made else "",
+            "coalitions": self.coalitions if attacked else "",
         }
         for name, file in self.trees:
             what = f"hierarchy {name}"
@@ -171,9 +214,21 @@ class TableQuestion:
         return bool(self.cells) and (bool(self.metadata) or Path(self.cells).suffix.lower() in WHOLE)
 
     @property
+    def ready(self) -> tuple[tuple[str, str], ...]:
+        """Cells and relations of each table that is there, but for one that says itself what it is."""
+        if self.microdata or self.whole:
+            return ()
+        return ((self.cells, self.relations), *(pair for pair in self.further if pair[0]))
+
+    @property
+    def linked_ready(self) -> bool:
+        """Whether there are several of these."""
+        return len(self.ready) > 1
+
+    @property
     def by_codes(self) -> bool:
         """Whether relations follow from codes: of a table that is there, with neither relations nor ARGUS."""
-        return not (self.microdata or self.whole or self.relations)
+        return any(not relations for _, relations in self.ready)
 
     @property
     def attacked(self) -> bool:
@@ -193,35 +248,11 @@ class TableQuestion:
         chosen = self.codes or [name for name, _ in self.hierarchies]
         return tuple(one for one in self.hierarchies if self.by_codes and one[0] in chosen and one[1])
 
-    def check(self) -> None:
-        """Refuse a question of which something is missing.
 
-        Raises
-        ------
-        UsageError, FormulationError
-            With what is missing, or which rule is none.
-        """
-        if not (self.cells or self.microdata):
-            raise UsageError("choose a file of cells, or one of microdata")
-        if self.microdata:
-            self._check_making()
-        if self.insiders == LISTED and not self.listed:
-            raise UsageError("choose the file of insiders, or other attackers")
-        if not self.microdata and not self.contributors and (self.insiders == EVERYBODY or self.coalitions):
-            raise UsageError("who attacks knows what it contributed: choose the file of contributions")
-
-    def _check_making(self) -> None:
-        from linkrisk.formulations.tables.primary_rules import RequestRule
-        from linkrisk.solver.api.tables.rules import primary_rule
-
-        if not self.by:
-            raise UsageError("a table of microdata needs explanatory variables: choose one or more")
-        if not self.rules and not self.manual:
-            raise UsageError("a table of microdata needs a rule, such as p=10: write at least one")
-        known = [primary_rule(rule) for rule in self.rules]
-        if not self.request and any(isinstance(rule, RequestRule) for rule in known):
-            raise UsageError("the request rule needs a column: choose who asked for protection")
-        if self.cost == "given" and not self.cost_column and not self.manual:
-            raise UsageError(
-                "the cost of a cell is in a column: choose that of the microdata, or another cost"
-            )
+def _numbered(pairs: Sequence[tuple[str, str]], of: str = "of table") -> dict[str, str]:
+    """The files of further tables, by what they are."""
+    return {
+        f"{what} {of} {at}": file
+        for at, pair in enumerate(pairs, 2 if of == "of table" else 1)
+        for what, file in zip(("cells", "relations"), pair, strict=True)
+    }

@@ -1,4 +1,4 @@
-"""What is clicked of tables, as commands: a table that is there or one of microdata, and its suppression."""
+"""What is clicked of tables, as commands: a table that is there or one of microdata, and its treatment."""
 
 from __future__ import annotations
 
@@ -8,9 +8,29 @@ from pathlib import Path
 
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.solver.app.project import RUNS
-from linkrisk.solver.app.run_folder import CONTRIBUTORS, INTERNAL, OUTSIDE, PUBLISHED, REPORT, RESULT, Run
+from linkrisk.solver.app.run_folder import (
+    CERTIFICATE,
+    CONTRIBUTORS,
+    INTERNAL,
+    INTERNAL_STEM,
+    OUTSIDE,
+    PUBLISHED_STEM,
+    REPORT,
+    RESULT,
+    VERIFICATION,
+    Run,
+)
 from linkrisk.solver.app.run_queue import Queue
-from linkrisk.solver.app.table_question import AUTOMATIC, LISTED, TableQuestion
+from linkrisk.solver.app.table_checks import check
+from linkrisk.solver.app.table_question import (
+    AUDIT,
+    AUTOMATIC,
+    LISTED,
+    OPTIMAL,
+    SUPPRESS,
+    VERIFY,
+    TableQuestion,
+)
 
 CELLS, RELATIONS, MADE = "table-cells.csv", "table-relations.csv", "table-rules.json"
 """The files of a table that a run has made of microdata, and by which rules."""
@@ -18,8 +38,14 @@ CELLS, RELATIONS, MADE = "table-cells.csv", "table-relations.csv", "table-rules.
 _DEFAULTS = {one.name: one.default for one in fields(TableQuestion)}
 
 
+PROVEN = f"{INTERNAL_STEM}.jj"
+"""Cells and relations in one file: with the certificate all that is needed to check it."""
+
+
 def table_steps(question: TableQuestion, folder: str) -> list[list[str]]:
-    """`tables make` where it is of microdata, and `tables suppress`."""
+    """`tables make` where it is of microdata; then the action, and `tables verify` of its certificate."""
+    if question.task == VERIFY:
+        return [["tables", VERIFY, question.proof, *_given(question), "--json", f"{folder}/{RESULT}"]]
     steps, table, contributors = [], _given(question), question.contributors
     if question.microdata:
         table = ["--cells", f"{folder}/{CELLS}", "--relations", f"{folder}/{RELATIONS}"]
@@ -27,26 +53,61 @@ def table_steps(question: TableQuestion, folder: str) -> list[list[str]]:
         contributors = f"{folder}/{CONTRIBUTORS}" if question.contributing else ""
         steps = [[*made, *(["--contributors", contributors] if contributors else [])]]
         table = [*table, "--made", f"{folder}/{MADE}"]
+    attackers = _attackers(question, contributors)
+    done = _audited(question) if question.task == AUDIT else _searched(question)
+    steps.append(["tables", question.task, *table, *attackers, *done, *_written(question, folder)])
+    if question.certified:
+        steps.append(verifying(f"{folder}/"))
+    return steps
+
+
+def verifying(folder: str = "") -> list[str]:
+    """What checks the certificate of a run, with the files that it has left in a folder."""
+    return ["tables", VERIFY, f"{folder}{CERTIFICATE}", "--table", f"{folder}{PROVEN}"]
+
+
+def _searched(question: TableQuestion) -> list[str]:
+    """How cells to be suppressed are looked for."""
     search = [] if question.method == AUTOMATIC else ["--method", question.method]
     search += _options(question, ["exact"])
+    search += _options(question, ["backend"] if question.method in (AUTOMATIC, OPTIMAL) else [])
+    search += [] if question.microdata else _options(question, ["made"])
     search += ["--cost", question.cost, "--seed", str(question.seed)]
-    search += ["--time-limit", f"{question.seconds:g}"]
-    written = ["--output", f"{folder}/{PUBLISHED}", "--internal", f"{folder}/{INTERNAL}"]
+    return [*search, "--time-limit", f"{question.seconds:g}" if question.seconds else "none"]
+
+
+def _audited(question: TableQuestion) -> list[str]:
+    """How cells that are suppressed are audited."""
+    known = [word for pair in question.also if pair[0] for word in ("--with", ",".join(filter(None, pair)))]
+    limit = ["--time-limit", f"{question.audit_seconds:g}"] if question.audit_seconds else []
+    return [*known, *_options(question, ("exact", "workers")), *limit]
+
+
+def _written(question: TableQuestion, folder: str) -> list[str]:
+    """What is left: for readers, for the house, and what was found."""
+    kept = [*question.house, *([Path(PROVEN).suffix] if question.certified else [])]
+    house = [INTERNAL, *(f"{INTERNAL_STEM}{end}" for end in dict.fromkeys(kept))]
+    written = ["--output", f"{folder}/{PUBLISHED_STEM}{question.published}"]
+    written += [word for name in house for word in ("--internal", f"{folder}/{name}")]
     written += ["--json", f"{folder}/{RESULT}", "--report", f"{folder}/{REPORT}"]
     written += ["--external-report", f"{folder}/{OUTSIDE}"]
-    attackers = _attackers(question, contributors)
-    return [*steps, ["tables", "suppress", *table, *attackers, *search, *written]]
+    return [*written, *(["--certificate", f"{folder}/{CERTIFICATE}"] if question.certified else [])]
 
 
 def _given(question: TableQuestion) -> list[str]:
-    """The table that is there."""
-    found = ["--table" if question.whole else "--cells", question.cells]
-    found += _options(question, ["metadata"] if question.whole else ["relations"])
+    """The table that is there; of linked ones, those with relations come first, as the command pairs them."""
+    if question.whole:
+        found = ["--table", question.cells, *_options(question, ["metadata"])]
+    else:
+        tables = sorted(question.ready, key=lambda pair: not pair[1])
+        found = [word for cells, _ in tables for word in ("--cells", cells)]
+        found += [word for _, relations in tables if relations for word in ("--relations", relations)]
     found += ["--by", shown_names(question.codes, ",")] if question.codes else []
     if question.by_codes:
         found += _trees(question)
         found += [word for name, code in question.totals for word in ("--total", f"{name}={code}") if code]
-    return [*found, *_options(question, ("value", "apriori", "recompute"))]
+    known = [] if question.linked_ready else ["apriori"]
+    return [*found, *_options(question, ("value", *known, "recompute"))]
 
 
 def _made(question: TableQuestion) -> list[str]:
@@ -89,13 +150,31 @@ def _attackers(question: TableQuestion, contributors: str) -> list[str]:
 
 
 def add_table(queue: Queue, question: TableQuestion) -> Run:
-    """Ask for a protected table; UsageError where something is missing."""
-    question.check()
+    """Ask for what is to be done with a table; UsageError where something is missing."""
+    check(question)
     run = queue.folder("tables")
     steps = table_steps(question, f"{RUNS}/{run.name}")
+    return queue.add(
+        "tables",
+        _title(question),
+        steps,
+        run=run,
+        outputs={len(steps) - 1: VERIFICATION} if question.certified and question.task != VERIFY else {},
+        inputs=question.inputs,
+        asked=asdict(question),
+        answers=(0,) if question.task == SUPPRESS else (0, 1),  # that it is not protected is an answer
+    )
+
+
+def _title(question: TableQuestion) -> str:
+    """What people call it."""
     if question.microdata:
-        title = f"Table of {Path(question.microdata).name} by {' and '.join(question.by)}"
-    else:
-        title = f"Table of {Path(question.cells).name}"
-    asked = asdict(question)
-    return queue.add("tables", title, steps, run=run, inputs=question.inputs, asked=asked)
+        return f"Table of {Path(question.microdata).name} by {' and '.join(question.by)}"
+    name = " and ".join(Path(cells).name for cells in (question.cells, *_others(question)))
+    if question.task == VERIFY:
+        return f"Check of {Path(question.proof).name} about {name}"
+    return f"Audit of {name}" if question.task == AUDIT else f"Table of {name}"
+
+
+def _others(question: TableQuestion) -> list[str]:
+    return [cells for cells, _ in question.ready[1:]]

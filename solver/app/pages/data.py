@@ -14,6 +14,7 @@ from linkrisk.solver.app.kinds import KINDS
 from linkrisk.solver.app.pages import layout
 from linkrisk.solver.app.project import OWN, SCHEMA_END
 from linkrisk.solver.app.state import State
+from linkrisk.solver.app.table_question import VERIFY
 from linkrisk.solver.run.errors import UsageError
 
 FOR_TABLES_WORDS = {
@@ -22,6 +23,11 @@ FOR_TABLES_WORDS = {
     "metadata": "What the columns of ready tables are",
     "apriori": "What is known of cells, for tables",
     "certificates": "Certificates",
+}
+
+_TARGETS: dict[str, Callable[[str], str]] = {
+    "tables": lambda name: layout.address("/tables", cells=name),
+    "certificates": lambda name: layout.address("/tables", task=VERIFY, proof=name),
 }
 
 
@@ -83,8 +89,8 @@ def _for_tables(state: State) -> None:
                 layout.text("span", f"{words}: ")
                 for at, name in enumerate(found):
                     layout.text("span", ", " if at else "")
-                    target = layout.address("/tables", cells=name)
-                    ui.link(name, target) if what == "tables" else layout.text("span", name)
+                    target = _TARGETS.get(what)
+                    ui.link(name, target(name)) if target else layout.text("span", name)
 
 
 def _actions(name: str) -> None:

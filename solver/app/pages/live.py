@@ -25,7 +25,7 @@ class Live:
     """The charts of a run, one a family, made when the family begins."""
 
     def __init__(self, run: Run) -> None:
-        self._reader = ProgressReader(run)
+        self._run, self._reader = run, ProgressReader(run)
         self._title = layout.text("h2", "The bound closes")
         self._reading = layout.text("p", "", "quiet small")
         self._place = ui.element("div").classes("courses")
@@ -41,6 +41,8 @@ class Live:
     def update(self, *, going: bool) -> None:
         """Take in what is new; while a run is `going`, the last family's chart goes on, too."""
         new = self._reader.read()
+        if not going:
+            new = self._reader.end(self._run.result) or new
         self._heard = time.monotonic() if new else self._heard
         # The searches of a sweep are as many as its maskings: its map shows them.
         courses = [one for one in self._reader.courses.values() if one.costs or one.family in _SEARCHED]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nicegui import ui
 
-from linkrisk.solver.app.answers import answer
+from linkrisk.solver.app.answers import answer, verdict
 from linkrisk.solver.app.pages import layout, outcome
 from linkrisk.solver.app.pages.live import Live
 from linkrisk.solver.app.run_folder import LOG, OUTPUT, Run, find_run
@@ -77,12 +77,19 @@ class _Page:
         self._timer.deactivate()
         run = self._run
         self._say(answer(run))
+        self._said.classes(verdict(run))
         self._outcome.clear()
         with self._outcome:
             log = run.text(LOG).strip()
-            if log and log != f"error: {answer(run)}":  # that one stands above already
+            if log and not _above(run, log):
                 layout.text("h2", "What it said besides")
                 layout.text("pre", log, "code").props("tabindex=0")
             outcome.show(self._state, run)
             layout.text("h2", "What it printed")
             layout.text("pre", run.text(OUTPUT), "code").props("tabindex=0")
+
+
+def _above(run: Run, log: str) -> bool:
+    """Whether what was said besides is the answer, which stands above already."""
+    refused = run.result.get("rejected") if isinstance(run.result, dict) else None
+    return log in (f"error: {answer(run)}", f"rejected: {refused}")

@@ -15,25 +15,27 @@ from linkrisk.solver.app.run_folder import (
     CERTIFICATE,
     CONTRIBUTORS,
     INTERNAL,
+    INTERNAL_STEM,
     OUTPUT,
     OUTSIDE,
-    PUBLISHED,
+    PUBLISHED_STEM,
     RECORD,
     REPORT,
     RESULT,
     VERIFICATION,
     Run,
+    spelled,
 )
 from linkrisk.solver.app.run_folder import State as RunState
 from linkrisk.solver.app.state import State
-from linkrisk.solver.app.table_steps import CELLS, MADE, RELATIONS
+from linkrisk.solver.app.table_steps import CELLS, MADE, PROVEN, RELATIONS, verifying
 
 WORDS = {
     RESULT: "the result as JSON",
     REPORT: "the report, one page that needs no network",
-    CERTIFICATE: "the certificate: proves the bound to others",
+    CERTIFICATE: "the certificate: proves to others what was found",
+    PROVEN: "all cells and relations in one file, for the check of the certificate: for the house",
     VERIFICATION: "what the check of the certificate said",
-    PUBLISHED: "the table as it may be published",
     INTERNAL: "all cells with status and interval: for the house",
     OUTSIDE: "the report for readers outside",
     CELLS: "the cells of the table, as they were made: for the house",
@@ -42,6 +44,13 @@ WORDS = {
     CONTRIBUTORS: "what each respondent contributed to each cell: for the house",
     RECORD: "how the file was masked, with the seed: keep it secret, it undoes the masking",
 }
+
+
+OF_TABLES = {
+    PUBLISHED_STEM: "the table as it may be published",
+    INTERNAL_STEM: "all cells in another format: for the house",
+}
+"""Files of tables by how their names begin, whatever their format."""
 
 
 def show(state: State, run: Run) -> None:
@@ -57,6 +66,8 @@ def show(state: State, run: Run) -> None:
     if VERIFICATION in files:
         layout.text("h2", "Verification of the certificate")
         layout.text("pre", run.text(VERIFICATION), "code").props("tabindex=0")
+    if CERTIFICATE in files and PROVEN in files:
+        _for_strangers(run)
     if REPORT in files:
         layout.text("h2", "Report")
         ui.element("iframe").props(
@@ -80,10 +91,34 @@ def _files(run: Run, files: list[str], schema: str | None) -> None:
     with layout.table(("File", "What it is")):
         for name in files:
             target = layout.download_address(f"runs/{run.name}/{name}")
-            what = WORDS.get(name, "the masked file" if "-masked" in name else "")
-            layout.row((partial(ui.link, name, target), what))
+            layout.row((partial(ui.link, name, target), _words(name)))
         if schema:
             layout.row((lambda: ui.link(schema, layout.download_address(schema)), "the schema"))
+
+
+def _words(name: str) -> str:
+    """What a file is."""
+    if name in WORDS:
+        return WORDS[name]
+    begin = name.rpartition(".")[0]
+    return OF_TABLES.get(begin, "the masked file" if "-masked" in name else "")
+
+
+def _for_strangers(run: Run) -> None:
+    """How somebody else checks the certificate of a table."""
+    layout.text("h2", "For whoever checks it")
+    with layout.text("p", ""):
+        layout.text("span", "With these two files in a folder, and linkrisk, anybody can check the proof: ")
+        for at, name in enumerate((CERTIFICATE, PROVEN)):
+            layout.text("span", " and " if at else "")
+            ui.link(name, layout.download_address(f"runs/{run.name}/{name}"))
+    layout.code(spelled(verifying()))
+    layout.text(
+        "p",
+        "The check takes fractions, needs no optimiser, and shares no code with the search. It is about "
+        f"outsiders. {PROVEN} holds the values of all cells: give it only to those who may see them.",
+        "quiet small",
+    )
 
 
 def _again(command: Mapping[str, Any], run: Run) -> None:

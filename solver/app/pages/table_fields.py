@@ -9,8 +9,10 @@ from typing import Any
 from nicegui import ui
 
 from linkrisk.datasets.microdata.formats.argus_files import DATA, METADATA
+from linkrisk.datasets.tables.opening import WHOLE
+from linkrisk.solver.app.run_folder import INTERNAL_STEM
 from linkrisk.solver.app.state import State
-from linkrisk.solver.app.table_question import TableQuestion
+from linkrisk.solver.app.table_question import SUPPRESS, TableQuestion
 
 CELLS, MICRODATA = "cells", "microdata"
 """Kinds of tables: one that is there, or one of microdata."""
@@ -30,8 +32,13 @@ class Asking:
     def __init__(self, state: State, question: TableQuestion, changed: Callable[[str], None]) -> None:
         self.state, self.question, self._follow = state, question, changed
         self._shown: list[tuple[ui.element, Callable[[Asking], bool]]] = []
-        self.kind = MICRODATA if question.microdata else CELLS
+        self._chosen = MICRODATA if question.microdata else CELLS
         self.grouped: dict[str, list[str]] = {}
+
+    @property
+    def kind(self) -> str:
+        """The kind of table: what is audited or verified is there already."""
+        return self._chosen if self.question.task == SUPPRESS else CELLS
 
     @property
     def asked(self) -> TableQuestion:
@@ -46,7 +53,7 @@ class Asking:
             )
         if self.kind == CELLS:
             return replace(kept, microdata="")
-        return replace(kept, cells="", relations="", metadata="", contributors="")
+        return replace(kept, cells="", relations="", further=(), metadata="", contributors="", made="")
 
     def set(self, key: str, value: Any) -> None:
         """Change a part of the question."""
@@ -61,7 +68,7 @@ class Asking:
 
     def choose_kind(self, kind: str) -> None:
         """Ask of the other kind of table."""
-        self.kind = kind
+        self._chosen = kind
         self.follow("kind")
 
     def files(self, none: str = "none", more: Sequence[str] = ()) -> dict[str, str]:
@@ -71,8 +78,14 @@ class Asking:
 
     def tables(self) -> dict[str, str]:
         """Files that may hold the cells of a table."""
-        listed = self.files(more=self.state.project.for_tables("tables"))
+        project = self.state.project
+        left = project.left(INTERNAL_STEM, (".csv", *WHOLE))
+        listed = self.files(more=[*project.for_tables("tables"), *left])
         return {name: words for name, words in listed.items() if not name.lower().endswith(DATA)}
+
+    def parts(self) -> dict[str, str]:
+        """Those of them that can be linked: their relations are in another file, or follow from codes."""
+        return {name: words for name, words in self.tables().items() if not name.lower().endswith(WHOLE)}
 
     def descriptions(self) -> dict[str, str]:
         """Files that say what the columns of others are."""
@@ -161,14 +174,14 @@ class ColumnFields:
 
 def several(
     label: str,
-    options: Sequence[str],
+    options: Sequence[str] | Mapping[str, str],
     chosen: Sequence[str],
     change: Callable[[tuple[str, ...]], None],
     hint: str,
 ) -> ui.select:
     """A field with a list of which any number are chosen."""
     field = ui.select(
-        list(options),
+        dict(options) if isinstance(options, Mapping) else list(options),
         value=list(chosen),
         label=label,
         multiple=True,

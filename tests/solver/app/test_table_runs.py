@@ -191,6 +191,21 @@ def test_what_a_search_says_of_its_cost(
     assert "costs 80, and none costs less than 69" in chart.description
 
 
+def test_what_was_found_in_the_end_is_the_last_point(project: Project) -> None:
+    run = Queue(project).folder("tables")
+    said = {"seconds": 1.0, "phase": "suppressing cells", "about": None, "linked": None, "work": ""}
+    (run.folder / "progress.jsonl").write_text(json.dumps({**said, "cost": 80.0, "bound": 0.0}) + "\n")
+    reader = ProgressReader(run)
+    assert not reader.end({"cost": 69.0, "bound": 69.0})  # nothing was told yet that could end
+    reader.read()
+    assert reader.end({"cost": 69.0, "bound": 69.0})
+    assert not reader.end({"cost": 69.0, "bound": 69.0})
+    assert not reader.end(None)
+    (course,) = reader.courses.values()
+    assert course.points == [(0.0, 0.0, 80.0), (0.0, 69.0, 69.0)]
+    assert course.interval == "cost 69, proven least"
+
+
 @pytest.mark.parametrize(
     ("asked", "message"),
     [

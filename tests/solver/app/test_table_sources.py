@@ -19,6 +19,7 @@ from linkrisk.solver.app.answers import answer
 from linkrisk.solver.app.project import Project
 from linkrisk.solver.app.run_folder import Run, State
 from linkrisk.solver.app.run_queue import Queue
+from linkrisk.solver.app.table_checks import check
 from linkrisk.solver.app.table_question import TableQuestion
 from linkrisk.solver.app.table_steps import add_table, table_steps
 from linkrisk.solver.commands.program import build_parser
@@ -196,7 +197,7 @@ def test_every_option_of_microdata_is_an_option_of_the_command() -> None:
         manual="data/hand.csv",
         manual_range=12.5,
     )
-    asked.check()
+    check(asked)
     made, suppressed = table_steps(asked, "x")
     known = vars(build_parser([made[0]]).parse_args(made))
     assert known["by"] == ['region,"size, in words"']
