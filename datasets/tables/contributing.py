@@ -56,7 +56,7 @@ class Parts:
             for one in (amount, weighted, weight)
         ]
         cell, holder = cell[order][starts], holder[order][starts]
-        order = np.lexsort((-sums[0], cell))
+        order = np.lexsort((-sums[1], -sums[0], cell))  # of equal ones the one that makes up most comes first
         cell = cell[order]
         first = np.searchsorted(cell, cell).astype(np.int64)
         return cls(cell, holder[order], sums[0][order], sums[1][order], sums[2][order], first)

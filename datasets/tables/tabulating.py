@@ -222,7 +222,10 @@ def _costs(
 def _asked(
     frame: pd.DataFrame, roles: Roles, source: str, parts: Parts, holder: IntArray, cells: int
 ) -> IntArray:
-    """What the largest respondent of each cell asked for; a holding asks where one of its records does."""
+    """What the largest respondent of each cell asked for; a holding asks where one of its records does.
+
+    Where several are the largest, it is enough that one of them asked.
+    """
     found = np.zeros(cells, dtype=np.int64)
     if roles.request is None:
         return found
@@ -237,8 +240,8 @@ def _asked(
         )
     of_holder = np.zeros(int(holder.max(initial=-1)) + 1, dtype=np.int64)
     np.maximum.at(of_holder, holder, kinds.astype(np.int64))
-    leading = parts.rank == 0
-    found[parts.cell[leading]] = of_holder[parts.holder[leading]]
+    leading = parts.amount == parts.amount[parts.first]
+    np.maximum.at(found, parts.cell[leading], of_holder[parts.holder[leading]])
     return found
 
 

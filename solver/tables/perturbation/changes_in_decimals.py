@@ -41,7 +41,7 @@ def in_decimals(problem: TabularAdjustment, change: FloatArray) -> FloatArray:
     most = problem.cost(change) * (1.0 + _DEARER)
     moved = np.where(np.abs(change) > _NOTHING, change, 0.0)
     for decimals in _DECIMALS:
-        rounded: FloatArray = np.round(moved, decimals)
+        rounded = np.asarray(np.round(moved, decimals), dtype=np.float64)
         for made in (rounded, _solved(problem, moved, decimals)):
             if made is not None and problem.cost(made) <= most and _adds_up(problem, made):
                 return made
