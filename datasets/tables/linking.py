@@ -122,7 +122,7 @@ def _check_values(tables: Sequence[StoredTable], places: Sequence[IntArray], cel
     known, first = np.full(cells, np.nan), np.zeros(cells, dtype=np.int64)
     for number, (table, place) in enumerate(zip(tables, places, strict=True)):
         value, before = table.numbers["value"], known[place]
-        wrong = np.abs(value - before) > _CLOSE * np.maximum(np.abs(value), 1.0)  # nothing is known: False
+        wrong = np.abs(value - before) > _CLOSE * np.abs(value)  # where nothing is known: False
         if wrong.any():
             at = int(np.argmax(wrong))
             other = tables[first[place[at]]]

@@ -21,7 +21,7 @@ BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 
 _CLOSE = 1e-9
-"""Relative to the largest term of a relation: what its sum may differ from 0 by rounding of decimals."""
+"""Relative to the sizes of all terms of a relation: what rounding of decimals may take its sum from 0."""
 
 
 _DIGITS = 4.0 * float(np.finfo(np.float64).eps)
@@ -222,4 +222,4 @@ def check_sums(relations: sparse.csr_array, value: FloatArray) -> None:
 def unbalanced(relations: sparse.csr_array, value: FloatArray) -> BoolArray:
     """Which relations do not sum to 0, but for the rounding of decimals; shape (m,)."""
     largest = abs(relations) @ np.abs(value)
-    return np.asarray(np.abs(relations @ value) > _CLOSE * np.maximum(largest, 1.0), dtype=np.bool_)
+    return np.asarray(np.abs(relations @ value) > _CLOSE * largest, dtype=np.bool_)

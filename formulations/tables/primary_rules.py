@@ -62,6 +62,11 @@ class Contributions:
         return self.total if self.value is None else self.value
 
     @property
+    def rounding(self) -> FloatArray:
+        """What sums of decimals may be off, shape (n,)."""
+        return np.asarray(_CLOSE * np.maximum(np.abs(self.published), np.abs(self.total) * self.scale))
+
+    @property
     def scale(self) -> FloatArray:
         """What is published for each unit of what rules look at, shape (n,)."""
         if self.value is None:
@@ -292,7 +297,7 @@ class RequestRule(PrimaryRule):
         asked = np.zeros(cells.total.size, dtype=np.int64) if cells.asked is None else cells.asked
         percent = np.where(asked == 2, self.percent[1], self.percent[0])
         lacking = (100.0 / percent * cells.leading - cells.total) * cells.scale
-        large = (asked > 0) & (lacking > _CLOSE * np.maximum(1.0, np.abs(cells.total)))
+        large = (asked > 0) & (lacking > cells.rounding)
         few = (asked > 0) & (cells.respondents > 0) & (cells.respondents < self.least)
         share = _USUAL_RANGE if self.range_percent is None else self.range_percent
         level = share / 100.0 * np.abs(cells.published)
@@ -320,7 +325,7 @@ class Sensitive:
 def sensitive(rules: tuple[PrimaryRule, ...], cells: Contributions) -> Sensitive:
     """Which cells are sensitive by some rule, with the largest of its levels."""
     upper, lower = np.zeros(cells.total.size), np.zeros(cells.total.size)
-    slack = _CLOSE * np.maximum(1.0, np.abs(cells.published))  # sums of decimals
+    slack = cells.rounding
     for rule in rules:
         lacking = np.where(cells.respondents > 0, rule.lacking(cells), 0.0)
         lacking = np.where(lacking > slack, lacking, 0.0)

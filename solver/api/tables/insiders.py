@@ -14,7 +14,6 @@ from linkrisk.datasets.tables.cells_and_relations import StoredTable
 from linkrisk.datasets.tables.insider_files import read_coalitions, read_contributions, read_insiders
 from linkrisk.datasets.tables.numbers import numbers_of
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Insider
-from linkrisk.formulations.tables.crowd import Crowd
 from linkrisk.formulations.tables.own_knowledge import Shares, carried_up, singletons
 from linkrisk.solver.api.tables.crowd_result import CrowdResult
 from linkrisk.solver.run.clock import Clock
@@ -150,7 +149,7 @@ def _reachable(
         If one cannot, and it was not said to go as far as possible; if there was no time to see how far.
     """
     try:
-        beyond = [one for one in unreachable(Crowd.of(table), clock) if one.owner]
+        beyond = [one for one in unreachable(table, clock) if one.owner]
     except OutOfTimeError:
         if as_far_as_possible:
             raise UsageError(_NO_TIME) from None

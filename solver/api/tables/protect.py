@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable
+from linkrisk.formulations.tables.units import in_units
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit
 from linkrisk.solver.api.tables.crowd_result import CrowdResult
 from linkrisk.solver.api.tables.insiders import Attackers, File, crowd_result, with_insiders
 from linkrisk.solver.api.tables.result import TableResult, table_result
 from linkrisk.solver.api.tables.source import Frame, TableSource, cell_table, table_from
+from linkrisk.solver.backends.base import Backend
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.compiling.ahead import TABLES, compile_once
 from linkrisk.solver.run.clock import Clock
@@ -23,7 +26,11 @@ from linkrisk.solver.tables.attackers.audit import Audit, audit
 from linkrisk.solver.tables.attackers.certified import certify
 from linkrisk.solver.tables.attackers.crowd_attacks import Unmet
 from linkrisk.solver.tables.attackers.levels import audit_levels
-from linkrisk.solver.tables.suppression.cell_suppression import Pattern, suppress_cells
+from linkrisk.solver.tables.suppression.cell_suppression import (
+    Pattern,
+    cannot_be_protected,
+    suppress_cells,
+)
 from linkrisk.solver.tables.suppression.large_insiders import from_insiders_too
 from linkrisk.solver.tables.suppression.large_tables import (
     HEURISTIC,
@@ -141,11 +148,8 @@ def protect_table(
     clock = Clock(time_limit, cancel=cancel)
     with interruptible(clock):
         table, beyond = with_insiders(table, stored, attackers, as_far_as_possible, clock)
-        if method == OPTIMAL:
-            pattern = suppress_cells(table, solver, clock, on_progress, seed)
-        else:
-            found = suppress_large(table, method, clock, on_progress)
-            pattern = from_insiders_too(table, found, clock, on_progress)
+        search = partial(_optimal, solver, seed) if method == OPTIMAL else partial(_large, method)
+        pattern = _in_units(search, table, clock, on_progress)
     limit = None if pattern.proven else clock.limit
     levels = method != OPTIMAL and int(pattern.suppressed.sum()) > _MOST_INTERVALS
     checked = (
@@ -171,6 +175,31 @@ def protect_table(
     return replace(
         result, certified=certify(table, pattern.suppressed, report=on_progress) if exact else None
     )
+
+
+_Search = Callable[[CellTable, Clock, Reporter | None], Pattern]
+
+
+def _optimal(
+    solver: Backend | None, seed: int, table: CellTable, clock: Clock, report: Reporter | None
+) -> Pattern:
+    return suppress_cells(table, solver, clock, report, seed)
+
+
+def _large(method: str, table: CellTable, clock: Clock, report: Reporter | None) -> Pattern:
+    found = suppress_large(table, method, clock, report)
+    return from_insiders_too(table, found, clock, report)
+
+
+def _in_units(search: _Search, table: CellTable, clock: Clock, report: Reporter | None) -> Pattern:
+    """What a search finds, which sees small values in units; what it says of them is said in values."""
+    seen, unit = in_units(table)
+    try:
+        return search(seen, clock, report)
+    except UsageError:
+        if unit == 1.0:
+            raise
+    raise UsageError(cannot_be_protected(table))
 
 
 def _patience(clock: Clock) -> Clock:

@@ -6,11 +6,12 @@ It shares nothing with what chooses patterns but the optimiser, whose answers ar
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatArray, IntArray
+from linkrisk.formulations.tables.units import in_units
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.tables.attackers.furthest import Ends
@@ -57,6 +58,10 @@ class Audit:
     audited: BoolArray
     undecided: BoolArray
 
+    def times(self, unit: float) -> Audit:
+        """What was found in units, in values."""
+        return replace(self, low=self.low * unit, high=self.high * unit, short=self.short * unit)
+
     @property
     def passed(self) -> bool:
         """Whether all sensitive cells are protected: every level was seen to be met."""
@@ -97,6 +102,7 @@ def audit(
         Cells whose intervals are asked for; all when absent. Others count as not audited.
     """
     clock = clock or Clock(None)
+    table, unit = in_units(table)
     known = known_exactly(table, suppressed)
     unknown = suppressed & ~known
     work = Work(list(pieces_of(table, unknown)))
@@ -110,7 +116,7 @@ def audit(
         done += cells.size
         if report is not None:
             report(Progress.uncounted(PHASE, f"{done:,} of {total:,} cells", done=done / total))
-    return _judged(table, suppressed | table.primary, ends)
+    return _judged(table, suppressed | table.primary, ends).times(unit)
 
 
 def _tasks(pieces: Sequence[Piece], wanted: BoolArray | None) -> Iterator[_Task]:

@@ -21,6 +21,7 @@ from scipy.sparse.csgraph import connected_components
 from linkrisk.formulations.programs.linear import LinearModel
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand, FloatArray, IntArray
 from linkrisk.formulations.tables.crowd import OUTSIDER, Crowd
+from linkrisk.formulations.tables.units import in_units
 from linkrisk.solver.backends.linear.base import LinearOptions
 from linkrisk.solver.backends.linear.registry import linear_program
 from linkrisk.solver.run.clock import Clock
@@ -66,6 +67,10 @@ class CrowdAudit:
     short_of: IntArray
     audited: bool = True
 
+    def times(self, unit: float) -> CrowdAudit:
+        """What was found in units, in values."""
+        return replace(self, low=self.low * unit, high=self.high * unit, short=self.short * unit)
+
     @property
     def passed(self) -> bool:
         """Whether all sensitive cells are protected from everybody."""
@@ -97,6 +102,7 @@ def audit_by_everybody(
     patience : Clock, optional
         When it has run out, no more intervals are looked for; all levels are, which decide whether it passed.
     """
+    table, unit = in_units(table)
     clock, patience, crowd = clock or Clock(None), patience or Clock(None), Crowd.of(table)
     cells = np.flatnonzero(suppressed)
     eyes = _Eyes(crowd, suppressed)
@@ -115,7 +121,7 @@ def audit_by_everybody(
     for done, at in enumerate(np.argsort(~table.primary[cells], kind="stable")):  # levels come first
         cell = int(cells[at])
         if clock.expired:
-            return replace(found, audited=False)
+            return replace(found.times(unit), audited=False)
         if patience.expired and cell not in demands:
             break
         one = _Cell(eyes, cell)
@@ -128,7 +134,7 @@ def audit_by_everybody(
             found.low[at], found.high[at] = table.value[cell] - down, table.value[cell] + up
         if report is not None and done % 50 == 0:
             report(Progress.uncounted(PHASE, f"{done:,} of {cells.size:,} cells", done=done / cells.size))
-    return found
+    return found.times(unit)
 
 
 class _Eyes:

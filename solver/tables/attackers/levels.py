@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand
+from linkrisk.formulations.tables.units import in_units
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.tables.attackers.audit import Audit
@@ -31,6 +32,7 @@ def audit_levels(
         Its intervals are what witnesses prove at least, and count as not audited, but for cells that a
         relation gives away.
     """
+    table, unit = in_units(table)
     found = unmet(table, suppressed, clock, report=report)
     cells = np.flatnonzero(suppressed | table.primary)
     up, down = found.reach.up[cells], found.reach.down[cells]
@@ -49,7 +51,7 @@ def audit_levels(
         exact=exact,
         audited=exact.copy(),
         undecided=undecided & ~(short > 0),
-    )
+    ).times(unit)
 
 
 def _reached(demand: Demand, up: float, down: float) -> float:

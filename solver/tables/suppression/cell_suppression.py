@@ -154,7 +154,7 @@ def _start(
     one_by_one = OneByOne(table, separator, witnesses)
     start = one_by_one.start(part, tell)
     if start is None or (part.expired and not _holds(separator, start, unknown=True)):
-        raise UsageError(_unreachable(table))
+        raise UsageError(cannot_be_protected(table))
     return one_by_one, start
 
 
@@ -267,7 +267,8 @@ def unit_of(costs: FloatArray) -> float:
     return 0.0
 
 
-def _unreachable(table: CellTable) -> str:
+def cannot_be_protected(table: CellTable) -> str:
+    """A line on what cannot be protected, whatever is suppressed."""
     everything: BoolArray = ~table.fixed
     found = audit(table, everything)
     if found.passed and table.insiders:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.formulations.tables.crowd import Crowd
+from linkrisk.formulations.tables.units import in_units
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers.by_insider import CrowdAudit
 from linkrisk.solver.tables.attackers.crowd_attacks import CrowdAttacks, Unmet
@@ -14,17 +17,28 @@ _SHOWN = 3
 _ADVICE = "lower their levels, let more cells be suppressed, or go as far as possible"
 
 
-def unreachable(crowd: Crowd, clock: Clock | None = None) -> list[Unmet]:
+def unreachable(table: CellTable, clock: Clock | None = None) -> list[Unmet]:
     """What cannot be kept from whom, with all cells suppressed that may be.
+
+    Parameters
+    ----------
+    table : CellTable
+        With its insiders.
+    clock : Clock, optional
 
     Raises
     ------
     OutOfTimeError
         If the clock is out before all is looked at.
     """
-    attacks = CrowdAttacks(crowd, clock)
-    attacks.knows((~crowd.table.fixed).astype(np.float64))
-    return [one for demand in crowd.table.demands for one in attacks.unmet(demand, everybody=True)]
+    seen, unit = in_units(table)
+    attacks = CrowdAttacks(Crowd.of(seen), clock)
+    attacks.knows((~table.fixed).astype(np.float64))
+    found = [one for demand in seen.demands for one in attacks.unmet(demand, everybody=True)]
+    return [
+        replace(one, found=one.found * unit, demand=replace(one.demand, level=one.demand.level * unit))
+        for one in found
+    ]
 
 
 def short_of_its_level(table: CellTable, cell: int, short: float) -> str:
@@ -37,7 +51,7 @@ def short_of_its_level(table: CellTable, cell: int, short: float) -> str:
 
 def kept_from_nobody(table: CellTable) -> str:
     """A line on what cannot be kept from whom."""
-    found = unreachable(Crowd.of(table))
+    found = unreachable(table)
     names = ("the outsider", *(one.name for one in table.insiders))
     shown = "; ".join(
         f"{table.title(one.demand.cell)} from {names[one.owner]}, by {one.demand.level - one.found:g}"

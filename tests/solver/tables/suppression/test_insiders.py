@@ -139,7 +139,7 @@ def test_what_cannot_be_kept_from_whom():
     fixed[4] = True  # the total of the row
     knows = insider(table, {6: None, 7: None}, "the neighbour")
     table = replace(table, fixed=fixed, insiders=(knows,))
-    found = unreachable(Crowd.of(table))
+    found = unreachable(table)
     assert [(one.owner, one.demand.cell, one.found) for one in found] == [(1, 5, 0.0), (1, 5, 0.0)]
     message = (
         "not protected, whatever is suppressed: cell 5 from the neighbour, by 3; cell 5 from the neighbour, "

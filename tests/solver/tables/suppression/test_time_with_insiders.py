@@ -10,7 +10,6 @@ import pytest
 from insider_tables import insider, protects, table_of
 
 from linkrisk import audit_table, protect_table
-from linkrisk.formulations.tables.crowd import Crowd
 from linkrisk.solver.api.tables import protect
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
@@ -85,7 +84,7 @@ def test_what_can_be_kept_is_looked_at_in_time(virtual_time):
     clock = Clock(0.0)
     assert clock.expired
     with pytest.raises(OutOfTimeError):
-        unreachable(Crowd.of(crowded()), clock)
+        unreachable(crowded(), clock)
     assert virtual_time.asked < 20
 
 
