@@ -72,7 +72,7 @@ class WholeSearch(BranchAndCut):
     def _exclude(self) -> None:
         """Search for the least cost that is not excluded by itself, where few others are below the best."""
         exclusion, none = self._exclusion, np.zeros(len(self._table), dtype=np.bool_)
-        while self._goes_on and exclusion.due(self.nodes, self.bound, self._cutoff):
+        while self._goes_on and exclusion.due(self.nodes, self._root_bound, self.bound, self._cutoff):
             least = float(np.ceil(self.bound - 1e-9))
             found = self._apart(none, none, exclusion.nodes, least)
             self._incumbent.take(found.best)

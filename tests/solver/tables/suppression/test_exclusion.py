@@ -77,21 +77,29 @@ def test_a_search_that_excludes_at_once_finds_the_same(monkeypatch):
     assert any(asked)
 
 
+ROOT = 36.0
+
+
 def test_it_is_due_where_few_units_are_left_and_later_for_the_last_one_or_after_one_in_vain():
     made = Exclusion()
-    assert not made.due(99, 43.0, 44.0)
-    assert made.due(100, 43.0, 44.0)
-    assert not made.due(999, 43.1, 44.0)
-    assert made.due(1000, 43.1, 44.0)
-    assert not made.due(1000, 42.0, 44.0)
-    assert not made.due(1000, 44.1, 44.0)
+    assert not made.due(99, ROOT, 43.0, 44.0)
+    assert made.due(100, ROOT, 43.0, 44.0)
+    assert not made.due(999, ROOT, 43.1, 44.0)
+    assert made.due(1000, ROOT, 43.1, 44.0)
+    assert not made.due(1000, ROOT, 42.0, 44.0)
+    assert not made.due(1000, ROOT, 44.1, 44.0)
     nodes = made.nodes
     made.searched(excluded=True)
-    assert made.due(100, 43.0, 44.0)
+    assert made.due(100, ROOT, 43.0, 44.0)
     made.searched(excluded=False)
     assert made.nodes > nodes
-    assert not made.due(100, 43.0, 44.0)
-    assert made.due(1000, 43.0, 44.0)
+    assert not made.due(100, ROOT, 43.0, 44.0)
+    assert made.due(1000, ROOT, 43.0, 44.0)
+
+
+def test_it_is_never_due_where_a_unit_is_nothing_beside_what_the_root_left():
+    assert Exclusion().due(1000, 7320.0, 7335.0, 7336.0)
+    assert not Exclusion().due(1000, 6402.3, 7335.0, 7336.0)
 
 
 def test_decisions_on_the_wrong_side_of_their_reduced_cost_made_a_branch_empty():
