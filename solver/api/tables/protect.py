@@ -26,11 +26,8 @@ from linkrisk.solver.tables.attackers.audit import Audit, audit
 from linkrisk.solver.tables.attackers.certified import certify
 from linkrisk.solver.tables.attackers.crowd_attacks import Unmet
 from linkrisk.solver.tables.attackers.levels import audit_levels
-from linkrisk.solver.tables.suppression.cell_suppression import (
-    Pattern,
-    cannot_be_protected,
-    suppress_cells,
-)
+from linkrisk.solver.tables.suppression.bounded_pattern import Pattern
+from linkrisk.solver.tables.suppression.cell_suppression import cannot_be_protected, suppress_cells
 from linkrisk.solver.tables.suppression.large_insiders import from_insiders_too
 from linkrisk.solver.tables.suppression.large_tables import (
     HEURISTIC,

@@ -27,7 +27,7 @@ from linkrisk.solver.run.results import dump_json
 from linkrisk.solver.run.status import Limit, Status
 from linkrisk.solver.tables.attackers.audit import Audit
 from linkrisk.solver.tables.attackers.certified import Certified
-from linkrisk.solver.tables.suppression.cell_suppression import Pattern
+from linkrisk.solver.tables.suppression.bounded_pattern import Pattern
 
 
 @dataclass(frozen=True, eq=False)

@@ -87,7 +87,7 @@ class AtOnce:
         table = proposal.of(self._table)
         with one_thread():
             pattern = conducting(table, self._needs, clock, lambda _: None, proposal.cost)
-            if pattern is None:
+            if pattern is None or clock.expired:  # then it is of nearly all cells, which take long to look at
                 return None
             shedding = Shedding(table, pattern, self._needs)
             if shedding.met < 1.0 and self._pool.best is not None:

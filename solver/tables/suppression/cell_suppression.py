@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,55 +14,31 @@ from linkrisk.formulations.tables.suppression_model import suppression_model
 from linkrisk.solver.backends.base import Backend, SolveOptions
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.progress import Progress, Reporter
+from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.tables.attackers.audit import audit
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
 from linkrisk.solver.tables.suppression.at_once import AtOnce
+from linkrisk.solver.tables.suppression.bounded_pattern import OUTSIDER, Pattern, tell_cost, unit_of
 from linkrisk.solver.tables.suppression.capacity import CapacityCuts
 from linkrisk.solver.tables.suppression.heuristic import Witnesses
 from linkrisk.solver.tables.suppression.insider_cuts import Noted, SeparatorOf
 from linkrisk.solver.tables.suppression.insider_patterns import CrowdWitnesses, search_parts
+from linkrisk.solver.tables.suppression.large_tables import MODULAR, suppress_large
 from linkrisk.solver.tables.suppression.patterns import OneByOne, Patterns
 from linkrisk.solver.tables.suppression.reachability import kept_from_nobody, short_of_its_level
 from linkrisk.solver.tables.suppression.whole_search import WholeSearch
 
-PHASE = "suppressing cells"
-OUTSIDER = "the outsider"
-"""Who attacks in the search before the one against everybody."""
-
 _START_SHARE, _OUTSIDER_SHARE = 0.3, 0.25
 """Of the time: for a pattern to begin with, and for the problem of the outsider before that of insiders."""
+
+_LARGE_SHARE = 0.5
+"""Of what is left of it where that was not enough: for a pattern and a bound of the modular method."""
 
 _CLOSE = 1e-9
 """A bound that is so near to the cost, relatively, is the cost."""
 
 _TOLERANCE = 1e-6
 """What the bound of a backend may be wrong by, relatively."""
-
-_MOST_DIGITS = 6
-
-
-@dataclass(frozen=True, eq=False)
-class Pattern:
-    """Cells that are suppressed.
-
-    Attributes
-    ----------
-    suppressed : ndarray of bool, shape (n,)
-    cost : float
-        Of the secondary ones.
-    bound : float
-        No pattern that protects costs less.
-    """
-
-    suppressed: BoolArray
-    cost: float
-    bound: float
-
-    @property
-    def proven(self) -> bool:
-        """Whether it is one of least cost."""
-        return self.bound >= self.cost
 
 
 def suppress_cells(
@@ -96,23 +72,21 @@ def suppress_cells(
         outside = _outside(table, noted, witnesses.outsider, clock, report)
         if outside.bound >= outside.cost and _holds(separator, outside.suppressed):
             return outside
-    part = clock.part_of_left(_START_SHARE)
-    patterns, start = _start(table, separator, witnesses, part, report)
+    patterns, start = _start(table, separator, witnesses, clock, report)
     if outside is None or not isinstance(witnesses, CrowdWitnesses):
         search = _Search(table, separator, patterns, start, clock, report)
     else:
-        other = witnesses.insiders.protecting(outside.suppressed, part)
-        if other is not None and _cost(table, other) < _cost(table, start):
-            start = other
-        search = _Search(
-            table, separator, patterns, start, clock, report, rows=noted.latest(), least=outside.bound
-        )
+        other = witnesses.insiders.protecting(outside.suppressed, clock.part_of_left(_START_SHARE))
+        if other is not None and table.cost_of(other) < start.cost:
+            start = _pattern(table, other, outside.bound)
+        start = replace(start, bound=outside.bound)
+        search = _Search(table, separator, patterns, start, clock, report, rows=noted.latest())
     better, bound = search.own() if backend is None else search.by(backend, seed)
     return search.told(_pattern(table, better, bound))
 
 
 def _pattern(table: CellTable, suppressed: BoolArray, bound: float) -> Pattern:
-    cost = _cost(table, suppressed)
+    cost = table.cost_of(suppressed)
     return Pattern(suppressed, cost, cost if bound >= cost * (1.0 - _CLOSE) else max(bound, 0.0))
 
 
@@ -121,7 +95,7 @@ def _outside(
 ) -> Pattern:
     """The answer against the outsider alone, in a part of the time: its bound holds against everybody."""
     part = clock.part_of_left(_OUTSIDER_SHARE)
-    patterns, start = _start(table, noted, witnesses, part.part_of_left(_START_SHARE), report, OUTSIDER)
+    patterns, start = _start(table, noted, witnesses, part, report, OUTSIDER)
     search = _Search(table, noted, patterns, start, part, report, who=OUTSIDER)
     return search.told(_pattern(table, *search.own()))
 
@@ -130,11 +104,11 @@ def _start(
     table: CellTable,
     separator: CapacityCuts | Noted | SeparatorOf,
     witnesses: Witnesses | CrowdWitnesses,
-    part: Clock,
+    clock: Clock,
     report: Reporter | None,
     who: str = "",
-) -> tuple[Patterns, BoolArray]:
-    """Where patterns come from, and one that protects.
+) -> tuple[Patterns, Pattern]:
+    """Where patterns come from, and one that protects; that of all cells where there was no time for another.
 
     Raises
     ------
@@ -146,16 +120,22 @@ def _start(
         if report is not None:
             tell_cost(report, cost, 0.0, who)
 
+    part = clock.part_of_left(_START_SHARE)
     if AtOnce.suits(table, separator.open):
         at_once = AtOnce(table, separator.open, lambda pattern: _holds(separator, pattern))
         found = at_once.start(part, tell)
         if found is not None:
-            return at_once, found
+            return at_once, _pattern(table, found, 0.0)
     one_by_one = OneByOne(table, separator, witnesses)
-    start = one_by_one.start(part, tell)
-    if start is None or (part.expired and not _holds(separator, start, unknown=True)):
+    found = one_by_one.start(part, tell)
+    if found is None:
         raise UsageError(cannot_be_protected(table))
-    return one_by_one, start
+    if part.expired and np.array_equal(found, ~table.fixed):
+        if isinstance(witnesses, Witnesses) and not clock.expired:
+            return one_by_one, suppress_large(table, MODULAR, clock.part_of_left(_LARGE_SHARE), report)
+        if not _holds(separator, found, unknown=True):
+            raise UsageError(cannot_be_protected(table))
+    return one_by_one, _pattern(table, found, 0.0)
 
 
 def _holds(
@@ -175,26 +155,25 @@ class _Search:
     table: CellTable
     separator: CapacityCuts | Noted | SeparatorOf
     patterns: Patterns
-    start: BoolArray
+    start: Pattern
     clock: Clock
     report: Reporter | None
     rows: Cuts | None = None
-    least: float = 0.0
     who: str = ""
 
     def own(self) -> tuple[BoolArray, float]:
         """Our own branch and cut."""
-        unit, table = self._unit, self.table
+        unit, table, least = self._unit, self.table, self.start.bound
         costs = np.round(table.cost / unit) if unit else table.cost
         search = WholeSearch(
             table,
             self.separator,
-            self.start,
+            self.start.suppressed,
             costs,
             self.patterns.thinned,
             whole=bool(unit),
             rows=self.rows,
-            bound=self.least * round(1.0 / unit) if unit else self.least,
+            bound=least * round(1.0 / unit) if unit else least,
         )
         with suppress(OutOfTimeError):
             search.run(self.clock, self._improve, lambda: self._tell(search.cost, search.bound))
@@ -205,20 +184,20 @@ class _Search:
 
     def by(self, backend: Backend, seed: int) -> tuple[BoolArray, float]:
         """Any backend."""
-        unit, cost = self._unit, _cost(self.table, self.start)
+        unit, start, cost = self._unit, self.start.suppressed, self.start.cost
         found = backend.solve(
             suppression_model(self.table, search_parts(self.table)[0]),
             SolveOptions(
                 time_limit=self.clock.seconds_left, seed=seed, absolute_gap=0.999 * unit if unit else 1e-6
             ),
-            starts=[self.start.astype(np.float64)],
+            starts=[start.astype(np.float64)],
             watch=lambda progress: self._tell(cost / (unit or 1.0), progress.bound / (unit or 1.0)),
         )
         bound = self._in_costs((found.bound - _TOLERANCE * max(1.0, abs(found.bound))) / (unit or 1.0))
-        pattern = self.start if found.values is None else found.values > 0.5
-        better = _cost(self.table, pattern) < cost and audit(self.table, pattern).passed
+        pattern = start if found.values is None else found.values > 0.5
+        better = self.table.cost_of(pattern) < cost and audit(self.table, pattern).passed
         better = better and (not self.table.insiders or _holds(self.separator, pattern))
-        return pattern if better else self.start, max(bound, self.least)
+        return pattern if better else start, max(bound, self.start.bound)
 
     @cached_property
     def _unit(self) -> float:
@@ -241,30 +220,6 @@ class _Search:
         if self.report is not None:
             tell_cost(self.report, pattern.cost, pattern.bound, self.who)
         return pattern
-
-
-def tell_cost(report: Reporter, cost: float, bound: float, who: str = "") -> None:
-    """Say where the cost of the best pattern and the bound stand."""
-    said = f"cost {cost:,.6g}, at least {bound:,.6g}"
-    report(Progress.of_cost(PHASE, cost, bound, f"{who}: {said}" if who else said, about=who))
-
-
-def _cost(table: CellTable, suppressed: BoolArray) -> float:
-    return float(table.cost[suppressed & table.free].sum())
-
-
-def unit_of(costs: FloatArray) -> float:
-    """The decimal unit, 1 or a part of it, that all costs are whole multiples of; 0 where there is none.
-
-    Costs are decimals as they are written: a float stands for the shortest decimal that is read as it.
-    """
-    for digits in range(_MOST_DIGITS + 1):
-        scaled = np.round(costs * 10.0**digits)
-        if scaled.sum() >= 2.0**52:
-            break
-        if bool((scaled / 10.0**digits == costs).all()):
-            return 1.0 / 10.0**digits
-    return 0.0
 
 
 def cannot_be_protected(table: CellTable) -> str:

@@ -1,9 +1,10 @@
 """When the last units between bound and cost are searched one by one.
 
-Where costs are whole units, few of which are between cost and bound from the root on, the least cost that is not excluded is a search of its own: more
-cells are decided there by their reduced costs, and branches that hold nothing of that cost are left early
-(destructive bounds: Klein and Scholl 1999, Computing lower bounds by destructive improvement). What excludes
-it are the same bounds as everywhere, counted with all roundings on the safe side.
+Where costs are whole units, few of which are between cost and bound from the root on, the least cost that is
+not excluded is a search of its own: more cells are decided there by their reduced costs, and branches that
+hold nothing of that cost are left early (destructive bounds: Klein and Scholl 1999, Computing lower bounds by
+destructive improvement). What excludes it are the same bounds as everywhere, counted with all roundings on
+the safe side.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ _LAST = 10
 """As many times as many nodes come before the last unit: a pattern of that cost is better found elsewhere."""
 
 _SHARE = 0.05
-"""A unit is at least so much of what the root left open: where it is less, the search itself is soon through."""
+"""A unit is at least so much of what the root left open: else the search itself is soon through."""
 
 _NODES, _LONGER = 20_000, 10
 """Nodes of such a search; after one in vain the next comes after so many times as many, and has as many."""

@@ -9,7 +9,7 @@ from linkrisk.formulations.tables.crowd import Crowd
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Reporter
-from linkrisk.solver.tables.suppression.cell_suppression import tell_cost
+from linkrisk.solver.tables.suppression.bounded_pattern import tell_cost
 from linkrisk.solver.tables.suppression.insider_cuts import InsiderCuts
 from linkrisk.solver.tables.suppression.insider_patterns import InsiderPatterns
 from linkrisk.solver.tables.suppression.large_tables import LargePattern

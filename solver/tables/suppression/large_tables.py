@@ -21,7 +21,7 @@ from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.tables.attackers.demands import unmet
 from linkrisk.solver.tables.attackers.least_energy import may_do, one_thread
-from linkrisk.solver.tables.suppression.cell_suppression import OUTSIDER, PHASE, Pattern, tell_cost
+from linkrisk.solver.tables.suppression.bounded_pattern import OUTSIDER, PHASE, Pattern, tell_cost
 from linkrisk.solver.tables.suppression.conducting import conducting
 from linkrisk.solver.tables.suppression.meeting import Attacked, CannotMeetError
 from linkrisk.solver.tables.suppression.modular import Modular

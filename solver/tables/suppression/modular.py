@@ -21,8 +21,8 @@ from linkrisk.formulations.tables.subtables import Subtable
 from linkrisk.formulations.tables.suppression_model import alone_rows
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.suppression.blocks import Block, Blocks
+from linkrisk.solver.tables.suppression.bounded_pattern import unit_of
 from linkrisk.solver.tables.suppression.bridges import MANY, Bridges, together
-from linkrisk.solver.tables.suppression.cell_suppression import unit_of
 from linkrisk.solver.tables.suppression.relaxation import Relaxation, Solved
 
 _STALE = 3

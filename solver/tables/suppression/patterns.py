@@ -60,7 +60,7 @@ class OneByOne:
         if found is None:
             return None
         tell(self.table.cost_of(found))
-        return self.thinned(found, self.table.cost, clock)
+        return found if clock.expired else self.thinned(found, self.table.cost, clock)
 
     def like(self, point: FloatArray, clock: Clock) -> BoolArray | None:
         """See `Patterns`."""

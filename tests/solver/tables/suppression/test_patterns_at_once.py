@@ -13,10 +13,11 @@ from random_tables import linked_table, random_table
 from linkrisk.formulations.tables import implied_relations
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.tables.suppression import at_once
+from linkrisk.solver.tables.suppression import at_once, cell_suppression
 from linkrisk.solver.tables.suppression.at_once import AtOnce
 from linkrisk.solver.tables.suppression.capacity import CapacityCuts
 from linkrisk.solver.tables.suppression.cell_suppression import suppress_cells
+from linkrisk.solver.tables.suppression.large_tables import suppress_large
 from linkrisk.solver.tables.suppression.pool import Pool
 
 
@@ -95,6 +96,33 @@ def test_it_is_left_to_others_without_time_and_with_sliding_levels(monkeypatch):
     assert (sliding.sliding_level > 0).any()
     assert not AtOnce.suits(sliding, sliding.demands)
     assert AtOnce.suits(table, [one for one in table.demands if one.up != one.down])
+
+
+def test_where_no_way_has_a_pattern_in_its_time_the_modular_method_has_one_and_a_bound(monkeypatch):
+    table, asked = linked(1), []
+
+    def noted(*given):
+        asked.append(suppress_large(*given))
+        return asked[-1]
+
+    monkeypatch.setattr(cell_suppression, "suppress_large", noted)
+    monkeypatch.setattr(cell_suppression, "_START_SHARE", 0.0)
+    found = suppress_cells(table, None, Clock(1000.0))
+    assert found.proven
+    assert len(asked) == 1
+    assert asked[0].bound <= found.cost <= asked[0].cost < table.cost_of(~table.fixed)
+    monkeypatch.setattr(cell_suppression.WholeSearch, "run", lambda *_: None)
+    begun = suppress_cells(table, None, Clock(1000.0))
+    assert (begun.cost, begun.bound) == (asked[1].cost, asked[1].bound)
+    assert not plain_short(table, begun.suppressed)
+
+
+def test_where_time_is_over_the_modular_method_is_not_asked(monkeypatch):
+    table = linked(1)
+    monkeypatch.setattr(cell_suppression, "suppress_large", None)
+    found = suppress_cells(table, None, Clock(0.0))
+    assert np.array_equal(found.suppressed, ~table.fixed)
+    assert found.bound == 0.0
 
 
 def test_a_pool_keeps_the_cheapest_that_are_new():

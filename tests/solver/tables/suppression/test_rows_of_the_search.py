@@ -19,8 +19,9 @@ from linkrisk.formulations.tables.suppression_model import BridgeRows, alone_row
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
 from linkrisk.solver.tables.suppression import capacity
+from linkrisk.solver.tables.suppression.bounded_pattern import unit_of
 from linkrisk.solver.tables.suppression.capacity import CapacityCuts
-from linkrisk.solver.tables.suppression.cell_suppression import suppress_cells, unit_of
+from linkrisk.solver.tables.suppression.cell_suppression import suppress_cells
 from linkrisk.solver.tables.suppression.relaxation import Relaxation
 from linkrisk.solver.tables.suppression.rounding_cuts import rounded, rounding_cuts
 from linkrisk.solver.tables.suppression.thinning import Thinning, protection
