@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -48,6 +49,21 @@ def check_internal(path: str | Path) -> None:
     """
     if Path(path).suffix.lower() not in (*INTERNAL, ready_tables.SUFFIX):
         writable_format(path)
+
+
+def check_holds(table: StoredTable, output: str | Path | None, internal: Sequence[str | Path]) -> None:
+    """Refuse formats of ARGUS that cannot hold a table, before anything is searched: they are tried.
+
+    Raises
+    ------
+    DataError
+    """
+    nothing = np.zeros(len(table), dtype=np.bool_)
+    if output is not None and Path(output).suffix.lower() == ready_tables.SUFFIX:
+        published_files(table, nothing, output)
+    for path in internal:
+        if Path(path).suffix.lower() in (ready_tables.SUFFIX, SBS):
+            internal_files(table, path)
 
 
 def published_files(

@@ -129,7 +129,8 @@ class ProgressReader:
         cost, bound = result.get("cost"), result.get("bound")
         if cost is None or bound is None or course.points[-1][1:] == (bound, cost):
             return False
-        course.points.append((course.points[-1][0], float(bound), float(cost)))
+        seconds = max(course.points[-1][0], float(result.get("seconds") or 0.0) - course.began)
+        course.points.append((seconds, float(bound), float(cost)))
         return True
 
     def _take(self, said: dict[str, Any]) -> None:

@@ -36,7 +36,7 @@ def _check_several(question: TableQuestion) -> None:
             raise UsageError(f"choose the file of cells of the {what} that {lonely} belongs to")
     twice = [name for name, times in Counter(cells for cells, _ in question.ready).items() if times > 1]
     if twice:
-        raise UsageError(f"{twice[0]} is chosen twice: choose another table to be linked, or none")
+        raise UsageError(f"the file {twice[0]} is chosen twice: choose another table to be linked, or none")
     if question.task == AUDIT and question.certified and question.also:
         raise UsageError("a certificate is about one table: leave the other releases out, or the certificate")
 

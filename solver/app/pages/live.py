@@ -100,6 +100,8 @@ def _chart(course: Course) -> Chart:
 
 def _rows(course: Course, since: float) -> list[dict[str, float]]:
     first = next((at for at, point in enumerate(course.points) if point[1] > 0), 0)
+    if first == len(course.points) - 1 and first > 0:  # one point alone is no course
+        first -= 1
     points = course.points[first:]  # before the first attack, or bound, there is only its zero to be seen
     if since > 0:  # nothing has changed for so long
         seconds, attack, bound = points[-1]

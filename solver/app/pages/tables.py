@@ -84,7 +84,7 @@ class _Form:
                 TASKS, value=asking.question.task, on_change=lambda event: asking.set("task", event.value)
             ).mark("task")
             for task, words in ABOUT.items():
-                asking.shown(layout.text("p", words, "quiet small"), partial(_asks, task))
+                asking.shown(layout.text("p", words, "quiet small about"), partial(_asks, task))
         kinds = asking.shown(ui.element("div").classes("panel"), partial(_asks, SUPPRESS))
         with kinds:
             ui.radio(KINDS, value=asking.kind, on_change=lambda event: asking.choose_kind(event.value)).mark(

@@ -24,7 +24,7 @@ from linkrisk.solver.commands.table_actions.common import (
 from linkrisk.solver.commands.table_actions.given import (
     add_table,
     check_outputs,
-    given_table,
+    fitting_table,
     other_table,
     table_line,
 )
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     check_outputs(arguments, "output", "internal", "json", *CERTIFICATE)
     if arguments.also and arguments.certificate is not None:
         raise UsageError("--certificate is about one table: leave --with out, or give --exact alone")
-    table = given_table(arguments)
+    table = fitting_table(arguments)
     also = [other_table(arguments, text) for text in arguments.also or ()]
     with progress_line("auditing") as line:
         result = audit_table(

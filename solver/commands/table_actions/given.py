@@ -218,6 +218,21 @@ def check_outputs(arguments: argparse.Namespace, *outputs: str, lines: bool = Fa
             raise UsageError(f"--{option} {path} would overwrite the --{other} file: give another name")
 
 
+def fitting_table(arguments: argparse.Namespace) -> StoredTable:
+    """The table of the arguments, which the files hold that are asked for.
+
+    Raises
+    ------
+    UsageError, DataError
+        As `given_table`, or if a format cannot hold it.
+    """
+    from linkrisk.datasets.tables.writing import check_holds
+
+    table = given_table(arguments)
+    check_holds(table, arguments.output, paths_of(arguments, "internal"))
+    return table
+
+
 def _inputs(arguments: argparse.Namespace) -> list[tuple[str, Any]]:
     listed = [(name, path) for name in ("cells", "relations") for path in getattr(arguments, name) or ()]
     singles = [(name, getattr(arguments, name, None)) for name in ("table", "metadata", "apriori", "made")]

@@ -16,7 +16,7 @@ from linkrisk.solver.commands.table_actions.common import (
     seed_of,
     time_limit_of,
 )
-from linkrisk.solver.commands.table_actions.given import add_table, check_outputs, given_table
+from linkrisk.solver.commands.table_actions.given import add_table, check_outputs, fitting_table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     from linkrisk.solver.commands.progress import progress_line, reporter
 
     check_outputs(arguments, "output", "internal", "json", *CERTIFICATE)
-    table = given_table(arguments)
+    table = fitting_table(arguments)
     if arguments.made is not None:
         table = with_record(table, arguments.made)
     with progress_line("suppressing cells") as line:

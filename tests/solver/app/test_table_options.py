@@ -68,6 +68,7 @@ def test_ready_tables_are_protected_together(project: Project) -> None:
     assert run.command["inputs"] == {"cells": BY_SIZE, "cells of table 2": BY_AGE}
     assert (run.result["cells"], run.result["sensitive"], run.result["protected"]) == (15, 2, True)
     assert verdict(run) == "good"
+    assert "Protection of by_size.csv and by_age.csv" in run.text("report.html", 10**7)
     assert TableQuestion.again(run.command["asked"], project) == LINKED
     (project.folder / BY_AGE).unlink()
     assert TableQuestion.again(run.command["asked"], project) == TableQuestion(BY_SIZE)
@@ -205,6 +206,16 @@ def test_another_backend_no_limit_and_other_formats(project: Project) -> None:
     assert TableQuestion.again(run.command["asked"], project) == asked
 
 
+def test_a_format_that_cannot_hold_a_table_is_refused_before_the_search(project: Project) -> None:
+    run = over(project, replace(LINKED, house=(".tab",)))
+    assert run.state is State.FAILED
+    assert answer(run) == (
+        f"runs/{run.name}/table-internal.tab: cells of ARGUS have codes, each variable in one tree, and no "
+        "other relations; write .jj"
+    )
+    assert run.files() == ["output.txt"]
+
+
 def test_rules_of_a_ready_table() -> None:
     asked = replace(SINGLE, made="data/rules.json")
     assert after(table_steps(asked, "x")[0], "--made") == ["data/rules.json"]
@@ -227,7 +238,7 @@ def test_rules_of_a_ready_table() -> None:
         ),
         (
             TableQuestion("c.csv", further=(("d.csv", ""), ("c.csv", ""))),
-            "c.csv is chosen twice: choose another table to be linked, or none",
+            "the file c.csv is chosen twice: choose another table to be linked, or none",
         ),
         (
             TableQuestion("c.csv", task=AUDIT, also=(("d.csv", ""),), certified=True),

@@ -198,11 +198,11 @@ def test_what_was_found_in_the_end_is_the_last_point(project: Project) -> None:
     reader = ProgressReader(run)
     assert not reader.end({"cost": 69.0, "bound": 69.0})  # nothing was told yet that could end
     reader.read()
-    assert reader.end({"cost": 69.0, "bound": 69.0})
+    assert reader.end({"cost": 69.0, "bound": 69.0, "seconds": 3.5})
     assert not reader.end({"cost": 69.0, "bound": 69.0})
     assert not reader.end(None)
     (course,) = reader.courses.values()
-    assert course.points == [(0.0, 0.0, 80.0), (0.0, 69.0, 69.0)]
+    assert course.points == [(0.0, 0.0, 80.0), (2.5, 69.0, 69.0)]
     assert course.interval == "cost 69, proven least"
 
 

@@ -140,12 +140,17 @@ def test_one_file_beside_the_certificate_is_enough_for_a_stranger(capsys):
             "a.txtt: the suffix '.txtt' is not known",
         ),
         (
+            ["suppress", "--cells", "year.csv", "--cells", "ages.csv", "--internal", "a.tab"],
+            "a.tab: cells of ARGUS have codes, each variable in one tree, and no other relations; write .jj",
+        ),
+        (
             ["verify", "proof.json", "--cells", "year.csv", "--json", "./proof.json"],
             "--json ./proof.json would overwrite the certificate: give another name",
         ),
     ],
 )
 def test_files_that_cannot_be_written(capsys, asked, said):
+    Path("ages.csv").write_text("age,value\nTotal,260\nyoung,100\nold,160\n", encoding="utf-8")
     assert main(["tables", *asked]) == 2
     assert capsys.readouterr().err.startswith(f"error: {said}")
 

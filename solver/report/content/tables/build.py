@@ -83,7 +83,7 @@ def _said(given: Mapping[str, Any], audience: Audience) -> tuple[Headline, tuple
         kept = for_external(given)
         return outside_headline(kept), outside_sections(kept), TITLES[kind]
     head, sections, title = _INSIDE[kind]
-    return head(given), sections(given), f"{title} {PurePath(given['name']).name}"
+    return head(given), sections(given), f"{title} {_shown_name(given['name'])}"
 
 
 def _suppressed(given: Mapping[str, Any]) -> tuple[Section, ...]:
@@ -101,3 +101,8 @@ _INSIDE: dict[str, tuple[_Said, _Said, str]] = {
     "recoding": (recoding_headline, recoding_sections, "Coarser codes of"),
 }
 """Headline, sections and the beginning of the title, by what was done."""
+
+
+def _shown_name(name: str) -> str:
+    """What a table is called, without folders; linked ones are called by all of their names."""
+    return " and ".join(PurePath(part).name for part in name.split(" + "))
