@@ -55,6 +55,9 @@ _WORDS = {
     "COSTVAR": "cost",
     "LOWERPL": "lowerpl",
     "UPPERPL": "upperpl",
+    "SLIDINGPL": "slidingpl",
+    "LOWERBOUND": "lowerbound",
+    "UPPERBOUND": "upperbound",
     "MAXSCORE": "maxscore",
     "STATUS": "status",
 }
@@ -92,13 +95,16 @@ _KEYWORDS = {
     "cost": "COSTVAR",
     "lowerpl": "LOWERPL",
     "upperpl": "UPPERPL",
+    "slidingpl": "SLIDINGPL",
+    "lowerbound": "LOWERBOUND",
+    "upperbound": "UPPERBOUND",
     "maxscore": "MAXSCORE",
     "status": "STATUS",
 }
 """How each word is written, in the order of ARGUS's own files."""
 
-_OF_NUMERIC = ("shadow", "cost", "lowerpl", "upperpl")
-"""What a numeric variable of a table is, said in the same line."""
+_OF_NUMERIC = ("shadow", "cost", "lowerpl", "upperpl", "slidingpl", "lowerbound", "upperbound")
+"""What a numeric variable of a table is, said in the same line; the last three are our own words."""
 
 _FLAGS = {
     *("recodable", "truncable", "numeric", "weight", "household_id", "household"),

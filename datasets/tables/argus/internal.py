@@ -97,7 +97,21 @@ def _described(table: StoredTable, brief: bool) -> list[Column]:
     for side in ("lower", "upper"):
         level = np.nan_to_num(numbers.get(f"{side}_protection", np.zeros(value.size)))
         made.append(Column(f"{side}_protection", in_full(level), {"numeric": "", f"{side}pl": ""}))
-    return made
+    return [*made, *_without_place(table)]
+
+
+def _without_place(table: StoredTable) -> list[Column]:
+    """What ARGUS has no column for, where there is some: without it, other levels would be audited."""
+    found = []
+    for name, word in (
+        ("sliding_protection", "slidingpl"),
+        ("lower_bound", "lowerbound"),
+        ("upper_bound", "upperbound"),
+    ):
+        given = table.numbers.get(name, np.zeros(0))
+        if np.isfinite(given).any() and (word != "slidingpl" or np.nan_to_num(given).any()):
+            found.append(Column(name, in_full(given), {"numeric": "", word: ""}))
+    return found
 
 
 def _audited(table: StoredTable) -> list[Column]:

@@ -38,6 +38,9 @@ _NUMBERS = {
     "cost": "cost",
     "lowerpl": "lower_protection",
     "upperpl": "upper_protection",
+    "slidingpl": "sliding_protection",
+    "lowerbound": "lower_bound",
+    "upperbound": "upper_bound",
 }
 """What numeric columns become."""
 

@@ -14,6 +14,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.tables.argus.internal import nobody_in, sbs_text, tab_files
 from linkrisk.datasets.tables.argus.ready_tables import read_argus_table
 from linkrisk.datasets.tables.argus.safe_files import matrix, records
+from linkrisk.datasets.tables.cells_and_relations import stored_table
 
 DATA = os.environ.get("LINKRISK_DATA")
 
@@ -106,6 +107,21 @@ def test_what_is_written_back_is_the_same():
     pd.testing.assert_frame_equal(again.cells, table.cells)
     for name in ("relation", "cell", "coefficient"):
         assert (getattr(again, name) == getattr(table, name)).all()
+
+
+def test_what_the_program_has_no_column_for_comes_back_too():
+    """Without its sliding levels and bounds it would be another table, which is easier to protect."""
+    before = open_table("firms.tab")
+    frame = before.cells.assign(sliding_protection=0.0, lower_bound=np.nan, upper_bound=1e6)
+    frame.loc[frame["status"] == "u", "sliding_protection"] = 12.5
+    frame.loc[0, "lower_bound"] = 0.5
+    table = stored_table(frame, before.relations, "firms", by=before.by, trees=before.trees)
+    for path, text in tab_files(table, "again.tab").items():
+        path.write_text(text, encoding="utf-8")
+    again = open_table("again.tab")
+    for name in ("sliding_protection", "lower_bound", "upper_bound"):
+        np.testing.assert_array_equal(again.numbers[name], table.numbers[name])
+    assert again.numbers["value"].tolist() == table.numbers["value"].tolist()
 
 
 def test_safe_files_are_those_of_the_program():
