@@ -133,7 +133,8 @@ class Project:
     @property
     def certificates(self) -> list[str]:
         """Files that may be certificates, those that runs have made included."""
-        given = [name for name in self.schemas if name.endswith(".json") and ".schema." not in name]
+        others = (".schema.json", "rules.json")
+        given = [name for name in self.schemas if name.endswith(".json") and not name.endswith(others)]
         return [*given, *self.for_tables("certificates"), *self.left("certificate", (".json", COMPRESSED))]
 
     @property

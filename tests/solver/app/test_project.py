@@ -118,15 +118,18 @@ def test_what_runs_leave_for_later_ones(tmp_path: Path) -> None:
     project = opened(tmp_path)
     for run in ("0001-tables", "0002-tables"):
         (tmp_path / "runs" / run).mkdir()
-        for name in ("table-internal.csv", "table-internal.jj", "certificate.json", "report.html"):
+        left = ("table-internal.csv", "table-internal.jj", "table-rules.json", "certificate.json")
+        for name in (*left, "report.html"):
             (tmp_path / "runs" / run / name).write_text("")
-    for name in ("proof.json", "proof.json.gz", "a.schema.json"):
+    for name in ("proof.json", "proof.json.gz", "a.schema.json", "my-rules.json"):
         (tmp_path / "data" / name).write_text("")
-    left = [f"runs/{run}/table-internal.jj" for run in ("0002-tables", "0001-tables")]
-    assert project.left("table-internal", (".jj",)) == left
+    kept = [f"runs/{run}/table-internal.jj" for run in ("0002-tables", "0001-tables")]
+    assert project.left("table-internal", (".jj",)) == kept
     made = [f"runs/{run}/certificate.json" for run in ("0002-tables", "0001-tables")]
     assert project.certificates == ["data/proof.json", "data/proof.json.gz", *made]
-    assert {*left, *made, "data/proof.json"} < set(project.readable)
+    rules = [f"runs/{run}/table-rules.json" for run in ("0002-tables", "0001-tables")]
+    assert project.rules == ["data/my-rules.json", *rules]
+    assert {*kept, *made, *rules, "data/proof.json"} < set(project.readable)
     assert project.data_files == []
 
 
