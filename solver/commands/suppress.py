@@ -128,7 +128,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Suppress, write, and print what was done."""
     from linkrisk.datasets.microdata.formats.registry import with_suffix_of
     from linkrisk.datasets.microdata.writing import write_all, write_whole
-    from linkrisk.solver.api.masking_source import check_targets, is_input
+    from linkrisk.solver.api.masking_source import check_targets
     from linkrisk.solver.api.suppress import suppress
     from linkrisk.solver.commands import targets
     from linkrisk.solver.commands.progress import progress_line, reporter
@@ -142,10 +142,6 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.output = with_suffix_of(arguments.output, arguments.input)
         check_targets(arguments.input, arguments.output, None)
     check_protocol(arguments)
-    for name in _ABOUT:
-        if getattr(arguments, name) is not None and is_input(arguments.input, getattr(arguments, name)):
-            option = name.replace("_", "-")
-            raise UsageError(f"--{option} {getattr(arguments, name)} is the input file; give another name")
     request = _request(arguments)
     with progress_line("counting combinations") as line:
         result = suppress(arguments.input, on_progress=reporter(line), **request)

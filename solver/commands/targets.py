@@ -9,11 +9,11 @@ from pathlib import Path
 
 from linkrisk.solver.run.errors import UsageError
 
-_INPUTS = ("original", "masked", "parameters", "schema", "file", "decisions", "plan", "saved")
 _TABLES = ("table", "links", "clerical")
+_NO_FILES = ("command", "action", "command_line")
 
 
-def check_targets(arguments: argparse.Namespace, *names: str) -> None:
+def check_targets(arguments: argparse.Namespace, *names: str, other_formats: Sequence[str] = ()) -> None:
     """Refuse output files that could not be written in the end, or would overwrite an input.
 
     Parameters
@@ -21,29 +21,53 @@ def check_targets(arguments: argparse.Namespace, *names: str) -> None:
     arguments : Namespace
         The parsed arguments.
     names : str
-        Those of them that name output files, such as ``json`` for `--json`.
+        Those of them that name output files, such as ``json`` for `--json`. Whatever file any other one
+        names is an input.
+    other_formats : sequence of str
+        Those of the names whose suffixes are somebody else's business.
 
     Raises
     ------
     UsageError
         With the option, the file and how to fix it.
     """
-    given = {name: getattr(arguments, name, None) or [] for name in _INPUTS}
-    taken = {
-        _real(path): name
-        for name, paths in given.items()
-        for path in ([paths] if isinstance(paths, str) else paths)  # of some there are several
-    }
+    inputs = _inputs(arguments, names)
+    taken: dict[str, str] = {}
     for name, path in named_paths(arguments, names):
-        option = "--" + name.replace("_", "-")
-        _check_target(path, option, _suffixes(name))
+        option = _option(name)
+        _check_target(path, option, () if name in other_formats else _suffixes(name))
         if Path(path).exists() and not Path(path).is_file():
             continue  # a device such as /dev/null takes anything, any number of times
+        if _real(path) in inputs:
+            raise UsageError(f"{option} {path} would overwrite {inputs[_real(path)]}: give another name")
         other = taken.setdefault(_real(path), name)
-        if other in _INPUTS:
-            raise UsageError(f"{option} {path} would overwrite the --{other} file: give another name")
         if other != name:
-            raise UsageError(f"--{other} and {option} both name {path}: give each a different file")
+            raise UsageError(f"{_option(other)} and {option} both name {path}: give each a different file")
+
+
+def _inputs(arguments: argparse.Namespace, outputs: Sequence[str]) -> dict[str, str]:
+    """What to call each file that is there and that an argument names, but for those of `outputs`.
+
+    So no list of inputs has to know every option: also the file in ``A=FILE`` is one, and those in
+    ``CELLS,RELATIONS``.
+    """
+    line = {part.partition("=")[0] for part in getattr(arguments, "command_line", ())}
+    found: dict[str, str] = {}
+    for name, value in vars(arguments).items():
+        if name in outputs or name in _NO_FILES:
+            continue
+        listed = value if isinstance(value, list) else [value]
+        texts = [one for one in listed if isinstance(one, str)]
+        called = f"the {_option(name)} file" if _option(name) in line else "an input file"
+        for text in texts:
+            for piece in (text, text.partition("=")[2], *text.split(",")):
+                if _is_file(piece):
+                    found[_real(piece)] = called
+    return found
+
+
+def _option(name: str) -> str:
+    return "--" + name.replace("_", "-")
 
 
 def paths_of(arguments: argparse.Namespace, name: str) -> list[str]:
@@ -92,3 +116,10 @@ def _either(words: tuple[str, ...]) -> str:
 
 def _real(path: str) -> str:
     return os.path.realpath(path)
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):  # what can be no name at all
+        return False

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from linkrisk.solver.commands.arguments import names, number
@@ -53,7 +51,6 @@ def run(arguments: argparse.Namespace) -> int:
     from linkrisk.solver.commands import targets
 
     written = ("output", "internal", "write_design", "json", *PAGES)
-    check_input(arguments, written)
     targets.check_targets(arguments, *written)
     stay, variance = arguments.stay, arguments.variance
     result = perturb_counts(
@@ -79,24 +76,6 @@ def run(arguments: argparse.Namespace) -> int:
     write_about(arguments, result)
     print(_summary(arguments, result))
     return 0
-
-
-def check_input(arguments: argparse.Namespace, written: Sequence[str]) -> None:
-    """Refuse files that would overwrite the microdata.
-
-    Raises
-    ------
-    UsageError
-        With the option.
-    """
-    from linkrisk.solver.run.errors import UsageError
-
-    for name in written:
-        path = getattr(arguments, name)
-        if path is not None and Path(path).resolve() == Path(arguments.input).resolve():
-            raise UsageError(
-                f"--{name.replace('_', '-')} would overwrite the --input file: give another name"
-            )
 
 
 def _summary(arguments: argparse.Namespace, result: PerturbedCounts) -> str:

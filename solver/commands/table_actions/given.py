@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from linkrisk.solver.commands.arguments import names
 from linkrisk.solver.commands.table_actions.common import PAGES
-from linkrisk.solver.commands.targets import named_paths, paths_of
+from linkrisk.solver.commands.targets import paths_of
 from linkrisk.solver.commands.unsafe_options import several
 
 if TYPE_CHECKING:
@@ -190,7 +189,7 @@ def pairs(texts: list[str] | None, option: str, form: str) -> dict[str, str]:
 
 
 def check_outputs(arguments: argparse.Namespace, *outputs: str, lines: bool = False) -> None:
-    """Refuse output files that cannot be written, or would overwrite what the table is read from.
+    """Refuse output files that cannot be written, or would overwrite what is read.
 
     `lines` says that the internal file has a line for each cell, and can be no whole table.
 
@@ -202,7 +201,6 @@ def check_outputs(arguments: argparse.Namespace, *outputs: str, lines: bool = Fa
     from linkrisk.datasets.microdata.formats.registry import writable_format
     from linkrisk.datasets.tables.writing import check_internal, check_published
     from linkrisk.solver.commands import targets
-    from linkrisk.solver.run.errors import UsageError
 
     outputs = (*outputs, *(name for name in PAGES if hasattr(arguments, name)))
     targets.check_targets(arguments, *outputs)
@@ -210,12 +208,6 @@ def check_outputs(arguments: argparse.Namespace, *outputs: str, lines: bool = Fa
     for name, check in checks:
         for path in paths_of(arguments, name) if name in outputs else ():
             check(path)
-    taken = {Path(path).resolve(): option for option, path in _inputs(arguments)}
-    for name, path in named_paths(arguments, outputs):
-        other = taken.get(Path(path).resolve())
-        if other is not None:
-            option = name.replace("_", "-")
-            raise UsageError(f"--{option} {path} would overwrite the --{other} file: give another name")
 
 
 def fitting_table(arguments: argparse.Namespace) -> StoredTable:
@@ -231,12 +223,6 @@ def fitting_table(arguments: argparse.Namespace) -> StoredTable:
     table = given_table(arguments)
     check_holds(table, arguments.output, paths_of(arguments, "internal"))
     return table
-
-
-def _inputs(arguments: argparse.Namespace) -> list[tuple[str, Any]]:
-    listed = [(name, path) for name in ("cells", "relations") for path in getattr(arguments, name) or ()]
-    singles = [(name, getattr(arguments, name, None)) for name in ("table", "metadata", "apriori", "made")]
-    return [*listed, *((name, path) for name, path in singles if path is not None)]
 
 
 def table_line(arguments: argparse.Namespace, cells: int, relations: int) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from linkrisk.solver.commands.arguments import names, number
@@ -148,14 +147,8 @@ def _check_files(arguments: argparse.Namespace) -> None:
         raise UsageError("give what is written: --cells FILE and --relations FILE, or --table FILE")
     if arguments.contributors and not arguments.cells:
         raise UsageError("--contributors names cells by their numbers; give --cells and --relations, too")
-    files = [one for one in (arguments.input, arguments.cells, arguments.relations) if one is not None]
-    if len({Path(file).resolve() for file in files}) < len(files):
-        raise UsageError("--input, --cells and --relations are not three files; give each its own name")
-    for name in ("contributors", "table", "record"):
-        path = getattr(arguments, name)
-        if path and Path(path).resolve() == Path(arguments.input).resolve():
-            raise UsageError(f"--{name} would overwrite the --input file: give another name")
-    targets.check_targets(arguments, "cells", "relations", "contributors", "record")
+    written = ("cells", "relations", "contributors", "record", "table")
+    targets.check_targets(arguments, *written, other_formats=["table"])
     if arguments.table is not None:
         check_internal(arguments.table)
 

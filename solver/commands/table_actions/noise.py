@@ -81,10 +81,8 @@ def run(arguments: argparse.Namespace) -> int:
     from linkrisk.datasets.microdata.writing import write_table
     from linkrisk.solver.api.tables.perturb_sums import perturb_sums
     from linkrisk.solver.commands import targets
-    from linkrisk.solver.commands.table_actions.cellkey import check_input
 
     written = ("output", "internal", "write_design", "json", *PAGES)
-    check_input(arguments, written)
     targets.check_targets(arguments, *written)
     factors = names(arguments.factors, "--factors") or ("1",)
     result = perturb_sums(

@@ -64,13 +64,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Recode, write, and print the effects."""
     from linkrisk.solver.api.tables.recode import recode_table
     from linkrisk.solver.commands import targets
-    from linkrisk.solver.commands.table_actions.cellkey import check_input
     from linkrisk.solver.run.errors import UsageError
 
     if (arguments.cells is None) != (arguments.relations is None):
         raise UsageError("a table is two files: give both --cells and --relations, or none")
     written = ("cells", "relations", "json", *PAGES)
-    check_input(arguments, written)
     targets.check_targets(arguments, *written)
     cuts = pairs(arguments.cut, "--cut", "A=LEVEL")
     result = recode_table(

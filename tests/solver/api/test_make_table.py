@@ -283,7 +283,7 @@ def test_the_command(tmp_path, monkeypatch, capsys):
     assert list(listed.columns) == ["cell", "contributor", "amount"]
     assert len(listed) == 2 * len(FRAME)
     assert protect_table("cells.csv", "relations.csv", cost="given").protected
-    message = "--contributors would overwrite the --input file: give another name"
+    message = "--contributors micro.csv would overwrite the --input file: give another name"
     refuse(capsys, message, *asked, *files, "--contributors", "micro.csv")
 
 

@@ -187,7 +187,7 @@ def test_too_many_rows_to_compare_are_not_counted_again(monkeypatch):
         (["--weight", "mass"], "people.csv has no column 'mass'; it has id, town, sex, trade"),
         (
             ["--output", "people.csv"],
-            "--output people.csv is the input file; give the masked file another name",
+            "--output people.csv would overwrite the --input file: give another name",
         ),
         (["--time-limit", "soon"], "--time-limit must be a finite number, not 'soon'"),
     ],

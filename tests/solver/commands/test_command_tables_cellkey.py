@@ -84,7 +84,10 @@ def test_sums_that_are_off_are_counted():
             "the design says what the noise is like; leave out what else does",
         ),
         (["--design", "persons.csv"], "persons.csv has no column 'i'; there are: region, sex, key"),
-        ([*NOISE, "--json", "persons.csv"], "--json would overwrite the --input file: give another name"),
+        (
+            [*NOISE, "--json", "persons.csv"],
+            "--json persons.csv would overwrite the --input file: give another name",
+        ),
         ([*NOISE, "--keys", "age"], "persons.csv has no column 'age' (keys); there are: region, sex, key"),
     ],
 )

@@ -181,8 +181,12 @@ def test_what_make_needs(capsys):
         "the following arguments are required: --input, --by (see `python -m solver tables make --help`)"
     )
     refuse(capsys, message, "tables", "make", *FILES)
-    message = "--input, --cells and --relations are not three files; give each its own name"
+    message = "--cells firms.csv would overwrite the --input file: give another name"
     refuse(capsys, message, *ASKED, "--cells", "firms.csv", "--relations", "relations.csv")
+    message = "--cells and --relations both name cells.csv: give each a different file"
+    refuse(capsys, message, *ASKED, "--cells", "cells.csv", "--relations", "cells.csv")
+    message = "--cells and --table both name cells.csv: give each a different file"
+    refuse(capsys, message, *ASKED, *FILES, "--table", "cells.csv")
     with pytest.raises(UsageError, match="one to 6 explanatory variables, not 0"):
         make_table("firms.csv", [])
 

@@ -168,7 +168,10 @@ def test_odd_and_small_cells():
             [*NOISE, "--odd", DESIGN, "--factors", "1,0.5"],
             "noise of its own for odd numbers of records takes one factor only",
         ),
-        ([*NOISE, "--json", "firms.csv"], "--json would overwrite the --input file: give another name"),
+        (
+            [*NOISE, "--json", "firms.csv"],
+            "--json firms.csv would overwrite the --input file: give another name",
+        ),
         (
             ["--noise", "firms.csv", "--share", "0.1"],
             "firms.csv has no column 'i'; there are: region, size, turnover, w, key",

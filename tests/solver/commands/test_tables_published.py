@@ -203,6 +203,14 @@ def test_linked_tables_of_the_command(capsys):
             "--output cells.csv would overwrite the --cells file: give another name",
         ),
         (
+            ["--cells", "cells.csv", "--hierarchy", "region=relations.csv", "--output", "relations.csv"],
+            "--output relations.csv would overwrite the --hierarchy file: give another name",
+        ),
+        (
+            ["--cells", "cells.csv", "--insiders", "relations.csv", "--internal", "relations.csv"],
+            "--internal relations.csv would overwrite the --insiders file: give another name",
+        ),
+        (
             ["--cells", "cells.csv", "--output", "safe.jj"],
             "cannot write safe.jj: .jj files hold the values of suppressed cells; write it as the internal "
             "file",

@@ -255,7 +255,7 @@ def test_the_command_writes_both(capsys):
 def test_targets_are_checked_before_the_work(option, capsys):
     refuse(
         capsys,
-        f"--{option} people.csv is the input file; give another name",
+        f"--{option} people.csv would overwrite the --input file: give another name",
         *(*ASKED, f"--{option}", "people.csv"),
     )
     refuse(

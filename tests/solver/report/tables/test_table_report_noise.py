@@ -258,7 +258,7 @@ def test_the_commands_write_both(capsys, folder, monkeypatch, action, more):
     kind = json.loads(Path("found.json").read_text(encoding="utf-8"))["protection"]
     assert kind == {"cellkey": "counts", "noise": "sums", "recode": "recoding"}[action]
     run(capsys, "report", "--from", "found.json", "--out", "again.html")
-    message = "--report would overwrite the --input file: give another name"
+    message = "--report firms.csv would overwrite the --input file: give another name"
     refuse(capsys, message, *asked, "--report", "firms.csv")
     message = "--report and --external-report both name r.html: give each a different file"
     refuse(capsys, message, *asked, "--report", "r.html", "--external-report", "r.html")
