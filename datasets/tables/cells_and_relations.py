@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.local_suppression import without_values
 from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.numeric import check_known
-from linkrisk.datasets.microdata.tables import load_table
+from linkrisk.datasets.microdata.tables import Table, load_table
 from linkrisk.datasets.tables.code_trees import Codes
 from linkrisk.datasets.tables.joined_terms import joined_terms
 from linkrisk.datasets.tables.numbers import numbers_of
@@ -100,6 +101,10 @@ class StoredTable:
             return f"cell {cell}"
         return ", ".join(f"{name}={self.codes[name].iloc[cell]}" for name in self.by)
 
+    def named(self, cell: int) -> str:
+        """What to call a cell where its number counts, too: ``cell 4 (region=N, size=a)``."""
+        return f"cell {cell} ({self.title(cell)})" if self.by else f"cell {cell}"
+
     def describe(self, relation: int) -> str:
         """What to call a relation in messages: ``relation 3 (region/size: Total/big = N/big + S/big)``."""
         at = np.flatnonzero(self.relation == relation)
@@ -140,7 +145,7 @@ def read_cells_and_relations(
     DataError
         If a file cannot be read, lacks a column, or a cell, status or number is none.
     """
-    frame, name = read_cells(cells, value=value)
+    frame, name = read_cells(cells, by or (), value)
     table = load_table(relations, "the frame of relations")
     return stored_table(frame, table.frame, name, table.source, by)
 
@@ -150,17 +155,34 @@ def read_cells(
 ) -> tuple[pd.DataFrame, str]:
     """A file or frame of cells, and what to call it in messages.
 
+    Codes are text as in the file, where ``NA`` and ``01`` are codes: `text_columns`, and the columns before
+    the values.
+
     Raises
     ------
     DataError
         If it cannot be read, or has no cells or no values.
     """
-    table = load_table(cells, "the frame of cells", [STATUS, *text_columns])
-    name = value or "value"
-    check_known([name], list(table.frame.columns), table.source, what="column")
+    texts = [STATUS, *text_columns]
+    frame, source = _with_values(load_table(cells, "the frame of cells", texts), value)
+    codes = code_columns(frame)
+    if isinstance(cells, str | Path) and not set(codes) <= set(texts):  # a file says only now which these are
+        frame, source = _with_values(load_table(cells, "the frame of cells", [*texts, *codes]), value)
+    return frame, source
+
+
+def _with_values(table: Table, value: str | None) -> tuple[pd.DataFrame, str]:
+    """The frame of a table with the values in `value`, and what to call it."""
+    name, columns = value or "value", list(table.frame.columns)
+    if value is None and name not in columns:
+        raise DataError(
+            f"{table.source} has no column {name!r}: say which one holds the values (--value COLUMN); "
+            f"there are: {', '.join(columns)}"
+        )
+    check_known([name], columns, table.source, what="column")
     if table.frame.empty:
         raise DataError(f"{table.source} has no cells")
-    if name != "value" and "value" in table.frame.columns:
+    if name != "value" and "value" in columns:
         raise DataError(f"{table.source} has a column 'value' and {name!r} of values; leave one of them out")
     return table.frame.rename(columns={name: "value"}), table.source
 

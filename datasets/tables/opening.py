@@ -104,7 +104,8 @@ def _of_codes(cells: Any, how: Reading) -> StoredTable:
         raise DataError(f"{name} has no column {missing!r}; there are: {', '.join(frame.columns)}")
     if not columns:
         raise DataError(
-            f"{name}: give its relations, or columns of codes before 'value', from which they follow"
+            f"{name}: give its relations, or columns of codes before 'value', or say which these are "
+            "(--by A,B), from which they follow"
         )
     trees = trees_of_cells(frame, columns, hierarchies, how.totals or {}, name)
     return stored_table(frame, relations_of_cells(frame, trees, name), name, by=columns, trees=trees)

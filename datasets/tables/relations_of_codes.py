@@ -72,9 +72,10 @@ def trees_of_cells(
         total = totals.get(name, TOTAL)
         codes = frame[name].map(spelled, na_action="ignore").dropna().unique()
         if total not in codes:
+            near = [one for one in codes if one.strip().casefold() == total.strip().casefold()]
             raise DataError(
                 f"{source}, column {name!r}: no cell has the code {total!r} of the total; say which code is "
-                f"the total of {name!r}"
+                f"the total of {name!r} (--total {name}={near[0] if near else 'CODE'})"
             )
         if name in hierarchies:
             trees.append(codes_of(name, hierarchies[name], total))
@@ -121,8 +122,8 @@ def positions(column: pd.Series, tree: Codes, source: str) -> IntArray:
     if wrong.any():
         row = int(np.argmax(wrong))
         code = texts.iloc[row]
-        what = "the code is missing" if pd.isna(code) else f"{code!r} is in no hierarchy of {tree.variable!r}"
-        raise DataError(
-            f"{source}, column {column.name!r}, row {row + 1}: {what}; correct it, or the hierarchy"
-        )
+        what = f"{code!r} is in no hierarchy of {tree.variable!r}; correct it, or the hierarchy"
+        if texts.isna().iloc[row]:
+            what = "the code is missing; fill it in"
+        raise DataError(f"{source}, column {column.name!r}, row {row + 1}: {what}")
     return np.asarray(found.to_numpy(), dtype=np.int64)

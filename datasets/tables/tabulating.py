@@ -295,6 +295,10 @@ def _positions(column: pd.Series, tree: Codes, source: str) -> IntArray:
         code = texts.iloc[row]
         inner = code in tree.codes
         known = "has codes below it; a record has one of those" if inner else "is no code of its tree"
-        what = "the code is missing" if pd.isna(code) else f"{code!r} {known}"
-        raise DataError(f"{source}, column {column.name!r}, row {row + 1}: {what}; correct it, or the tree")
+        what = f"{code!r} {known}; correct it, or the tree"
+        if texts.isna().iloc[row]:
+            others = int(column.isna().sum()) - 1
+            more = f" (and in {others:,} other {'row' if others == 1 else 'rows'})" if others else ""
+            what = f"the code is missing{more}; fill it in, or leave the record out"
+        raise DataError(f"{source}, column {column.name!r}, row {row + 1}: {what}")
     return np.asarray(found.to_numpy(), dtype=np.int64)

@@ -99,17 +99,19 @@ class CellTable:
     def __post_init__(self) -> None:
         check_sums(self.relations, self.value)
         within = (self.lower <= self.value) & (self.value <= self.upper)
-        self._refuse(~within, "its value is outside its bounds")
-        self._refuse(self.primary & self.fixed, "it is both sensitive and always published")
-        self._refuse(~(self.cost >= 0), "its cost is below 0")
+        self._refuse(~within, "its value is outside its bounds; correct it, or them")
+        self._refuse(self.primary & self.fixed, "it is both sensitive and always published; choose one")
+        self._refuse(~(self.cost >= 0), "its cost is below 0; give it 0 or more")
         levels = (self.lower_level, self.upper_level, self.sliding_level)
         for level in levels:
-            self._refuse(~(level >= 0), "a protection level is below 0")
-            self._refuse((level > 0) & ~self.primary, "it has a protection level, but is not sensitive")
+            self._refuse(~(level >= 0), "a protection level is below 0; give it 0 or more")
+            self._refuse(
+                (level > 0) & ~self.primary, "it has a protection level, but is not sensitive; choose one"
+            )
         size = np.abs(self.value)
         below = self.value - self.lower + _DIGITS * np.maximum(size, np.abs(self.lower))
         above = self.upper - self.value + _DIGITS * np.maximum(size, np.abs(self.upper))
-        beyond = "is beyond what everybody knows of it"
+        beyond = "is beyond what everybody knows of it; lower it, or widen the bounds"
         self._refuse(self.lower_level > below, f"its lower protection level {beyond}")
         self._refuse(self.upper_level > above, f"its upper protection level {beyond}")
         self._refuse(self.sliding_level > below + above, f"its sliding level {beyond}")

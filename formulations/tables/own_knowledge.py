@@ -102,7 +102,8 @@ def singletons(table: CellTable, respondents: IntArray) -> tuple[Insider, ...]:
     found = []
     for person in dict.fromkeys(label[alone].tolist()):
         cells = np.flatnonzero(alone & (label == person))
-        which = f"cell {cells[0]}" if cells.size == 1 else "cells " + ", ".join(str(one) for one in cells)
+        one = int(cells[0])
+        which = table.title(one) if cells.size == 1 else f"cells {', '.join(map(str, cells.tolist()))}"
         exact = table.value[cells]
         found.append(Insider(f"the only respondent of {which}", cells, exact, exact))
     return tuple(found)

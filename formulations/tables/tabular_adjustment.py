@@ -15,7 +15,9 @@ Hundepool et al. 2012, Statistical Disclosure Control, section 4.4).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -64,16 +66,21 @@ class TabularAdjustment:
 
     def __post_init__(self) -> None:
         table = self.table
-        _refuse(~(self.weight > 0), "its weight is not above 0")
+        refuse = partial(_refuse, table.title)
+        refuse(~(self.weight > 0), "its weight is not above 0; give it one that is")
         none = (self.least_up == 0) & (self.up | (self.least_down == 0))
         why = "it has no upper protection level, so that it cannot go up only"
         if not self.up:
-            why = "it has neither a lower nor an upper protection level, so that nothing says how far it goes"
-        _refuse(table.primary & none, why)
-        _refuse(self.least_up > self.above, "no whole number is as far up as its level asks for")
-        _refuse(self.least_down > self.below, "no whole number is as far down as its level asks for")
+            why = (
+                "it has neither a lower nor an upper protection level, so that nothing says how far it goes; "
+                "give it one"
+            )
+        refuse(table.primary & none, why)
+        refuse(self.least_up > self.above, "no whole number is as far up as its level asks for")
+        refuse(self.least_down > self.below, "no whole number is as far down as its level asks for")
         if self.whole:
-            _refuse(table.value != np.round(table.value), "its value is not whole, so that others cannot be")
+            parts = table.value != np.round(table.value)
+            refuse(parts, "its value is not whole, so that others cannot be; do not ask for whole numbers")
 
     def __len__(self) -> int:
         return len(self.table)
@@ -244,6 +251,6 @@ class TabularAdjustment:
         return f"cell {int(np.argmax(near))} is nearer than its level" if near.any() else None
 
 
-def _refuse(wrong: BoolArray, why: str) -> None:
+def _refuse(title: Callable[[int], str], wrong: BoolArray, why: str) -> None:
     if wrong.any():
-        raise FormulationError(f"cell {int(np.argmax(wrong))}: {why}")
+        raise FormulationError(f"{title(int(np.argmax(wrong)))}: {why}")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeAlias, runtime_checkable
 
@@ -196,6 +196,8 @@ def check_adds_up(stored: StoredTable) -> None:
         # Of what follows from codes no relation can be left out; but a hierarchy may be missing.
         hierarchies = "give all hierarchies, or recompute totals if these are wrong"
         fix = hierarchies if stored.trees else "correct its cells, or leave it out"
+        if stored.trees and len(stored) < math.prod(len(tree.codes) for tree in stored.trees):
+            fix = f"cells that are not in it count as 0: add them; or {fix}"
         raise DataError(
             f"{stored.name}: {stored.describe(at)} does not add up: its terms sum to "
             f"{(relations @ value)[at]:g}{more}; {fix}"
@@ -235,7 +237,7 @@ def cell_table(stored: StoredTable, cost: str) -> CellTable:
         lower_level=levels[0],
         upper_level=levels[1],
         sliding_level=levels[2],
-        title=partial(_title, stored),
+        title=stored.named,
     )
 
 
@@ -250,11 +252,6 @@ def _refuse_levels_alone(stored: StoredTable) -> None:
                 f"{stored.name} has the column {column!r}, but none {STATUS!r} that says which cells are "
                 "sensitive; give it, or leave the levels out"
             )
-
-
-def _title(stored: StoredTable, cell: int) -> str:
-    """What to call a cell in messages: its number, and its codes where it has some."""
-    return f"cell {cell} ({stored.title(cell)})" if stored.by else f"cell {cell}"
 
 
 def _or(given: FloatArray | None, usual: FloatArray) -> FloatArray:

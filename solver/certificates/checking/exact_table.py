@@ -19,6 +19,7 @@ class ExactTable:
     """
 
     def __init__(self, stored: StoredTable) -> None:
+        self.stored = stored
         self.value = [_decimal(one) for one in stored.numbers["value"]]
         status = [str(one) for one in stored.status]
         count = len(self.value)
@@ -58,6 +59,10 @@ class ExactTable:
         if any(wide[at] > most - least or self.value[at] + above[at] > most for at in self.sensitive):
             high = _sum(most, max(max(above[at], wide[at]) for at in self.sensitive))
         return low, high
+
+    def named(self, cell: int) -> str:
+        """What to call a cell in messages; a certificate may name any number."""
+        return self.stored.named(cell) if 0 <= cell < len(self.value) else f"cell {cell} (there is none)"
 
     def defect(self) -> Fraction:
         """The most by which a relation misses 0."""

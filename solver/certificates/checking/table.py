@@ -85,7 +85,8 @@ def check_table(stored: StoredTable, certificate: Mapping[str, Any], where: str)
     _check_pattern(table, suppressed)
     _check_levels(table)
     for cell, value in enumerate(table.value):
-        demand(table.lower[cell] <= value <= table.upper[cell], f"cell {cell} is outside its bounds")
+        if not table.lower[cell] <= value <= table.upper[cell]:
+            raise RejectedError(f"{table.named(cell)} is outside its bounds")
     reach: dict[tuple[int, int], Fraction] = {}
     witnesses = listed(certificate.get("witnesses"), f"{where}, witnesses")
     for number, one in enumerate(witnesses):
@@ -104,7 +105,7 @@ def check_table(stored: StoredTable, certificate: Mapping[str, Any], where: str)
                 missed.append(cell)
             else:
                 open_.append((cell, reached, levels[cell]))
-    _check_claims(certificate, where, missed, open_)
+    _check_claims(table, certificate, where, missed, open_)
     return TableVerdict(
         demands=len(met) + len(missed) + len(open_),
         met=len(met),
@@ -119,7 +120,9 @@ def check_table(stored: StoredTable, certificate: Mapping[str, Any], where: str)
 def _check_pattern(table: ExactTable, suppressed: set[int]) -> None:
     for cell in sorted(suppressed ^ table.hidden):
         state = "suppressed" if cell in table.hidden else "published"
-        raise RejectedError(f"the certificate is about other suppressed cells: cell {cell} is {state} here")
+        raise RejectedError(
+            f"the certificate is about other suppressed cells: {table.named(cell)} is {state} here"
+        )
 
 
 def _check_levels(table: ExactTable) -> None:
@@ -127,13 +130,14 @@ def _check_levels(table: ExactTable) -> None:
     sensitive = set(table.sensitive)
     for cell in range(len(table.value)):
         levels = [of_way[cell] for of_way in table.levels.values()]
-        demand(min(levels) >= 0, f"a protection level of cell {cell} is below 0")
-        if cell in sensitive:
-            demand(max(levels) > 0, f"cell {cell} is sensitive, and has no protection level")
+        if min(levels) < 0:
+            raise RejectedError(f"a protection level of {table.named(cell)} is below 0")
+        if cell in sensitive and max(levels) <= 0:
+            raise RejectedError(f"{table.named(cell)} is sensitive, and has no protection level")
     if not sensitive:
         alone = (at for of_way in table.levels.values() for at, one in enumerate(of_way) if one)
-        cell = next(alone, -1)
-        demand(cell < 0, f"cell {cell} has a protection level, but no cell is sensitive")
+        for cell in alone:
+            raise RejectedError(f"{table.named(cell)} has a protection level, but no cell is sensitive")
 
 
 def _check_witness(
@@ -146,14 +150,17 @@ def _check_witness(
     """Add up a witness, and note how far it goes."""
     rows: set[int] = set()
     for cell, by in moved.items():
-        demand(cell in suppressed, f"witness {number} moves cell {cell}, which is published")
         sign = 1 if by > 0 else -1
-        demand(abs(by) <= table.room(cell, sign), f"witness {number} moves cell {cell} beyond its bounds")
+        if cell not in suppressed or abs(by) > table.room(cell, sign):
+            why = " beyond its bounds" if cell in suppressed else ", which is published"
+            raise RejectedError(f"witness {number} moves {table.named(cell)}{why}")
         reach[cell, sign] = max(reach.get((cell, sign), Fraction(0)), abs(by))
         rows.update(table.of_cell.get(cell, ()))
     for row in sorted(rows):
         total = sum(factor * moved.get(at, Fraction(0)) for at, factor in table.relations[row].items())
-        demand(total == 0, f"witness {number} breaks relation {row}: its terms sum to {total}")
+        if total != 0:
+            said = table.stored.describe(row)
+            raise RejectedError(f"witness {number} breaks {said}: its terms sum to {total}")
 
 
 def _limits(
@@ -191,6 +198,7 @@ def _most(limits: Mapping[tuple[int, int], Fraction], cell: int, ways: Sequence[
 
 
 def _check_claims(
+    table: ExactTable,
     certificate: Mapping[str, Any],
     where: str,
     missed: Sequence[int],
@@ -199,13 +207,12 @@ def _check_claims(
     """Compare what is claimed with what was found."""
     claimed = set(wholes(certificate.get("undecided"), f"{where}, undecided"))
     for cell, reached, level in open_:
-        demand(
-            cell in claimed,
-            f"cell {cell}: nothing proves its level of {level}; witnesses reach {reached}",
-        )
+        if cell not in claimed:
+            said = f"nothing proves its level of {level}; witnesses reach {reached}"
+            raise RejectedError(f"{table.named(cell)}: {said}")
     for cell in sorted(set(missed) ^ set(wholes(certificate.get("missed"), f"{where}, missed"))):
         state = "is short of a level" if cell in missed else "is not proven to be short of a level"
-        raise RejectedError(f"cell {cell} {state}, and the certificate says something else")
+        raise RejectedError(f"{table.named(cell)} {state}, and the certificate says something else")
     protected = certificate.get("protected")
     if not isinstance(protected, bool):
         raise UsageError(f"{where}, protected must be true or false")

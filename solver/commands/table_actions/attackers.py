@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from linkrisk.solver.commands.unsafe_options import several
@@ -45,8 +46,8 @@ def given_attackers(arguments: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def attacker_lines(found: CrowdResult | None) -> list[str]:
-    """What insiders find out."""
+def attacker_lines(found: CrowdResult | None, named: Callable[[int], str]) -> list[str]:
+    """What insiders find out; `named` says what to call a cell."""
     if found is None:
         return []
     audit, many = found.audit, several(len(found.audit.names) - 1, "insider")
@@ -54,7 +55,7 @@ def attacker_lines(found: CrowdResult | None) -> list[str]:
     if not audit.passed:
         short = [at for at in range(len(audit.cells)) if audit.short[at] > 0]
         shown = "; ".join(
-            f"{audit.cells[at]} from {audit.names[audit.short_of[at]]} (by {audit.short[at]:g})"
+            f"{named(int(audit.cells[at]))} from {audit.names[audit.short_of[at]]}, by {audit.short[at]:g}"
             for at in short[:_SHOWN]
         )
         more = f" and {len(short) - _SHOWN} more" if len(short) > _SHOWN else ""
@@ -65,9 +66,9 @@ def attacker_lines(found: CrowdResult | None) -> list[str]:
         lines[0] += f"; {several(audit.left, 'interval')} not looked for"
     if found.beyond:
         shown = "; ".join(
-            f"{one.demand.cell} from {audit.names[one.owner]} ({one.found:g} of {one.demand.level:g})"
+            f"{named(one.demand.cell)} from {audit.names[one.owner]}: {one.found:g} of {one.demand.level:g}"
             for one in found.beyond[:_SHOWN]
         )
         more = f" and {len(found.beyond) - _SHOWN} more" if len(found.beyond) > _SHOWN else ""
-        lines.append(f"unreachable {several(len(found.beyond), 'level')}: cell {shown}{more}")
+        lines.append(f"unreachable {several(len(found.beyond), 'level')}: {shown}{more}")
     return lines

@@ -109,7 +109,7 @@ def summary(arguments: argparse.Namespace, result: TableResult) -> str:
         *_method(details),
         f"audit       {audited(result)}",
         *_exactly(result),
-        *attacker_lines(result.insiders),
+        *attacker_lines(result.insiders, result.table.named),
     ]
     if result.protected:
         return "\n".join([*lines, *written_lines(arguments, "output", "internal", *CERTIFICATE)])
@@ -170,7 +170,8 @@ def audited(result: TableResult) -> str:
 def _listed(result: TableResult) -> str:
     found = result.audit
     short = [at for at in range(len(found.cells)) if found.short[at] > 0]
-    shown = ", ".join(f"{found.cells[at]} (by {found.short[at]:g})" for at in short[:_SHOWN])
+    named = result.table.named
+    shown = ", ".join(f"{named(int(found.cells[at]))} by {found.short[at]:g}" for at in short[:_SHOWN])
     return f"{shown} and {len(short) - _SHOWN} more" if len(short) > _SHOWN else shown
 
 
@@ -185,8 +186,7 @@ def _exactly(result: TableResult) -> list[str]:
     said = [f"{several(len(found.missed), 'level')} missed"] if found.missed else []
     said += [f"{several(len(found.undecided), 'level')} undecided"] if found.undecided else []
     cells = sorted({one.cell for one in (*found.missed, *found.undecided)})
-    shown = ", ".join(map(str, cells[:_SHOWN])) + (
+    shown = ", ".join(map(result.table.named, cells[:_SHOWN])) + (
         f" and {len(cells) - _SHOWN} more" if cells[_SHOWN:] else ""
     )
-    kind = "cell" if len(cells) == 1 else "cells"
-    return [f"exact       NOT protected: {' and '.join(said)}, of {kind} {shown}"]
+    return [f"exact       NOT protected: {' and '.join(said)}, of {shown}"]

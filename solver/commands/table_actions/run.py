@@ -82,5 +82,6 @@ def _of_table(number: int, table: BatchTable) -> list[str]:
         more = int(table.suppressed.sum()) - sensitive
         shared = ", of all linked tables" if len(table.result.cells) > len(stored) else ""
         lines.append(f"suppressed  {several(more, 'cell')} more{cost_said(table.result)}{shared}")
-        lines += [f"audit       {audited(table.result)}", *attacker_lines(table.result.insiders)]
+        lines.append(f"audit       {audited(table.result)}")
+        lines += attacker_lines(table.result.insiders, table.result.table.named)
     return lines

@@ -169,7 +169,7 @@ def test_the_stricter_of_two_statuses_holds():
         (
             {"value": [1, 1]},
             {},
-            "give its relations, or columns of codes before 'value', from which they follow",
+            "give its relations, or columns of codes before 'value', or say which these are",
         ),
         ({"a": ["Total", "x"], "value": [1, 1]}, {"by": ["b"]}, "has no column 'b'; there are: a, value"),
         (

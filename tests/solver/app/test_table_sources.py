@@ -280,13 +280,13 @@ def test_what_cannot_be_is_said_before_a_run(
             TableQuestion("data/firms.csv", codes=("region", "size"), value="turnover"),
             None,
             "data/firms.csv, column 'region': no cell has the code 'Total' of the total; say which code "
-            "is the total of 'region'",
+            "is the total of 'region' (--total region=CODE)",
         ),
         (
             TableQuestion("data/firms.csv"),
             None,
-            "data/firms.csv has no column 'value'; there are: firm, group, region, size, turnover, weight, "
-            "asked",
+            "data/firms.csv has no column 'value': say which one holds the values (--value COLUMN); there "
+            "are: firm, group, region, size, turnover, weight, asked",
         ),
         (TableQuestion("data/bad.jj"), None, "data/bad.jj, line 1: a JJ file begins with a line 0"),
         (

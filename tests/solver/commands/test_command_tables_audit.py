@@ -51,7 +51,8 @@ def test_each_release_protects_and_both_together_do_not(capsys):
     asked = ["tables", "audit", "--cells", "year.csv", "--with", "revised.csv", "--output", "safe.csv"]
     assert main(asked) == 1
     out = capsys.readouterr().out
-    assert "NOT protected: 1 cell short of the level: 4 (by 8); 1 suppressed cell known exactly" in out
+    short = "NOT protected: 1 cell short of the level: cell 4 (region=North, size=small) by 8"
+    assert f"{short}; 1 suppressed cell known exactly" in out
     assert "output      none: 1 not protected" in out
     assert not Path("safe.csv").exists()
     found = audit_table("year.csv", also=["revised.csv"])
@@ -158,7 +159,10 @@ def test_files_that_cannot_be_written(capsys, asked, said):
 def test_what_is_not_protected_is_proven_too(capsys):
     release("year.csv", [("North", "large")])
     assert main(["tables", "audit", "--cells", "year.csv", "--certificate", "proof.json"]) == 1
-    assert "exact       NOT protected: 2 levels missed, of cell 4\n" in capsys.readouterr().out
+    assert (
+        "exact       NOT protected: 2 levels missed, of cell 4 (region=North, size=small)\n"
+        in capsys.readouterr().out
+    )
     assert main(["tables", "verify", "proof.json", "--cells", "year.csv"]) == 1
     assert "NOT protected: 0 levels of 2 met, by 0 witness vectors; 2 missed" in capsys.readouterr().out
 

@@ -101,7 +101,8 @@ def test_an_insider_of_a_file_who_knows_too_much(capsys):
     )
     refuse(capsys, message, *asked)
     printed = run(capsys, *asked, "--as-far-as-possible")
-    assert f"unreachable 2 levels: cell {mid} from spy (0 of 6); {mid} from spy (0 of 6)\n" in printed
+    said = f"cell {mid} (region=N, size=mid) from spy: 0 of 6"
+    assert f"unreachable 2 levels: {said}; {said}\n" in printed
 
 
 @pytest.mark.parametrize(

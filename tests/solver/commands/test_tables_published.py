@@ -188,7 +188,7 @@ def test_linked_tables_of_the_command(capsys):
         (
             ["--cells", "firms.csv", "--value", "turnover"],
             "firms.csv, column 'region': no cell has the code 'Total' of the total; say which code is the "
-            "total of 'region'",
+            "total of 'region' (--total region=CODE)",
         ),
         (
             ["--cells", "cells.csv", "--cells", "cells.csv", "--hierarchy", "sex=tree.csv"],
