@@ -28,6 +28,10 @@ _MOVED = 1e-9
 _MET = 1e-9
 """By how much of its level a demand may be short of it and be met."""
 
+JUST = 1e-7
+"""Relative to a sliding level, which may ask for all the way that there is: the lower end would be missed by
+rounding. Less than what demands may be short of it."""
+
 _FEW = 12
 """As many of the cheapest cells of each relation are tried first."""
 
@@ -93,11 +97,12 @@ class Witnesses:
                 continue
             if self._all is None:
                 self._all = _Ways(self._table, np.flatnonzero(~self._table.fixed))
-            up = min(demand.level, self._all.furthest_up(demand.cell))
+            level = demand.level * (1.0 - JUST)
+            up = min(level, self._all.furthest_up(demand.cell))
             if up > 0:
                 found.append(Demand(demand.cell, up, up=True, down=False))
-            if demand.level > up:
-                found.append(Demand(demand.cell, demand.level - up, up=False, down=True))
+            if level > up:
+                found.append(Demand(demand.cell, level - up, up=False, down=True))
         return found
 
     def _cheapest(

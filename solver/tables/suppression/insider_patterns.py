@@ -16,7 +16,7 @@ from linkrisk.solver.backends.linear.registry import linear_program
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError, Unmet
 from linkrisk.solver.tables.suppression.capacity import CapacityCuts
-from linkrisk.solver.tables.suppression.heuristic import Witnesses
+from linkrisk.solver.tables.suppression.heuristic import JUST, Witnesses
 from linkrisk.solver.tables.suppression.insider_cuts import InsiderCuts, SeparatorOf
 
 _MOVED = 1e-9
@@ -101,13 +101,16 @@ class InsiderPatterns:
         """Cells that move when the cell of a demand does by its level, in the eyes of an attacker."""
         below, above = self.cuts.crowd.bounds(wrong.owner)
         demand, moved = wrong.demand, np.zeros(suppressed.size, dtype=np.bool_)
-        up = demand.level if demand.up else 0.0
-        if demand.up and demand.down:  # sliding: as far up as it goes, and the rest down
+        level, sliding = demand.level, demand.up and demand.down
+        if sliding:  # where it asks for all the way that there is, the lower end would be missed by rounding
+            level *= 1.0 - JUST
+        up = level if demand.up else 0.0
+        if sliding:  # as far up as it goes, and the rest down
             up = min(up, self._furthest_up(demand.cell, below, above))
-        down = demand.level - up if demand.down else 0.0
-        for level, way in ((up, True), (down, False)):
-            if level > 0:
-                half = self._cheapest(Demand(demand.cell, level, way, not way), suppressed, below, above)
+        down = level - up if demand.down else 0.0
+        for part, way in ((up, True), (down, False)):
+            if part > 0:
+                half = self._cheapest(Demand(demand.cell, part, way, not way), suppressed, below, above)
                 if half is None:
                     return None
                 moved |= half
