@@ -37,6 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.batch,
             time_limit=None if limit is None else number(limit, "--time-limit"),
             on_progress=reporter(line),
+            beside=[] if arguments.json is None else [arguments.json],
         )
     if arguments.json is not None:
         write_whole(arguments.json, result.to_json())

@@ -327,6 +327,13 @@ def test_what_is_written_to_paths_of_other_machines_lies_beside_the_batch(capsys
     refuse(capsys, message, "tables", "run", "firms.arb")
 
 
+@pytest.mark.parametrize("name", ["firms.asc", "firms.rda", "safe.csv"])
+def test_json_overwrites_nothing_of_the_batch(name, capsys):
+    batch(TABLE + '<SUPPRESS> OPT(1,1)\n<WRITETABLE> (1,1,,"safe.csv")\n')
+    message = f"{name} is read or written by firms.arb; give it another name"
+    refuse(capsys, message, "tables", "run", "firms.arb", "--json", name)
+
+
 def test_a_folder_is_no_name_of_a_file(capsys):
     for line in (r'<WRITETABLE> (1,5,,"D:\out\")', '<LOGBOOK> "D:\\out\\"'):
         batch(TABLE + line + "\n")

@@ -81,6 +81,7 @@ def run_batch(
     time_limit: float | None = None,
     cancel: Cancel | None = None,
     on_progress: Reporter | None = None,
+    beside: Sequence[str | Path] = (),
 ) -> BatchResult:
     """Run a batch of tau-ARGUS.
 
@@ -98,6 +99,9 @@ def run_batch(
         protected is written, and nothing else is begun.
     on_progress : callable, optional
         Called with every progress report.
+    beside : sequence of path
+        Files that are written besides those of the batch, such as its JSON; what the batch reads or writes is
+        refused there.
 
     Returns
     -------
@@ -120,12 +124,12 @@ def run_batch(
         check_limit(time_limit, "time limit")
     logbook = Logbook(batch)
     with logbook.kept():
-        return _run(batch, Search(time_limit, cancel, on_progress), logbook)
+        return _run(batch, Search(time_limit, cancel, on_progress), logbook, beside)
 
 
-def _run(batch: str | Path, search: Search, logbook: Logbook) -> BatchResult:
+def _run(batch: str | Path, search: Search, logbook: Logbook, beside: Sequence[str | Path]) -> BatchResult:
     read = read_batch(batch)
-    _check_files(read)
+    _check_files(read, beside)
     for spec in read.tables:
         logbook.note(read.lines[spec.line - 1])
     tables = [
@@ -161,8 +165,8 @@ def _inputs(batch: Batch) -> set[Path]:
     return found | {step.file.resolve() for step in batch.steps if isinstance(step, Recode) and step.file}
 
 
-def _check_files(batch: Batch) -> None:
-    """Refuse outputs that would overwrite an input, or go nowhere."""
+def _check_files(batch: Batch, beside: Sequence[str | Path]) -> None:
+    """Refuse outputs that would overwrite an input or one another, or go nowhere."""
     inputs = _inputs(batch)
     written: list[Write | Named] = [one for one in batch.steps if isinstance(one, Write)]
     written += [one for one in (batch.logbook, *batch.versions) if one is not None]
@@ -174,6 +178,10 @@ def _check_files(batch: Batch) -> None:
             )
         if not step.file.parent.is_dir():
             raise UsageError(f"{where}: the folder {step.file.parent} does not exist; create it first")
+    taken = inputs | {step.file.resolve() for step in written}
+    for path in beside:
+        if Path(path).resolve() in taken:
+            raise UsageError(f"{path} is read or written by {batch.path}; give it another name")
 
 
 def _check_written(files: Sequence[Path] | dict[Path, bytes], batch: Batch) -> None:
