@@ -156,6 +156,8 @@ def audited(result: TableResult) -> str:
         more += "; levels only, no intervals"
     elif left:
         more += f"; ended before {several(left, 'interval')} could be found"
+    if found.passed and not result.details["sensitive"]:
+        return f"no cell is sensitive (status u): there was nothing to protect{more}"
     if found.passed:
         return f"every sensitive cell is protected from outsiders{more}"
     short, open_ = int((found.short > 0).sum()), int(found.undecided.sum())

@@ -57,6 +57,14 @@ def test_what_is_wrong_is_said_with_how_to_mend_it(old, new, message, capsys):
     refuse(capsys, message, "tables", "suppress", "--cells", "own.csv")
 
 
+def test_a_table_without_sensitive_cells_is_not_called_protected(capsys):
+    """Most often its statuses have been forgotten."""
+    Path("own.csv").write_text(CELLS, encoding="utf-8")
+    for action in ("suppress", "audit"):
+        lines = run(capsys, "tables", action, "--cells", "own.csv").splitlines()
+        assert lines[-1] == "audit       no cell is sensitive (status u): there was nothing to protect"
+
+
 def test_records_without_a_code_are_counted(capsys):
     Path("own.csv").write_text(CELLS.replace("N,", ","), encoding="utf-8")
     asked = ["--input", "own.csv", "--by", "region", "--cells", "made.csv", "--relations", "terms.csv"]
