@@ -20,7 +20,14 @@ from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.perturbation.rounding import round_cells
 
-_SHAPES = (((300, 500), (0, 0)), ((300, 500), (20, 0)), ((290, 480), (20, 25)), ((50, 50, 50), (0, 0, 0)))
+_SHAPES = (
+    ((300, 500), (0, 0)),
+    ((300, 500), (20, 0)),
+    ((290, 480), (20, 25)),
+    ((20, 20, 20), (0, 0, 0)),
+    ((50, 50, 50), (0, 0, 0)),
+    ((40, 40, 40), (6, 5, 4)),
+)
 
 
 def main() -> None:

@@ -264,9 +264,11 @@ def _risk() -> None:
 
 
 def _tables() -> None:
-    """What attackers of a table call, and what looks for implied relations."""
+    """What attackers of a table call, what looks for implied relations, and rounding by flips."""
+    from linkrisk.formulations.tables.controlled_rounding import ControlledRounding
     from linkrisk.formulations.tables.implied_relations import ImpliedBridges
     from linkrisk.solver.tables.attackers.attacks import Attacker
+    from linkrisk.solver.tables.perturbation.rounding_walk import walked
 
     attacker = Attacker(_table([3.0, 1.0, 2.0], [[-1.0, 1.0, 1.0], [-2.0, 2.0, 2.0]]))
     attacker.knows(np.ones(3))
@@ -277,6 +279,12 @@ def _tables() -> None:
         [0.0, 1.0, 0.0, 1.0, 0.0, -1.0],
     ]
     ImpliedBridges(_table([6.0, 1.0, 5.0, 2.0, 3.0, 3.0], circle))(np.full(6, 0.5), 1.0)
+    sums = sparse.csr_array(np.array([[-1.0, 1.0, 1.0, 1.0]]))
+    value = np.array([3.0, 1.0, 1.0, 1.0])
+    rounding = ControlledRounding(
+        value=value, relations=sums, weight=np.ones(4), base=3, zero_restricted=True
+    )
+    walked(rounding, Clock(_ENOUGH))
 
 
 def _table(cells: list[float], relations: list[list[float]]) -> CellTable:

@@ -16,6 +16,7 @@ from linkrisk.solver.api.tables.figures import rounding_figures
 from linkrisk.solver.api.tables.protect import DEFAULT_TIME_LIMIT
 from linkrisk.solver.api.tables.source import Frame, TableSource, relations_of, table_from
 from linkrisk.solver.backends.registry import get_backend
+from linkrisk.solver.compiling.ahead import TABLES, compile_once
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.interruption import Cancel, interruptible
 from linkrisk.solver.run.progress import Reporter
@@ -103,6 +104,7 @@ def round_table(
         check_limit(time_limit, "time limit")
     solver = get_backend(backend)
     stored = table_from(cells, relations)
+    compile_once(TABLES, on_progress)
     value = stored.numbers["value"]
     table = ControlledRounding(
         value=value,

@@ -1,20 +1,21 @@
 """Controlled rounding, proven: the relaxation where its optimum is whole, else a search in whole numbers.
 
 Tables of two dimensions, one of them hierarchical at most, are networks: every vertex of the relaxation is
-whole, whatever the size. Elsewhere a backend searches; for a relaxed rounding there is an answer at any time:
-round what no relation sums up, and sum up the rest. A zero-restricted one is dived for from the relaxation;
-where none is found in time, the answer is a relaxed one, and says so.
+whole, whatever the size. Elsewhere a backend searches, from the cheapest rounding that flips of cells find,
+or a dive from the relaxation. There is an answer at any time: where no zero-restricted one is found in time
+it is a relaxed one, and says so.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import sparse
 
 from linkrisk.formulations.programs.mixed_integer import MilpModel
 from linkrisk.formulations.tables.controlled_rounding import ControlledRounding, FloatArray, IntArray
+from linkrisk.formulations.tables.inner_sums import InnerSums
 from linkrisk.solver.backends.base import Backend, SolveOptions
 from linkrisk.solver.backends.linear.base import LinearOptions, LinearStatus
 from linkrisk.solver.backends.linear.registry import linear_program
@@ -22,10 +23,13 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.tables.perturbation.rounding_dive import dived
+from linkrisk.solver.tables.perturbation.rounding_walk import walked
 
 PHASE = "rounding cells"
 _WHOLE = 1e-6
 _CLOSE = 1e-9
+_SHARE = 0.5
+"""Of the time that is left: for the relaxation, then for flips near it, a dive, and flips near the values."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,31 +84,51 @@ def round_cells(
     """
     model = table.model()
     program = linear_program(model, LinearOptions())
-    solution = program.solve(seconds=clock.seconds_left)
+    _tell(report, "the relaxation")
+    solution = program.solve(seconds=clock.part_of_left(_SHARE).seconds_left)
     if solution.status is LinearStatus.INFEASIBLE:
         raise UsageError(_none(table))
-    bound, start = _least(table), None
+    bound, found = _least(table), list[IntArray | None]()
     if solution.optimal and solution.objective is not None:
         bound = max(bound, solution.objective - _CLOSE * max(1.0, abs(solution.objective)))
         point = solution.point
         if (np.abs(point - np.round(point)) <= _WHOLE).all():
             return _checked(table, table.rounded(point), bound)
         if table.zero_restricted:
-            left = clock.seconds_left
-            start = dived(table, model, program, point, clock.part(None if left is None else left / 2))
-    if not table.zero_restricted:
-        start = summed_up(table)
+            found.append(walked(table, clock.part_of_left(_SHARE), seed, point))
+            if _cheapest(table, found) is None:
+                found.append(dived(table, model, program, point, clock.part_of_left(_SHARE)))
+    _tell(report, f"flips of cells, at least {bound:,.6g}")
+    found += [walked(table, clock.part_of_left(_SHARE), seed), summed_up(table)]
     if clock.expired:  # a backend would take seconds only to read the program
-        return at_hand(table, start, bound)
-    return _searched(table, model, start, backend, clock, report, seed, bound)
+        return at_hand(table, found, bound)
+    return _searched(table, model, found, backend, clock, report, seed, bound)
 
 
-def at_hand(table: ControlledRounding, start: IntArray | None, bound: float) -> Rounded:
-    """What there is when time is over: the start, else a relaxed rounding with a bound for relaxed ones."""
+def _tell(report: Reporter | None, what: str) -> None:
+    if report is not None:
+        report(Progress.uncounted(PHASE, what))
+
+
+def _cheapest(table: ControlledRounding, found: Sequence[IntArray | None]) -> IntArray | None:
+    """The one that costs least, of those that are controlled roundings of the table."""
+    right = [one for one in found if one is not None and table.wrong(one) is None]
+    return min(right, key=table.cost, default=None)
+
+
+def at_hand(table: ControlledRounding, found: Sequence[IntArray | None], bound: float) -> Rounded:
+    """What there is when time is over: the cheapest found, else a relaxed one with a bound for relaxed ones.
+
+    Raises
+    ------
+    UsageError
+        If there is none.
+    """
+    start = _cheapest(table, found)
     if start is not None:
         return _checked(table, start, bound)
     relaxed = replace(table, zero_restricted=False)
-    values = summed_up(relaxed)
+    values = _cheapest(relaxed, found)
     if values is None:
         kind = "zero-restricted" if table.zero_restricted else "relaxed"
         raise UsageError(f"no {kind} rounding was found in time; give it more")
@@ -118,35 +142,35 @@ def _least(table: ControlledRounding) -> float:
 def _searched(
     table: ControlledRounding,
     model: MilpModel,
-    start: IntArray | None,
+    found: Sequence[IntArray | None],
     backend: Backend,
     clock: Clock,
     report: Reporter | None,
     seed: int,
     bound: float,
 ) -> Rounded:
-    """By a backend, from a rounding where there is one."""
+    """By a backend, from the cheapest rounding that was found."""
+    start = _cheapest(table, found)
     best = None if start is None else table.cost(start)
 
     def watch(progress: object) -> bool:
-        if report is not None:
-            cost = min(getattr(progress, "objective", np.inf), np.inf if best is None else best)
-            least = max(getattr(progress, "bound", 0.0), bound)
-            found = f"change {cost:,.6g}" if np.isfinite(cost) else "none yet"
-            report(Progress.uncounted(PHASE, f"{found}, at least {max(least, 0.0):,.6g}"))
+        cost = min(getattr(progress, "objective", np.inf), np.inf if best is None else best)
+        least = max(getattr(progress, "bound", 0.0), bound)
+        change = f"change {cost:,.6g}" if np.isfinite(cost) else "none yet"
+        _tell(report, f"{change}, at least {max(least, 0.0):,.6g}")
         return clock.expired
 
     options = SolveOptions(time_limit=clock.seconds_left, seed=seed)
-    found = backend.solve(
+    result = backend.solve(
         model, options, starts=[] if start is None else [_columns(table, start)], watch=watch
     )
-    if found.values is not None:
-        values = table.rounded(found.values)
+    if result.values is not None:
+        values = table.rounded(result.values)
         if best is None or table.cost(values) <= best:
-            return _checked(table, values, max(bound, found.bound - _CLOSE * max(1.0, abs(found.bound))))
-    if start is None and found.limit is None:
+            return _checked(table, values, max(bound, result.bound - _CLOSE * max(1.0, abs(result.bound))))
+    if start is None and result.limit is None:
         raise UsageError(_none(table))
-    return at_hand(table, start, max(bound, found.bound))
+    return at_hand(table, found, max(bound, result.bound))
 
 
 def _checked(table: ControlledRounding, values: IntArray, bound: float) -> Rounded:
@@ -172,31 +196,13 @@ def summed_up(table: ControlledRounding) -> IntArray | None:
     Returns
     -------
     ndarray of int64, shape (n,), or None
-        None where that is no controlled rounding.
+        None where cells do not follow from others. Totals may be far from their values.
     """
-    relations = sparse.csr_array(table.relations)
-    rows = np.repeat(np.arange(relations.shape[0]), np.diff(relations.indptr))
-    is_total = np.zeros(table.value.size, dtype=np.bool_)
-    is_total[relations.indices[relations.data < 0]] = True
-    if np.bincount(rows[relations.data < 0], minlength=relations.shape[0]).max(initial=0) > 1:
+    sums = InnerSums.of(table.relations)
+    if sums is None:
         return None
-    values = np.where(is_total, 0, table.base * np.floor(table.value / table.base + 0.5)).astype(np.int64)
-    known, left = ~is_total, np.arange(relations.shape[0])
-    while left.size:
-        ready = []
-        for row in left:
-            inside = relations.indices[relations.indptr[row] : relations.indptr[row + 1]]
-            data = relations.data[relations.indptr[row] : relations.indptr[row + 1]]
-            parts = data > 0
-            if known[inside[parts]].all():
-                ready.append(row)
-                total = inside[~parts]
-                values[total] = np.round(data[parts] @ values[inside[parts]] / -data[~parts])
-                known[total] = True
-        if not ready:
-            return None
-        left = np.setdiff1d(left, ready)
-    return values if known.all() and table.wrong(values) is None else None
+    nearest = table.base * np.floor(table.value[sums.inner] / table.base + 0.5)
+    return sums.whole(nearest.astype(np.int64))
 
 
 def _columns(table: ControlledRounding, values: IntArray) -> FloatArray:

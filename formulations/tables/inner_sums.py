@@ -1,0 +1,81 @@
+"""Which cells no relation sums up, and how the others follow from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class InnerSums:
+    """A table by its inner cells.
+
+    Attributes
+    ----------
+    inner : ndarray of int64, shape (k,)
+        Cells that no relation sums up.
+    totals : ndarray of int64, shape (t,)
+        All others.
+    matrix : scipy.sparse.csr_array, shape (t, k)
+        Each total as a sum of inner cells.
+    """
+
+    inner: IntArray
+    totals: IntArray
+    matrix: sparse.csr_array
+
+    @classmethod
+    def of(cls, relations: sparse.csr_array) -> InnerSums | None:
+        """What a matrix M of relations, ``M value = 0`` of shape (m, n), says.
+
+        Returns
+        -------
+        InnerSums or None
+            None where a relation sums up none or several cells, or totals run in circles.
+        """
+        relations = sparse.csr_array(relations)
+        parts = sparse.csr_array(relations.maximum(0.0))
+        summed = sparse.csr_array((-relations).maximum(0.0))
+        parts.eliminate_zeros()
+        summed.eliminate_zeros()
+        if (np.diff(summed.indptr) != 1).any():
+            return None
+        total, cells = summed.indices.astype(np.int64), relations.shape[1]
+        parts = sparse.csr_array(sparse.diags_array(1.0 / summed.data) @ parts)
+        is_inner = np.ones(cells, dtype=np.bool_)
+        is_inner[total] = False
+        inner = np.flatnonzero(is_inner)
+        sums = _chosen(inner, np.arange(inner.size), (cells, inner.size))
+        known, left = is_inner.copy(), np.arange(total.size)
+        while left.size:
+            unknown = np.asarray(parts[left] @ (~known).astype(np.float64)) > 0
+            ready = left[~unknown]
+            if not ready.size:
+                return None
+            rows = ready[np.unique(total[ready], return_index=True)[1]]
+            rows = rows[~known[total[rows]]]
+            sums = sparse.csr_array(
+                sums + _chosen(total[rows], np.arange(rows.size), (cells, rows.size)) @ (parts[rows] @ sums)
+            )
+            known[total[ready]] = True
+            left = left[unknown]
+        totals = np.flatnonzero(~is_inner)
+        return cls(inner, totals, sparse.csr_array(sums[totals]))
+
+    def whole(self, inner: IntArray) -> IntArray:
+        """All cells, shape (n,), of whole inner ones, shape (k,)."""
+        values = np.empty(self.inner.size + self.totals.size, dtype=np.int64)
+        values[self.inner] = inner
+        values[self.totals] = np.round(self.matrix @ inner)
+        return values
+
+
+def _chosen(rows: IntArray, columns: IntArray, shape: tuple[int, int]) -> sparse.csr_array:
+    return sparse.csr_array((np.ones(rows.size), (rows, columns)), shape=shape)

@@ -1,0 +1,210 @@
+"""Which neighbouring multiple each inner cell goes to, changed one by one until all totals have theirs, too.
+
+A state is ``z`` in {0, 1} for each inner cell (`ControlledRounding`) and the sum of each total in whole steps
+of the base; a total is wrong by as many steps as it is beyond its neighbouring multiples. A flip moves a cell
+to its other multiple. Some total that is wrong is taken by chance, and of its cells the one whose flip makes
+the least wrong, and costs the least, even where that is more than before; it is left alone for some flips
+then (Selman, Kautz and Cohen 1994, Noise strategies for improving local search; Glover 1989, Tabu search).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from linkrisk.formulations.compiled import kernel
+from linkrisk.formulations.tables.inner_sums import BoolArray, FloatArray, IntArray
+
+_LOOKS = 100
+"""Cells of a total that are looked at, from one by chance on."""
+
+_REST = 3
+"""Flips in which a cell is not flipped back, at most."""
+
+
+class Flippable(NamedTuple):
+    """What flips change nothing of; k inner cells and t totals.
+
+    Attributes
+    ----------
+    row_starts, row_cells : ndarray of int64, shapes (t + 1,) and (e,)
+        The inner cells of each total.
+    starts, totals, times : ndarray of int64, shapes (k + 1,), (e,) and (e,)
+        The totals of each inner cell, and how often it is in them.
+    may : ndarray of bool, shape (k,)
+        Whether a cell is between two multiples.
+    gain : ndarray of float64, shape (k,)
+        What it costs at the upper of them, less what it costs at the lower.
+    low, high : ndarray of int64, shape (t,)
+        Multiples that a total may have, in steps.
+    value, weight : ndarray of float64, shape (t,)
+    base : float
+    wrong : float
+        What a total that is wrong counts, for each step.
+    """
+
+    row_starts: IntArray
+    row_cells: IntArray
+    starts: IntArray
+    totals: IntArray
+    times: IntArray
+    may: BoolArray
+    gain: FloatArray
+    low: IntArray
+    high: IntArray
+    value: FloatArray
+    weight: FloatArray
+    base: float
+    wrong: float
+
+
+class Wrongs(NamedTuple):
+    """Totals that are wrong: `held` of them in `listed`; where each stands there, or -1; shape (t,)."""
+
+    listed: IntArray
+    place: IntArray
+    held: IntArray
+
+
+@kernel
+def _beyond(table: Flippable, total: int, steps: int) -> int:
+    """By how many steps a total is wrong."""
+    return int(max(0, table.low[total] - steps, steps - table.high[total]))
+
+
+@kernel
+def _flip(table: Flippable, upper: IntArray, steps: IntArray, wrongs: Wrongs, cell: int) -> float:
+    """Flip a cell; what it costs, all totals included."""
+    by = 1 - 2 * upper[cell]
+    cost = by * table.gain[cell]
+    upper[cell] += by
+    for at in range(table.starts[cell], table.starts[cell + 1]):
+        total = table.totals[at]
+        before = abs(table.base * steps[total] - table.value[total])
+        steps[total] += by * table.times[at]
+        cost += table.weight[total] * (abs(table.base * steps[total] - table.value[total]) - before)
+        _note(table, steps, wrongs, total)
+    return float(cost)
+
+
+@kernel
+def _note(table: Flippable, steps: IntArray, wrongs: Wrongs, total: int) -> None:
+    """Note whether a total is wrong."""
+    listed, place, held = wrongs
+    wrong = _beyond(table, total, steps[total]) > 0
+    if wrong and place[total] < 0:
+        place[total] = held[0]
+        listed[held[0]] = total
+        held[0] += 1
+    elif not wrong and place[total] >= 0:
+        held[0] -= 1
+        last = listed[held[0]]
+        listed[place[total]] = last
+        place[last] = place[total]
+        place[total] = -1
+
+
+@kernel
+def _best(
+    table: Flippable,
+    upper: IntArray,
+    steps: IntArray,
+    total: int,
+    rests: IntArray,
+    now: int,
+    first: int,
+) -> int:
+    """The cell whose flip helps a total, and makes the least wrong; -1 where there is none.
+
+    Cells whose `rests` are beyond `now` are left alone.
+    """
+    begin = table.row_starts[total]
+    many = table.row_starts[total + 1] - begin
+    by = -1 if steps[total] > table.high[total] else 1
+    chosen, least = -1, np.inf
+    for look in range(min(many, _LOOKS)):
+        cell = table.row_cells[begin + (first + look) % many]
+        if not table.may[cell] or upper[cell] != (by < 0) or rests[cell] > now:
+            continue
+        score = by * table.gain[cell]
+        for at in range(table.starts[cell], table.starts[cell + 1]):
+            other = table.totals[at]
+            before, after = steps[other], steps[other] + by * table.times[at]
+            more = _beyond(table, other, after) - _beyond(table, other, before)
+            away = abs(table.base * after - table.value[other])
+            away -= abs(table.base * before - table.value[other])
+            score += table.wrong * more + table.weight[other] * away
+        if score < least:
+            chosen, least = cell, score
+    return chosen
+
+
+@kernel
+def mended(
+    table: Flippable, upper: IntArray, steps: IntArray, flips: int, random: np.random.Generator
+) -> int:
+    """Flip cells until no total is wrong, so many times at most; how many are wrong then.
+
+    Parameters
+    ----------
+    table : Flippable
+    upper, steps : ndarray of int64, shapes (k,) and (t,)
+        The state, which is changed.
+    flips : int
+    random : numpy.random.Generator
+    """
+    totals = table.low.size
+    wrongs = Wrongs(np.empty(totals, np.int64), np.full(totals, -1), np.zeros(1, np.int64))
+    rests = np.zeros(upper.size, np.int64)
+    for total in range(totals):
+        _note(table, steps, wrongs, total)
+    for now in range(flips):
+        if wrongs.held[0] == 0:
+            break
+        total = wrongs.listed[random.integers(0, wrongs.held[0])]
+        first = random.integers(0, table.row_starts[total + 1] - table.row_starts[total])
+        cell = _best(table, upper, steps, total, rests, now, first)
+        if cell >= 0:
+            _flip(table, upper, steps, wrongs, cell)
+            rests[cell] = now + 1 + random.integers(0, _REST)
+    return int(wrongs.held[0])
+
+
+@kernel
+def cheaper(
+    table: Flippable, upper: IntArray, steps: IntArray, tries: int, depth: int, random: np.random.Generator
+) -> float:
+    """What tries save: a cell goes to its nearer multiple, and what is wrong then is mended in few flips.
+
+    Parameters
+    ----------
+    table : Flippable
+    upper, steps : ndarray of int64, shapes (k,) and (t,)
+        A state where no total is wrong, as it is afterwards; changed.
+    tries, depth : int
+        How many cells are taken, and flips for each.
+    random : numpy.random.Generator
+    """
+    totals, saved = table.low.size, 0.0
+    wrongs = Wrongs(np.empty(totals, np.int64), np.full(totals, -1), np.zeros(1, np.int64))
+    rests, flipped = np.zeros(upper.size, np.int64), np.empty(depth, np.int64)
+    for now in range(1, tries + 1):
+        cell, many, cost = int(random.integers(0, upper.size)), 0, 0.0
+        if not table.may[cell] or (1 - 2 * upper[cell]) * table.gain[cell] > 0.0:
+            continue
+        while cell >= 0 and many < depth:
+            cost += _flip(table, upper, steps, wrongs, cell)
+            flipped[many], rests[cell] = cell, now
+            many += 1
+            if wrongs.held[0] == 0:
+                break
+            total = wrongs.listed[random.integers(0, wrongs.held[0])]
+            first = random.integers(0, table.row_starts[total + 1] - table.row_starts[total])
+            cell = _best(table, upper, steps, total, rests, now - 1, first)
+        if wrongs.held[0] == 0 and cost <= 0.0:
+            saved -= cost
+            continue
+        for at in range(many):
+            _flip(table, upper, steps, wrongs, flipped[many - 1 - at])
+    return saved
