@@ -27,7 +27,8 @@ from scipy import sparse
 from linkrisk.datasets.tables.code_trees import TOTAL, CodeTree
 from linkrisk.datasets.tables.tabulating import Roles, tabulate
 from linkrisk.formulations.tables.cell_table import CellTable
-from linkrisk.formulations.tables.primary_rules import Contributions, PPercentRule, sensitive
+from linkrisk.formulations.tables.contributions import Contributions
+from linkrisk.formulations.tables.primary_rules import PPercentRule, sensitive
 from linkrisk.solver.api.tables.source import cell_table
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers.demands import unmet

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.formulations.errors import FormulationError
+from linkrisk.formulations.tables.contributions import Contributions
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -21,57 +22,6 @@ IntArray = NDArray[np.int64]
 
 _CLOSE = 1e-9
 _USUAL_RANGE = 20.0
-
-
-@dataclass(frozen=True, eq=False)
-class Contributions:
-    """What respondents contribute to each cell.
-
-    Attributes
-    ----------
-    total : ndarray of float64, shape (n,)
-        X.
-    largest : ndarray of float64, shape (n, w)
-        The w largest contributions, the largest first; 0 where there are fewer. With sampling weights a
-        contribution may be filled up by the next (`datasets.tables.contributing`).
-    respondents : ndarray, shape (n,)
-        How many there are; sums of weights where weights stand for respondents.
-    first : ndarray of float64, shape (n,), optional
-        What the largest respondent contributed; the first of `largest` where absent.
-    asked : ndarray of int64, shape (n,), optional
-        What the largest respondent asked for: 0 nothing, 1 or 2.
-    value : ndarray of float64, shape (n,), optional
-        What is published, where rules look at something else (a shadow variable).
-    """
-
-    total: FloatArray
-    largest: FloatArray
-    respondents: FloatArray | IntArray
-    first: FloatArray | None = None
-    asked: IntArray | None = None
-    value: FloatArray | None = None
-
-    @property
-    def leading(self) -> FloatArray:
-        """What the largest respondent contributed, shape (n,)."""
-        return self.largest[:, 0] if self.first is None else self.first
-
-    @property
-    def published(self) -> FloatArray:
-        """The values that are published, shape (n,)."""
-        return self.total if self.value is None else self.value
-
-    @property
-    def rounding(self) -> FloatArray:
-        """What sums of decimals may be off, shape (n,)."""
-        return np.asarray(_CLOSE * np.maximum(np.abs(self.published), np.abs(self.total) * self.scale))
-
-    @property
-    def scale(self) -> FloatArray:
-        """What is published for each unit of what rules look at, shape (n,)."""
-        if self.value is None:
-            return np.ones(self.total.size)
-        return np.divide(np.abs(self.value), self.total, out=np.zeros(self.total.size), where=self.total > 0)
 
 
 class PrimaryRule(ABC):

@@ -22,8 +22,8 @@ from linkrisk.datasets.tables.manual_statuses import read_manual_statuses
 from linkrisk.datasets.tables.relations_of_codes import HierarchyFiles
 from linkrisk.datasets.tables.tabulating import Roles, Tabulated, tabulate
 from linkrisk.datasets.tables.usual_bounds import with_bounds
+from linkrisk.formulations.tables.contributions import Contributions
 from linkrisk.formulations.tables.primary_rules import (
-    Contributions,
     PrimaryRule,
     RequestRule,
     Sensitive,

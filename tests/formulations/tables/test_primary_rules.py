@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linkrisk.formulations.errors import FormulationError
+from linkrisk.formulations.tables.contributions import Contributions
 from linkrisk.formulations.tables.primary_rules import (
-    Contributions,
     DominanceRule,
     FrequencyRule,
     PPercentRule,

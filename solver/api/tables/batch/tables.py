@@ -16,7 +16,8 @@ from linkrisk.datasets.tables.argus.batch_commands import MICRODATA, Batch, Open
 from linkrisk.datasets.tables.argus.ready_tables import RESPONDENTS, read_argus_table
 from linkrisk.datasets.tables.cells_and_relations import SAFE, SENSITIVE, STATUS, StoredTable, stored_table
 from linkrisk.datasets.tables.linking import link
-from linkrisk.formulations.tables.primary_rules import Contributions, sensitive
+from linkrisk.formulations.tables.contributions import Contributions
+from linkrisk.formulations.tables.primary_rules import sensitive
 from linkrisk.solver.api.tables.batch.safety_rules import SafetyRule, safety_rules, width_of
 from linkrisk.solver.api.tables.batch.sources import BatchSource, source_of
 from linkrisk.solver.api.tables.make import make_table
