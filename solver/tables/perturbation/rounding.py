@@ -17,19 +17,17 @@ from linkrisk.formulations.programs.mixed_integer import MilpModel
 from linkrisk.formulations.tables.controlled_rounding import ControlledRounding, FloatArray, IntArray
 from linkrisk.formulations.tables.inner_sums import InnerSums
 from linkrisk.solver.backends.base import Backend, SolveOptions
-from linkrisk.solver.backends.linear.base import LinearOptions, LinearStatus
-from linkrisk.solver.backends.linear.registry import linear_program
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.tables.perturbation.rounding_dive import dived
+from linkrisk.solver.tables.perturbation.rounding_relaxation import relaxation
 from linkrisk.solver.tables.perturbation.rounding_walk import walked
 
 PHASE = "rounding cells"
-_WHOLE = 1e-6
 _CLOSE = 1e-9
 _SHARE = 0.5
-"""Of the time that is left: for the relaxation, then for flips near it, a dive, and flips near the values."""
+"""Of the time that is left: for flips near the relaxation, a dive, and flips near the values."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,22 +81,18 @@ def round_cells(
         If there is no zero-restricted rounding; or none was found in time, and no relaxed one is there.
     """
     model = table.model()
-    program = linear_program(model, LinearOptions())
     _tell(report, "the relaxation")
-    solution = program.solve(seconds=clock.part_of_left(_SHARE).seconds_left)
-    if solution.status is LinearStatus.INFEASIBLE:
+    relaxed = relaxation(table, model, clock)
+    if relaxed is None:
         raise UsageError(_none(table))
-    bound, found = _least(table), list[IntArray | None]()
-    if solution.optimal and solution.objective is not None:
-        bound = max(bound, solution.objective - _CLOSE * max(1.0, abs(solution.objective)))
-        point = solution.point
-        if (np.abs(point - np.round(point)) <= _WHOLE).all():
-            return _checked(table, table.rounded(point), bound)
-        if table.zero_restricted:
-            found.append(walked(table, clock.part_of_left(_SHARE), seed, point))
-            if _cheapest(table, found) is None:
-                found.append(dived(table, model, program, point, clock.part_of_left(_SHARE)))
+    bound, point, found = max(relaxed.bound, _least(table)), relaxed.point, list[IntArray | None]()
+    if relaxed.whole:
+        return _checked(table, table.rounded(point), bound)
     _tell(report, f"flips of cells, at least {bound:,.6g}")
+    if table.zero_restricted and relaxed.near:
+        found.append(walked(table, clock.part_of_left(_SHARE), seed, point))
+        if relaxed.program is not None and _cheapest(table, found) is None:
+            found.append(dived(table, model, relaxed.program, point, clock.part_of_left(_SHARE)))
     found += [walked(table, clock.part_of_left(_SHARE), seed), summed_up(table)]
     if clock.expired:  # a backend would take seconds only to read the program
         return at_hand(table, found, bound)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rounded_tables import drawn, with_margins
 from scipy import sparse
 
 from linkrisk.formulations.tables.controlled_rounding import ControlledRounding
@@ -18,37 +19,8 @@ from linkrisk.solver.backends.linear.registry import linear_program
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.tables.perturbation import rounding
 from linkrisk.solver.tables.perturbation.rounding import round_cells, summed_up
 from linkrisk.solver.tables.perturbation.rounding_walk import walked
-
-
-def with_margins(inner, base=5, weight=None):
-    """A table with a margin in every dimension, its cells in the order of places where 0 is the total."""
-    cells = np.zeros([size + 1 for size in inner.shape])
-    cells[tuple(slice(1, None) for _ in inner.shape)] = inner
-    for axis in range(inner.ndim):
-        first = tuple(slice(0, 1) if at == axis else slice(None) for at in range(inner.ndim))
-        cells[first] = cells.sum(axis=axis, keepdims=True)
-    number, rows = np.arange(cells.size).reshape(cells.shape), []
-    for axis in range(inner.ndim):
-        lines = np.moveaxis(number, axis, 0).reshape(cells.shape[axis], -1).T
-        rows += [(line, [-1.0] + [1.0] * (line.size - 1)) for line in lines]
-    relations = sparse.lil_array((len(rows), cells.size))
-    for at, (line, coefficients) in enumerate(rows):
-        relations[at, line] = coefficients
-    value = cells.ravel()
-    return ControlledRounding(
-        value=value,
-        relations=sparse.csr_array(relations),
-        weight=np.ones(value.size) if weight is None else weight,
-        base=base,
-        zero_restricted=True,
-    )
-
-
-def drawn(shape, seed=0, base=5):
-    return with_margins(np.random.default_rng(seed).integers(0, 60, shape).astype(float), base)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -153,30 +125,3 @@ def test_without_time_it_is_made_no_cheaper():
     hasty = walked(table, clock)
     assert table.wrong(hasty) is None
     assert table.cost(hasty) > at_rest
-
-
-def test_where_the_relaxation_has_no_time_there_is_a_zero_restricted_rounding(monkeypatch):
-    """As for 150,000 cells in three dimensions, whose relaxation takes minutes."""
-    table, clock = drawn((12, 12, 12)), Clock(None)
-
-    def out_of_time(*_):
-        clock.stop()
-        return walked(table, clock)
-
-    monkeypatch.setattr(rounding, "linear_program", lambda *_: _Unfinished())
-    monkeypatch.setattr(rounding, "walked", out_of_time)
-    told = []
-    found = round_cells(table, get_backend("highs"), clock, told.append)
-    assert found.zero_restricted
-    assert table.wrong(found.values) is None
-    assert 0.0 < found.bound < found.cost
-    assert [one.work for one in told] == ["the relaxation", f"flips of cells, at least {found.bound:,.6g}"]
-
-
-class _Unfinished:
-    """A program whose time is out."""
-
-    status, optimal, objective = "time limit", False, None
-
-    def solve(self, **_):
-        return self
