@@ -89,9 +89,9 @@ def round_cells(
     if relaxed.whole:
         return _checked(table, table.rounded(point), bound)
     _tell(report, f"flips of cells, at least {bound:,.6g}")
-    if table.zero_restricted and relaxed.near:
-        found.append(walked(table, clock.part_of_left(_SHARE), seed, point))
-        if relaxed.program is not None and _cheapest(table, found) is None:
+    if relaxed.near:
+        found.append(walked(table, clock.part_of_left(_SHARE), seed, point[: table.value.size]))
+        if table.zero_restricted and relaxed.program is not None and _cheapest(table, found) is None:
             found.append(dived(table, model, relaxed.program, point, clock.part_of_left(_SHARE)))
     found += [walked(table, clock.part_of_left(_SHARE), seed), summed_up(table)]
     if clock.expired:  # a backend would take seconds only to read the program

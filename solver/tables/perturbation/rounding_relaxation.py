@@ -7,7 +7,7 @@ vertex, and its multipliers need not be those of the optimum: the bound is what 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -34,7 +34,8 @@ class Relaxed:
     ----------
     bound : float
         No controlled rounding costs less.
-    point : ndarray of float64, shape (columns,)
+    point : ndarray of float64, shape (k,)
+        Of the columns of the model, z of every cell first.
     near : bool
         Whether the point is an optimum, or near one.
     program : LinearProgram or None
@@ -69,10 +70,12 @@ def relaxation(table: ControlledRounding, model: MilpModel, clock: Clock) -> Rel
         return None
     if solution.optimal and solution.objective is not None:
         return Relaxed(_safe(solution.objective), solution.point, near=True, program=program)
-    if not table.zero_restricted or clock.expired:
+    if clock.expired:
         return Relaxed(-np.inf, solution.point, near=False)
-    found = linear_program(model, _BY_GRADIENTS).solve(seconds=clock.part_of_left(_GRADIENTS).seconds_left)
-    return Relaxed(_safe(lower_bound(model, found.duals)), found.point, near=found.optimal)
+    strict = replace(table, zero_restricted=True).model()  # all its columns have bounds
+    found = linear_program(strict, _BY_GRADIENTS).solve(seconds=clock.part_of_left(_GRADIENTS).seconds_left)
+    bound = _safe(lower_bound(strict, found.duals)) if table.zero_restricted else -np.inf
+    return Relaxed(bound, found.point, near=found.optimal)
 
 
 def _safe(bound: float) -> float:

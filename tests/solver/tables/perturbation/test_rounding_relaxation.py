@@ -13,6 +13,7 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.perturbation import rounding, rounding_relaxation
 from linkrisk.solver.tables.perturbation.rounding import round_cells
 from linkrisk.solver.tables.perturbation.rounding_relaxation import Relaxed, relaxation
+from linkrisk.solver.tables.perturbation.rounding_walk import walked
 
 
 def test_a_table_of_two_dimensions_has_a_whole_optimum_and_a_cube_has_none():
@@ -41,6 +42,10 @@ def test_where_the_simplex_method_has_no_time_gradients_give_the_bound(shape, mo
     assert found.program is None
     assert not found.whole
     assert optimum.bound - 1e-3 * optimum.bound < found.bound <= optimum.bound + 1e-6
+    loose = replace(table, zero_restricted=False)
+    other = relaxation(loose, loose.model(), Clock(1000.0))
+    assert other.near
+    assert other.bound == -np.inf  # that of zero-restricted ones is none of others
     result = round_cells(table, get_backend("highs"), Clock(1000.0))
     assert result.zero_restricted
     assert result.proven
@@ -62,3 +67,18 @@ def test_where_nothing_has_time_there_is_still_a_rounding(zero_restricted, monke
     assert table.wrong(found.values) is None
     assert 0.0 < found.bound < found.cost
     assert [one.work for one in told] == ["the relaxation", f"flips of cells, at least {found.bound:,.6g}"]
+
+
+def test_a_relaxed_rounding_begins_near_its_relaxation_too(monkeypatch):
+    near = []
+
+    def noted(table, clock, seed, point=None):
+        near.append(point)
+        return walked(table, clock, seed, point)
+
+    monkeypatch.setattr(rounding, "walked", noted)
+    for zero_restricted in (True, False):
+        table = replace(drawn((6, 6, 6), 1), zero_restricted=zero_restricted)
+        found = round_cells(table, get_backend("highs"), Clock(None))
+        assert found.proven
+    assert [None if point is None else point.shape for point in near] == [(343,), None, (343,), None]
