@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from linkrisk.solver.commands.table_actions.common import refuse_alone
 from linkrisk.solver.commands.unsafe_options import several
 
 if TYPE_CHECKING:
@@ -37,7 +38,18 @@ def add_attackers(parser: argparse.ArgumentParser) -> None:
 
 
 def given_attackers(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The keywords of `protect_table` and `audit_table`."""
+    """The keywords of `protect_table` and `audit_table`.
+
+    Raises
+    ------
+    UsageError
+        If something is said of insiders, and there are none.
+    """
+    for option, what in (
+        ("--as-far-as-possible", "lowers levels against insiders"),
+        ("--contributors", "says what insiders know"),
+    ):
+        refuse_alone(arguments, option, "--insiders", "--coalitions", what=what)
     return {
         "insiders": arguments.insiders,
         "contributors": arguments.contributors,

@@ -68,6 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     check_outputs(arguments, "output", "internal", "json", *CERTIFICATE)
     if arguments.also and arguments.certificate is not None:
         raise UsageError("--certificate is about one table: leave --with out, or give --exact alone")
+    attackers = given_attackers(arguments)
     table = fitting_table(arguments)
     also = [other_table(arguments, text) for text in arguments.also or ()]
     with progress_line("auditing") as line:
@@ -75,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
             table,
             also=also,
             exact=exact_of(arguments),
-            **given_attackers(arguments),
+            **attackers,
             workers=whole(arguments.workers, "--workers"),
             time_limit=time_limit_of(arguments, "none"),
             on_progress=reporter(line),

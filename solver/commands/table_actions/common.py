@@ -77,6 +77,33 @@ def write_changed(arguments: argparse.Namespace, result: ChangedTable) -> None:
     write_about(arguments, result)
 
 
+def refuse_alone(arguments: argparse.Namespace, option: str, *partners: str, what: str) -> None:
+    """Refuse an option that says something of another one which is not given: it would do nothing.
+
+    Parameters
+    ----------
+    arguments : Namespace
+    option : str
+        As it is written, such as ``--manual-range``.
+    *partners : str
+        The options that it belongs to, one of which suffices.
+    what : str
+        What the option says of them.
+
+    Raises
+    ------
+    UsageError
+        If it is given without any of these.
+    """
+    from linkrisk.solver.run.errors import UsageError
+
+    def given(name: str) -> bool:
+        return getattr(arguments, name[2:].replace("-", "_")) not in (None, False)
+
+    if given(option) and not any(map(given, partners)):
+        raise UsageError(f"{option} {what}; give {' or '.join(partners)}, or leave {option} out")
+
+
 CERTIFICATE = ("certificate",)
 """The option that names it."""
 

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from linkrisk.solver.commands.arguments import names, number
-from linkrisk.solver.commands.table_actions.common import written_lines
+from linkrisk.solver.commands.table_actions.common import refuse_alone, written_lines
 from linkrisk.solver.commands.table_actions.given import hierarchies_of
 from linkrisk.solver.commands.unsafe_options import several
 
@@ -110,6 +110,7 @@ def run(arguments: argparse.Namespace) -> int:
     from linkrisk.solver.api.tables.make_tables import make_tables
 
     _check_files(arguments)
+    _check_partners(arguments)
     by = [list(names(one, "--by") or ()) for one in arguments.by]
     how: dict[str, Any] = {
         "response": arguments.response,
@@ -151,6 +152,16 @@ def _check_files(arguments: argparse.Namespace) -> None:
     targets.check_targets(arguments, *written, other_formats=["table"])
     if arguments.table is not None:
         check_internal(arguments.table)
+
+
+def _check_partners(arguments: argparse.Namespace) -> None:
+    """Refuse what says something of another option that is not there."""
+    for option, partner, what in (
+        ("--weights-in-rules", "--weight", "says how rules see weights"),
+        ("--manual-range", "--manual", "is the level of cells that are sensitive by hand"),
+        ("--respondent", "--contributors", "names those who contribute"),
+    ):
+        refuse_alone(arguments, option, partner, what=what)
 
 
 def _more(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -7,7 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from linkrisk.solver.commands.arguments import names, number
-from linkrisk.solver.commands.table_actions.common import PAGES, add_reports, write_about, written_lines
+from linkrisk.solver.commands.table_actions.common import (
+    PAGES,
+    add_reports,
+    refuse_alone,
+    write_about,
+    written_lines,
+)
 from linkrisk.solver.commands.table_actions.given import hierarchies_of
 from linkrisk.solver.commands.unsafe_options import several, whole
 
@@ -84,6 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     written = ("output", "internal", "write_design", "json", *PAGES)
     targets.check_targets(arguments, *written)
+    refuse_alone(arguments, "--power", "--least", what="says how fast the share falls to the least")
     factors = names(arguments.factors, "--factors") or ("1",)
     result = perturb_sums(
         arguments.input,

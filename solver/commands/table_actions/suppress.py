@@ -52,6 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     from linkrisk.solver.commands.progress import progress_line, reporter
 
     check_outputs(arguments, "output", "internal", "json", *CERTIFICATE)
+    attackers = given_attackers(arguments)
     table = fitting_table(arguments)
     if arguments.made is not None:
         table = with_record(table, arguments.made)
@@ -60,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
             table,
             method=arguments.method,
             cost=arguments.cost,
-            **given_attackers(arguments),
+            **attackers,
             exact=exact_of(arguments),
             backend=arguments.backend or OWN,
             seed=seed_of(arguments),

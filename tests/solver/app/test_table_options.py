@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import shutil
 from dataclasses import replace
@@ -18,7 +19,7 @@ from linkrisk.solver.app.answers import answer, verdict
 from linkrisk.solver.app.project import Project
 from linkrisk.solver.app.run_folder import Run, State
 from linkrisk.solver.app.run_queue import Queue
-from linkrisk.solver.app.table_question import AUDIT, VERIFY, TableQuestion
+from linkrisk.solver.app.table_question import AUDIT, LISTED, SINGLETONS, SUPPRESS, VERIFY, TableQuestion
 from linkrisk.solver.app.table_steps import add_table, table_steps, verifying
 from linkrisk.solver.commands.program import build_parser, main
 from linkrisk.solver.run.errors import UsageError
@@ -220,6 +221,29 @@ def test_rules_of_a_ready_table() -> None:
     asked = replace(SINGLE, made="data/rules.json")
     assert after(table_steps(asked, "x")[0], "--made") == ["data/rules.json"]
     assert asked.inputs["rules"] == "data/rules.json"
+
+
+def test_no_option_is_left_without_the_one_that_it_belongs_to() -> None:
+    """Whatever stays of what was chosen before, such as a level of statuses whose file is taken back."""
+    chosen = itertools.product(
+        (TableQuestion("c.csv"), TableQuestion(microdata="m.csv", by=("a",))),
+        ({}, {"weight": "w"}),
+        ({}, {"manual": "s.csv"}),
+        ({}, {"insiders": SINGLETONS}, {"insiders": LISTED, "listed": "i.csv"}, {"coalitions": "t.csv"}),
+        (SUPPRESS, AUDIT),
+    )
+    left = {"weights_in_rules": "sample", "manual_range": 5.0, "respondent": "r", "partly": True}
+    for asked, *given, task in chosen:
+        known = {name: value for one in given for name, value in one.items()}
+        steps = table_steps(replace(asked, **left, contributors="who.csv", **known, task=task), "x")
+        for option, partners in (
+            ("--weights-in-rules", {"--weight"}),
+            ("--manual-range", {"--manual"}),
+            ("--respondent", {"--contributors"}),
+            ("--as-far-as-possible", {"--insiders", "--coalitions"}),
+        ):
+            assert all(option not in step or partners & set(step) for step in steps)
+        assert "--contributors" not in steps[-1] or {"--insiders", "--coalitions"} & set(steps[-1])
 
 
 @pytest.mark.parametrize(

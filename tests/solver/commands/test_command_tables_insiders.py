@@ -146,6 +146,19 @@ def test_files_that_cannot_be_used(argv, message, capsys):
     assert printed.err.startswith(f"error: {message}")
 
 
+@pytest.mark.parametrize("action", ["suppress", "audit"])
+@pytest.mark.parametrize(
+    ("option", "what"),
+    [
+        (["--as-far-as-possible"], "lowers levels against insiders"),
+        (["--contributors", "who.csv"], "says what insiders know"),
+    ],
+)
+def test_what_would_do_nothing_without_insiders(action, option, what, capsys):
+    message = f"{option[0]} {what}; give --insiders or --coalitions, or leave {option[0]} out"
+    refuse(capsys, message, "tables", action, *FILES, *option)
+
+
 def test_singletons_need_to_be_known():
     cells = pd.read_csv("cells.csv").drop(columns="respondents")
     with pytest.raises(UsageError, match="has no column 'respondents', which says who is alone in a cell"):

@@ -191,6 +191,19 @@ def test_what_make_needs(capsys):
         make_table("firms.csv", [])
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "partner", "what"),
+    [
+        ("--weights-in-rules", "sample", "--weight", "says how rules see weights"),
+        ("--manual-range", "30", "--manual", "is the level of cells that are sensitive by hand"),
+        ("--respondent", "firm", "--contributors", "names those who contribute"),
+    ],
+)
+def test_what_would_do_nothing_alone(option, value, partner, what, capsys):
+    message = f"{option} {what}; give {partner}, or leave {option} out"
+    refuse(capsys, message, *ASKED, *FILES, option, value)
+
+
 def test_rules_are_recorded_and_told_inside_only(capsys):
     run(capsys, *ASKED, *FILES, "--rule", "p=10", "--record", "made.json")
     table = ["tables", "suppress", "--cells", "cells.csv", "--relations", "relations.csv"]

@@ -162,6 +162,10 @@ def test_odd_and_small_cells():
             "factors are of the largest contributions; the mean of a cell has one",
         ),
         ([*NOISE, "--extra", "1"], "extra noise is of sensitive cells; give a rule that says which are"),
+        (
+            [*NOISE, "--power", "2"],
+            "--power says how fast the share falls to the least; give --least, or leave --power out",
+        ),
         ([*NOISE, "--extra", "-1"], "extra noise is not negative, not -1"),
         ([*NOISE, "--decimals", "12"], "sums are rounded to 0 to 9 decimals, not 12"),
         (
