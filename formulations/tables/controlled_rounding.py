@@ -142,4 +142,7 @@ class ControlledRounding:
         far = np.abs(rounded - self.value) >= self.base * (1 - _WHOLE)
         if self.zero_restricted and far.any():
             return f"cell {int(np.argmax(far))} is moved by a whole base"
+        below = (rounded < 0) & (self.value >= 0)
+        if below.any():
+            return f"cell {int(np.argmax(below))} is below 0, which its value is not"
         return None

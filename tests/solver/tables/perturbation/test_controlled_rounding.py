@@ -235,3 +235,20 @@ def test_of_large_values_only_multiples_count_as_multiples(large, zero_restricte
     found = round_cells(table, get_backend("highs"), Clock(None))
     assert (found.cost, found.proven) == (6.0, True)
     assert sorted(found.values - large) == sorted([large + 5, 5, 0])
+
+
+def test_what_is_not_negative_stays_so_where_time_is_over_too():
+    """The nearest multiples of -3, -3 and 6 sum to -5, where their sum is 0."""
+    table = ControlledRounding(
+        value=np.array([-3.0, -3.0, 6.0, 0.0]),
+        relations=sparse.csr_array(np.array([[1.0, 1.0, 1.0, -1.0]])),
+        weight=np.ones(4),
+        base=5,
+        zero_restricted=False,
+    )
+    assert summed_up(table).tolist() == [-5, -5, 5, -5]
+    with pytest.raises(UsageError, match="no relaxed rounding was found in time"):
+        at_hand(table, [summed_up(table)], 0.0)
+    values = round_cells(table, get_backend("highs"), Clock(None)).values
+    assert values[3] >= 0
+    assert table.wrong(values) is None
