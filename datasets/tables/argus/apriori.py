@@ -91,15 +91,17 @@ def _known(cells: Sequence[str], variables: int, where: str, line: int) -> Known
     word = cells[variables].upper() if len(cells) > variables else ""
     wanted = len(_NUMBERS.get(word, ()))
     numbers = [cell.replace(",", ".") for cell in cells[variables + 1 :] if cell]
-    if word not in (*_STATUSES, *_NUMBERS) or (wanted and len(numbers) != wanted):
+    if word not in (*_STATUSES, *_NUMBERS) or len(numbers) != wanted:
         raise DataError(
-            f"{where}: it says nothing of a cell; write its {variables} codes, then u, s, p or m, c and a "
-            "cost, pl and two levels, or ab and two bounds"
+            f"{where}: it says nothing of a cell; write its {variables} codes, then u, s, p or m alone, c "
+            "and a cost, pl and two levels, or ab and two bounds"
         )
     try:
-        values = tuple(float(one) for one in numbers[:wanted])
+        values = tuple(float(one) for one in numbers)
     except ValueError:
-        raise DataError(f"{where}: {' '.join(numbers)!r} are no numbers") from None
+        values = (np.nan,)
+    if not np.isfinite(values).all():
+        raise DataError(f"{where}: {' '.join(numbers)!r} are no numbers")
     if any(one < 0 for one in values) and word != "AB":
         raise DataError(f"{where}: {min(values):g} is below 0, as no cost and no level is")
     return Known(line, tuple(cells[:variables]), word, values)
