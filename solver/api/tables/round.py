@@ -75,7 +75,7 @@ def round_table(
     backend : str
         What solves the program in whole numbers, where its relaxation does not.
     seed : int
-        Of the backend.
+        Of flips, and of the backend.
     time_limit : float, optional
         Seconds, after which the best rounding so far is returned with a bound: where no zero-restricted one
         was found, a relaxed one (``relaxed`` of the details).

@@ -73,7 +73,7 @@ def round_cells(
     clock : Clock
     report : callable, optional
     seed : int
-        Of the backend.
+        Of flips, and of the backend.
 
     Raises
     ------
