@@ -69,7 +69,8 @@ def read_apriori(path: str | Path, variables: int, separator: str | None = None)
     variables : int
         How many codes name a cell.
     separator : str, optional
-        What stands between them; by default the one of ``;``, ``,`` and tabulators that the first line has.
+        What stands between them; by default the first of ``;``, tabulators and ``,`` that the first line has
+        (a comma may be that of decimals).
 
     Raises
     ------
@@ -77,7 +78,7 @@ def read_apriori(path: str | Path, variables: int, separator: str | None = None)
         If it cannot be read, or a line is none of these.
     """
     text = read_text(Path(path))[0]
-    mark = separator or next((one for one in ";,\t" if one in text.partition("\n")[0]), ",")
+    mark = separator or next((one for one in ";\t," if one in text.partition("\n")[0]), ",")
     found = []
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, skipinitialspace=True)
     for row in reader:

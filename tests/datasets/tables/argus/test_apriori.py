@@ -51,6 +51,11 @@ def test_levels_of_cells_that_become_sensitive_are_a_share_of_the_value():
     assert read("x,2,u\n", manual=50).numbers["upper_protection"][5] == 5.0
 
 
+def test_commas_of_decimals_are_no_separators():
+    assert read("x\t2\tc\t7,5\nx\t2\tu\n").numbers["cost"][5] == 7.5
+    assert read("x;2;c;7,5\n").numbers["cost"][5] == 7.5
+
+
 def test_it_is_read_with_the_table():
     Path("known.hst").write_text("x\t2\tu\n", encoding="utf-8")
     assert open_table(CELLS, totals=TOTALS, apriori="known.hst").status[5] == "u"
