@@ -185,8 +185,8 @@ class TableQuestion:
         named = {
             "cells": self.cells,
             "relations": "" if self.whole else self.relations,
-            **_numbered(self.ready[1:]),
-            **(_numbered(self.also, "of another release") if self.task == AUDIT else {}),
+            **_numbered(self.ready[1:], "table", 2),
+            **(_numbered(self.also, "another release", 1) if self.task == AUDIT else {}),
             "certificate": self.proof if self.task == VERIFY else "",
             "metadata": self.metadata if self.whole else "",
             "apriori": "" if made or self.linked_ready else self.apriori,
@@ -249,10 +249,10 @@ class TableQuestion:
         return tuple(one for one in self.hierarchies if self.by_codes and one[0] in chosen and one[1])
 
 
-def _numbered(pairs: Sequence[tuple[str, str]], of: str = "of table") -> dict[str, str]:
-    """The files of further tables, by what they are."""
+def _numbered(pairs: Sequence[tuple[str, str]], of: str, first: int) -> dict[str, str]:
+    """The files of further tables, by what they are, counted from `first`."""
     return {
-        f"{what} {of} {at}": file
-        for at, pair in enumerate(pairs, 2 if of == "of table" else 1)
+        f"{what} of {of} {at}": file
+        for at, pair in enumerate(pairs, first)
         for what, file in zip(("cells", "relations"), pair, strict=True)
     }

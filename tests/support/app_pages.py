@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import shutil
 from typing import Any
 
@@ -49,3 +50,15 @@ def choose_several(page: Any, label: str, *options: str) -> None:
         page.get_by_role("option", name=option, exact=True).click()
     page.keyboard.press("Escape")
     page.get_by_role("option").first.wait_for(state="hidden")
+
+
+def started(page: Any) -> str:
+    """What is asked for can be read by everybody, also on a phone; then the headline at its end."""
+    no_serious_violation(page)
+    page.set_viewport_size({"width": 400, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") == 400
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.get_by_role("button", name="Start").click()
+    page.get_by_text(re.compile("^(done|failed)$")).wait_for()
+    no_serious_violation(page)
+    return str(page.locator(".headline").inner_text())

@@ -12,8 +12,8 @@ from linkrisk.datasets.microdata.scales import Scale
 from linkrisk.datasets.microdata.schema import Attribute, Schema
 from linkrisk.datasets.microdata.schema_files import read_schema, write_schema
 from linkrisk.datasets.microdata.schema_rows import read_rows
-from linkrisk.solver.app.looking import look
 from linkrisk.solver.app.pages import layout
+from linkrisk.solver.app.pages.reading import when_read
 from linkrisk.solver.app.state import State
 from linkrisk.solver.report.formats import count, percent
 from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError
@@ -35,20 +35,7 @@ def register(state: State) -> None:
             if not known:
                 layout.text("p", "The project has no file of this name.")
                 return
-            place = ui.element("div")
-            with place:
-                layout.text("p", "Reading the file...", "quiet")
-
-            async def show() -> None:
-                found = await look(state.project, name)
-                place.clear()
-                with place:
-                    if "error" in found:
-                        layout.text("p", str(found["error"]), "bad")
-                    else:
-                        _Columns(state, name, found).show()
-
-            ui.timer(0.01, show, once=True)
+            when_read(state, name, lambda found: _Columns(state, name, found).show())
 
 
 class _Columns:

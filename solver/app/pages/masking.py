@@ -11,8 +11,8 @@ from nicegui import ui
 
 from linkrisk.datasets.masking.registry import METHODS
 from linkrisk.datasets.masking.spelled import masking_method
-from linkrisk.solver.app.looking import look
 from linkrisk.solver.app.pages import layout
+from linkrisk.solver.app.pages.reading import when_read
 from linkrisk.solver.app.preview import preview
 from linkrisk.solver.app.project import Project
 from linkrisk.solver.app.state import State
@@ -35,20 +35,8 @@ def register(state: State) -> None:
                 layout.text("p", "Choose a file on the page Data.")
                 ui.link("Data", "/")
                 return
-            place = ui.element("div")
-            with place:
-                layout.text("p", "Reading the file...", "quiet")
-
-            async def show() -> None:
-                found = await look(state.project, name)
-                place.clear()
-                with place:
-                    if "error" in found:  # which would only be seen when a run has failed
-                        layout.text("p", str(found["error"]), "bad")
-                    else:
-                        _Form(state, name).show()
-
-            ui.timer(0.01, show, once=True)
+            # an error would only be seen when a run has failed
+            when_read(state, name, lambda _: _Form(state, name).show())
 
 
 class _Form:

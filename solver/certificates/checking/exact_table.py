@@ -52,7 +52,7 @@ class ExactTable:
         most = max(abs(one) for one in self.value)
         negative = min(self.value) < 0
         least = -most if negative else Fraction(0)
-        (_, above), (_, below), (_, wide) = self.levels.items()
+        above, below, wide = self.levels.values()
         high, low = most, least
         if negative and any(self.value[at] - below[at] < least for at in self.sensitive):
             low = _sum(least, -max(below[at] for at in self.sensitive))

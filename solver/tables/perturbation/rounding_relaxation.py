@@ -72,7 +72,8 @@ def relaxation(table: ControlledRounding, model: MilpModel, clock: Clock) -> Rel
         return Relaxed(_safe(solution.objective), solution.point, near=True, program=program)
     if clock.expired:
         return Relaxed(-np.inf, solution.point, near=False)
-    strict = replace(table, zero_restricted=True).model()  # all its columns have bounds
+    # the program of zero-restricted ones, whose columns all have bounds
+    strict = model if table.zero_restricted else replace(table, zero_restricted=True).model()
     found = linear_program(strict, _BY_GRADIENTS).solve(seconds=clock.part_of_left(_GRADIENTS).seconds_left)
     bound = _safe(lower_bound(strict, found.duals)) if table.zero_restricted else -np.inf
     return Relaxed(bound, found.point, near=found.optimal)

@@ -6,22 +6,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-from app_pages import IN_BROWSER, base, choose, choose_several, no_serious_violation
+from app_pages import IN_BROWSER, base, choose, choose_several, started
 from linked_tables import write_linked_tables
 
 pytestmark = IN_BROWSER
-
-
-def started(page: Any) -> str:
-    """What is asked for can be read by everybody, also on a phone; then the headline of its end."""
-    no_serious_violation(page)
-    page.set_viewport_size({"width": 400, "height": 800})
-    assert page.evaluate("document.documentElement.scrollWidth") == 400
-    page.set_viewport_size({"width": 1280, "height": 720})
-    page.get_by_role("button", name="Start").click()
-    page.get_by_text(re.compile("^(done|failed)$")).wait_for()
-    no_serious_violation(page)
-    return str(page.locator(".headline").inner_text())
 
 
 def test_from_linked_tables_to_a_certificate_that_is_checked(page: Any, address: str, folder: Path) -> None:

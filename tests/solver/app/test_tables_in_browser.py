@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from app_pages import IN_BROWSER, base, choose, choose_several, no_serious_violation
+from app_pages import IN_BROWSER, base, choose, choose_several, no_serious_violation, started
 from table_files import write_table_files
 
 from linkrisk import open_table
@@ -15,16 +15,6 @@ from linkrisk.datasets.microdata.writing import write_all
 from linkrisk.datasets.tables.writing import internal_files
 
 pytestmark = IN_BROWSER
-
-
-def fits_and_starts(page: Any) -> None:
-    """What is asked for can be read by everybody, also on a phone; then it is run to its end."""
-    no_serious_violation(page)
-    page.set_viewport_size({"width": 400, "height": 800})
-    assert page.evaluate("document.documentElement.scrollWidth") == 400
-    page.set_viewport_size({"width": 1280, "height": 720})
-    page.get_by_role("button", name="Start").click()
-    page.get_by_text(re.compile("^(done|failed)$")).wait_for()
 
 
 def test_a_table_is_protected_and_its_grid_is_seen(page: Any, address: str, folder: Path) -> None:
@@ -63,7 +53,7 @@ def test_hierarchies_and_insiders_are_asked_for(page: Any, address: str, folder:
     shown = page.locator("pre.code").inner_text()
     for word in ("--hierarchy region=data/regions.hrc", "--respondent firm", "--as-far-as-possible"):
         assert word in shown
-    fits_and_starts(page)
+    started(page)
     assert "insiders" in page.locator(".headline").inner_text()
     page.get_by_role("link", name="table-contributors.csv").wait_for()
     page.locator(".course svg").first.wait_for()
@@ -139,7 +129,7 @@ def test_weights_holdings_and_two_hierarchies_are_asked_for(page: Any, address: 
         "--hierarchy region=data/county.csv --hierarchy region=data/zone.csv",
     ):
         assert word in shown.replace("\n", " ")
-    fits_and_starts(page)
+    started(page)
     assert "protected from outsiders" in page.locator(".headline").inner_text()
     page.get_by_role("link", name="Ask again with other settings").click()
     page.get_by_text("--hierarchy region=data/zone.csv").wait_for()
