@@ -37,10 +37,10 @@ def no_serious_violation(page: Any) -> None:
 
 
 def choose(page: Any, label: str, option: str) -> None:
-    """Choose of a list; the next one is opened when this one has closed."""
+    """Choose of a list, and wait until it is gone."""
     page.get_by_label(label, exact=True).click()
     page.get_by_role("option", name=option, exact=True).click()
-    page.get_by_role("option").first.wait_for(state="hidden")
+    _list_is_gone(page)
 
 
 def choose_several(page: Any, label: str, *options: str) -> None:
@@ -49,7 +49,15 @@ def choose_several(page: Any, label: str, *options: str) -> None:
     for option in options:
         page.get_by_role("option", name=option, exact=True).click()
     page.keyboard.press("Escape")
-    page.get_by_role("option").first.wait_for(state="hidden")
+    _list_is_gone(page)
+
+
+def _list_is_gone(page: Any) -> None:
+    """Wait for the place of a list that faded away: when it goes, the field takes the focus back.
+
+    What was typed into another field before that would be lost.
+    """
+    page.wait_for_function("!document.querySelector('[id^=q-portal--menu]')")
 
 
 def started(page: Any) -> str:

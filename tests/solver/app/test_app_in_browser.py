@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from app_pages import IN_BROWSER, SCRIPT, base, no_serious_violation
+from app_pages import IN_BROWSER, SCRIPT, base, choose, no_serious_violation
 
 from linkrisk import fit, sweep
 from linkrisk.solver.app.project import Project
@@ -36,8 +36,7 @@ def test_from_a_file_to_a_verified_certificate(page: Any, address: str, folder: 
     page.get_by_role("button", name="Mask", exact=True).click()
     page.get_by_role("button", name="Check this pair").click()
     page.get_by_text("With a certificate").click()
-    page.get_by_label("Family of distances").click()
-    page.get_by_role("option", name="owa").click()
+    choose(page, "Family of distances", "owa")
     page.get_by_role("button", name="Start").click()
     page.get_by_text("Verification of the certificate").wait_for()
     page.locator(".course svg").wait_for()

@@ -21,9 +21,7 @@ def test_a_table_is_protected_and_its_grid_is_seen(page: Any, address: str, fold
     write_table_files(folder / "data")
     page.goto(f"{base(address)}/tables")
     for label, name in (("File of cells", "data/cells.csv"), ("File of relations", "data/relations.csv")):
-        page.get_by_label(label, exact=True).click()
-        page.get_by_role("option", name=name).click()
-        page.get_by_role("option").first.wait_for(state="hidden")  # both lists name the same files
+        choose(page, label, name)
     page.get_by_role("button", name="Start").click()
     page.get_by_text(re.compile("^done$")).wait_for()
     assert "Both sensitive cells are protected" in page.locator(".headline").inner_text()
