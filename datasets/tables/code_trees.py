@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.category_names import in_natural_order
-from linkrisk.datasets.tables.tree_files import parents_in
+from linkrisk.datasets.tables.tree_files import TreeSource, parents_in
 
 TOTAL = "Total"
 
@@ -64,15 +64,16 @@ class CodeTree:
         return cls(variable, (total, *below), np.array([-1, *[0] * len(below)], dtype=np.int64))
 
     @classmethod
-    def read(cls, variable: str, path: str | Path, total: str = TOTAL) -> Self:
-        """Read a file of any of the kinds of `parents_in`; those at the top are below `total`.
+    def read(cls, variable: str, source: TreeSource, total: str = TOTAL) -> Self:
+        """Read a file or a frame of any of the kinds of `parents_in`; those at the top are below `total`.
 
         Raises
         ------
         DataError
             If it cannot be read, a code stands twice, or has a parent that is none or below itself.
         """
-        return cls.of(variable, parents_in(path, total), str(path), total)
+        name = str(source) if isinstance(source, str | Path) else f"the hierarchy of {variable!r}"
+        return cls.of(variable, parents_in(source, total, name=name), name, total)
 
     @classmethod
     def of(cls, variable: str, parents: Mapping[str, str], source: str, total: str = TOTAL) -> Self:
@@ -201,11 +202,11 @@ def _inner_codes(tree: CodeTree) -> set[str]:
     return {tree.codes[line[0]] for line in tree.inner}
 
 
-Hierarchies = str | Path | CodeTree | JoinedTrees | Sequence[str | Path]
-"""The hierarchy of a variable: a file, several of the same leaves, or codes."""
+Hierarchies = TreeSource | CodeTree | JoinedTrees | Sequence[TreeSource]
+"""The hierarchy of a variable: a file or a frame, several of the same leaves, or codes."""
 
 
-def codes_of(variable: str, files: Hierarchies, total: str = TOTAL) -> Codes:
+def codes_of(variable: str, given: Hierarchies, total: str = TOTAL) -> Codes:
     """Read the hierarchy of a variable, or several of the same leaves; codes stay as they are.
 
     Raises
@@ -213,8 +214,8 @@ def codes_of(variable: str, files: Hierarchies, total: str = TOTAL) -> Codes:
     DataError
         See `CodeTree.read` and `JoinedTrees`.
     """
-    if isinstance(files, CodeTree | JoinedTrees):
-        return files
-    listed = [files] if isinstance(files, str | Path) else list(files)
-    trees = tuple(CodeTree.read(variable, path, total) for path in listed)
+    if isinstance(given, CodeTree | JoinedTrees):
+        return given
+    listed = given if isinstance(given, Sequence) and not isinstance(given, str) else (given,)
+    trees = tuple(CodeTree.read(variable, source, total) for source in listed)
     return trees[0] if len(trees) == 1 else JoinedTrees(variable, trees)

@@ -10,8 +10,8 @@ import pandas as pd
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.category_names import spelled
-from linkrisk.datasets.microdata.formats.registry import read_table
 from linkrisk.datasets.microdata.numeric import check_known
+from linkrisk.datasets.microdata.tables import load_table
 from linkrisk.datasets.tables.numbers import numbers_of
 
 Source = str | Path | pd.DataFrame
@@ -95,12 +95,9 @@ def read_insiders(source: Source, cells: int) -> pd.DataFrame:
 
 
 def _read(source: Source, text: list[str], columns: list[str], what: str) -> tuple[pd.DataFrame, str]:
-    if isinstance(source, pd.DataFrame):
-        frame, name = source, what
-    else:
-        frame, name = read_table(source, text_columns=text), str(source)
-    check_known(columns, list(frame.columns), name, what="column")
-    return frame.reset_index(drop=True), name
+    table = load_table(source, what, text_columns=text)
+    check_known(columns, table.columns, table.source, what="column")
+    return table.frame, table.source
 
 
 def _names(frame: pd.DataFrame, column: str, name: str) -> pd.Series:

@@ -18,11 +18,8 @@ from linkrisk.datasets.tables.cells_and_relations import (
     read_cells_and_relations,
     stored_table,
 )
-from linkrisk.datasets.tables.relations_of_codes import (
-    HierarchyFiles,
-    relations_of_cells,
-    trees_of_cells,
-)
+from linkrisk.datasets.tables.code_trees import Hierarchies
+from linkrisk.datasets.tables.relations_of_codes import relations_of_cells, trees_of_cells
 from linkrisk.datasets.tables.totals import with_sums
 
 WHOLE = (jj_files.SUFFIX, ready_tables.SUFFIX)
@@ -34,7 +31,7 @@ class Reading:
     """How a table is read, where its file does not say it (see `opened`)."""
 
     by: Sequence[str] | None = None
-    hierarchies: Mapping[str, HierarchyFiles] | None = None
+    hierarchies: Mapping[str, Hierarchies] | None = None
     totals: Mapping[str, str] | None = None
     value: str | None = None
     metadata: str | Path | None = None

@@ -17,9 +17,6 @@ IntArray = npt.NDArray[np.int64]
 ABSENT = -1
 """The number of a cell that a table does not have."""
 
-HierarchyFiles = Hierarchies
-"""The hierarchy of a variable, or several of the same leaves."""
-
 
 def product_terms(number: IntArray, trees: Sequence[Codes]) -> pd.DataFrame:
     """The relations of a table with a cell for each combination of codes.
@@ -53,7 +50,7 @@ def product_terms(number: IntArray, trees: Sequence[Codes]) -> pd.DataFrame:
 def trees_of_cells(
     frame: pd.DataFrame,
     by: Sequence[str],
-    hierarchies: Mapping[str, HierarchyFiles],
+    hierarchies: Mapping[str, Hierarchies],
     totals: Mapping[str, str],
     source: str,
 ) -> list[Codes]:

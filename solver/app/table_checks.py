@@ -58,7 +58,10 @@ def _check_making(question: TableQuestion) -> None:
     if not question.rules and not question.manual:
         raise UsageError("a table of microdata needs a rule, such as p=10: write at least one")
     known = [primary_rule(rule) for rule in question.rules]
-    if not question.request and any(isinstance(rule, RequestRule) for rule in known):
+    asks = any(isinstance(rule, RequestRule) for rule in known)
+    if asks and not question.request:
         raise UsageError("the request rule needs a column: choose who asked for protection")
+    if question.request and not asks:
+        raise UsageError("only the request rule looks at who asked for protection: write it, or choose none")
     if question.cost == "given" and not question.cost_column and not question.manual:
         raise UsageError("the cost of a cell is in a column: choose that of the microdata, or another cost")

@@ -56,8 +56,14 @@ class Attackers:
         Raises
         ------
         UsageError, DataError
-            If a file cannot be used, or what is needed is not there.
+            If a file cannot be used, what is needed is not there, or nobody looks at what is given.
         """
+        named = isinstance(self.insiders, str) and self.insiders in (SINGLETONS, CONTRIBUTORS)
+        if self.contributors is not None and self.coalitions is None and not named:
+            raise UsageError(
+                f"contributions are looked at for coalitions, {SINGLETONS} or {CONTRIBUTORS} as insiders, "
+                "and neither is asked for; ask for one, or leave them out"
+            )
         shares = None if self.contributors is None else _shares(self.contributors, len(table))
         found = (*self._single(table, stored, shares), *self._together(table, shares))
         return replace(table, insiders=tuple(one for one in found if one.cells.size))

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.formats.registry import read_table
 from linkrisk.datasets.microdata.numeric import check_known
+from linkrisk.datasets.microdata.tables import load_table
 from linkrisk.datasets.tables.numbers import numbers_of
 from linkrisk.formulations.tables.magnitude_noise import MagnitudeDesign, MagnitudeTable, Noise
 from linkrisk.solver.run.errors import UsageError
@@ -83,9 +83,9 @@ def _tables(given: GivenNoise) -> dict[str, MagnitudeTable]:
         return {ALL: magnitude_table(given)}
     if isinstance(given, str) and "=" in given:
         return {ALL: magnitude_table(magnitude_design(given))}
-    name = "the design" if isinstance(given, pd.DataFrame) else str(given)
-    frame = given if isinstance(given, pd.DataFrame) else read_table(given)
-    check_known(["i", "v", "p"], list(frame.columns), name, what="column")
+    table = load_table(given, "the design")
+    frame, name = table.frame, table.source
+    check_known(["i", "v", "p"], table.columns, name, what="column")
     types = frame["type"].astype(str) if "type" in frame.columns else pd.Series(ALL, frame.index)
     unknown = next((one for one in types if one not in _EVERY_TYPE), None)
     if unknown is not None:

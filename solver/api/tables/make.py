@@ -16,10 +16,9 @@ from linkrisk.datasets.microdata.formats.base import StoredFile
 from linkrisk.datasets.microdata.numeric import check_known, check_no_duplicates
 from linkrisk.datasets.microdata.writing import contents, write_all
 from linkrisk.datasets.tables.cells_and_relations import FIXED, SAFE, SENSITIVE, StoredTable, stored_table
-from linkrisk.datasets.tables.code_trees import Codes, CodeTree, codes_of
+from linkrisk.datasets.tables.code_trees import Codes, CodeTree, Hierarchies, codes_of
 from linkrisk.datasets.tables.contributing import EXPANDED, WEIGHTINGS
 from linkrisk.datasets.tables.manual_statuses import read_manual_statuses
-from linkrisk.datasets.tables.relations_of_codes import HierarchyFiles
 from linkrisk.datasets.tables.tabulating import Roles, Tabulated, tabulate
 from linkrisk.datasets.tables.usual_bounds import with_bounds
 from linkrisk.formulations.tables.contributions import Contributions
@@ -133,7 +132,7 @@ def make_table(
     *,
     response: str | None = None,
     rules: Sequence[str | PrimaryRule] = (),
-    hierarchies: Mapping[str, HierarchyFiles] | None = None,
+    hierarchies: Mapping[str, Hierarchies] | None = None,
     holding: str | None = None,
     weight: str | None = None,
     weights_in_rules: str = EXPANDED,
@@ -164,9 +163,9 @@ def make_table(
         ``"request=70"`` or ``"request=70,50,3,20"``: the largest respondent asked for protection and has more
         than 70 % (by the second kind of request 50 %), or there are fewer than 3; a level of 20 %. A cell is
         sensitive by any of them.
-    hierarchies : mapping of str to path or paths, optional
-        Of explanatory variables: files with the columns `code` and `parent`, trees of ARGUS (``.hrc``), or
-        tables with a column for each level; several for a variable that is grouped in several ways.
+    hierarchies : mapping of str to path, frame or several, optional
+        Of explanatory variables: files or frames with the columns `code` and `parent`, or with a column for
+        each level, or trees of ARGUS (``.hrc``); several for a variable that is grouped in several ways.
     holding : str, optional
         Column of holdings, whose respondents count as one.
     weight : str, optional
@@ -260,6 +259,8 @@ def _check_roles(roles: Roles, rules: Sequence[PrimaryRule]) -> None:
     asks = any(isinstance(rule, RequestRule) for rule in rules)
     if asks and roles.request is None:
         raise UsageError("the request rule needs the column of who asked for protection; name it by request")
+    if roles.request is not None and not asks:
+        raise UsageError("request, who asked for protection, is looked at by the request rule only; add it")
     if roles.shadow is not None and roles.response is None:
         raise UsageError("a shadow is looked at instead of a response; name the response, too")
 
@@ -298,7 +299,7 @@ def _cells(made: Tabulated, found: Sensitive, protection: str, empty: str) -> pd
     )
 
 
-def _trees(frame: pd.DataFrame, by: Sequence[str], files: Mapping[str, HierarchyFiles]) -> list[Codes]:
+def _trees(frame: pd.DataFrame, by: Sequence[str], files: Mapping[str, Hierarchies]) -> list[Codes]:
     for name in files:
         if name not in by:
             raise UsageError(f"hierarchies: {name!r} is no explanatory variable; these are {', '.join(by)}")

@@ -12,10 +12,10 @@ import pandas as pd
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.record import version
-from linkrisk.datasets.microdata.formats.registry import read_table
 from linkrisk.datasets.microdata.numeric import check_known
+from linkrisk.datasets.microdata.tables import load_table
+from linkrisk.datasets.tables.code_trees import Hierarchies
 from linkrisk.datasets.tables.numbers import numbers_of
-from linkrisk.datasets.tables.relations_of_codes import HierarchyFiles
 from linkrisk.formulations.tables.cell_key import NoiseDesign, PerturbationTable, cell_keys
 from linkrisk.formulations.tables.cell_table import FloatArray
 from linkrisk.solver.api.choices import TableLike
@@ -56,7 +56,7 @@ def perturb_counts(
     stay: float | None = None,
     monotone: bool = True,
     design: str | Path | pd.DataFrame | None = None,
-    hierarchies: Mapping[str, HierarchyFiles] | None = None,
+    hierarchies: Mapping[str, Hierarchies] | None = None,
     weight: str | None = None,
     keys: str | None = None,
     seed: int = 0,
@@ -84,7 +84,7 @@ def perturb_counts(
         Whether probabilities do not fall on the way up to no noise (`formulations.tables.cell_key`).
     design : path or frame, optional
         A perturbation table instead of these, with the columns `i`, `v` and `p`, as package ptable has it.
-    hierarchies : mapping of str to path or paths, optional
+    hierarchies : mapping of str to path, frame or several, optional
         See `make_table`.
     weight : str, optional
         Column of sampling weights. A perturbed weighted count is the perturbed number of records times the
@@ -172,10 +172,10 @@ def _design(
         return perturbation_table(NoiseDesign(most, variance, small, stay, monotone))
     if most is not None or variance is not None or small or stay is not None:
         raise UsageError("the design says what the noise is like; leave out what else does")
-    name = "the design" if isinstance(design, pd.DataFrame) else str(design)
-    frame = design if isinstance(design, pd.DataFrame) else read_table(design)
-    check_known(["i", "v", "p"], list(frame.columns), name, what="column")
-    count, noise, p = numbers_of(frame, ["i", "v", "p"], name).T
+    table = load_table(design, "the design")
+    name = table.source
+    check_known(["i", "v", "p"], table.columns, name, what="column")
+    count, noise, p = numbers_of(table.frame, ["i", "v", "p"], name).T
     if (count != np.floor(count)).any() or (noise != np.floor(noise)).any() or (count < 0).any():
         raise DataError(f"{name}: counts i and noise v must be whole numbers, i not negative")
     largest = int(np.abs(noise).max())

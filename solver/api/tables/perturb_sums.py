@@ -10,8 +10,8 @@ import numpy as np
 
 from linkrisk.datasets.masking.record import version
 from linkrisk.datasets.tables.cells_and_relations import SENSITIVE
+from linkrisk.datasets.tables.code_trees import Hierarchies
 from linkrisk.datasets.tables.numbers import numbers_of
-from linkrisk.datasets.tables.relations_of_codes import HierarchyFiles
 from linkrisk.datasets.tables.tabulating import Tabulated
 from linkrisk.formulations.tables.cell_key import cell_keys
 from linkrisk.formulations.tables.cell_table import FloatArray
@@ -67,7 +67,7 @@ def perturb_sums(
     weight: str | None = None,
     negative: bool = False,
     decimals: int | None = None,
-    hierarchies: Mapping[str, HierarchyFiles] | None = None,
+    hierarchies: Mapping[str, Hierarchies] | None = None,
     keys: str | None = None,
     seed: int = 0,
 ) -> PerturbedSums:
@@ -121,7 +121,7 @@ def perturb_sums(
         Whether contributions may be negative.
     decimals : int, optional
         To how many the perturbed sums are rounded; as many as the sums have, where absent.
-    hierarchies : mapping of str to path or paths, optional
+    hierarchies : mapping of str to path, frame or several, optional
         See `make_table`.
     keys : str, optional
         Column of record keys, from 0 to less than 1; drawn where absent.

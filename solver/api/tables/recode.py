@@ -14,9 +14,8 @@ from linkrisk.datasets.masking.record import version
 from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.formats.registry import read_table
 from linkrisk.datasets.microdata.numeric import check_known
-from linkrisk.datasets.tables.code_trees import CodeTree, codes_of
+from linkrisk.datasets.tables.code_trees import CodeTree, Hierarchies, codes_of
 from linkrisk.datasets.tables.recoded_codes import cut_at_level, recoded
-from linkrisk.datasets.tables.relations_of_codes import HierarchyFiles
 from linkrisk.formulations.tables.primary_rules import PrimaryRule
 from linkrisk.solver.api.choices import TableLike
 from linkrisk.solver.api.keywords import checked_keywords
@@ -109,7 +108,7 @@ def recode_table(
     cut: Mapping[str, int] | None = None,
     response: str | None = None,
     rules: Sequence[str | PrimaryRule] = (),
-    hierarchies: Mapping[str, HierarchyFiles] | None = None,
+    hierarchies: Mapping[str, Hierarchies] | None = None,
     holding: str | None = None,
     weight: str | None = None,
     suppress: bool = False,
@@ -228,7 +227,7 @@ _Recoding = tuple[str, CodeTree, dict[str, str]]
 """What to call it, the codes afterwards, and what each code becomes."""
 
 
-def _tree(frame: pd.DataFrame, name: str, files: Mapping[str, HierarchyFiles]) -> CodeTree:
+def _tree(frame: pd.DataFrame, name: str, files: Mapping[str, Hierarchies]) -> CodeTree:
     if name not in files:
         return CodeTree.flat(name, (spelled(code) for code in frame[name].dropna().unique()))
     found = codes_of(name, files[name])

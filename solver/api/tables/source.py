@@ -18,9 +18,9 @@ from linkrisk.datasets.tables.cells_and_relations import (
     STATUS,
     StoredTable,
 )
+from linkrisk.datasets.tables.code_trees import Hierarchies
 from linkrisk.datasets.tables.linking import link
 from linkrisk.datasets.tables.opening import Reading, opened
-from linkrisk.datasets.tables.relations_of_codes import HierarchyFiles
 from linkrisk.formulations.tables.cell_table import CellTable, FloatArray, unbalanced
 from linkrisk.solver.api.choices import ToPandas
 from linkrisk.solver.api.keywords import checked_keywords
@@ -76,7 +76,7 @@ def open_table(
     relations: Frame | None = None,
     *,
     by: Sequence[str] | None = None,
-    hierarchies: Mapping[str, HierarchyFiles] | None = None,
+    hierarchies: Mapping[str, Hierarchies] | None = None,
     totals: Mapping[str, str] | None = None,
     value: str | None = None,
     metadata: str | Path | None = None,
@@ -95,10 +95,10 @@ def open_table(
         codes of the cells: a code is the sum of those right below it, for all codes of the other columns.
     by : sequence of str, optional
         Columns of codes; by default those before `value`.
-    hierarchies : mapping of str to path or paths, optional
-        Of columns of codes: a file with `code` and `parent`, a tree of ARGUS (``.hrc``), or a table with a
-        column for each level; several of them where codes are grouped in several ways. The codes of a column
-        without one are all right below its total.
+    hierarchies : mapping of str to path, frame or several, optional
+        Of columns of codes: a file or frame with `code` and `parent`, or with a column for each level, or a
+        tree of ARGUS (``.hrc``); several of them where codes are grouped in several ways. The codes of a
+        column without one are all right below its total.
     totals : mapping of str to str, optional
         The code of the total of a column, where it is not ``Total``.
     value : str, optional

@@ -51,6 +51,32 @@ def relations(table):
     return {frozenset(each) for each in found.values()}
 
 
+def frames():
+    """Hierarchies as frames, one of them of another library, and its codes in another way."""
+    frame = pd.read_csv("county.csv")
+    polars = pytest.importorskip("polars")
+    return frame, polars.from_pandas(frame), pd.read_csv("levels.csv")
+
+
+@pytest.mark.parametrize("which", [0, 1, 2])
+def test_hierarchies_may_be_frames(which):
+    expected = made(["region"], {"region": "county.csv"})
+    assert made(["region"], {"region": frames()[which]}).cells.equals(expected.cells)
+    both = made(["region"], {"region": [frames()[which], "zone.csv"]})
+    assert both.cells.equals(made(["region"], {"region": ["county.csv", "zone.csv"]}).cells)
+
+
+def test_codes_of_frames_may_be_numbers():
+    data = pd.DataFrame({"age": [1, 2, 2, 3], "x": [5, 6, 7, 8]})
+    tree = pd.DataFrame({"code": [9, 1, 2, 3], "parent": ["Total", 9, 9, "Total"]})
+    cells = make_table(data, ["age"], response="x", rules=["p=1"], hierarchies={"age": tree}).cells
+    values = {"Total": 26, "9": 18, "1": 5, "2": 13, "3": 8}
+    assert dict(zip(cells["age"], cells["value"], strict=True)) == values
+    twice = pd.DataFrame({"code": [1, "1"], "parent": "Total"})
+    with pytest.raises(DataError, match="the hierarchy of 'age', row 2: the code '1' stands twice"):
+        make_table(data, ["age"], response="x", rules=["p=1"], hierarchies={"age": twice})
+
+
 @pytest.mark.parametrize("file", ["county.csv", "county.hrc", "levels.csv"])
 def test_relations_follow_from_codes(file):
     """In whatever form the hierarchy is, and whatever the order of the lines."""

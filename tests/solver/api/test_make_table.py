@@ -254,6 +254,11 @@ def test_statuses_that_are_none(text, message, tmp_path, monkeypatch):
         ({"protection": "down"}, UsageError, "unknown protection 'down': choose both, upper, sliding"),
         ({"empty": "no"}, UsageError, "unknown empty cells 'no': choose published, suppressible"),
         ({"rules": ["request=70"]}, UsageError, "the request rule needs the column of who asked"),
+        (
+            {"request": "w"},
+            UsageError,
+            "request, who asked for protection, is looked at by the request rule only",
+        ),
         ({"rules": ["request=70"], "request": "w"}, DataError, "there is no request 2.5; it is 1 or 2, or 0"),
         ({"respondent": "r"}, DataError, "column 'r', row 1: no respondent; give each record one"),
         (
@@ -277,6 +282,7 @@ def test_the_command(tmp_path, monkeypatch, capsys):
     files = ["--cells", "cells.csv", "--relations", "relations.csv"]
     more = ["--weight", "w", "--weights-in-rules", "sample", "--cost-column", "c", "--request", "asked"]
     ways = ["--respondent", "who", "--protection", "upper", "--empty", "suppressible", "--rule", "nk=2,75"]
+    ways += ["--rule", "request=70"]
     printed = run(capsys, *asked, *files, *more, *ways, "--contributors", "who.csv")
     assert printed.endswith("contributors who.csv\n")
     listed = pd.read_csv("who.csv")

@@ -232,6 +232,10 @@ def test_what_does_not_matter_is_left_out() -> None:
         ({"rules": ("nk=2,175",)}, r"the rule \(2, 175\) is none: it needs .*"),
         ({"rules": ("request=70",)}, "the request rule needs a column: choose who asked for protection"),
         (
+            {"request": "asked"},
+            "only the request rule looks at who asked for protection: write it, or choose none",
+        ),
+        (
             {"cost": "given"},
             "the cost of a cell is in a column: choose that of the microdata, or another cost",
         ),

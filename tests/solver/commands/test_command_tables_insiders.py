@@ -159,6 +159,16 @@ def test_what_would_do_nothing_without_insiders(action, option, what, capsys):
     refuse(capsys, message, "tables", action, *FILES, *option)
 
 
+@pytest.mark.parametrize("action", ["suppress", "audit"])
+def test_contributions_nobody_looks_at(action, capsys):
+    Path("known.csv").write_text("insider,cell,lower,upper\nme,1,0,9\n", encoding="utf-8")
+    message = (
+        "contributions are looked at for coalitions, singletons or contributors as insiders, and neither "
+    )
+    asked = ["--insiders", "known.csv", "--contributors", "who.csv"]
+    refuse(capsys, f"{message}is asked for; ask for one, or leave them out", "tables", action, *FILES, *asked)
+
+
 def test_singletons_need_to_be_known():
     cells = pd.read_csv("cells.csv").drop(columns="respondents")
     with pytest.raises(UsageError, match="has no column 'respondents', which says who is alone in a cell"):
