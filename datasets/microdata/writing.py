@@ -1,11 +1,13 @@
-"""Files are written whole or not at all."""
+"""Files are written whole or not at all, and those of a block together or not at all."""
 
 from __future__ import annotations
 
 import os
 import secrets
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +17,10 @@ if TYPE_CHECKING:  # whoever writes a text should not wait for all formats of ta
     import pandas as pd
 
     from linkrisk.datasets.microdata.formats.base import StoredFile
+
+
+_waiting: ContextVar[list[tuple[str | Path, Path, Path]] | None] = ContextVar("waiting", default=None)
+"""Inside `together`: what a file was called, the file that it is until the end, and what it becomes then."""
 
 
 def write_table(frame: pd.DataFrame, path: str | Path) -> None:
@@ -49,6 +55,32 @@ def contents(stored: StoredFile, path: str | Path) -> dict[Path, bytes]:
     return writable_format(path).write(stored, Path(path))
 
 
+@contextmanager
+def together() -> Iterator[None]:
+    """Write all files of a block, or none: they take their names at its end, if nothing went wrong.
+
+    A block inside another one is a part of it. Devices and pipes are written to as they come.
+
+    Raises
+    ------
+    DataError
+        If a file cannot take its name.
+    """
+    if _waiting.get() is not None:
+        yield
+        return
+    made: list[tuple[str | Path, Path, Path]] = []
+    token = _waiting.set(made)
+    try:
+        yield
+        for path, temporary, target in made:
+            _take_name(path, temporary, target)
+    finally:
+        _waiting.reset(token)
+        for _, temporary, _ in made:
+            temporary.unlink(missing_ok=True)
+
+
 def write_all(files: Mapping[Path, bytes]) -> None:
     """Write some files, all of them or none.
 
@@ -57,22 +89,11 @@ def write_all(files: Mapping[Path, bytes]) -> None:
     DataError
         As `write_whole`; files of these names that were there before stay as they were.
     """
-    if len(files) == 1:
+    for path in files:
+        _target(path)  # a folder that is not there is said before anything is made
+    with together():
         for path, content in files.items():
             write_whole(path, content)
-        return
-    targets = {path: _target(path) for path in files}
-    made: dict[Path, Path] = {}
-    try:
-        for path, content in files.items():
-            made[path] = _temporary(targets[path], (content,), 0o666)
-        for path, temporary in made.items():
-            temporary.replace(targets[path])
-    except OSError as error:
-        raise DataError(f"cannot write {path}: {reason(error)}; nothing was written") from error
-    finally:
-        for temporary in made.values():
-            temporary.unlink(missing_ok=True)
 
 
 def write_pieces(path: str | Path, pieces: Iterable[bytes]) -> None:
@@ -102,7 +123,7 @@ def write_whole(path: str | Path, content: str | bytes, *, mode: int = 0o666) ->
 
 
 def _write(path: str | Path, pieces: Iterable[bytes], mode: int) -> None:
-    target = _target(path)
+    target, waiting = _target(path), _waiting.get()
     try:
         if target.exists() and not stat.S_ISREG(target.stat().st_mode):
             # Renaming a file onto a device would replace the device itself.
@@ -110,11 +131,21 @@ def _write(path: str | Path, pieces: Iterable[bytes], mode: int) -> None:
                 device.writelines(pieces)
             return
         temporary = _temporary(target, pieces, mode)
-        try:
-            temporary.replace(target)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
+    except OSError as error:
+        raise DataError(f"cannot write {path}: {reason(error)}; nothing was written") from error
+    if waiting is not None:
+        waiting.append((path, temporary, target))
+        return
+    try:
+        _take_name(path, temporary, target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _take_name(path: str | Path, temporary: Path, target: Path) -> None:
+    try:
+        temporary.replace(target)
     except OSError as error:
         raise DataError(f"cannot write {path}: {reason(error)}; nothing was written") from error
 

@@ -22,7 +22,7 @@ from linkrisk.datasets.microdata.formats.registry import with_suffix_of, writabl
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.recoding_files import codes_become
 from linkrisk.datasets.microdata.roles import NAMES_RECORDS, Role
-from linkrisk.datasets.microdata.writing import write_all
+from linkrisk.datasets.microdata.writing import together, write_all
 from linkrisk.solver.api.choices import TableLike
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.masking_source import Source, check_targets, read_source
@@ -153,13 +153,9 @@ class MaskingResult:
             "input": {"name": self.source.name, "sha256": None if content is None else sha256(content)},
             "output": {"name": output, "sha256": sha256(files[Path(output)])},
         }
-        # A masked file whose seed is lost cannot be made again, so the record comes first.
-        write_record(record, {"linkrisk": described.pop("linkrisk"), **names, **described})
-        try:
+        with together():  # the record first: a masked file whose seed is lost cannot be made again
+            write_record(record, {"linkrisk": described.pop("linkrisk"), **names, **described})
             write_all(files)
-        except BaseException:
-            Path(record).unlink(missing_ok=True)
-            raise
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""

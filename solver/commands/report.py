@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _write(result: ReportResult, arguments: argparse.Namespace) -> int:
     """Write what was asked for, and say the headline."""
-    from linkrisk.datasets.microdata.writing import write_whole
+    from linkrisk.datasets.microdata.writing import together, write_whole
 
     # All is made before anything is written.
     made = {
@@ -82,9 +82,10 @@ def _write(result: ReportResult, arguments: argparse.Namespace) -> int:
         arguments.json: result.to_json(),
         arguments.certificate: "" if arguments.certificate is None else result.bundle(),
     }
-    for path, text in made.items():
-        if path is not None:
-            write_whole(path, text)
+    with together():
+        for path, text in made.items():
+            if path is not None:
+                write_whole(path, text)
     head = result.document.headline
     print(head.verdict if head.verdict == head.worst else f"{head.verdict}\n{head.worst}")
     sys.stdout.flush()

@@ -8,7 +8,7 @@ from typing import Any
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.record import check_new, sha256
-from linkrisk.datasets.microdata.writing import write_all, write_whole
+from linkrisk.datasets.microdata.writing import together, write_all, write_whole
 from linkrisk.solver.protocol.document import Protocol, ProtocolStep
 from linkrisk.solver.protocol.named_files import renamed, seen_from
 
@@ -26,16 +26,10 @@ def kept_first(kept: Mapping[Path, str], files: Mapping[Path, bytes]) -> None:
     """
     for path in kept:
         check_new(path)
-    written = []
-    try:
+    with together():
         for path, content in kept.items():
             write_whole(path, content, mode=SECRET)
-            written.append(path)
         write_all(files)
-    except BaseException:
-        for path in written:
-            path.unlink(missing_ok=True)
-        raise
 
 
 def check_goes_on(path: str | Path, source: str) -> None:

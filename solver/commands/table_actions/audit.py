@@ -23,8 +23,9 @@ from linkrisk.solver.commands.table_actions.common import (
 )
 from linkrisk.solver.commands.table_actions.given import (
     add_table,
+    check_fits,
     check_outputs,
-    fitting_table,
+    given_table,
     other_table,
     table_line,
 )
@@ -62,6 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Audit, write, and print what was found; 1 where a sensitive cell is not protected."""
+    from linkrisk.datasets.tables.linking import link_publications
     from linkrisk.solver.api.tables.audit import audit_table
     from linkrisk.solver.commands.progress import progress_line, reporter
 
@@ -69,8 +71,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.also and arguments.certificate is not None:
         raise UsageError("--certificate is about one table: leave --with out, or give --exact alone")
     attackers = given_attackers(arguments)
-    table = fitting_table(arguments)
+    table = given_table(arguments)
     also = [other_table(arguments, text) for text in arguments.also or ()]
+    check_fits(arguments, link_publications([table, *also])[0] if also else table)
     with progress_line("auditing") as line:
         result = audit_table(
             table,
@@ -86,13 +89,16 @@ def run(arguments: argparse.Namespace) -> int:
 
 def written(arguments: argparse.Namespace, result: TableResult) -> int:
     """Write what is asked for, and print what was found; 1 where a sensitive cell is not protected."""
-    if arguments.output is not None and result.protected:
-        result.write(arguments.output)
-    for path in paths_of(arguments, "internal"):
-        result.write_internal(path)
-    if arguments.certificate is not None:
-        result.write_certificate(arguments.certificate)
-    write_about(arguments, result)
+    from linkrisk.datasets.microdata.writing import together
+
+    with together():
+        if arguments.output is not None and result.protected:
+            result.write(arguments.output)
+        for path in paths_of(arguments, "internal"):
+            result.write_internal(path)
+        if arguments.certificate is not None:
+            result.write_certificate(arguments.certificate)
+        write_about(arguments, result)
     print(summary(arguments, result))
     return 0 if result.protected else 1
 

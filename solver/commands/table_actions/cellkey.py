@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from linkrisk.solver.commands.arguments import names, number
-from linkrisk.solver.commands.table_actions.common import PAGES, add_reports, write_about, written_lines
+from linkrisk.solver.commands.table_actions.common import PAGES, add_reports, write_changed, written_lines
 from linkrisk.solver.commands.table_actions.given import hierarchies_of
 from linkrisk.solver.commands.unsafe_options import several, whole
 
@@ -46,7 +46,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Count, perturb, write, and print what was done."""
-    from linkrisk.datasets.microdata.writing import write_table
     from linkrisk.solver.api.tables.perturb import perturb_counts
     from linkrisk.solver.commands import targets
 
@@ -67,13 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
         keys=arguments.keys,
         seed=whole(arguments.seed, "--seed") or 0,
     )
-    if arguments.output is not None:
-        result.write(arguments.output)
-    if arguments.internal is not None:
-        write_table(result.to_frame(), arguments.internal)
-    if arguments.write_design is not None:
-        write_table(result.design, arguments.write_design)
-    write_about(arguments, result)
+    write_changed(arguments, result, write_design=result.design)
     print(_summary(arguments, result))
     return 0
 

@@ -12,7 +12,10 @@ from linkrisk.solver.commands.targets import named_paths
 from linkrisk.solver.commands.unsafe_options import whole
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from linkrisk.solver.api.tables.changed import ChangedTable
+    from linkrisk.solver.api.tables.noisy import NoisyTable
     from linkrisk.solver.api.tables.reported import Reported
 
 
@@ -66,15 +69,22 @@ def write_about(arguments: argparse.Namespace, result: Reported) -> None:
         write_all({Path(path): makers[name]().encode("utf-8") for name, path in wanted.items()})
 
 
-def write_changed(arguments: argparse.Namespace, result: ChangedTable) -> None:
-    """Write a table whose values were changed: for readers, for the house, and what is said about it."""
-    from linkrisk.datasets.microdata.writing import write_table
+def write_changed(
+    arguments: argparse.Namespace, result: ChangedTable | NoisyTable, **more: pd.DataFrame
+) -> None:
+    """Write a table whose values were changed: for readers, for the house, and what is said about it.
 
-    if arguments.output is not None:
-        result.write(arguments.output)
-    if arguments.internal is not None:
-        write_table(result.to_frame(), arguments.internal)
-    write_about(arguments, result)
+    `more` are further frames, by the option that names their file. All are written, or none.
+    """
+    from linkrisk.datasets.microdata.writing import together, write_table
+
+    with together():
+        if arguments.output is not None:
+            result.write(arguments.output)
+        for option, frame in {"internal": result.to_frame(), **more}.items():
+            if getattr(arguments, option) is not None:
+                write_table(frame, getattr(arguments, option))
+        write_about(arguments, result)
 
 
 def refuse_alone(arguments: argparse.Namespace, option: str, *partners: str, what: str) -> None:

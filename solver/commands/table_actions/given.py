@@ -218,11 +218,21 @@ def fitting_table(arguments: argparse.Namespace) -> StoredTable:
     UsageError, DataError
         As `given_table`, or if a format cannot hold it.
     """
+    table = given_table(arguments)
+    check_fits(arguments, table)
+    return table
+
+
+def check_fits(arguments: argparse.Namespace, table: StoredTable) -> None:
+    """Refuse files whose format cannot hold a table, before anything is searched.
+
+    Raises
+    ------
+    DataError
+    """
     from linkrisk.datasets.tables.writing import check_holds
 
-    table = given_table(arguments)
     check_holds(table, arguments.output, paths_of(arguments, "internal"))
-    return table
 
 
 def table_line(arguments: argparse.Namespace, cells: int, relations: int) -> str:

@@ -103,7 +103,7 @@ def _add_columns(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Make, write, and print what was made."""
     from linkrisk.datasets.masking.record import version
-    from linkrisk.datasets.microdata.writing import write_all, write_whole
+    from linkrisk.datasets.microdata.writing import together, write_all, write_whole
     from linkrisk.datasets.tables.made_record import made_record
     from linkrisk.datasets.tables.writing import internal_files
     from linkrisk.solver.api.tables.make import make_table
@@ -124,13 +124,14 @@ def run(arguments: argparse.Namespace) -> int:
         made = make_table(arguments.input, by[0], **how)
     else:
         made = make_tables(arguments.input, by, **how)
-    if arguments.table is not None:
-        write_all(internal_files(made.stored(), arguments.table))
-    if arguments.cells is not None:
-        made.write(arguments.cells, arguments.relations, arguments.contributors)
-    if arguments.record is not None:
-        more = {"linkrisk": version(), "input": arguments.input, "by": by, "response": arguments.response}
-        write_whole(arguments.record, made_record(how["rules"], len(made.cells), more))
+    with together():
+        if arguments.table is not None:
+            write_all(internal_files(made.stored(), arguments.table))
+        if arguments.cells is not None:
+            made.write(arguments.cells, arguments.relations, arguments.contributors)
+        if arguments.record is not None:
+            more = {"linkrisk": version(), "input": arguments.input, "by": by, "response": arguments.response}
+            write_whole(arguments.record, made_record(how["rules"], len(made.cells), more))
     relations = int(made.relations["relation"].max()) + 1
     print(f"table       {several(len(made.cells), 'cell')}, {several(relations, 'relation')}")
     print(f"sensitive   {several(made.sensitive, 'cell')}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from linkrisk.solver.commands.arguments import names, number
@@ -11,7 +10,7 @@ from linkrisk.solver.commands.table_actions.common import (
     PAGES,
     add_reports,
     refuse_alone,
-    write_about,
+    write_changed,
     written_lines,
 )
 from linkrisk.solver.commands.table_actions.given import hierarchies_of
@@ -84,7 +83,6 @@ def _add_noise(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Sum, perturb, write, and print what was done."""
-    from linkrisk.datasets.microdata.writing import write_table
     from linkrisk.solver.api.tables.perturb_sums import perturb_sums
     from linkrisk.solver.commands import targets
 
@@ -117,12 +115,7 @@ def run(arguments: argparse.Namespace) -> int:
         keys=arguments.keys,
         seed=whole(arguments.seed, "--seed") or 0,
     )
-    if arguments.output is not None:
-        result.write(arguments.output)
-    for path, frame in ((arguments.internal, result.to_frame()), (arguments.write_design, result.design)):
-        if path is not None:
-            write_table(frame, Path(path))
-    write_about(arguments, result)
+    write_changed(arguments, result, write_design=result.design)
     print(_summary(arguments, result))
     return 0
 

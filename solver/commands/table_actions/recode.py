@@ -62,6 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Recode, write, and print the effects."""
+    from linkrisk.datasets.microdata.writing import together
     from linkrisk.solver.api.tables.recode import recode_table
     from linkrisk.solver.commands import targets
     from linkrisk.solver.run.errors import UsageError
@@ -84,9 +85,10 @@ def run(arguments: argparse.Namespace) -> int:
         suppress=arguments.suppress,
         time_limit=time_limit_of(arguments),
     )
-    if arguments.cells is not None:
-        result.write(arguments.cells, arguments.relations)
-    write_about(arguments, result)
+    with together():
+        if arguments.cells is not None:
+            result.write(arguments.cells, arguments.relations)
+        write_about(arguments, result)
     print(_summary(arguments, result))
     return 0
 

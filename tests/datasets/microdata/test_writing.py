@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.writing import write_all, write_table, write_whole
+from linkrisk.datasets.microdata.writing import together, write_all, write_table, write_whole
 
 
 def _names(folder: Path) -> list[str]:
@@ -153,3 +153,41 @@ def test_several_files_are_written_all_or_none(
     with pytest.raises(DataError, match="does not exist; create it first"):
         write_all({one: b"5", tmp_path / "no" / "b.rda": b"6"})
     assert one.read_bytes() == b"1"
+
+
+def test_files_of_a_block_take_their_names_at_its_end(tmp_path: Path) -> None:
+    old, table = tmp_path / "a.json", tmp_path / "b.csv"
+    old.write_text("old")
+    with together():
+        write_whole(old, "new", mode=0o600)
+        with together():
+            write_table(pd.DataFrame({"a": [1]}), table)
+        assert old.read_text() == "old"
+        assert not table.exists()
+    assert (old.read_text(), table.read_text()) == ("new", "a\n1\n")
+    assert stat.S_IMODE(old.stat().st_mode) == 0o600
+    assert _names(tmp_path) == ["a.json", "b.csv"]
+
+
+def test_a_block_that_fails_writes_nothing(tmp_path: Path) -> None:
+    kept = tmp_path / "kept.txt"
+    kept.write_text("old")
+    with pytest.raises(DataError, match="does not exist; create it first"), together():  # noqa: PT012
+        write_all({kept: b"new", tmp_path / "new.txt": b"new"})
+        write_whole(Path(os.devnull), "a device stays one among several files, too")
+        write_whole(tmp_path / "none" / "c.txt", "new")
+    assert kept.read_text() == "old"
+    assert _names(tmp_path) == ["kept.txt"]
+    assert stat.S_ISCHR(Path(os.devnull).stat().st_mode)
+    write_whole(kept, "afterwards as before")
+    assert kept.read_text() == "afterwards as before"
+
+
+def test_a_name_that_cannot_be_taken(tmp_path: Path) -> None:
+    """What became a folder meanwhile."""
+    target = tmp_path / "a.txt"
+    with pytest.raises(DataError, match=r"^cannot write .*a\.txt: is a directory; nothing was written$"):  # noqa: PT012, SIM117
+        with together():
+            write_whole(target, "new")
+            target.mkdir()
+    assert _names(tmp_path) == ["a.txt"]

@@ -184,9 +184,19 @@ def test_an_audit_that_is_ended(capsys):
             ["--with", "revised.csv", "--certificate", "proof.json"],
             "--certificate is about one table: leave --with out, or give --exact alone",
         ),
+        (
+            ["--with", "other.csv", "--output", "safe.csv", "--internal", "internal.tab"],
+            "internal.tab: cells of ARGUS have codes, each variable in one tree, and no other relations; "
+            "write .jj",
+        ),
     ],
 )
 def test_bad_requests(capsys, options, message):
+    cells = "region,age,value,status\nTotal,Total,260,s\nNorth,Total,120,m\nSouth,Total,140,m\n"
+    for code, low in (("Total", 100), ("North", 30), ("South", 70)):
+        high = {"Total": 260, "North": 120, "South": 140}[code] - low
+        cells += f"{code},young,{low},s\n{code},old,{high},s\n"
+    Path("other.csv").write_text(cells, encoding="utf-8")
     before = contents()
     refuse(capsys, message, "tables", "audit", "--cells", "year.csv", *options)
     assert contents() == before
