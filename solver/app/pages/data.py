@@ -98,6 +98,7 @@ def _actions(name: str) -> None:
         ui.link("Look", layout.address("/file", name=name))
         ui.link("Mask", layout.address("/mask", name=name))
         ui.link("Check a pair", layout.address("/new", original=name))
+        ui.link("Make a table", layout.address("/tables", microdata=name))
 
 
 def _upload(state: State, files: Callable[[], object]) -> None:

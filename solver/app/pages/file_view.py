@@ -15,6 +15,7 @@ from linkrisk.datasets.microdata.schema_rows import read_rows
 from linkrisk.solver.app.pages import layout
 from linkrisk.solver.app.pages.reading import when_read
 from linkrisk.solver.app.state import State
+from linkrisk.solver.app.table_question import AUDIT
 from linkrisk.solver.report.formats import count, percent
 from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError
 
@@ -64,12 +65,7 @@ class _Columns:
         for note in found["notes"]:
             layout.text("p", note, "quiet small")
         with ui.element("div").classes("lines"):
-            layout.button("Mask this file", lambda: ui.navigate.to(layout.address("/mask", name=self._name)))
-            layout.button(
-                "Check a pair with it",
-                lambda: ui.navigate.to(layout.address("/new", original=self._name)),
-                "outlined",
-            )
+            self._offers()
         layout.text("h2", "Columns")
         layout.text(
             "p",
@@ -83,6 +79,18 @@ class _Columns:
             layout.text("span", self._target, "quiet small")
         layout.text("h2", "First rows")
         self._rows()
+
+    def _offers(self) -> None:
+        """What can be done with it: with records, or, by its columns, with the cells of a table."""
+        name = self._name
+        if {"value", "status"} <= self._attributes.keys():
+            _to("Protect this table", "filled", "/tables", cells=name)
+            _to("Audit it", "outlined", "/tables", cells=name, task=AUDIT)
+            _to("Mask this file", "flat", "/mask", name=name)  # records may have such columns, too
+            return
+        _to("Mask this file", "filled", "/mask", name=name)
+        _to("Check a pair with it", "outlined", "/new", original=name)
+        _to("Make a table of it", "outlined", "/tables", microdata=name)
 
     def _paged(self) -> None:
         columns = self._found["columns"]
@@ -169,3 +177,8 @@ def _values(one: dict[str, Any]) -> str:
         )
         return shown + (", ..." if one["different"] > len(one["frequent"]) else "")
     return "–"
+
+
+def _to(words: str, kind: str, page: str, **asked: str) -> None:
+    """A button that leads to a page."""
+    layout.button(words, lambda: ui.navigate.to(layout.address(page, **asked)), kind)

@@ -33,6 +33,20 @@ def test_a_table_is_protected_and_its_grid_is_seen(page: Any, address: str, fold
     no_serious_violation(page)
 
 
+def test_what_a_file_is_for_is_offered(page: Any, address: str, folder: Path) -> None:
+    """Records are masked or counted; cells of a table are protected or audited."""
+    write_table_files(folder / "data")
+    for name, offered, asked in (
+        ("cells", "Protect this table", "File of cells"),
+        ("cells", "Audit it", "File of cells"),
+        ("original", "Make a table of it", "File of microdata"),
+    ):
+        page.goto(f"{base(address)}/file?name=data/{name}.csv")
+        page.get_by_role("button", name=offered).click()
+        page.get_by_label(asked, exact=True).wait_for()
+        assert page.get_by_label(asked, exact=True).input_value() == f"data/{name}.csv"
+
+
 def test_hierarchies_and_insiders_are_asked_for(page: Any, address: str, folder: Path) -> None:
     lines = [f"f{at},{'NS'[at % 2]}{at % 4},{'ab'[at % 3 % 2]},{10 + at}" for at in range(24)]
     (folder / "data" / "firms.csv").write_text("\n".join(["firm,region,size,turnover", *lines]) + "\n")
