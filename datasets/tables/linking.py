@@ -46,7 +46,7 @@ def link(tables: Sequence[StoredTable], totals: Mapping[str, str] | None = None)
     tables : sequence of StoredTable
         With columns of codes.
     totals : mapping of str to str, optional
-        The code of the total of a column, where it is not ``Total``.
+        The code of the total of a column, where no table says it and it is not ``Total``.
 
     Returns
     -------
@@ -58,17 +58,19 @@ def link(tables: Sequence[StoredTable], totals: Mapping[str, str] | None = None)
     Raises
     ------
     DataError
-        If a table has no codes, two of its cells the same ones, or a common cell has different values: which
-        one, and by how much.
+        If a table has no codes, two of its cells the same ones, no cell that another one has, or a common
+        cell has different values: which one, and by how much.
     """
     for table in tables:
         if not table.by:
             raise DataError(f"{table.name} has no columns of codes, which say which cells it shares")
     by = list(dict.fromkeys(name for table in tables for name in table.by))
-    keys = [_keys(table, by, totals or {}) for table in tables]
+    known = _totals(tables, totals or {})
+    keys = [_keys(table, by, known) for table in tables]
     number = {key: at for at, key in enumerate(dict.fromkeys(key for one in keys for key in one))}
     places = [np.array([number[key] for key in one], dtype=np.int64) for one in keys]
     _check_twins(tables, places)
+    _check_shared(tables, places, known)
     _check_values(tables, places, len(number))
     frame = _cells(tables, places, pd.DataFrame(list(number), columns=by))
     name = " + ".join(table.name for table in tables)
@@ -93,14 +95,25 @@ def link_publications(
     ndarray of bool, shape (n,)
         Which of its cells are published at least once: everybody knows them, whatever other tables hide.
     """
-    joined = link(tables, totals)
+    joined, known = link(tables, totals), _totals(tables, totals or {})
     number = {key: at for at, key in enumerate(_keys(joined, joined.by, {}))}
     published = np.zeros(len(joined), dtype=np.bool_)
     for table in tables:
         shown = np.isin(table.status, (SAFE, FIXED))
-        places = np.array([number[key] for key in _keys(table, joined.by, totals or {})], dtype=np.int64)
+        places = np.array([number[key] for key in _keys(table, joined.by, known)], dtype=np.int64)
         published[places[shown]] = True
     return joined, published
+
+
+def _totals(tables: Sequence[StoredTable], given: Mapping[str, str]) -> dict[str, str]:
+    """The code of the total of each column: as given, or as tables have it whose relations follow from codes.
+
+    That of a table of a part, such as a county, is a code of others and not the total.
+    """
+    trees = [tree for table in tables for tree in table.trees]
+    inner = {(tree.variable, code) for tree in trees for code in tree.codes[1:]}
+    tops = {tree.variable: tree.codes[0] for tree in trees if (tree.variable, tree.codes[0]) not in inner}
+    return tops | dict(given)
 
 
 def _keys(table: StoredTable, by: Sequence[str], totals: Mapping[str, str]) -> list[tuple[str, ...]]:
@@ -116,6 +129,33 @@ def _check_twins(tables: Sequence[StoredTable], places: Sequence[IntArray]) -> N
         if twins.any():
             at = int(np.argmax(twins))
             raise DataError(f"{table.name}, row {at + 1}: the cell {table.title(at)} stands there twice")
+
+
+def _check_shared(
+    tables: Sequence[StoredTable], places: Sequence[IntArray], totals: Mapping[str, str]
+) -> None:
+    """Refuse a table that no other one touches: it would be protected as if the others were not there."""
+    tables_of = np.bincount(np.concatenate(places))
+    for table, place in zip(tables, places, strict=True):
+        if len(tables) == 1 or (tables_of[place] > 1).any():
+            continue
+        strange = next((name for one in tables for name in _without_total(one, table, totals)), None)
+        why = (
+            f"no cell of it has the codes of another one ({table.title(0)}, ...)"
+            if strange is None
+            else f"it has no column {strange!r} and stands at its total, but no {strange!r} is "
+            f"{totals.get(strange, TOTAL)!r}: say what that total is called, or rename it"
+        )
+        raise DataError(f"{table.name} shares no cell with the other tables, so nothing links them: {why}")
+
+
+def _without_total(one: StoredTable, other: StoredTable, totals: Mapping[str, str]) -> list[str]:
+    """Columns that only `one` has, and whose total is not among its codes."""
+    return [
+        name
+        for name in one.by
+        if name not in other.by and not (one.codes[name] == totals.get(name, TOTAL)).any()
+    ]
 
 
 def _check_values(tables: Sequence[StoredTable], places: Sequence[IntArray], cells: int) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.formats.argus_files import METADATA
+from linkrisk.datasets.microdata.formats.argus_files import METADATA, find_file
 from linkrisk.datasets.tables.argus import jj_files, ready_tables
 from linkrisk.datasets.tables.argus.apriori import with_apriori
 from linkrisk.datasets.tables.cells_and_relations import (
@@ -78,13 +78,19 @@ def opened(cells: Any, relations: Any = None, how: Reading | None = None) -> Sto
     return stored if how.apriori is None else with_apriori(stored, how.apriori)
 
 
+def is_whole(path: str | Path) -> bool:
+    """Whether a file says itself which relations there are: a JJ file, or cells of ARGUS with theirs."""
+    file = Path(path)
+    if file.suffix.lower() != ready_tables.SUFFIX:
+        return file.suffix.lower() == jj_files.SUFFIX
+    return file.is_file() and find_file(file.parent, f"{file.stem}{METADATA}") is not None
+
+
 def _is_argus(cells: Any, relations: Any, how: Reading, suffix: str) -> bool:
     """Whether these are cells of ARGUS; others have files of the same suffix, with a heading."""
     if how.metadata is not None:
         return True
-    return suffix == ready_tables.SUFFIX and (
-        relations is None or Path(cells).with_suffix(METADATA).is_file()
-    )
+    return suffix == ready_tables.SUFFIX and (relations is None or is_whole(cells))
 
 
 def _refuse_others(cells: Any, relations: Any, how: Reading, names: Sequence[str]) -> None:

@@ -9,10 +9,14 @@ from typing import Any
 from nicegui import ui
 
 from linkrisk.datasets.microdata.formats.argus_files import DATA, METADATA
+from linkrisk.datasets.tables.argus.jj_files import SUFFIX as JJ
 from linkrisk.datasets.tables.opening import WHOLE
 from linkrisk.solver.app.run_folder import INTERNAL_STEM
 from linkrisk.solver.app.state import State
 from linkrisk.solver.app.table_question import SUPPRESS, TableQuestion
+
+ALSO = "also"
+"""The part of the question that is other releases."""
 
 CELLS, MICRODATA = "cells", "microdata"
 """Kinds of tables: one that is there, or one of microdata."""
@@ -83,9 +87,13 @@ class Asking:
         listed = self.files(more=[*project.for_tables("tables"), *left])
         return {name: words for name, words in listed.items() if not name.lower().endswith(DATA)}
 
-    def parts(self) -> dict[str, str]:
-        """Those of them that can be linked: their relations are in another file, or follow from codes."""
-        return {name: words for name, words in self.tables().items() if not name.lower().endswith(WHOLE)}
+    def parts(self, key: str) -> dict[str, str]:
+        """Those of them that are linked by their codes, which JJ files have not.
+
+        Cells of ARGUS can be another release, and are not linked with files of cells and relations.
+        """
+        left_out = JJ if key == ALSO else WHOLE
+        return {name: words for name, words in self.tables().items() if not name.lower().endswith(left_out)}
 
     def descriptions(self) -> dict[str, str]:
         """Files that say what the columns of others are."""

@@ -35,7 +35,7 @@ class Pairs:
         with self._place, ui.element("div").classes("fields"):  # side by side, as they belong together
             self._fields.append(
                 (
-                    self._select(f"Cells of {of}", asking.parts(), cells),
+                    self._select(f"Cells of {of}", asking.parts(self._key), cells),
                     self._select(f"Relations of {of}", asking.files(self._none), relations),
                 )
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from nicegui import ui
 
 from linkrisk.solver.app.pages import layout
-from linkrisk.solver.app.pages.table_fields import Asking, several
+from linkrisk.solver.app.pages.table_fields import ALSO, Asking, several
 from linkrisk.solver.app.pages.table_pairs import Pairs
 from linkrisk.solver.app.table_question import AUDIT, AUTOMATIC, OPTIMAL, OWN, SUPPRESS, VERIFY
 from linkrisk.solver.backends.registry import available_backends
@@ -89,7 +89,7 @@ def _audit(asking: Asking) -> None:
         "everybody knows. Each is a file for the house, which has the values of what it hides.",
         "quiet small",
     )
-    Pairs(asking, "also", "release", 1, BY_CODES)
+    Pairs(asking, ALSO, "release", 1, BY_CODES)
     with ui.expansion("How long, and with how many processes").classes("more").mark("more-audit"):
         with ui.element("div").classes("fields"):
             asking.number("Time limit of the audit in seconds, 0 for none", "audit_seconds", 0)

@@ -22,7 +22,9 @@ def add_table(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--table",
         metavar="FILE",
-        help="a file that says itself which relations there are: .jj, or .tab of ARGUS with .rda beside it",
+        action="append",
+        help="a file that says itself which relations there are: .jj, or .tab of ARGUS with .rda beside it. "
+        "Several .tab are joined where their codes are equal",
     )
     group.add_argument("--metadata", metavar="FILE", help="the .rda of --table, where it is not beside it")
     group.add_argument(
@@ -70,12 +72,10 @@ def given_table(arguments: argparse.Namespace) -> StoredTable:
     from linkrisk.solver.run.errors import UsageError
 
     cells, relations = arguments.cells or [], arguments.relations or []
-    if (arguments.table is None) == (not cells):
+    if bool(arguments.table) == bool(cells):
         raise UsageError("give a table: --table FILE, or --cells FILE (and --relations FILE)")
-    if arguments.table is not None:
-        _refuse_beside_table(arguments)
-        by = names(arguments.by, "--by")
-        return open_table(arguments.table, by=by, metadata=arguments.metadata, **_rest(arguments))
+    if arguments.table:
+        return _whole(arguments)
     if arguments.metadata is not None:
         raise UsageError("--metadata describes the cells of --table; give that")
     if len(relations) > len(cells):
@@ -88,6 +88,24 @@ def given_table(arguments: argparse.Namespace) -> StoredTable:
     if arguments.apriori is not None:
         raise UsageError("--apriori is of one table; give each table its own before they are linked")
     return _linked(arguments, list(zip_longest(cells, relations)), by, trees, totals)
+
+
+def _whole(arguments: argparse.Namespace) -> StoredTable:
+    """Tables whose files say themselves which relations there are."""
+    from linkrisk.solver.api.tables.source import link_tables, open_table
+    from linkrisk.solver.run.errors import UsageError
+
+    for option in ("relations", "hierarchy", "total"):
+        if getattr(arguments, option):
+            raise UsageError(f"--table says itself which relations there are; leave --{option} out")
+    files, rest = arguments.table, _rest(arguments)
+    if len(files) == 1:
+        by = names(arguments.by, "--by")
+        return open_table(files[0], by=by, metadata=arguments.metadata, **rest)
+    for option in ("by", "metadata", "apriori"):
+        if getattr(arguments, option):
+            raise UsageError(f"--{option} is of one table; leave it out where several are linked")
+    return link_tables([open_table(file, **rest) for file in files])
 
 
 def _rest(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -125,7 +143,7 @@ def _linked(
 
 
 def other_table(arguments: argparse.Namespace, text: str) -> StoredTable:
-    """Another table of the same cells, by an option ``CELLS,RELATIONS`` or ``CELLS``.
+    """Another table of the same cells, by an option ``CELLS,RELATIONS``, ``CELLS`` or ``TABLE.tab``.
 
     Raises
     ------
@@ -133,12 +151,15 @@ def other_table(arguments: argparse.Namespace, text: str) -> StoredTable:
         If it is none, cannot be read, or does not add up.
     """
     from linkrisk.datasets.tables.cells_and_relations import read_cells
+    from linkrisk.datasets.tables.opening import is_whole
     from linkrisk.solver.api.tables.source import open_table
     from linkrisk.solver.run.errors import UsageError
 
     files = text.split(",")
     if len(files) > 2 or not all(files):
         raise UsageError(f"--with: {text!r} is none; write CELLS,RELATIONS, or CELLS alone")
+    if len(files) == 1 and is_whole(files[0]):
+        return open_table(files[0], value=arguments.value)
     columns = set(read_cells(files[0], value=arguments.value)[0].columns)
     by = [name for name in names(arguments.by, "--by") or () if name in columns] or None
     if len(files) == 2:
@@ -150,14 +171,6 @@ def other_table(arguments: argparse.Namespace, text: str) -> StoredTable:
         hierarchies={name: one for name, one in trees.items() if name in columns},
         totals={name: one for name, one in totals.items() if name in columns},
     )
-
-
-def _refuse_beside_table(arguments: argparse.Namespace) -> None:
-    from linkrisk.solver.run.errors import UsageError
-
-    for option in ("relations", "hierarchy", "total"):
-        if getattr(arguments, option):
-            raise UsageError(f"--table says itself which relations there are; leave --{option} out")
 
 
 def hierarchies_of(arguments: argparse.Namespace) -> dict[str, list[str]]:
@@ -237,5 +250,5 @@ def check_fits(arguments: argparse.Namespace, table: StoredTable) -> None:
 
 def table_line(arguments: argparse.Namespace, cells: int, relations: int) -> str:
     """The line that says which table it is."""
-    name = arguments.table if arguments.table is not None else " + ".join(arguments.cells)
+    name = " + ".join(arguments.table or arguments.cells)
     return f"table       {name}: {several(cells, 'cell')}, {several(relations, 'relation')}"

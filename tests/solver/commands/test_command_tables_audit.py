@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 from cli_runs import contents, refuse, run
+from linked_tables import write_linked_tables
 
 from linkrisk import audit_table, open_table
+from linkrisk.datasets.microdata.writing import write_all
+from linkrisk.datasets.tables.writing import internal_files
 from linkrisk.solver.commands.program import main
 
 HEADER = "region,size,value,status,lower_protection,upper_protection,upper_bound\n"
@@ -200,3 +203,50 @@ def test_bad_requests(capsys, options, message):
     before = contents()
     refuse(capsys, message, "tables", "audit", "--cells", "year.csv", *options)
     assert contents() == before
+
+
+NO_CODES = "by_age.jj has no columns of codes, which say which cells it shares"
+
+
+@pytest.fixture
+def argus():
+    """Two tables with common cells as ARGUS has them; one as JJ, too."""
+    write_linked_tables(Path())
+    for name, end in (("by_size", "tab"), ("by_age", "tab"), ("by_age", "jj")):
+        write_all(internal_files(open_table(f"{name}.csv"), f"{name}.{end}"))
+
+
+@pytest.mark.usefixtures("argus")
+def test_cells_of_argus_are_linked(capsys):
+    """As the same tables are from files of cells: --table several times, and as what else is published."""
+    printed = run(capsys, "tables", "suppress", "--table", "by_size.tab", "--table", "by_age.tab")
+    cells = run(capsys, "tables", "suppress", "--cells", "by_size.csv", "--cells", "by_age.csv")
+    assert printed == cells.replace(".csv", ".tab")
+    assert "cost 410: proven least" in printed
+    for table in (["--table", "by_size.tab"], ["--cells", "by_size.csv"]):
+        assert main(["tables", "audit", *table, "--with", "by_age.tab"]) == 1
+        assert "NOT protected: 2 cells short of the level" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("argus")
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (["--table", "by_size.tab", "--table", "by_age.jj"], NO_CODES),
+        (["--table", "by_size.tab", "--with", "by_age.jj"], NO_CODES),
+        (
+            ["--table", "by_size.tab", "--with", "no/by.tab"],
+            "no/by.tab cannot be read: there is no such file",
+        ),
+        (
+            ["--table", "by_size.tab", "--table", "by_age.tab", "--apriori", "a.hst"],
+            "--apriori is of one table; leave it out where several are linked",
+        ),
+        (
+            ["--table", "by_size.tab", "--table", "by_size.tab", "--by", "region"],
+            "--by is of one table; leave it out where several are linked",
+        ),
+    ],
+)
+def test_what_cannot_be_linked(capsys, asked, message):
+    refuse(capsys, message, "tables", "audit", *asked)
