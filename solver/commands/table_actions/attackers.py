@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from linkrisk.solver.commands.table_actions.common import refuse_alone
+from linkrisk.solver.commands.table_actions.common import Once, refuse_alone
 from linkrisk.solver.commands.unsafe_options import several
 
 if TYPE_CHECKING:
@@ -21,14 +21,21 @@ def add_attackers(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--insiders",
         metavar="WHO",
+        action=Once,
         help="singletons (the only respondents of cells), contributors (every respondent, by what it "
         "contributed), or a file: insider, cell, lower, upper",
     )
     group.add_argument(
-        "--contributors", metavar="FILE", help="cell, contributor, amount, as tables make writes them"
+        "--contributors",
+        metavar="FILE",
+        action=Once,
+        help="cell, contributor, amount, as tables make writes them",
     )
     group.add_argument(
-        "--coalitions", metavar="FILE", help="who tells one another everything: coalition, contributor"
+        "--coalitions",
+        metavar="FILE",
+        action=Once,
+        help="who tells one another everything: coalition, contributor",
     )
     group.add_argument(
         "--as-far-as-possible",

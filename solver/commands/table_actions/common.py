@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from linkrisk.solver.commands.arguments import number
 from linkrisk.solver.commands.targets import named_paths
@@ -85,6 +85,20 @@ def write_changed(
             if getattr(arguments, option) is not None:
                 write_table(frame, getattr(arguments, option))
         write_about(arguments, result)
+
+
+class Once(argparse.Action):
+    """Takes one value: of who attacks, or what is known, nothing is left out without a word."""
+
+    def __call__(
+        self, _: object, namespace: argparse.Namespace, values: Any, option_string: str | None = None
+    ) -> None:
+        """Keep the value, or refuse a second one."""
+        from linkrisk.solver.run.errors import UsageError
+
+        if getattr(namespace, self.dest) is not None:
+            raise UsageError(f"{option_string} is given twice; give it once, with all in one file")
+        setattr(namespace, self.dest, values)
 
 
 def refuse_alone(arguments: argparse.Namespace, option: str, *partners: str, what: str) -> None:

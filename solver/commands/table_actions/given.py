@@ -8,7 +8,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from linkrisk.solver.commands.arguments import names
-from linkrisk.solver.commands.table_actions.common import PAGES
+from linkrisk.solver.commands.table_actions.common import PAGES, Once
 from linkrisk.solver.commands.targets import paths_of
 from linkrisk.solver.commands.unsafe_options import several
 
@@ -54,7 +54,9 @@ def add_table(parser: argparse.ArgumentParser) -> None:
         "--total", metavar="A=CODE", action="append", help="the total of a column of codes; default: Total"
     )
     group.add_argument("--value", metavar="COLUMN", help="the column of values; default: value")
-    group.add_argument("--apriori", metavar="FILE", help="what is known of some cells: .hst of ARGUS")
+    group.add_argument(
+        "--apriori", metavar="FILE", action=Once, help="what is known of some cells: .hst of ARGUS"
+    )
     group.add_argument(
         "--recompute", action="store_true", help="compute totals again, where they do not add up"
     )

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from linkrisk.solver.commands.arguments import names, number
-from linkrisk.solver.commands.table_actions.common import refuse_alone, written_lines
+from linkrisk.solver.commands.table_actions.common import Once, refuse_alone, written_lines
 from linkrisk.solver.commands.table_actions.given import hierarchies_of
 from linkrisk.solver.commands.unsafe_options import several
 
@@ -91,6 +91,7 @@ def _add_columns(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--manual",
         metavar="FILE",
+        action=Once,
         help="codes with status u, s or z, and if need be levels and cost, which come before the rules",
     )
     parser.add_argument(

@@ -160,6 +160,14 @@ def test_what_would_do_nothing_without_insiders(action, option, what, capsys):
 
 
 @pytest.mark.parametrize("action", ["suppress", "audit"])
+@pytest.mark.parametrize("option", ["--insiders", "--contributors", "--coalitions", "--apriori"])
+def test_what_is_known_is_given_once(action, option, capsys):
+    """Of two, the first one would be left out."""
+    message = f"{option} is given twice; give it once, with all in one file"
+    refuse(capsys, message, "tables", action, *FILES, option, "one.csv", option, "two.csv")
+
+
+@pytest.mark.parametrize("action", ["suppress", "audit"])
 def test_contributions_nobody_looks_at(action, capsys):
     Path("known.csv").write_text("insider,cell,lower,upper\nme,1,0,9\n", encoding="utf-8")
     message = (
