@@ -12,8 +12,10 @@ import pandas as pd
 from linkrisk.datasets.masking.base import MaskingMethod
 from linkrisk.datasets.masking.choosing import TABLE
 from linkrisk.datasets.masking.record import check_new, sha256
+from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.formats.base import StoredFile
 from linkrisk.datasets.microdata.formats.delimited import DelimitedDialect, written_columns
+from linkrisk.datasets.microdata.formats.kinds import Kind, kind_of
 from linkrisk.datasets.microdata.formats.registry import DELIMITED, format_of, read_file, writable_format
 from linkrisk.datasets.microdata.missing import with_codes, without_codes
 from linkrisk.datasets.microdata.tables import load_table
@@ -21,6 +23,8 @@ from linkrisk.datasets.pairs.categorical import listed_categories
 from linkrisk.datasets.public.registry import load
 from linkrisk.solver.api.choices import TableLike
 from linkrisk.solver.run.errors import UsageError
+
+_NOT_TEXT = (Kind.LOGICAL, Kind.WHOLE, Kind.NUMBER)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,13 +83,41 @@ class Source:
         return () if alike else made.loses(self.stored)
 
     def as_written(self, masked: StoredFile, others: Sequence[str], output: str | Path) -> StoredFile:
-        """Take columns that are not masked letter by letter from text to text: codes such as 007 stay 007."""
+        """From text to text, take columns that are not masked letter by letter: codes such as 007 stay 007.
+
+        Where all values of a masked column are among those that it had, they are written as the file writes
+        them, too: 3 stays 3 in a column of whole numbers of which one is missing, and TRUE stays TRUE.
+        """
         both_text = all(Path(name).suffix.lower() in DELIMITED.suffixes for name in (self.name, output))
-        if not both_text or not others:
+        if not both_text:
             return masked
-        frame = masked.frame.copy()
-        frame[list(others)] = written_columns(Path(self.name), others)
-        return replace(masked, frame=frame)
+        same = [name for name in masked.frame.columns if name not in others and self._kept(name, masked)]
+        if not (others or same):
+            return masked
+        written = written_columns(Path(self.name), [*others, *same])
+        alike = {
+            name: _spelled_as(written[name], self.stored.frame[name], masked.frame[name]) for name in same
+        }
+        return replace(masked, frame=masked.frame.assign(**written[list(others)], **alike))
+
+    def _kept(self, name: str, masked: StoredFile) -> bool:
+        """Whether the values of a column, numbers or true and false, are among those that it had."""
+        before = self.stored.frame[name]
+        return kind_of(before) in _NOT_TEXT and _names(masked.frame[name]) <= _names(before)
+
+
+def _names(column: pd.Series) -> set[str]:
+    return {spelled(value) for value in column.dropna().unique()}
+
+
+def _spelled_as(written: pd.Series, before: pd.Series, after: pd.Series) -> pd.Series:
+    """Values of a masked column as they are written in the file, in which the same column was read as before.
+
+    Each value has one spelling, the first: who had 3.0, and who 3, is not for a masked column to tell.
+    """
+    first = ~before.duplicated() & before.notna()
+    spelling = dict(zip(before[first].map(spelled), written[first], strict=True))
+    return after.map(spelled, na_action="ignore").map(spelling)
 
 
 def read_source(

@@ -219,12 +219,14 @@ class SuppressionResult:
         if keys:
             raise UsageError(f"renumber: {keys[0]!r} is a key variable, whose values are to be kept")
         touched = [name for name, many in self.suppressed.items() if many]
-        ghosts = [ghost for name in touched for ghost in self.details["ghosts"].get(name, ())]
-        recoded = [name for name, level in self.levels.items() if level and name not in touched]
-        changed = (*touched, *recoded, *ghosts)
-        stored = carried(self.source.stored, self.table, changed)
-        others = [name for name in self.table.columns if name not in changed]
+        touched += [ghost for name in touched for ghost in self.details["ghosts"].get(name, ())]
+        recoded = [name for name, level in self.levels.items() if level]
+        stored = carried(self.source.stored, self.table, dict.fromkeys([*touched, *recoded]))
+        others = [name for name in self.table.columns if name not in recoded]
         written = self.source.as_written(stored, others, output)
+        # What was missing before, perhaps as a word such as NA, is not told from what was taken out.
+        gone = {name: written.frame[name].mask(self.table[name].isna()) for name in touched}
+        written = replace(written, frame=written.frame.assign(**gone))
         frame = written.frame
         if shuffle:
             frame = shuffled(frame, random_generator(seed), self.details["household"])

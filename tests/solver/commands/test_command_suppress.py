@@ -57,6 +57,29 @@ def fewest(sets, names):
 # What is taken
 
 
+WRITTEN = """a,b,c,province
+x,9,TRUE,7
+x,,TRUE,
+x,9.0,FALSE,8.0
+y,10,TRUE,NA
+x,9,TRUE,7
+"""
+
+
+def test_what_stays_is_written_letter_by_letter(capsys):
+    Path("in.csv").write_text(WRITTEN, encoding="utf-8")
+    asked = ("suppress", "--input", "in.csv", "--output", "out.csv", "--keys", "a,b,c", "--k", "2")
+    run(capsys, *asked, "--ghost", "a=province", "--priority", "a=1,b=2,c=3")
+    assert Path("out.csv").read_text(encoding="utf-8").splitlines() == [
+        "a,b,c,province",
+        "x,9,TRUE,7",
+        ",,,",
+        "x,9.0,,8.0",
+        ",,TRUE,",
+        "x,9,TRUE,7",
+    ]
+
+
 def test_what_is_printed_and_written(capsys):
     check_golden("suppress", run(capsys, *ASKED, "--k", "2", "--output", "safe.csv", "--json", "found.json"))
     assert Path("safe.csv").read_text(encoding="utf-8").splitlines() == [

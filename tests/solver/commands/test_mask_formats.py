@@ -101,7 +101,7 @@ def test_a_delimited_file_keeps_its_dialect_and_its_cells(capsys: pytest.Capture
     lines = Path("out.csv").read_bytes().decode("cp1252").splitlines()
     assert lines[0] == "plz;ort;lohn"
     assert [line.rpartition(";")[0] for line in lines[1:]] == ["007;Köln", "080;NA", "012;"]
-    assert sorted(line.rpartition(";")[2] for line in lines[1:]) == ["1,5", "2,5", "3,0"]
+    assert sorted(line.rpartition(";")[2] for line in lines[1:]) == ["1,50", "2,5", "3"]
     assert read_file("out.csv").dialect == DelimitedDialect(";", "cp1252", ",", "\n", ".csv")
 
 
@@ -120,3 +120,16 @@ def test_the_data_set_of_a_name_needs_a_suffix(capsys: pytest.CaptureFixture[str
     code, _, err = mask(capsys, "--input", "iris", "--output", "out", "--method", "noise", "--percent", "1")
     assert code == 2
     assert err.startswith("error: out: a file name without a suffix; use one of .csv, ")
+
+
+def test_values_that_the_file_had_are_written_as_it_writes_them(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = ["FALSE,1.50,3", "TRUE,2.5,", "TRUE,,4", ",2.5,3", "FALSE,10,5.0", "TRUE,2.50,5"]
+    Path("in.csv").write_text("\n".join(["yes,price,code", *rows]) + "\n", encoding="utf-8")
+    methods = ("--method", "pram change=0.9 attributes=yes,code", "--method", "rank-swapping percent=100")
+    code, *_ = mask(capsys, "--input", "in.csv", "--output", "out.csv", *methods, "--seed", "7")
+    assert code == 0
+    before = [row.split(",") for row in rows]
+    after = [row.split(",") for row in Path("out.csv").read_text(encoding="utf-8").splitlines()[1:]]
+    assert before != after
+    for column, texts in enumerate([{"TRUE", "FALSE", ""}, {"1.50", "2.5", "10", ""}, {"3", "4", "5.0", ""}]):
+        assert {row[column] for row in after} <= texts  # 5 and 5.0 are one value, which is written in one way
