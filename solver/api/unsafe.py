@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,10 +12,11 @@ import pandas as pd
 from linkrisk.datasets.masking.base import MaskingMethod
 from linkrisk.datasets.masking.record import version
 from linkrisk.datasets.masking.spelled import masking_method
+from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.hierarchies import Hierarchy
 from linkrisk.formulations.suppression.checked_tables import CheckedTables
 from linkrisk.formulations.suppression.counting import MissingMeaning
-from linkrisk.formulations.suppression.key_table import MISSING, KeyTable
+from linkrisk.formulations.suppression.key_table import MISSING, IntArray, KeyTable
 from linkrisk.formulations.suppression.minimal_unsafe import (
     minimal_unsafe,
     unsafe_in,
@@ -153,13 +154,9 @@ class _Trial:
             for mask, threshold in self.tables.thresholds.items()
         )
         by_variable, by_code = unsafe_per_variable(table, minimal)
-        by_category = {}
-        for at, name in enumerate(table.names):
-            labels = [*map(str, pd.factorize(known[name])[1]), NO_VALUE]
-            pairs = zip(labels, by_code[at].tolist(), strict=True)
-            by_category[name] = {
-                label: many for label, many in sorted(pairs, key=lambda one: -one[1]) if many
-            }
+        by_category = {
+            name: _by_label(pd.factorize(known[name])[1], by_code[at]) for at, name in enumerate(table.names)
+        }
         return UnsafeCount(
             combinations=combinations,
             minimal=int((np.diff(minimal.start) * types.count).sum()),
@@ -167,6 +164,16 @@ class _Trial:
             by_variable=dict(zip(table.names, by_variable.tolist(), strict=True)),
             by_category=by_category,
         )
+
+
+def _by_label(values: Iterable[object], counts: IntArray) -> dict[str, int]:
+    """Counts by category, the last of a missing value; the most first, and none that is 0."""
+    labels = list(map(spelled, values))
+    missing = NO_VALUE
+    while missing in labels:  # there is a category of this name
+        missing = f"({missing})"
+    pairs = zip([*labels, missing], counts.tolist(), strict=True)
+    return {label: many for label, many in sorted(pairs, key=lambda one: -one[1]) if many}
 
 
 def _by_level(trial: _Trial, found: KeyVariables, hierarchies: Sequence[Hierarchy]) -> Iterator[LevelCount]:

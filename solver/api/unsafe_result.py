@@ -27,7 +27,8 @@ class UnsafeCount:
     by_variable : mapping of str to int
         Minimal unsafe combinations of records that each key variable is in.
     by_category : mapping of str to mapping of str to int
-        The same by category, those without any left out; a missing value is called ``missing``.
+        The same by category, those without any left out; a missing value is called ``missing``, or
+        ``(missing)`` beside a category of that name.
     """
 
     combinations: int

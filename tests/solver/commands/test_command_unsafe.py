@@ -108,6 +108,14 @@ def test_missing_values_and_weights():
     assert lone.before.by_category == {"a": {"y": 1}}  # a missing value alone tells nothing
 
 
+def test_a_category_may_be_called_missing():
+    frame = pd.DataFrame({"a": ["missing", None, "x", "x"], "b": [1.0, 1.0, 2.5, None]})
+    found = unsafe(frame, k=2).before
+    assert found.by_category["a"] == {"missing": 1, "(missing)": 1, "x": 1}
+    assert found.by_category["b"] == {"1": 1, "2.5": 1, "missing": 1}
+    assert all(sum(by.values()) == found.by_variable[name] for name, by in found.by_category.items())
+
+
 def test_nothing_is_unsafe():
     result = unsafe(pd.DataFrame({"a": [1, 1, 1]}), k=2)
     assert result.before.records == 0
