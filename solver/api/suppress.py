@@ -108,7 +108,7 @@ def suppress(
     priorities : mapping of str to float, optional
         Costs of values by key variable, 1 for all others; with the cost ``priority``.
     untouched : sequence of str
-        Key variables that keep all values.
+        Key variables that keep all values: none is taken out, nor recoded.
     ghosts : mapping of str to sequence of str, optional
         Columns that are no key variables and lose their value wherever a key variable loses one, because
         they tell it: the province beside the town.
@@ -186,7 +186,13 @@ def suppress(
             "ghosts tell more than a recoded variable: the problem 'joint' knows none, leave them out"
         )
     if problem == JOINT:
-        levels_of = HierarchyLevels.of(known, names, found.hierarchies(hierarchies), source.name)
+        kept = [one.attribute for one in hierarchies if one.attribute in untouched]
+        if kept:
+            raise UsageError(
+                f"hierarchies: {kept[0]!r} is untouched, and keeps all values: leave one of them out"
+            )
+        open_ones = [one for one in found.hierarchies(hierarchies) if one.attribute not in untouched]
+        levels_of = HierarchyLevels.of(known, names, open_ones, source.name)
     elif hierarchies:
         raise UsageError(f"hierarchies are for the problem {JOINT!r}, not {problem!r}: leave one of them out")
     compile_once(MASKING, on_progress)

@@ -140,6 +140,24 @@ def test_hierarchies_of_the_schema_are_used():
     assert result.levels["town"] == 0
 
 
+def test_what_is_untouched_is_not_recoded():
+    frame = some_frame()[["age", "town"]]
+    attributes = []
+    for one in (AGE, TOWN):
+        groups = {code: list(row) for code, row in one.rows().items()}
+        attributes.append({"name": one.attribute, "role": "key", "scale": "nominal", "hierarchy": groups})
+    schema = {"attributes": attributes}
+    asked = {"problem": "joint", "schema": schema, "cost": "priority", "priorities": {"town": 0.1}}
+    assert suppress(frame, **asked, k=20).levels["town"] == 1
+    with pytest.raises(FormulationError, match="no level of recoding leaves every record"):
+        suppress(frame, **asked, k=20, untouched=["town"])
+    result = suppress(frame, **asked, k=9, untouched=["town"])
+    assert (result.levels["town"], result.suppressed["town"]) == (0, 0)
+    assert result.table["town"].tolist() == frame["town"].tolist()
+    with pytest.raises(UsageError, match="hierarchies: 'town' is untouched, and keeps all values"):
+        suppress(frame, problem="joint", k=9, hierarchies=[AGE, TOWN], untouched=["town"])
+
+
 def test_a_stop_leaves_an_answer_and_a_bound():
     cancel, said = Cancel(), []
     cancel.cancel()
