@@ -103,13 +103,13 @@ class Transition(Recoding):
     def apply(self, codes: IndexArray, generator: np.random.Generator) -> IndexArray:
         """Draw one category for every record, in the order of records."""
         heights = np.cumsum(self.probability, axis=1)
-        # A sum that rounding leaves below one must not let a draw fall off the end, onto a probability of 0.
-        last = self.probability.shape[1] - 1 - np.argmax(self.possible[:, ::-1], axis=1)
-        drawn = generator.random(codes.size)
+        possible, drawn = self.possible, generator.random(codes.size)
         found = np.empty(codes.size, dtype=np.intp)
         for code in np.unique(codes):
             at = codes == code
-            found[at] = np.minimum(np.searchsorted(heights[code], drawn[at], side="right"), last[code])
+            # A sum that rounding leaves below one must not let a draw fall off the end, onto what cannot be.
+            last = np.flatnonzero(possible[code])[-1]
+            found[at] = np.minimum(np.searchsorted(heights[code], drawn[at], side="right"), last)
         return found
 
 

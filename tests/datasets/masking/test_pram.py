@@ -41,6 +41,14 @@ def test_pram_draws_as_the_matrix_says() -> None:
     assert method.describe(many) == "PRAM by given matrices of x"
 
 
+@pytest.mark.parametrize("how", [{"change": 0.9}, {"theta": 1.0}, {"change": 0.5, "invariant": True}])
+def test_a_column_without_any_value_stays_so(how: dict[str, float]) -> None:
+    frame = pd.DataFrame({"a": [None, None, None], "b": ["x", "y", "x"]}, dtype=object)
+    masked = Pram(attributes=("a", "b"), **how).apply(frame, 1)
+    assert masked["a"].isna().all()
+    assert set(masked["b"]) <= {"x", "y"}
+
+
 def test_a_matrix_may_know_more_categories_in_another_order() -> None:
     matrix = np.array([[0.0, 1.0, 0.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
     method = Pram(matrix=(TransitionMatrix("x", ("c", "new", "a"), matrix),))
