@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import ClassVar
 
 import numpy as np
@@ -12,6 +13,9 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.base import NumericMethod, option, parse_number
 
 FloatArray = npt.NDArray[np.float64]
+
+_SLACK = 4 * float(np.finfo(np.float64).eps)
+"""How much a quotient of two decimals may be off in doubles, relative to itself."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,8 +64,12 @@ class Rounding(NumericMethod):
         generator: np.random.Generator,  # noqa: ARG002 - nothing is left to chance
     ) -> FloatArray:
         """See `NumericMethod.mask_values`."""
-        steps = np.floor(np.abs(values) / self.base + 0.5)
+        exact = np.abs(values) / self.base
+        steps = np.floor(exact)
+        # 5.05 is 50.499999999999993 times 0.1 in doubles: what no decimals of a file tell apart is a half.
+        steps += exact - steps >= 0.5 - np.minimum(exact * _SLACK, 0.25)
         if self.positive:
             steps = np.where(values > 0, np.maximum(steps, 1.0), steps)
-        # 0.1 times 3 is 0.30000000000000004: the last digits of a product say nothing.
-        return np.asarray(np.copysign(np.round(steps * self.base, 12), values) + 0.0, dtype=np.float64)
+        # 0.1 times 3 is 0.30000000000000004: digits that the base has not say nothing.
+        places = max(0, -int(Decimal(repr(float(self.base))).as_tuple().exponent))
+        return np.asarray(np.copysign(np.round(steps * self.base, places), values) + 0.0, dtype=np.float64)

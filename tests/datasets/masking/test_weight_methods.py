@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +35,18 @@ def test_halves_go_away_from_zero_and_weights_stay_above():
     assert Rounding(base=1, attributes=("w",)).apply(frame)["w"].tolist() == [0.0, 2.0, 3.0, 12.0]
     assert Rounding(base=5, positive=True, attributes=("w",)).apply(frame)["w"].tolist() == [5, 5, 5, 10]
     assert Rounding(base=1, attributes=("w",)).apply(-frame)["w"].tolist() == [0.0, -2.0, -3.0, -12.0]
+
+
+@given(
+    steps=st.integers(-(10**6), 10**6),
+    base=st.sampled_from(["0.1", "0.05", "0.2", "0.25", "3", "0.001", "1e-13"]),
+)
+def test_halves_are_those_of_decimals(steps, base):
+    """5.05 is half way from 5.0 to 5.1, although the nearest double is a little less."""
+    half = (steps + Decimal("0.5")) * Decimal(base)
+    away = (steps + (1 if steps >= 0 else 0)) * Decimal(base)
+    made = Rounding(base=float(base), attributes=("x",)).apply(pd.DataFrame({"x": [float(half)]}))
+    assert made["x"].tolist() == [float(away)]
 
 
 def test_a_base_of_nothing():
