@@ -15,7 +15,7 @@ from linkrisk.datasets.microdata.formats.argus_files import code_lists
 from linkrisk.datasets.microdata.formats.registry import format_of, with_suffix_of
 from linkrisk.datasets.microdata.writing import write_all
 from linkrisk.solver.api.keywords import checked_keywords
-from linkrisk.solver.api.masking_source import check_targets, is_file
+from linkrisk.solver.api.masking_source import check_targets, is_file, is_input
 from linkrisk.solver.api.protocol_steps import StepDone, done
 from linkrisk.solver.protocol.document import Protocol, ProtocolStep
 from linkrisk.solver.protocol.keeping import kept_first
@@ -124,6 +124,8 @@ def run_protocol(
     source = seen_from_here(plan.folder)(source) if is_file(source) else source
     output = with_suffix_of(str(output), source)
     check_targets(source, output, record)
+    if any(is_input(name, output) for name in plan.files):
+        raise UsageError(f"the output {output} is a file that the protocol names; give it another name")
     _check_digest(plan.sha256, source, f"{protocol}: the input {plan.file}")
     if undo == many:
         _copy(source, Path(output))

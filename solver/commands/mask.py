@@ -76,12 +76,14 @@ def run(arguments: argparse.Namespace) -> int:
     from linkrisk.datasets.microdata.writing import write_all
     from linkrisk.solver.api.mask import mask_source, methods_of
     from linkrisk.solver.api.masking_source import check_targets, read_source
+    from linkrisk.solver.commands import targets
     from linkrisk.solver.commands.progress import progress_line, reporter
     from linkrisk.solver.commands.recodings import recoding_files
 
     seed = None if arguments.seed is None else parsed("seed", arguments.seed, parse_whole)
     arguments.output = with_suffix_of(arguments.output, arguments.input)
     check_targets(arguments.input, arguments.output, arguments.record)
+    targets.check_targets(arguments, "output", "record")
     check_protocol(arguments)
     methods = methods_of(arguments.method, given_settings(arguments, all_options()))
     source = read_source(arguments.input, methods, arguments.id)

@@ -44,8 +44,10 @@ def run(arguments: argparse.Namespace) -> int:
     from linkrisk.solver.api.protocol import run_protocol
     from linkrisk.solver.commands import targets
     from linkrisk.solver.commands.progress import progress_line, reporter
+    from linkrisk.solver.protocol.document import Protocol
 
-    targets.check_targets(arguments, "output", "record", "json")
+    named = Protocol.read(arguments.protocol).files
+    targets.check_targets(arguments, "output", "record", "json", also=named)
     undo = whole(arguments.undo, "--undo") or 0
     with progress_line("running the protocol") as line:
         result = run_protocol(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
+import shlex
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from linkrisk.solver.run.errors import UsageError
@@ -13,7 +14,9 @@ _TABLES = ("table", "links", "clerical")
 _NO_FILES = ("command", "action", "command_line")
 
 
-def check_targets(arguments: argparse.Namespace, *names: str, other_formats: Sequence[str] = ()) -> None:
+def check_targets(
+    arguments: argparse.Namespace, *names: str, other_formats: Sequence[str] = (), also: Sequence[str] = ()
+) -> None:
     """Refuse output files that could not be written in the end, or would overwrite an input.
 
     Parameters
@@ -25,13 +28,15 @@ def check_targets(arguments: argparse.Namespace, *names: str, other_formats: Seq
         names is an input.
     other_formats : sequence of str
         Those of the names whose suffixes are somebody else's business.
+    also : sequence of str
+        Inputs that no argument names.
 
     Raises
     ------
     UsageError
         With the option, the file and how to fix it.
     """
-    inputs = _inputs(arguments, names)
+    inputs = dict.fromkeys(map(_real, also), "an input file") | _inputs(arguments, names)
     taken: dict[str, str] = {}
     for name, path in named_paths(arguments, names):
         option = _option(name)
@@ -48,8 +53,8 @@ def check_targets(arguments: argparse.Namespace, *names: str, other_formats: Seq
 def _inputs(arguments: argparse.Namespace, outputs: Sequence[str]) -> dict[str, str]:
     """What to call each file that is there and that an argument names, but for those of `outputs`.
 
-    So no list of inputs has to know every option: also the file in ``A=FILE`` is one, and those in
-    ``CELLS,RELATIONS``.
+    So no list of inputs has to know every option: also the file in ``A=FILE`` is one, those in
+    ``CELLS,RELATIONS``, and that of a method such as ``recode file=A=FILE``.
     """
     line = {part.partition("=")[0] for part in getattr(arguments, "command_line", ())}
     found: dict[str, str] = {}
@@ -60,10 +65,21 @@ def _inputs(arguments: argparse.Namespace, outputs: Sequence[str]) -> dict[str, 
         texts = [one for one in listed if isinstance(one, str)]
         called = f"the {_option(name)} file" if _option(name) in line else "an input file"
         for text in texts:
-            for piece in (text, text.partition("=")[2], *text.split(",")):
-                if _is_file(piece):
-                    found[_real(piece)] = called
+            found |= {_real(piece): called for piece in _pieces(text) if _is_file(piece)}
     return found
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """All of a text that may be the name of a file."""
+    try:
+        words = shlex.split(text)
+    except ValueError:  # a quote without end
+        words = []
+    yield from (text, *text.split(","))
+    for part in (text, *words):
+        while "=" in part:
+            part = part.partition("=")[2]
+            yield part
 
 
 def _option(name: str) -> str:

@@ -7,6 +7,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.numeric import suggestion
 from linkrisk.datasets.microdata.toml_text import toml_key, toml_value
 from linkrisk.solver.protocol.keywords import COMMANDS, NotSoError
+from linkrisk.solver.protocol.named_files import files_of, seen_from_here
 
 _HEAD = "# Keep this file: with the input it makes the safe file again. Keep it secret: seeds undo masking.\n"
 _DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -125,6 +127,12 @@ class Protocol:
             except DataError as error:
                 raise DataError(f"{path}, step {at}: {error}") from None
         return cls(head["file"], tuple(made), _digest(head), Path(path).parent)
+
+    @property
+    def files(self) -> list[str]:
+        """All files that it names, as seen from the current folder."""
+        here = seen_from_here(self.folder)
+        return [here(name) for name in (self.file, *chain(*(files_of(step.given) for step in self.steps)))]
 
     def to_toml(self) -> str:
         """As a file."""

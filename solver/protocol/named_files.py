@@ -38,6 +38,18 @@ def renamed(given: Mapping[str, Any], rename: Rename) -> dict[str, Any]:
     return found
 
 
+def files_of(given: Mapping[str, Any]) -> list[str]:
+    """The files that a step names."""
+    found: list[str] = []
+
+    def noted(name: str) -> str:
+        found.append(name)
+        return name
+
+    renamed(given, noted)
+    return found
+
+
 def _method(text: str, rename: Rename) -> str:
     """A spelled method; a text that cannot be read stays, for whoever says so."""
     try:

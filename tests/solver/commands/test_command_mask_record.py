@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 from mask_runs import TABLE, files, mask, mask_folder  # noqa: F401
 
+import linkrisk
+from linkrisk.datasets.errors import DataError
+
 pytestmark = pytest.mark.usefixtures("mask_folder")
 
 
@@ -109,13 +112,15 @@ def test_masked_file_and_record_are_written_both_or_none(capsys: pytest.CaptureF
     code, _, err = mask(capsys, *common, "--output", "no/m.csv", "--record", "r.json")
     assert (code, err) == (
         2,
-        f"error: cannot write no/m.csv: the folder {Path.cwd()}/no does not exist; create it first\n",
+        "error: cannot write --output no/m.csv: the folder no does not exist; create it first\n",
     )
     code, _, err = mask(capsys, *common, "--output", "m.csv", "--record", "no/r.json")
     assert (code, err) == (
         2,
-        f"error: cannot write no/r.json: the folder {Path.cwd()}/no does not exist; create it first\n",
+        "error: cannot write --record no/r.json: the folder no does not exist; create it first\n",
     )
+    with pytest.raises(DataError, match="no does not exist"):
+        linkrisk.mask("o.csv", "noise percent=5").write("no/m.csv", "r.json")
     assert files() == ["h.csv", "o.csv"]
     Path("r.json").write_text("{}")
     code, _, err = mask(capsys, *common, "--output", "m.csv", "--record", "r.json")

@@ -251,6 +251,23 @@ def test_what_cannot_be_undone():
         run_protocol(path, "people.csv")
 
 
+@pytest.mark.parametrize("option", ["--output", "--json", "--record"])
+def test_what_a_protocol_names_is_not_overwritten(option, capsys):
+    for name, text in (("towns.csv", "Urk,*\nDelft,*\n"), ("more.csv", PEOPLE)):
+        Path(name).write_text(text, encoding="utf-8")
+    methods = [
+        "global-recoding hierarchy=town=towns.csv",
+        "weight-calibration attributes=pay margins=sex like=more.csv",
+    ]
+    steps = [f'[[step]]\ncommand = "mask"\nmethod = "{method}"\n' for method in methods]
+    asked = ["protocol", written(*steps), *([] if option == "--output" else ["--output", "safe.csv"])]
+    for name in ("towns.csv", "more.csv", "people.csv"):
+        message = f"{option} {name} would overwrite an input file: give another name"
+        refuse(capsys, message, *asked, option, name)
+    with pytest.raises(UsageError, match=r"more\.csv is a file that the protocol names"):
+        run_protocol("steps.toml", "more.csv")
+
+
 def test_files_of_argus_with_their_metadata():
     """What is written beside a file belongs to it: metadata, and code lists by their names."""
     lines = [f"{at}{sex}{age:3d}" for at, (sex, age) in enumerate(zip("mfmmff", AGES, strict=True))]
