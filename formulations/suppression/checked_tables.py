@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import combinations
 
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.suppression.key_table import size_of
@@ -100,17 +100,21 @@ def by_levels(levels: Sequence[int], threshold: float) -> CheckedTables:
     Raises
     ------
     FormulationError
-        If a level is negative or none is 1.
+        If a level is negative, none is 1, or there are more than `MOST_TABLES`.
     """
     if min(levels, default=0) < 0:
         raise FormulationError(f"the level of identification {min(levels)} is negative; give 0, 1, 2, ...")
     if 1 not in levels:
         raise FormulationError("no variable is of identification level 1; give one")
-    deepest = max(levels)
-    upto = [[at for at, of in enumerate(levels) if 0 < of <= level] for level in range(1, deepest + 1)]
-    tables = {frozenset(chosen) for chosen in product(*upto) if len(set(chosen)) == deepest}
-    if not tables:  # fewer variables than levels
-        tables = {frozenset(upto[-1])}
+    tables = {frozenset[int]()}
+    for level in range(1, max(levels) + 1):
+        upto = [at for at, of in enumerate(levels) if 0 < of <= level]
+        tables = {table | {at} for table in tables for at in upto if at not in table}
+        if not tables:  # fewer variables than levels
+            tables = {frozenset(at for at, of in enumerate(levels) if of > 0)}
+            break
+        if len(tables) > MOST_TABLES:
+            raise _too_many(len(tables))
     return CheckedTables({_bits(table): threshold for table in sorted(map(sorted, tables))}, {})
 
 

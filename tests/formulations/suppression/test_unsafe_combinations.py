@@ -175,6 +175,16 @@ def test_tables_by_levels_of_identification():
     assert {members(one) for one in tables.thresholds} == {(0, 1, 2), (0, 1, 3)}
     assert {members(one) for one in by_levels((1, 1, 2), 1).thresholds} == {(0, 1), (0, 2), (1, 2)}
     assert {members(one) for one in by_levels((3, 1), 1).thresholds} == {(0, 1)}
+    assert {members(one) for one in by_levels((10**20, 1), 1).thresholds} == {(0, 1)}
+
+
+def test_many_levels_make_tables_and_not_their_orders():
+    """One variable of each level or above can be chosen in 2 * 3 * ... * 9 orders; tables are few."""
+    tables = by_levels([1 + at // 2 for at in range(16)], 1).thresholds
+    assert all(len(members(one)) == 8 for one in tables)
+    assert len(tables) == 4862  # a Catalan number
+    with pytest.raises(FormulationError, match="are too many; check tables of fewer dimensions"):
+        by_levels([1] * 60 + [9], 1)
 
 
 def test_tables_up_to_a_dimension_have_thresholds_of_their_own():
