@@ -8,7 +8,7 @@ from typing import Any
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.record import check_new, sha256
-from linkrisk.datasets.microdata.writing import together, write_all, write_whole
+from linkrisk.datasets.microdata.writing import reason, together, write_all, write_whole
 from linkrisk.solver.protocol.document import Protocol, ProtocolStep
 from linkrisk.solver.protocol.named_files import renamed, seen_from
 
@@ -45,7 +45,11 @@ def check_goes_on(path: str | Path, source: str) -> None:
     check_new(_answer_of(path, len(steps) + 1))
     if not steps:
         return
-    if steps[-1].sha256 != sha256(Path(source).read_bytes()):
+    try:
+        content = Path(source).read_bytes()
+    except OSError as error:
+        raise DataError(f"{source} cannot be read: {reason(error)}") from error
+    if steps[-1].sha256 != sha256(content):
         raise DataError(f"{source} is not the file that the last step of {path} wrote; go on with that one")
 
 

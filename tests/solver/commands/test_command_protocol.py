@@ -153,6 +153,8 @@ def test_a_step_goes_on_where_the_last_one_ended(capsys):
         *command,
         *["--input", "people.csv", "--output", "two.csv"],
     )
+    gone = ["--input", "gone.csv", "--output", "two.csv"]
+    refuse(capsys, "gone.csv cannot be read: there is no such file", *command, *gone)
     assert not Path("two.csv").exists()
 
 
