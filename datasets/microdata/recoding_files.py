@@ -129,19 +129,25 @@ class RecodingFile:
         Raises
         ------
         DataError
-            If a code has signs of its own meaning in such a file.
+            If a code has signs of its own meaning in such a file, or blanks at its ends, which it lacks.
         """
         groups: dict[str, list[str]] = {}
         for code, other in becomes.items():
             for one in (code, other):
-                if not one.strip() or any(sign in one for sign in ",:<>") or "-" in code:
+                plain = one.splitlines() == [one] and one.strip() == one
+                if not plain or any(sign in one for sign in ",:<>") or "-" in code:
                     raise DataError(
                         f"the code {one!r} of {attribute!r} cannot stand in a recoding file, where commas, "
-                        "colons and dashes have a meaning; recode it to plain letters and digits first"
+                        "colons, dashes and blanks at the ends have a meaning; recode it to plain letters "
+                        "and digits first"
                     )
             groups.setdefault(other, []).append(code)
+        # A range of numbers takes those with leading zeros, too, which are other codes.
+        alone = any(code.isdecimal() and str(int(code)) != code for code in becomes)
         lines = [
-            RecodingLine(number, other, tuple(_runs(codes)))
+            RecodingLine(
+                number, other, tuple((code, code) for code in codes) if alone else tuple(_runs(codes))
+            )
             for number, (other, codes) in enumerate(groups.items(), start=1)
         ]
         return cls(attribute, f"{attribute}.grc", tuple(lines))
@@ -187,8 +193,8 @@ def _inside(code: str, low: str, high: str) -> bool:
 
 
 def _runs(codes: Sequence[str]) -> Iterator[Range]:
-    """Codes as ranges, where whole numbers without leading zeros follow on each other."""
-    numbers = sorted(int(code) for code in codes if code.isdecimal() and str(int(code)) == code)
+    """Codes as ranges, where whole numbers, which have no leading zeros, follow on each other."""
+    numbers = sorted(int(code) for code in codes if code.isdecimal())
     begin = 0
     for at, number in enumerate(numbers):
         if at + 1 == len(numbers) or numbers[at + 1] != number + 1:

@@ -175,7 +175,17 @@ def test_codes_that_became_several_have_no_file() -> None:
     assert codes_become(before, after, ["x", "y"]) == {"y": {"a": "1", "c": "3"}}
 
 
-@pytest.mark.parametrize("code", ["a,b", "1-2", "x:y", " ", "<M>"])
+@given(
+    st.dictionaries(
+        st.sampled_from(["1", "01", "2", "02", "3", "003", "x y"]), st.sampled_from("ab"), min_size=1
+    )
+)
+def test_codes_with_and_without_zeros_are_told_apart(becomes: dict[str, str]) -> None:
+    Path("made.grc").write_text(RecodingFile.of("x", becomes).text(), encoding="utf-8")
+    assert RecodingFile.read("x", "made.grc").becomes(list(becomes)) == list(becomes.values())
+
+
+@pytest.mark.parametrize("code", ["a,b", "1-2", "x:y", " ", "<M>", "Y ", " y", "a\nb", "a\u2028b"])
 def test_codes_that_a_file_cannot_hold(code: str) -> None:
     with pytest.raises(DataError, match="cannot stand in a recoding file"):
         RecodingFile.of("x", {code: "1"})
