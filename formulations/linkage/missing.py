@@ -42,41 +42,44 @@ class Missing(StrEnum):
 
 
 class Known(NamedTuple):
-    """The known values of an attribute in one file: what a missing one may be."""
+    """What a value of an attribute may be: one of the known values of a file, or for certain a known one.
 
-    mean: float
-    deviation: float
-    lowest: float
-    highest: float
+    Its numbers are arrays, one entry for each value, where it is of several values.
+    """
+
+    mean: FloatArray
+    deviation: FloatArray
+    lowest: FloatArray
+    highest: FloatArray
 
     @classmethod
     def of(cls, values: FloatArray) -> Known:
-        """Of standardised values, shape (rows,), some of them known; NaN where one is missing."""
+        """A missing value: any of standardised values, shape (rows,), some of them known; NaN where not."""
         known: FloatArray = values[~np.isnan(values)]
         mean, deviation = moments(known[:, None]) if known.size > 1 else (known, np.zeros(1))
-        return cls(float(mean[0]), float(deviation[0]), float(known.min()), float(known.max()))
+        return cls(mean[0], deviation[0], known.min(), known.max())
 
-    def differences(self, values: FloatArray, rule: Missing) -> FloatArray:
-        """Of values (NaN stays) to a missing one of this file."""
+    @classmethod
+    def only(cls, values: FloatArray) -> Known:
+        """Values that are known; NaN where one is not."""
+        return cls(values, np.zeros(()), values, values)
+
+    def minus(self, other: Known, rule: Missing) -> FloatArray:
+        """The difference to a value of the other file by a rule; NaN stays.
+
+        A value in the middle of all others has two farthest ones, and no side on which it lies. Whichever of
+        the two is missing, the difference then is the negative one, or for `EXPECTED` the positive one: a
+        quadratic form tells signs apart, and everybody has to come to the same.
+        """
+        centred = self.mean - other.mean
         if rule is Missing.NEAREST:
-            return values * 0.0
+            return centred * 0.0
         if rule is Missing.EXPECTED:
-            centred = values - self.mean
             # Not `hypot`: every machine must come to the same double, as verifiers do.
-            return np.copysign(np.sqrt(centred * centred + self.deviation * self.deviation), centred)
-        low, high = values - self.lowest, values - self.highest
-        return np.where(np.abs(low) >= np.abs(high), low, high)
-
-    def difference(self, other: Known, rule: Missing) -> float:
-        """Of a missing value of this file to a missing one of another."""
-        if rule is Missing.NEAREST:
-            return 0.0
-        if rule is Missing.EXPECTED:
-            centred = self.mean - other.mean
             squares = centred * centred + self.deviation * self.deviation + other.deviation * other.deviation
-            return math.copysign(math.sqrt(squares), centred)
+            return np.copysign(np.sqrt(squares), centred)
         low, high = self.lowest - other.highest, self.highest - other.lowest
-        return low if abs(low) >= abs(high) else high
+        return np.where(np.abs(low) >= np.abs(high), low, high)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,9 +169,9 @@ def missing_differences(
     known = known or KnownValues.of(queries, candidates, attributes)
     for k in attributes.tolist():
         own, other = known.queries[k], known.candidates[k]
-        of_queries[:, k] = other.differences(queries[:, k], rule)
-        of_candidates[:, k] = -own.differences(candidates[:, k], rule)
-        of_both[k] = own.difference(other, rule)
+        of_queries[:, k] = Known.only(queries[:, k]).minus(other, rule)
+        of_candidates[:, k] = own.minus(Known.only(candidates[:, k]), rule)
+        of_both[k] = own.minus(other, rule)
     return MissingDifferences(attributes, of_queries, of_candidates, of_both)
 
 

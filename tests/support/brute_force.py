@@ -80,7 +80,7 @@ def apart(a, b, known, rule):
         return 0.0
     lists = [own if math.isnan(x) else (x,) for x, own in zip((a, b), known, strict=True)]
     if rule == "farthest":
-        return max((x - y for x in lists[0] for y in lists[1]), key=abs)
+        return max((x - y for x in lists[0] for y in lists[1]), key=lambda d: (abs(d), -d))
     means, variances = zip(*(_moments(own) if len(own) > 1 else (own[0], 0.0) for own in lists), strict=True)
     middle = means[0] - means[1]
     return math.copysign(math.sqrt(middle**2 + sum(variances)), middle)

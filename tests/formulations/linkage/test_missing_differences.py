@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.linkage.distances import Differences, Standardisation
-from linkrisk.formulations.linkage.missing import Missing, with_missing
+from linkrisk.formulations.linkage.missing import Missing, missing_differences, with_missing
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
+from linkrisk.solver.certificates.checking import missing as checking
 
 RULES = list(Missing)
 KINDS = list(Differences)
@@ -100,6 +101,23 @@ def test_known_values_alone_standardise():
     np.testing.assert_allclose(
         pair.queries[:, 1], (original[:, 1] - known.mean()) / known.std(ddof=1), rtol=1e-12
     )
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_value_in_the_middle_has_the_sign_that_verifiers_give_it(rule):
+    """2 is the mean of the known values of both files, and as far from the least as from the largest."""
+    queries, candidates = np.array([[0.0], [2.0], [4.0], [np.nan]]), np.array([[2.0], [1.0], [np.nan], [3.0]])
+    found = missing_differences(queries, candidates, np.array([0]), rule)
+    checked = checking.missing_differences(queries[:, 0], range(4), candidates[:, 0], rule.value)
+    np.testing.assert_array_equal(found.of_queries[:, 0], checked.queries)
+    np.testing.assert_array_equal(found.of_candidates[:, 0], checked.candidates)
+    assert found.of_both[0] == checked.both
+    middle = {"nearest": 0.0, "expected": 2.0, "farthest": -2.0}[rule.value]
+    assert found.of_candidates[0, 0] == pytest.approx(middle)
+    known = [tuple(values[~np.isnan(values)].tolist()) for values in (queries, candidates)]
+    sides = (found.of_queries[1, 0], found.of_candidates[0, 0], found.of_both[0])
+    for values, side in zip(((2.0, math.nan), (math.nan, 2.0), (math.nan, math.nan)), sides, strict=True):
+        assert side == pytest.approx(plain.apart(*values, known, rule.value))
 
 
 def test_categories_by_definition():
