@@ -8,9 +8,11 @@ and no fit may claim less.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
+from operator import ge, gt
 from typing import Any
 
 import numpy as np
@@ -34,6 +36,8 @@ FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
 Order = tuple[int, ...]
+Hopeless = Callable[[Fraction], bool]
+"""Whether an order is given up that links no more than this weight."""
 
 _BEFORE_ALL, _BEFORE_OTHERS, _APART = 1e300, 1e200, 4
 
@@ -134,31 +138,51 @@ class _Beginning:
         return self._records.distinct**2 <= len(self._records.candidates)
 
     def grown(self) -> Iterator[Ordered]:
-        """The order of one, and all that come of adding one more to the best, as long as that helps."""
+        """The order of one, and all that come of adding one more to the best, as long as that helps.
+
+        Where the best of all is one that was given up, none that comes of it links enough. So of those given
+        up is counted whether they are: whoever adds the best goes no other way, and must not be asked for
+        more than that leads to.
+        """
         state = np.full(self._records.blocks, -1, dtype=np.int64)
         state[self._records.reached] = 0
         front: Order = ()
         left, weight = [self._first], Fraction(-1)
         while left and (state == 0).any():
-            found = {k: self._settled(state, (*front, k)) for k in left}
-            states = {k: own for k, own in found.items() if own is not None}
-            longer = [self._ordered((*front, k), own) for k, own in states.items()]
+            states = self._open(state, front, left, partial(ge, self._above))
+            if not states:
+                return
+            longer = self._longer(front, states)
             yield from longer
-            best = max(longer, key=lambda ordered: ordered.weight, default=None)
-            if best is None or best.weight <= weight:
+            most = max(ordered.weight for ordered in longer)
+            given_up = [k for k in left if k not in states]
+            states |= self._open(state, front, given_up, partial(gt, most))
+            best = max(self._longer(front, states), key=lambda ordered: ordered.weight)
+            if best.weight <= weight:
                 return
             front, weight, state = best.order, best.weight, states[best.order[-1]]
             left = [k for k in range(self._records.queries.shape[1]) if k not in front]
+
+    def _open(
+        self, before: IndexArray, front: Order, added: Sequence[int], hopeless: Hopeless
+    ) -> dict[int, IndexArray]:
+        """What becomes of blocks when one more is compared, by which one; those given up are left out."""
+        found = {k: self._settled(before, (*front, k), hopeless) for k in added}
+        return {k: own for k, own in found.items() if own is not None}
+
+    def _longer(self, front: Order, states: dict[int, IndexArray]) -> list[Ordered]:
+        """What orders of one more link, in the order of attributes: of equal ones the first is best."""
+        return [self._ordered((*front, k), states[k]) for k in sorted(states)]
 
     def _ordered(self, order: Order, state: IndexArray) -> Ordered:
         linked = np.flatnonzero(state > 0)
         return Ordered(order, self._ranked, linked.size, self._records.weights.total(linked))
 
-    def _settled(self, before: IndexArray, order: Order) -> IndexArray | None:
+    def _settled(self, before: IndexArray, order: Order, hopeless: Hopeless) -> IndexArray | None:
         """What becomes of blocks that are open by an order without its last one (0): see `settle_order`.
 
         Whom an order links, every longer one links; whom it does not as one is nearer, none links.
-        None when neither this order nor a longer one links enough.
+        None as soon as the weight that this order or a longer one may still link is hopeless.
         """
         state, sequence = before.copy(), np.array(order, dtype=np.int64)
         still = self._nearby[before[self._nearby] == 0]
@@ -178,7 +202,7 @@ class _Beginning:
         while still.size:
             in_chunks(still[:part], settle)
             still, part = still[part:], 2 * part
-            if self._records.weights.total(np.flatnonzero(state >= 0)) <= self._above:
+            if hopeless(self._records.weights.total(np.flatnonzero(state >= 0))):
                 return None
         return state
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from fractions import Fraction
 from pathlib import Path
 
 import categorical_cases as mixed
@@ -68,6 +69,24 @@ def test_the_verifier_counts_what_the_search_counts(seed, family, ranked, direct
         row_by_row=True,
     )
     same_as_the_search(make_problem(original, masked, options), ranked)
+
+
+@pytest.mark.parametrize(("family", "ranked"), [("weighted-mean", False), ("owa", True)])
+def test_no_order_is_asked_for_that_the_search_does_not_come_to(family, ranked):
+    """Also where what adds most leads to few, and is given up as it cannot link more than a bound."""
+    asked = 0
+    for seed in range(40):
+        random = np.random.default_rng(seed)
+        original = pd.DataFrame(random.integers(0, 3, size=(9, 3)).astype(float), columns=list("abc"))
+        masked = original + random.choice([-1.0, 0.0, 0.0, 1.0], size=original.shape)
+        options = ProblemOptions(aggregator=family, standardisation=Standardisation.NONE, row_by_row=True)
+        problem = make_problem(original, masked, options)
+        known, rows = orders.best_order(problem.pair, ranked=ranked).weight, verifier_rows(problem)
+        for above in range(int(known)):
+            asked += 1
+            assert best_order(rows, Fraction(above)).weight == known
+        assert best_order(rows, Fraction(int(known))) is None
+    assert asked > 40
 
 
 @pytest.mark.parametrize("aware", [False, True])
