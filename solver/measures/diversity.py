@@ -213,14 +213,14 @@ def _left_out(task: RiskTask) -> tuple[str, ...]:
 
 
 def _ranked(attribute: Attribute, column: pd.Series) -> Codes | None:
-    """Ranks of values that have an order, those of numbers and of ordinal categories; else None."""
+    """Ranks, without a gap, of values that have an order: numbers and ordinal categories; else None."""
     known = column.notna().to_numpy(dtype=bool)
     ranks = np.full(len(column), MISSING, dtype=np.int64)
     if attribute.scale is Scale.ORDINAL and attribute.categories is not None:
         place = {category: at for at, category in enumerate(attribute.categories)}
         codes, values = pd.factorize(column[known])
         places = np.array([place.get(spelled(value), MISSING) for value in values], dtype=np.int64)
-        ranks[known] = places[codes]
+        ranks[known] = np.unique(places, return_inverse=True)[1].reshape(-1)[codes]
         return None if (places == MISSING).any() else ranks
     if attribute.scale not in (None, Scale.NUMERIC):
         return None

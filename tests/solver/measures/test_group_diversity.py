@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from key_tasks import GUIDE_KEYS, key_file, practice_guide
 
+from linkrisk.datasets.microdata.schema import Attribute, Scale
+from linkrisk.solver.measures.diversity import attribute_diversity
 from linkrisk.solver.measures.keys.frequencies import MISSING, column_codes, groups_of
 from linkrisk.solver.measures.keys.group_diversity import entries_of, l_diversity, t_closeness
 
@@ -78,3 +81,14 @@ def test_missing_values_are_not_counted_where_they_have_no_place():
     groups, values = np.array([0, 0, 1, 1, 2]), np.array([0, MISSING, 1, 1, MISSING])
     found = t_closeness(entries_of(groups, values), ordered=True)
     assert found == pytest.approx([2 / 3, 1 / 3, 0.0])
+
+
+@pytest.mark.parametrize("categories", [("poor", "fair", "good"), ("good", "fair", "poor")])
+@pytest.mark.parametrize("two", [("poor", "fair"), ("fair", "good"), ("poor", "good")])
+def test_categories_that_do_not_occur_have_no_place_among_values(categories, two):
+    """Of two values one group has the first alone, the other both: a quarter of each has to move one step."""
+    groups = np.array([0, 0, 1, 1])
+    column = pd.Series([two[0], two[0], *two])
+    schema = Attribute("health", scale=Scale.ORDINAL, categories=categories)
+    _, _, closeness = attribute_diversity(schema, column, groups)
+    assert closeness == pytest.approx([0.25, 0.25, 0.25, 0.25])
