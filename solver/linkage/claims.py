@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.solver.linkage.curves import PrecisionRecall
 from linkrisk.solver.linkage.linker import LearnedLinker
 from linkrisk.solver.linkage.scored_pairs import ScoredPairs
+from linkrisk.solver.linkage.standing import limits
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
-LongArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Claim:
     probability : float or None
         Of a match, where the linker knows it.
     correct : float
-        1 when the claim is right, 0 when it is wrong; among pairs that score alike the share of true ones.
+        1 when the claim is right, 0 when it is wrong; among pairs that tie with it the share of true ones.
     """
 
     query: int
@@ -45,47 +46,46 @@ class Top:
     ----------
     score : float
     place : (int, int)
-        Rows of the first pair that has it.
-    alike : int
-        How many pairs have it.
+        Rows of the first pair that has it; -1 where there is none.
     """
 
     score: float = -np.inf
     place: tuple[int, int] = (-1, -1)
-    alike: int = 0
 
     def or_of(self, other: Top) -> Top:
         """The largest score of these pairs and others."""
         if self.score != other.score:
             return self if self.score > other.score else other
-        if not self.alike:
-            return other
-        first = min(self.place, other.place) if other.alike else self.place
-        return Top(self.score, first, self.alike + other.alike)
+        return Top(self.score, min(self.place, other.place))
 
 
-def top_of(
-    scores: FloatArray, rows: tuple[IndexArray, LongArray], columns: tuple[LongArray, IndexArray]
-) -> Top:
+def top_of(scores: FloatArray, first: IndexArray, candidates: IndexArray) -> Top:
     """The largest score of some kinds of records.
 
     Parameters
     ----------
     scores : ndarray of float64, shape (rows, columns)
-    rows : pair of ndarray of int
-        The first record of each kind of queries, ascending, and how many there are.
-    columns : pair of ndarray of int
-        How many there are of each kind of candidates, and the first of each, ascending.
+    first, candidates : ndarray of int
+        The first record of each kind of queries and of candidates, ascending.
     """
     top = float(scores.max(initial=-np.inf))
     if top == -np.inf:
         return Top()
     row, column = np.nonzero(scores == top)
-    alike = int((rows[1][row] * columns[0][column]).sum())
-    return Top(top, (int(rows[0][row[0]]), int(columns[1][column[0]])), alike)
+    return Top(top, (int(first[row[0]]), int(candidates[column[0]])))
 
 
-def claim_of(linker: LearnedLinker, top: Top, own: FloatArray) -> Claim | None:
+def top_of_pairs(pairs: ScoredPairs) -> Top:
+    """The same of pairs that were scored one by one; all others cannot be matches."""
+    best = np.flatnonzero(pairs.score == pairs.score.max(initial=-np.inf))
+    if not best.size:
+        return Top()
+    query, candidate = pairs.query[best], pairs.candidate[best]
+    first = int(np.lexsort((candidate, query))[0])
+    return Top(float(pairs.score[best[0]]), (int(query[first]), int(candidate[first])))
+
+
+def claim_of(linker: LearnedLinker, top: Top, own: FloatArray, curve: PrecisionRecall) -> Claim | None:
     """The claim that a pair of the largest score is a match; None when no pair can be one.
 
     Parameters
@@ -94,25 +94,17 @@ def claim_of(linker: LearnedLinker, top: Top, own: FloatArray) -> Claim | None:
     top : Top
     own : ndarray of float64, shape (blocks,)
         Scores of the true pairs.
+    curve : PrecisionRecall
+        Where a true pair ties with the largest score, its first point claims all pairs that do.
     """
     if top.score == -np.inf:
         return None
     probability = linker.probabilities(np.array([top.score]))
+    tied = own.max(initial=-np.inf) >= limits(np.array([top.score]))[1][0]
     return Claim(
         query=top.place[0],
         candidate=top.place[1],
         score=top.score,
         probability=None if probability is None else float(probability[0]),
-        correct=int((own == top.score).sum()) / top.alike,
+        correct=float(curve.precision[0]) if tied else 0.0,
     )
-
-
-def claim_of_pairs(linker: LearnedLinker, pairs: ScoredPairs, own: FloatArray) -> Claim | None:
-    """The same of pairs that were scored one by one; all others cannot be matches."""
-    best = np.flatnonzero(pairs.score == pairs.score.max(initial=-np.inf))
-    if not best.size:
-        return None
-    query, candidate = pairs.query[best], pairs.candidate[best]
-    first = int(np.lexsort((candidate, query))[0])
-    top = Top(float(pairs.score[best[0]]), (int(query[first]), int(candidate[first])), best.size)
-    return claim_of(linker, top, own)

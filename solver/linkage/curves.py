@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.solver.linkage.linker import LearnedLinker, Truth, in_chunks
+from linkrisk.solver.linkage.standing import limits
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -22,15 +23,16 @@ _AT_ONCE = 1 << 22
 class PrecisionRecall:
     """What is right among all pairs with at least a given score (Smith 2016, section 6.3).
 
-    Thresholds are the scores of true matches, the only ones where recall changes, in descending order.
+    Thresholds are the scores of true matches, the only ones where recall changes, in descending order; of
+    those that differ by no more than a tie, the least. Whoever ties with a threshold reaches it.
 
     Attributes
     ----------
     thresholds : ndarray of float64, shape (points,)
     correct : ndarray of int, shape (points,)
-        True matches with at least that score (tp).
+        True matches that reach it (tp).
     claimed : ndarray of int, shape (points,)
-        Pairs with at least that score (tp + fp).
+        Pairs that reach it (tp + fp).
     matches : int
         All true matches (tp + fn).
     """
@@ -90,8 +92,15 @@ def precision_recall(own: FloatArray, pairs: Iterable[FloatArray]) -> PrecisionR
 
 
 def thresholds_of(own: FloatArray) -> FloatArray:
-    """The distinct scores of true matches that may be claimed, ascending."""
-    return np.unique(own[own > -np.inf])
+    """From which scores on pairs reach thresholds, ascending: equal sums may differ by rounding."""
+    return limits(_least_of_ties(own)[0])[1]
+
+
+def _least_of_ties(own: FloatArray) -> tuple[FloatArray, IndexArray]:
+    """Scores of true matches that may be claimed, ascending, the least of those that tie; how many do."""
+    scores = np.sort(own[own > -np.inf])
+    begins = np.flatnonzero(limits(scores)[1] > np.concatenate([[-np.inf], scores[:-1]]))
+    return scores[begins], np.diff(np.append(begins, scores.size))
 
 
 def between(thresholds: FloatArray, scores: FloatArray) -> IndexArray:
@@ -102,7 +111,7 @@ def between(thresholds: FloatArray, scores: FloatArray) -> IndexArray:
 
 def curve_of(own: FloatArray, found: IndexArray) -> PrecisionRecall:
     """The curve when the scores of all pairs lie between thresholds like this (`between`)."""
-    thresholds, counts = np.unique(own[own > -np.inf], return_counts=True)
+    thresholds, counts = _least_of_ties(own)
     return PrecisionRecall(
         thresholds=thresholds[::-1],
         correct=np.cumsum(counts[::-1]),

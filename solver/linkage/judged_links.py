@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.solver.linkage.claims import Claim, Top, claim_of, claim_of_pairs
+from linkrisk.solver.linkage.claims import Claim, Top, claim_of, top_of_pairs
 from linkrisk.solver.linkage.curves import (
     PrecisionRecall,
     all_scores,
@@ -79,23 +79,20 @@ def judged_links(
     own = own_of_each[blocks.place]
     seen = see(blocks.with_own(own_of_each), Thresholds.of(thresholds_of(own)))
     evaluation = known or evaluated(blocks.spread(seen.standing), own, truth)
-    return JudgedLinks(evaluation, curve_of(own, seen.counts), claim_of(linker, seen.top, own))
+    found = curve_of(own, seen.counts)
+    return JudgedLinks(evaluation, found, claim_of(linker, seen.top, own, found))
 
 
 def most_probable_claim(linker: LearnedLinker, truth: Truth) -> Claim | None:
     """The pair of largest score; None when no pair can be a match."""
-    own = own_scores(linker, truth)
-    if linker.scored_pairs is not None:
-        return claim_of_pairs(linker, linker.scored_pairs, own)
-    blocks, none = Blocks.of(linker, truth), Thresholds.of(np.empty(0))
-    return claim_of(linker, look(Whole(linker, blocks), blocks.part, none, standings=False).top, own)
+    return judged_links(linker, truth).claim
 
 
 def _of_pairs(linker: LearnedLinker, pairs: ScoredPairs, evaluation: Evaluation, truth: Truth) -> JudgedLinks:
     """What comes of pairs that were scored one by one."""
     own = own_scores(linker, truth)
     curve = precision_recall(own, all_scores(linker, truth))
-    return JudgedLinks(evaluation, curve, claim_of_pairs(linker, pairs, own))
+    return JudgedLinks(evaluation, curve, claim_of(linker, top_of_pairs(pairs), own, curve))
 
 
 @dataclass(frozen=True, eq=False)

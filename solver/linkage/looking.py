@@ -172,7 +172,7 @@ def look(
                 add_standing(found, some, stand(scores, start, part.partners.part(some), part.rivals))
             if thresholds.values.size:
                 count_between(scores, times, part.rivals.times, thresholds, counts)
-            top = top.or_of(top_of(scores, (part.first[rows], times), part.rivals[1:3]))
+            top = top.or_of(top_of(scores, part.first[rows], part.rivals.first))
             if stop():
                 break
         return counts, top

@@ -13,7 +13,7 @@ from linkrisk.formulations.linkage.aggregators import make_aggregator
 from linkrisk.formulations.linkage.pair import make_pair
 from linkrisk.solver.linkage.curves import all_scores, precision_recall
 from linkrisk.solver.linkage.evaluator import Evaluator
-from linkrisk.solver.linkage.judged_links import most_probable_claim
+from linkrisk.solver.linkage.judged_links import judged_links, most_probable_claim
 from linkrisk.solver.linkage.judging import judge
 from linkrisk.solver.linkage.linker import LearnedLinker, Truth
 
@@ -117,6 +117,17 @@ def test_average_precision_of_an_example():
     curve = precision_recall(-judge(linker, truth).distance, all_scores(linker, truth))
     assert curve.average_precision == pytest.approx((1 + 2 / 3 + 3 / 5) / 3)
     assert set(curve.to_dict()) == {"average_precision", "threshold", "precision", "recall"}
+
+
+def test_what_ties_is_claimed_together():
+    """0.1 + 0.2 is a little more than 0.3: sums of the same weights in different orders."""
+    for own, rival in ((0.3, 0.1 + 0.2), (0.1 + 0.2, 0.3)):
+        linker, truth = Given([[own, rival, 0.0], [0.3, 0.1 + 0.2, 0.1]]), Truth.of(np.arange(2), 3)
+        judged = judged_links(linker, truth)
+        assert judged.evaluation.ties.tolist() == [1, 1]
+        assert judged.claim.correct == 0.5
+        assert (judged.curve.correct.tolist(), judged.curve.claimed.tolist()) == ([2], [4])
+        assert judged.curve.thresholds.tolist() == [min(own, 0.1 + 0.2)]
 
 
 @given(cases())
