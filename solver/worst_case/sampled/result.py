@@ -104,14 +104,14 @@ def sampled_answer(
     run, pair = state.run, problem.pair
     stages = stage_limits(state)
     best = min(stages, key=lambda stage: stage.limit)
-    # What is certain may be less: everything but what the samples have lost.
-    most = min(best.limit, run.incumbent.bound)
+    evaluation = run.final
+    # What is certain may be less: everything but what the samples have lost. Or more: what was counted.
+    most = max(min(best.limit, run.incumbent.bound), evaluation.linked_weight)
     count = most_blocks(pair.weight, most) if not whole(pair.weight) else int(most + 1e-6)
-    limits: dict[str, Any] = {limit_key(LINKED): min(count, result.linked_upper_bound)}
+    limits: dict[str, Any] = {limit_key(LINKED): min(max(count, result.linked), result.linked_upper_bound)}
     keys = objective(result.details)
     if keys != LINKED:
-        limits[limit_key(keys)] = plain(most * problem.survey.unit)
-    evaluation = run.final
+        limits[limit_key(keys)] = max(plain(most * problem.survey.unit), result.details[keys[0]])
     details = {
         "confidence": choice.confidence,
         **limits,

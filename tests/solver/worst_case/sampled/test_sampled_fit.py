@@ -11,7 +11,7 @@ import pytest
 from fit_runs import frames
 from pairwise import pairwise
 
-from linkrisk.solver import evaluate, fit
+from linkrisk.solver import evaluate, fit, verify
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.errors import UsageError
@@ -49,6 +49,21 @@ def test_what_it_says_holds(aggregator, ties, direction):
         limit = upper_limit(Design(40, 24), sample["linked_upper_bound"], Fraction(1, 20))
         assert result.linked_confidence_limit == limit
         assert result.interval == (result.linked, limit)
+
+
+@pytest.mark.parametrize("ties", ["strict", "share"])
+def test_no_limit_is_below_what_was_counted(ties):
+    """A stage that was wrong by chance, as most of these may be, is known to be so by the count."""
+    files, wrong = frames(3, 12, 3, noise=0.6), 0
+    files[1].loc[[1, 2]] = files[1].loc[1].to_numpy()
+    for seed in range(12):
+        result = sampled(files, sample=2, samples=1, confidence=0.1, seed=seed, ties=ties, certificate=True)
+        low, high = result.interval
+        assert low <= high
+        assert result.linked <= result.linked_confidence_limit <= result.linked_upper_bound
+        wrong += result.details["sampling"]["stages"][0]["limit"] < low
+        assert verify(result, original=files[0], masked=files[1])
+    assert wrong > 0
 
 
 def test_a_sample_of_all_is_the_whole_file_and_yet_not_called_optimal():
