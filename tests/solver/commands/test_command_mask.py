@@ -280,8 +280,7 @@ def test_what_a_method_reads_is_not_overwritten(method: str, capsys: pytest.Capt
     before = Path("used.csv").read_bytes()
     code, out, err = mask(capsys, "--input", "t.csv", "--method", method, "--output", "./used.csv")
     message = "error: --output ./used.csv would overwrite the --method file: give another name\n"
-    assert (code, out) == (2, "")
-    assert err in (message, "error: the hierarchy of 'code' has no category 'f'; there is: m\n")
+    assert (code, out, err) == (2, "", message)
     assert Path("used.csv").read_bytes() == before
 
 
