@@ -15,6 +15,8 @@ from linkrisk.datasets.masking.choosing import (
     known_values,
 )
 from linkrisk.datasets.masking.local_suppression import LocalSuppression
+from linkrisk.datasets.microdata.formats.delimited import DelimitedDialect
+from linkrisk.datasets.microdata.formats.kinds import Kind, kind_of
 from linkrisk.datasets.microdata.hierarchies import Hierarchy
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.formulations.suppression.counting import OWN_CATEGORY, SAFE, MissingMeaning
@@ -65,13 +67,17 @@ class KeyVariables:
         """
         known_schema = schema_of(schema)
         reading = LocalSuppression(schema=known_schema)
-        source = read_source(data, [reading], None, [name for name in others if name is not None])
+        used = [name for name in others if name is not None]
+        source = read_source(data, [reading], None, used)
         check_records(source.known, source.name)
         if keys is not None:
             names = choose_attributes(source.known, keys, source.name, known_schema)
         else:
             found = chosen_by_default(source.known, source.name, known_schema)
             names = tuple(name for name in found if name not in others)
+        words = _words(source, names)
+        if words:
+            source = read_source(data, [reading], None, [*used, *words])
         known = known_values(source.known, source.known.columns, known_schema)
         for name in others:
             if name is not None and name not in known.columns:
@@ -89,6 +95,14 @@ class KeyVariables:
         if given or self.schema is None:
             return tuple(given)
         return tuple(one for one in self.schema.hierarchies if one.attribute in self.names)
+
+
+def _words(source: Source, names: Sequence[str]) -> list[str]:
+    """Columns of text with missing values: there NA is a category, and only an empty cell is missing."""
+    frame = source.stored.frame
+    if not isinstance(source.stored.dialect, DelimitedDialect):
+        return []
+    return [name for name in names if frame[name].isna().any() and kind_of(frame[name]) is Kind.TEXT]
 
 
 def asked_tables(

@@ -149,3 +149,13 @@ def test_what_cannot_be_asked(asked, message):
 )
 def test_bad_options_are_one_line(options, message, capsys):
     refuse(capsys, message, "unsafe", "--input", "people.csv", *options)
+
+
+def test_a_code_such_as_na_is_a_category(tmp_path):
+    """As of all that is compared as categories: the only one from Namibia is not taken for unknown."""
+    rows = ["NA,m,1", "DE,m,NA", "DE,m,1", ",m,1", ",m,1"]
+    (tmp_path / "people.csv").write_text("\n".join(["country,sex,code", *rows]) + "\n", encoding="utf-8")
+    found = unsafe(tmp_path / "people.csv", keys=["country", "sex"], k=2).before
+    assert (found.by_category["country"], found.records) == ({"NA": 1}, 1)
+    result = suppress(tmp_path / "people.csv", keys=["country", "sex"], k=2)
+    assert result.suppressed["country"] == 1
