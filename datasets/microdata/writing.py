@@ -19,8 +19,11 @@ if TYPE_CHECKING:  # whoever writes a text should not wait for all formats of ta
     from linkrisk.datasets.microdata.formats.base import StoredFile
 
 
-_waiting: ContextVar[list[tuple[str | Path, Path, Path]] | None] = ContextVar("waiting", default=None)
-"""Inside `together`: what a file was called, the file that it is until the end, and what it becomes then."""
+_Waiting = list[tuple[str | Path, Path, Path]]
+"""What a file was called, the temporary file that it is until the end, and what it becomes then."""
+
+_waiting: ContextVar[_Waiting | None] = ContextVar("waiting", default=None)
+"""The files of the outermost `together`."""
 
 
 def write_table(frame: pd.DataFrame, path: str | Path) -> None:
@@ -56,7 +59,7 @@ def contents(stored: StoredFile, path: str | Path) -> dict[Path, bytes]:
 
 
 @contextmanager
-def together() -> Iterator[None]:
+def together() -> Iterator[_Waiting]:
     """Write all files of a block, or none: they take their names at its end, if nothing went wrong.
 
     A block inside another one is a part of it. Devices and pipes are written to as they come.
@@ -66,19 +69,29 @@ def together() -> Iterator[None]:
     DataError
         If a file cannot take its name.
     """
-    if _waiting.get() is not None:
-        yield
+    outer = _waiting.get()
+    if outer is not None:
+        yield outer
         return
-    made: list[tuple[str | Path, Path, Path]] = []
+    made: _Waiting = []
     token = _waiting.set(made)
     try:
-        yield
-        for path, temporary, target in made:
-            _take_name(path, temporary, target)
+        yield made
+        _take_names(made)
     finally:
         _waiting.reset(token)
         for _, temporary, _ in made:
             temporary.unlink(missing_ok=True)
+
+
+def _take_names(made: _Waiting) -> None:
+    for at, (path, temporary, target) in enumerate(made):
+        try:
+            temporary.replace(target)
+        except OSError as error:
+            before = ", ".join(str(one) for one, *_ in made[:at])
+            left = f"written were {before}" if before else "nothing was written"
+            raise DataError(f"cannot write {path}: {reason(error)}; {left}") from error
 
 
 def write_all(files: Mapping[Path, bytes]) -> None:
@@ -123,31 +136,17 @@ def write_whole(path: str | Path, content: str | bytes, *, mode: int = 0o666) ->
 
 
 def _write(path: str | Path, pieces: Iterable[bytes], mode: int) -> None:
-    target, waiting = _target(path), _waiting.get()
-    try:
-        if target.exists() and not stat.S_ISREG(target.stat().st_mode):
-            # Renaming a file onto a device would replace the device itself.
-            with target.open("wb") as device:
-                device.writelines(pieces)
-            return
-        temporary = _temporary(target, pieces, mode)
-    except OSError as error:
-        raise DataError(f"cannot write {path}: {reason(error)}; nothing was written") from error
-    if waiting is not None:
-        waiting.append((path, temporary, target))
-        return
-    try:
-        _take_name(path, temporary, target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
-def _take_name(path: str | Path, temporary: Path, target: Path) -> None:
-    try:
-        temporary.replace(target)
-    except OSError as error:
-        raise DataError(f"cannot write {path}: {reason(error)}; nothing was written") from error
+    target = _target(path)
+    with together() as waiting:
+        try:
+            if target.exists() and not stat.S_ISREG(target.stat().st_mode):
+                # Renaming a file onto a device would replace the device itself.
+                with target.open("wb") as device:
+                    device.writelines(pieces)
+            else:
+                waiting.append((path, _temporary(target, pieces, mode), target))
+        except OSError as error:
+            raise DataError(f"cannot write {path}: {reason(error)}; nothing was written") from error
 
 
 def _target(path: str | Path) -> Path:

@@ -75,9 +75,9 @@ class KeyVariables:
         else:
             found = chosen_by_default(source.known, source.name, known_schema)
             names = tuple(name for name in found if name not in others)
-        words = _words(source, names)
-        if words:
-            source = read_source(data, [reading], None, [*used, *words])
+        text = _text_with_gaps(source, names)
+        if text:
+            source = read_source(data, [reading], None, [*used, *text])
         known = known_values(source.known, source.known.columns, known_schema)
         for name in others:
             if name is not None and name not in known.columns:
@@ -97,7 +97,7 @@ class KeyVariables:
         return tuple(one for one in self.schema.hierarchies if one.attribute in self.names)
 
 
-def _words(source: Source, names: Sequence[str]) -> list[str]:
+def _text_with_gaps(source: Source, names: Sequence[str]) -> list[str]:
     """Columns of text with missing values: there NA is a category, and only an empty cell is missing."""
     frame = source.stored.frame
     if not isinstance(source.stored.dialect, DelimitedDialect):

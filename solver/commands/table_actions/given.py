@@ -76,6 +76,8 @@ def given_table(arguments: argparse.Namespace) -> StoredTable:
     cells, relations = arguments.cells or [], arguments.relations or []
     if bool(arguments.table) == bool(cells):
         raise UsageError("give a table: --table FILE, or --cells FILE (and --relations FILE)")
+    if arguments.apriori is not None and len(arguments.table or cells) > 1:
+        raise UsageError("--apriori is of one table; give each table its own before they are linked")
     if arguments.table:
         return _whole(arguments)
     if arguments.metadata is not None:
@@ -87,8 +89,6 @@ def given_table(arguments: argparse.Namespace) -> StoredTable:
     if len(cells) == 1:
         terms = relations[0] if relations else None
         return open_table(cells[0], terms, by=by, hierarchies=trees, totals=totals, **_rest(arguments))
-    if arguments.apriori is not None:
-        raise UsageError("--apriori is of one table; give each table its own before they are linked")
     return _linked(arguments, list(zip_longest(cells, relations)), by, trees, totals)
 
 
@@ -104,7 +104,7 @@ def _whole(arguments: argparse.Namespace) -> StoredTable:
     if len(files) == 1:
         by = names(arguments.by, "--by")
         return open_table(files[0], by=by, metadata=arguments.metadata, **rest)
-    for option in ("by", "metadata", "apriori"):
+    for option in ("by", "metadata"):
         if getattr(arguments, option):
             raise UsageError(f"--{option} is of one table; leave it out where several are linked")
     return link_tables([open_table(file, **rest) for file in files])

@@ -183,6 +183,16 @@ def test_a_block_that_fails_writes_nothing(tmp_path: Path) -> None:
     assert kept.read_text() == "afterwards as before"
 
 
+def test_what_was_written_before_a_name_that_cannot_be_taken_is_said(tmp_path: Path) -> None:
+    one, two = tmp_path / "a.txt", tmp_path / "b.txt"
+    with pytest.raises(DataError, match=r"^cannot write .*b\.txt: is a directory; written were .*a\.txt$"):  # noqa: PT012, SIM117
+        with together():
+            write_whole(one, "new")
+            write_whole(two, "new")
+            two.mkdir()
+    assert _names(tmp_path) == ["a.txt", "b.txt"]
+
+
 def test_a_name_that_cannot_be_taken(tmp_path: Path) -> None:
     """What became a folder meanwhile."""
     target = tmp_path / "a.txt"

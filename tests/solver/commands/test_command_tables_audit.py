@@ -240,7 +240,7 @@ def test_cells_of_argus_are_linked(capsys):
         ),
         (
             ["--table", "by_size.tab", "--table", "by_age.tab", "--apriori", "a.hst"],
-            "--apriori is of one table; leave it out where several are linked",
+            "--apriori is of one table; give each table its own before they are linked",
         ),
         (
             ["--table", "by_size.tab", "--table", "by_size.tab", "--by", "region"],
