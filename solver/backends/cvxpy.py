@@ -13,6 +13,7 @@ from linkrisk.solver.backends.background import run_in_background
 from linkrisk.solver.backends.base import FloatArray, SolveOptions, Watcher
 from linkrisk.solver.backends.highs_run import highs_options, outcome_of
 from linkrisk.solver.backends.scip import INFINITY, scip_bound, scip_ending, scip_parameters
+from linkrisk.solver.backends.silent_highs import silent_highspy
 from linkrisk.solver.backends.template import Outcome, TemplateBackend
 from linkrisk.solver.run.clock import Clock
 
@@ -87,9 +88,8 @@ class CvxpyBackend(TemplateBackend[BuiltCvxpy]):
     def version(self) -> str:
         """Version of HiGHS, and of CVXPY."""
         import cvxpy
-        import highspy
 
-        return f"{highspy.Highs().version()} (CVXPY {cvxpy.__version__})"
+        return f"{silent_highspy().Highs().version()} (CVXPY {cvxpy.__version__})"
 
     def solver_options(self, options: SolveOptions) -> dict[str, Any]:
         """Options of HiGHS, the time limit left out."""
@@ -111,6 +111,7 @@ class CvxpyBackend(TemplateBackend[BuiltCvxpy]):
         watch: Watcher | None,  # noqa: ARG002
     ) -> Outcome:
         """Let CVXPY call HiGHS."""
+        silent_highspy()
         answer = built.solve(**built.options, time_limit=clock.time_left)
         values = np.array(answer["solution"].col_value)
         return shift(outcome_of(answer["model_status"], answer["info"], values, model), model.constant)

@@ -11,6 +11,7 @@ from linkrisk.formulations.programs.mixed_integer import MilpModel
 from linkrisk.formulations.programs.separation import Cuts
 from linkrisk.solver.backends.base import FloatArray, SolveOptions, Watcher
 from linkrisk.solver.backends.highs_run import SMALLEST_COEFFICIENT, HighsRun, IndexArray, highs_options
+from linkrisk.solver.backends.silent_highs import silent_highspy
 from linkrisk.solver.backends.template import Outcome, TemplateBackend
 from linkrisk.solver.run.clock import Clock
 
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
 
 def load_highs(model: MilpModel) -> highspy.Highs:
     """Make a silent `highspy.Highs` object that holds `model`; `RuntimeError` when HiGHS refuses it."""
-    import highspy
-
+    highspy = silent_highspy()
     rows, columns = model.shape
     highs = highspy.Highs()
     highs.setOptionValue("output_flag", False)
@@ -73,9 +73,7 @@ class HighsBackend(TemplateBackend["highspy.Highs"]):
 
     def version(self) -> str:
         """Version of HiGHS."""
-        import highspy
-
-        return str(highspy.Highs().version())
+        return str(silent_highspy().Highs().version())
 
     def build(self, model: MilpModel, options: SolveOptions) -> highspy.Highs:
         """Pass the model's arrays to HiGHS."""

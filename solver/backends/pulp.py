@@ -14,6 +14,7 @@ from linkrisk.solver.backends.base import FloatArray, SolveOptions, Watcher
 from linkrisk.solver.backends.highs import add_rows
 from linkrisk.solver.backends.highs_run import HighsRun, IndexArray, highs_options
 from linkrisk.solver.backends.pulp_model import PulpModel, make_pulp_model
+from linkrisk.solver.backends.silent_highs import silent_highspy
 from linkrisk.solver.backends.template import Outcome, TemplateBackend
 from linkrisk.solver.run.clock import Clock
 
@@ -48,15 +49,15 @@ class PulpBackend(TemplateBackend[BuiltPulp]):
 
     def version(self) -> str:
         """Version of HiGHS, and of PuLP."""
-        import highspy
         import pulp
 
-        return f"{highspy.Highs().version()} (PuLP {pulp.__version__})"
+        return f"{silent_highspy().Highs().version()} (PuLP {pulp.__version__})"
 
     def build(self, model: MilpModel, options: SolveOptions) -> BuiltPulp:
         """Make PuLP's objects, and let PuLP pass them to HiGHS row by row."""
         import pulp
 
+        silent_highspy()
         built = make_pulp_model(model)
         solver = pulp.HiGHS(msg=False, **highs_options(options))
         solver.createAndConfigureSolver(built.problem)

@@ -19,6 +19,7 @@ from linkrisk.solver.backends.linear.base import (
     LinearStatus,
     Part,
 )
+from linkrisk.solver.backends.silent_highs import silent_highspy
 
 if TYPE_CHECKING:
     import highspy
@@ -111,8 +112,7 @@ class HighsProgram(LinearProgram):
         return np.array(ray) if found else None
 
     def _load(self, model: LinearModel, options: LinearOptions) -> None:
-        import highspy
-
+        highspy = silent_highspy()
         self._highs = highs = highspy.Highs()
         settings = {
             "output_flag": False,
