@@ -30,9 +30,10 @@ def carried(stored: StoredFile, frame: pd.DataFrame, masked: Collection[str]) ->
     Returns
     -------
     StoredFile
-        With all notes on columns that are as they were. Of a masked column the label stays. Where the masked
-        values are codes of the original column, all the rest stays, too; where they are other numbers, the
-        declared missing codes and their labels; where text took the place of numbers, nothing else.
+        With all notes on columns that are as they were. Of a masked column the label stays, and of value
+        labels those of codes that occur: a label without a record tells whom masking has taken out. Where
+        the masked values are other numbers, the declared missing codes stay with their labels; where text
+        took the place of numbers, nothing else. Title and documents of the file stay behind.
     """
     regained = {
         name: _with_numbers(stored.frame[name], frame[name])
@@ -47,14 +48,34 @@ def carried(stored: StoredFile, frame: pd.DataFrame, masked: Collection[str]) ->
         for name in frame.columns
         if name in stored.frame.columns
     }
-    return replace(stored, frame=frame, columns=notes)
+    return replace(stored, frame=frame, columns=notes, dialect=stored.dialect.without_documents())
+
+
+def occurring_only(frame: pd.DataFrame, masked: Collection[str]) -> pd.DataFrame:
+    """A masked table whose categories all occur, and without attributes that were attached to the original.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The masked table.
+    masked : collection of str
+        Columns from whose lists of categories go those that no record has any more.
+    """
+    found = frame.copy()
+    for name in masked:
+        if isinstance(frame[name].dtype, pd.CategoricalDtype):
+            found[name] = frame[name].cat.remove_unused_categories()
+    found.attrs = {}
+    return found
 
 
 def _notes(notes: ColumnNotes, before: pd.Series, after: pd.Series) -> ColumnNotes:
-    if _codes(after) <= _codes(before) | set(notes.value_labels):
-        return notes
+    labels = notes.value_labels
+    kept = {code: labels[code] for code in overlapping(labels, notes.missing)}
+    if (codes := _codes(after)) <= _codes(before) | set(labels):
+        occurring = {code: text for code, text in labels.items() if code in codes or code in kept}
+        return replace(notes, value_labels=occurring)
     if kind_of(before) in _NUMBERS and kind_of(after) in _NUMBERS:
-        kept = {code: notes.value_labels[code] for code in overlapping(notes.value_labels, notes.missing)}
         return replace(notes, value_labels=kept)
     if kind_of(before) is kind_of(after):
         return replace(notes, value_labels=_occurring(notes, after))

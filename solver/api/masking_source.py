@@ -12,6 +12,7 @@ import pandas as pd
 from linkrisk.datasets.masking.base import MaskingMethod
 from linkrisk.datasets.masking.choosing import TABLE
 from linkrisk.datasets.masking.record import check_new, sha256
+from linkrisk.datasets.microdata.carried import occurring_only
 from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.formats.base import StoredFile
 from linkrisk.datasets.microdata.formats.delimited import DelimitedDialect, written_columns
@@ -23,6 +24,8 @@ from linkrisk.datasets.pairs.categorical import listed_categories
 from linkrisk.datasets.public.registry import load
 from linkrisk.solver.api.choices import TableLike
 from linkrisk.solver.run.errors import UsageError
+
+_DOCUMENTS = "title and documents of the file are not carried over: they speak of the original"
 
 _NOT_TEXT = (Kind.LOGICAL, Kind.WHOLE, Kind.NUMBER)
 
@@ -61,12 +64,15 @@ class Source:
         return frame.assign(**{name: without_codes(frame[name], codes) for name, codes in coded.items()})
 
     def with_codes(self, table: pd.DataFrame, masked: Collection[str]) -> pd.DataFrame:
-        """A masked table with the missing codes of the file where they were; other columns are the file's."""
+        """A masked table with the missing codes of the file where they were; other columns are the file's.
+
+        Of columns with lists of categories these hold only what occurs.
+        """
         frame, columns = self.stored.frame, {}
         for name in frame.columns:
             coded = (self.known[name].isna() & frame[name].notna()).to_numpy(dtype=bool)
             columns[name] = with_codes(table[name], frame[name], coded) if name in masked else frame[name]
-        return table.assign(**columns)
+        return occurring_only(table.assign(**columns), masked)
 
     def losses(self, output: str | Path) -> tuple[str, ...]:
         """What a file cannot hold of this table, a sentence each.
@@ -79,8 +85,11 @@ class Source:
         made = writable_format(output)
         made.write(replace(self.stored, frame=self.stored.frame.head(1)), Path(output))
         # Text files keep what is not masked letter by letter.
-        alike = made is DELIMITED and isinstance(self.stored.dialect, DelimitedDialect)
-        return () if alike else made.loses(self.stored)
+        if made is DELIMITED and isinstance(self.stored.dialect, DelimitedDialect):
+            return ()
+        dialect = self.stored.dialect
+        said = () if dialect == dialect.without_documents() else (_DOCUMENTS,)
+        return (*said, *made.loses(self.stored))
 
     def as_written(self, masked: StoredFile, others: Sequence[str], output: str | Path) -> StoredFile:
         """From text to text, take columns that are not masked letter by letter: codes such as 007 stay 007.

@@ -55,6 +55,10 @@ class ColumnNotes:
 class Dialect:
     """How a file was written, so that it can be written back alike; formats with choices have their own."""
 
+    def without_documents(self) -> Dialect:
+        """Leave out the title of the file and all free text in it: they speak of the original."""
+        return self
+
 
 @dataclass(frozen=True, eq=False)
 class StoredFile:

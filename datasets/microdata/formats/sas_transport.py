@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
@@ -62,6 +62,10 @@ class TransportDialect(Dialect):
     version: int = 8
     table: str = "DATASET"
     label: str = ""
+
+    def without_documents(self) -> TransportDialect:
+        """See `Dialect.without_documents`."""
+        return replace(self, label="")
 
 
 class SasTransport(Format):

@@ -60,6 +60,10 @@ class SpssDialect(Dialect):
     label: str = ""
     notes: tuple[str, ...] = ()
 
+    def without_documents(self) -> SpssDialect:
+        """See `Dialect.without_documents`."""
+        return SpssDialect()
+
 
 class Spss(Format):
     """Doubles and text, with labels, missing codes and levels of measurement."""

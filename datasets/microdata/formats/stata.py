@@ -58,6 +58,10 @@ class StataDialect(Dialect):
     version: int = 14
     label: str = ""
 
+    def without_documents(self) -> StataDialect:
+        """See `Dialect.without_documents`."""
+        return StataDialect(self.version)
+
 
 class Stata(Format):
     """Numbers of several sizes and text, with labels; ``.a`` to ``.z`` are missing numbers."""
