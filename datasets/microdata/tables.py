@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.blank_text import without_blanks
 from linkrisk.datasets.microdata.formats.arrow import own_labels, split_labels
 from linkrisk.datasets.microdata.formats.base import ColumnNotes, Dialect
 from linkrisk.datasets.microdata.formats.delimited import written_columns
@@ -69,7 +70,9 @@ class Table:
 
 
 def load_table(table: Any, name: str, text_columns: Sequence[str] = ()) -> Table:
-    """Read a file, or take a frame as it is, with rows numbered from 0 and columns named by text.
+    """Read a file, or take a frame, with rows numbered from 0 and columns named by text.
+
+    Blanks around text cells are stripped, and text of blanks alone is a missing value.
 
     Parameters
     ----------
@@ -92,7 +95,7 @@ def load_table(table: Any, name: str, text_columns: Sequence[str] = ()) -> Table
     if isinstance(table, str | Path):
         stored = read_file(table, text_columns=text_columns)
         return Table(
-            stored.frame,
+            without_blanks(stored.frame),
             str(table),
             stored.labels,
             path=Path(table),
@@ -101,7 +104,7 @@ def load_table(table: Any, name: str, text_columns: Sequence[str] = ()) -> Table
             remarks=stored.remarks,
         )
     if isinstance(table, np.ndarray):
-        return Table(_frame_of(table, name), name)
+        return Table(without_blanks(_frame_of(table, name)), name)
     indexed = isinstance(table, pd.DataFrame)
     if indexed:
         frame, labels = table.reset_index(drop=True), own_labels(table)
@@ -118,7 +121,7 @@ def load_table(table: Any, name: str, text_columns: Sequence[str] = ()) -> Table
     twins = frame.columns[frame.columns.duplicated()]
     if len(twins):
         raise DataError(f"{name} has two columns named {twins[0]!r}; rename one of them")
-    return Table(frame, name, labels, indexed)
+    return Table(without_blanks(frame), name, labels, indexed)
 
 
 def _frame_of(values: npt.NDArray[Any], name: str) -> pd.DataFrame:

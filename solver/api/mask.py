@@ -248,7 +248,7 @@ def mask_source(
         table=masked,
         steps=steps,
         seed=used if any(step.method.chance for step in steps) else None,
-        **_columns(source.stored.frame, masked, steps, kept),
+        **_columns(source.plain, masked, steps, kept),
         source=source,
         strata=tuple(strata),
     )

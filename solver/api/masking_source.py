@@ -12,6 +12,7 @@ import pandas as pd
 from linkrisk.datasets.masking.base import MaskingMethod
 from linkrisk.datasets.masking.choosing import TABLE
 from linkrisk.datasets.masking.record import check_new, sha256
+from linkrisk.datasets.microdata.blank_text import without_blanks
 from linkrisk.datasets.microdata.carried import occurring_only
 from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.formats.base import StoredFile
@@ -57,9 +58,14 @@ class Source:
         return None if content is None else sha256(content)
 
     @cached_property
+    def plain(self) -> pd.DataFrame:
+        """The table without blanks around text; text of blanks alone is a missing value."""
+        return without_blanks(self.stored.frame)
+
+    @cached_property
     def known(self) -> pd.DataFrame:
         """The table with missing values in the place of codes that its file itself declares missing."""
-        frame = self.stored.frame
+        frame = self.plain
         coded = {name: notes.missing for name, notes in self.stored.columns.items() if notes.missing}
         return frame.assign(**{name: without_codes(frame[name], codes) for name, codes in coded.items()})
 
@@ -68,10 +74,12 @@ class Source:
 
         Of columns with lists of categories these hold only what occurs.
         """
-        frame, columns = self.stored.frame, {}
+        frame, columns = self.plain, {}
         for name in frame.columns:
             coded = (self.known[name].isna() & frame[name].notna()).to_numpy(dtype=bool)
-            columns[name] = with_codes(table[name], frame[name], coded) if name in masked else frame[name]
+            columns[name] = (
+                with_codes(table[name], frame[name], coded) if name in masked else self.stored.frame[name]
+            )
         return occurring_only(table.assign(**columns), masked)
 
     def losses(self, output: str | Path) -> tuple[str, ...]:

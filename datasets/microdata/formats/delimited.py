@@ -9,12 +9,14 @@ from pathlib import Path
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.blank_text import without_blanks
 from linkrisk.datasets.microdata.formats.base import Dialect, Format, StoredFile, parts
 from linkrisk.datasets.microdata.formats.delimited_numbers import read_numbers
 from linkrisk.datasets.microdata.formats.delimited_shape import (
     DELIMITERS,
     check_shape,
     delimiter_of,
+    stripped,
     without_end,
 )
 from linkrisk.datasets.microdata.formats.delimited_values import (
@@ -72,9 +74,10 @@ class Delimited(Format):
         """Read a text file (see `Format.read`).
 
         Numbers are read to the nearest double, so that a file written by `write` comes back bit for bit.
-        Empty cells and the usual marks (NA, NaN, null, ...) are missing values; in `text_columns` NA is a
-        name like others and only an empty cell is missing. A column in which a cell is written with leading
-        zeros, a leading plus or more than 15 digits without a decimal sign holds codes, and stays text.
+        Blanks around a cell do not count, unless it is in quotes. Empty cells and the usual marks (NA, NaN,
+        null, ...) are missing values; in `text_columns` NA is a name like others and only an empty cell is
+        missing. A column in which a cell is written with leading zeros, a leading plus or more than 15 digits
+        without a decimal sign holds codes, and stays text.
         """
         numbers = read_numbers(path, text_columns)
         if numbers is not None:
@@ -111,8 +114,9 @@ class Delimited(Format):
         holds = Holds.LOGICAL | Holds.WIDE | Holds.ZONES  # all dates are text here
         frame = stored.frame
         texts = [name for name in frame.columns if kind_of(frame[name]) in (Kind.TEXT, Kind.MIXED)]
-        marks = [name for name in texts if frame[name].isin(MISSING_MARKS).any()]
-        numbers = [name for name in texts if reads_as_numbers(frame[name])]
+        plain = without_blanks(frame[texts])
+        marks = [name for name in texts if plain[name].isin(MISSING_MARKS).any()]
+        numbers = [name for name in texts if reads_as_numbers(plain[name])]
         said = losses(stored, holds)
         said += sentence(marks, "text such as 'NA' comes back as a missing value")
         said += sentence(numbers, "text that looks like numbers or True and False comes back as such")
@@ -141,6 +145,7 @@ def dialect_for(dialect: Dialect, path: Path) -> DelimitedDialect:
 def _opened(path: Path) -> tuple[str, list[str], DelimitedDialect]:
     text, encoding = decode(path.read_bytes(), path)
     delimiter = delimiter_of(text, path.suffix.lower())
+    text = stripped(text, delimiter)
     header = check_shape(text, delimiter, path)
     end = "\r\n" if "\r\n" in text[: text.find("\n") + 1] else "\n"
     return without_end(text), header, DelimitedDialect(delimiter, encoding, ".", end, path.suffix.lower())

@@ -73,6 +73,18 @@ def without_end(text: str) -> str:
     return text.rstrip("\r\n") + "\n"
 
 
+def stripped(text: str, delimiter: str) -> str:
+    """A text without blanks around its cells; those inside of quotes stay, and so do lines of blanks."""
+    blank = r"[ \u00a0]" if delimiter == "\t" else r"[ \t\u00a0]"
+    edge = rf"[{re.escape(delimiter)}\r\n]"
+    if re.search(rf"{blank}(?:{edge}|\Z)|(?:{edge}|\A){blank}", text) is None:
+        return text
+    begins = rf"(?:(?<={edge})|\A)"
+    line = rf"(?:(?<=[\r\n])|\A){blank}++(?=[\r\n]|\Z)"
+    cell = rf'{begins}{blank}*+("(?:[^"]++|"")*+")|({line})|{blank}++(?={edge}|\Z)|{begins}{blank}++'
+    return re.sub(cell, lambda found: found[1] or found[2] or "", text)
+
+
 def check_shape(text: str, delimiter: str, path: Path) -> list[str]:
     """Check the header and the length of every row: pandas pads short rows and renames twins silently.
 

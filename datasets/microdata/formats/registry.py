@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.blank_text import without_blanks
 from linkrisk.datasets.microdata.formats.argus import Argus
 from linkrisk.datasets.microdata.formats.base import Format, StoredFile
 from linkrisk.datasets.microdata.formats.delimited import Delimited
@@ -103,8 +104,8 @@ def read_file(path: str | Path, *, text_columns: Sequence[str] = ()) -> StoredFi
 
 
 def read_table(path: str | Path, *, text_columns: Sequence[str] = ()) -> pd.DataFrame:
-    """The table of a file of any format (see `read_file`)."""
-    return read_file(path, text_columns=text_columns).frame
+    """The table of a file of any format (see `read_file`), without blanks around its cells."""
+    return without_blanks(read_file(path, text_columns=text_columns).frame)
 
 
 def _check_readable(path: Path, made: Format) -> None:
