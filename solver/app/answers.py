@@ -8,6 +8,7 @@ from typing import Any
 
 from linkrisk.solver.app.run_folder import Run, State
 from linkrisk.solver.report.formats import count, percent
+from linkrisk.solver.run.counts import MINUS
 
 _STATES = {
     State.WAITING: "waits for the runs before it",
@@ -100,6 +101,8 @@ def _found(run: Run, result: Any) -> str:
         return _proven(result) if "verified" in result else _protected(result)
     if kind == "mask":
         return "The masked file is there"
+    if kind in _SAID and isinstance(result, Mapping):
+        return _SAID[kind](result)
     if kind == "sweep" and isinstance(result, Mapping):
         front = sum(one.get("pareto") == "on the front" for one in result.get("runs", []))
         return f"{count(result['maskings'])} maskings, {count(front)} of them on the front"
@@ -166,3 +169,65 @@ def finding_text(finding: Mapping[str, Any] | None) -> str:
     ]
     between = f" ({shown[1]} to {shown[2]})" if len(shown) == 3 and shown[1] != shown[2] else ""
     return shown[0] + between
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How far the number of a run is from that of the first one.
+
+    Attributes
+    ----------
+    words : str
+    judgement : str
+        ``good`` or ``bad`` for whoever releases the file; empty where it is neither.
+    """
+
+    words: str
+    judgement: str
+
+
+def difference(first: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> Difference | None:
+    """What a number differs by, and whether that is better; None where there are not two numbers."""
+    from linkrisk.solver.report.formats import decimals, significant
+
+    if not (first and other) or first.get("value") is None or other.get("value") is None:
+        return None
+    by = other["value"] - first["value"]
+    if by == 0.0:
+        return Difference("the same", "")
+    share = other.get("unit") == "share"
+    size = f"{decimals(abs(100.0 * by), 1)} points" if share else significant(abs(by))
+    sign, worse = ("+", "higher") if by > 0 else (MINUS, "lower")
+    if other["worse"] == "neither":
+        return Difference(f"{sign}{size}", "")
+    judgement = ("worse", "bad") if other["worse"] == worse else ("better", "good")
+    return Difference(f"{sign}{size}: {judgement[0]}", judgement[1])
+
+
+def _linked(result: Mapping[str, Any]) -> str:
+    """What a linker links, and what guesses among equal scores add."""
+    share, matched = percent(result["linked"], result["records"]), result.get("one_to_one")
+    most = f"{count(result['linked'])} of {count(result['records'])} records ({share})"
+    said, expected = f"{result['method']} re-identifies {most}", result["expected_links"]
+    if expected > result["linked"]:
+        said += f"; with guesses among equals {count(round(expected, 1))}"
+    return said if not matched else f"{said}; one to one, {count(matched['correct'])} are right"
+
+
+def _unsafe(result: Mapping[str, Any]) -> str:
+    """How many records have an unsafe combination."""
+    unsafe = result["before"]["records"]
+    share = percent(unsafe, result["records"])
+    by = f", counted in the population by {result['weight']}" if result["weight"] else ""
+    return f"{count(unsafe)} of {count(result['records'])} records ({share}) have an unsafe combination{by}"
+
+
+def _suppressed(result: Mapping[str, Any]) -> str:
+    """What was taken out."""
+    from linkrisk.solver.report.content.suppression.build import suppression_document
+
+    head = suppression_document(result).headline
+    return f"{head.verdict} {head.worst}".strip()
+
+
+_SAID = {"link": _linked, "unsafe": _unsafe, "suppress": _suppressed}

@@ -20,8 +20,10 @@ from linkrisk.solver.app.project import OWN, Project, read_json
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST, ROWS = 20_000, 200
-"""Records that are masked, and records that are shown."""
+    from linkrisk.datasets.microdata.schema import Schema
+
+MOST, ROWS, BARS = 20_000, 200, 12
+"""Records that are masked, records that are shown, and bars of a distribution."""
 
 
 async def preview(project: Project, file: str, methods: Sequence[str]) -> dict[str, Any]:
@@ -31,8 +33,10 @@ async def preview(project: Project, file: str, methods: Sequence[str]) -> dict[s
     -------
     dict
         ``records`` that were masked, of ``all``; ``does``: a sentence per method; ``columns``: for each
-        masked column its ``name``, the share of values ``changed``, and for numbers the mean absolute change
-        in standard deviations (``moved``); ``rows``: for each record [before, after] per column. Or
+        masked column its ``name``, the share of values ``changed``, for numbers the mean absolute change in
+        standard deviations (``moved``), and its ``distribution``: [category or range, share of records
+        before, after]; ``rows``: for each record [before, after] per column; ``linked``: the share of
+        records whose nearest masked record is their own, or ``not_linked``: why that was not counted. Or
         ``error``.
     """
     target = project.folder / OWN / "tmp" / f"preview-{secrets.token_hex(8)}.json"
@@ -91,6 +95,7 @@ def _tried(file: str, spelled: list[str]) -> dict[str, Any]:
         "as_is": list(result.as_is),
         "left_alone": dict(result.left_alone),
         "rows": shown,
+        **_linked(before, after, next((one.schema for one in methods if one.schema is not None), None)),
     }
 
 
@@ -107,7 +112,45 @@ def _change(name: str, before: pd.Series, after: pd.Series) -> dict[str, Any]:
         "changed": float((~same).mean()),
         "moved": moved if moved == moved else None,
         "different": [int(before.nunique()), int(after.nunique())],
+        "distribution": _distribution(before, after),
     }
+
+
+def _distribution(before: pd.Series, after: pd.Series) -> list[list[Any]]:
+    """Shares of the records by category, or by range of a number, before and after."""
+    import numpy as np
+    import pandas as pd
+
+    from linkrisk.solver.app.looking import shown_value
+
+    both = pd.concat([before, after])
+    if pd.api.types.is_numeric_dtype(both) and both.nunique() > BARS:
+        edges = np.histogram_bin_edges(both.dropna().astype(float), BARS)
+        counts = [np.histogram(one.dropna().astype(float), edges)[0] / len(one) for one in (before, after)]
+        ends = [f"{edge:.4g}" for edge in edges]
+        return [
+            [f"{ends[at]} to {ends[at + 1]}", float(old), float(new)]
+            for at, (old, new) in enumerate(zip(*counts, strict=True))
+        ]
+    shares = pd.concat([one.value_counts() / len(one) for one in (before, after)], axis=1).fillna(0.0)
+    most = shares.sum(axis=1).sort_values(ascending=False, kind="stable").index[:BARS]
+    return [[shown_value(name), *map(float, shares.loc[name])] for name in most]
+
+
+def _linked(before: pd.DataFrame, after: pd.DataFrame, schema: Schema | None) -> dict[str, Any]:
+    """What linking each record to the nearest masked one gets right, identical candidates sharing a link."""
+    from linkrisk.formulations.linkage.pair import Ties
+    from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+    from linkrisk.solver.linkage.baselines import euclidean_form
+    from linkrisk.solver.linkage.evaluator import Evaluator
+    from linkrisk.solver.run.errors import INPUT_ERRORS
+
+    options = ProblemOptions(row_by_row=True, drop_constant=True, ties=Ties.SHARE, schema=schema)
+    try:
+        pair = make_problem(before, after, options).pair
+    except INPUT_ERRORS as error:
+        return {"not_linked": str(error)}
+    return {"linked": float(Evaluator(pair).weight(euclidean_form(pair))) / pair.blocks}
 
 
 def _pair(before: Any, after: Any) -> list[str]:

@@ -101,12 +101,22 @@ def build(state: State, said: str) -> None:
     from nicegui.server import Server
 
     from linkrisk.solver.app import downloads
-    from linkrisk.solver.app.pages import compare, data, file_view, masking, new_run, one_run, runs, tables
+    from linkrisk.solver.app.pages import (
+        compare,
+        data,
+        file_view,
+        masking,
+        new_run,
+        one_run,
+        runs,
+        suppressing,
+        tables,
+    )
 
     app.add_middleware(Guard, access=state.access)
     ui.add_css((Path(__file__).parent / "style.css").read_text(encoding="utf-8"), shared=True)
     downloads.register(state)
-    for module in (compare, data, file_view, masking, new_run, one_run, runs, tables):
+    for module in (compare, data, file_view, masking, new_run, one_run, runs, suppressing, tables):
         module.register(state)
 
     async def keep_queue() -> None:

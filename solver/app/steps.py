@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from linkrisk.datasets.masking.registry import METHODS
+from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.solver.app.project import MASKED, RUNS
 from linkrisk.solver.app.run_folder import CERTIFICATE, RECORD, REPORT, RESULT, VERIFICATION, Run
 from linkrisk.solver.app.run_queue import Queue
@@ -29,6 +30,8 @@ class Question:
     seconds : float
         Time limit.
     seed : int
+    attributes : tuple of str
+        What an intruder may know; empty for all common columns, or what the schema says.
     identifier : str
         The column that says who is who; empty for row by row, or what the schema says.
     ties : str
@@ -37,6 +40,10 @@ class Question:
         Share of records that may be re-identified, for the verdict of `risk`.
     certificate : bool
         Whether `fit` proves its bound for others, and `verify` checks it.
+    linker : str
+        The method of `link`.
+    one_to_one : str
+        How `link` also matches all records at once; empty where it does not.
     """
 
     original: str = ""
@@ -45,10 +52,13 @@ class Question:
     aggregator: str = "all"
     seconds: float = 120.0
     seed: int = 0
+    attributes: tuple[str, ...] = ()
     identifier: str = ""
     ties: str = "strict"
     tolerated: float = 0.05
     certificate: bool = False
+    linker: str = "prl"
+    one_to_one: str = ""
 
     @property
     def files(self) -> list[str]:
@@ -57,8 +67,14 @@ class Question:
             *(["--original", self.original] if self.original else []),
             *(["--masked", self.masked] if self.masked else []),
             *(["--schema", self.schema] if self.schema else []),
+            *self.compared,
             *(["--id", self.identifier] if self.identifier else []),
         ]
+
+    @property
+    def compared(self) -> list[str]:
+        """The arguments that name the attributes."""
+        return ["--attributes", shown_names(self.attributes, ",")] if self.attributes else []
 
     @property
     def inputs(self) -> dict[str, str]:
@@ -120,9 +136,24 @@ def sweep_steps(question: Question, methods: Sequence[str], folder: str) -> list
     """`sweep`: one file, masked in many ways."""
     files = ["--original", question.original, *(["--schema", question.schema] if question.schema else [])]
     asked = [word for method in methods for word in ("--method", method)]
-    options = ["--aggregator", question.aggregator, *question.run_options]
+    options = [*question.compared, "--aggregator", question.aggregator, *question.run_options]
     kept = ["--folder", f"{folder}/maskings", *_written(folder)]
     return [["sweep", *files, *asked, *options, *kept]]
+
+
+def link_steps(question: Question, folder: str) -> list[list[str]]:
+    """`link`: a linker that learns without the truth, judged by it."""
+    how = ["--method", question.linker, *question.files, "--ties", question.ties]
+    how += ["--one-to-one", question.one_to_one] if question.one_to_one else []
+    return [["link", *how, "--seed", str(question.seed), "--json", f"{folder}/{RESULT}"]]
+
+
+def add_link(queue: Queue, question: Question) -> list[Run]:
+    """Ask what another linker links."""
+    run = queue.folder("link")
+    steps = link_steps(question, f"{RUNS}/{run.name}")
+    title = f"{pair_title(question)} linked by {question.linker}"
+    return [queue.add("link", title, steps, run=run, inputs=question.inputs)]
 
 
 def add_sweep(queue: Queue, question: Question, methods: Sequence[str]) -> list[Run]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from nicegui import ui
 
-from linkrisk.solver.app.answers import Interval, finding_text, findings_of, interval_of
+from linkrisk.solver.app.answers import Interval, difference, finding_text, findings_of, interval_of
 from linkrisk.solver.app.pages import layout
 from linkrisk.solver.app.run_folder import Run, runs_of
 from linkrisk.solver.app.state import State
@@ -15,6 +16,9 @@ from linkrisk.solver.app.vega import VegaChart
 from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.gallery import draw
 from linkrisk.solver.report.formats import percent
+
+_BETTER = {"higher": "lower", "lower": "higher", "neither": "–"}
+"""Which way a number is better for whoever releases the file, by which way it gets worse."""
 
 
 def register(state: State) -> None:
@@ -66,9 +70,28 @@ def _show(runs: Sequence[Run]) -> None:
     keys = list(dict.fromkeys(key for one in found for key in one))
     if keys:
         layout.text("h2", "Every measure")
-        with layout.table(("Measure", "What", *(run.name for run in runs))):
-            for measure, words in keys:
-                layout.row((measure, words, *(finding_text(one.get((measure, words))) for one in found)))
+        first = runs[0].name
+        layout.text(
+            "p",
+            f"Below each number of another run, its difference from {first}: better and worse are said for "
+            "whoever releases the file.",
+            "quiet small",
+        ).set_visibility(len(runs) > 1)
+        with layout.table(("Measure", "What", "Better", *(run.name for run in runs))):
+            for key in keys:
+                _measured(key, [one.get(key) for one in found])
+
+
+def _measured(key: tuple[str, str], findings: Sequence[Mapping[str, Any] | None]) -> None:
+    """The row of a number: which way it is better, and how far that of each run is from the first one's."""
+    worse = next((one["worse"] for one in findings if one is not None), "neither")
+
+    def cell(at: int) -> None:
+        layout.text("div", finding_text(findings[at]))
+        if at and (said := difference(findings[0], findings[at])) is not None:
+            layout.text("div", said.words, f"small {said.judgement}")
+
+    layout.row((*key, _BETTER[worse], *(partial(cell, at) for at in range(len(findings)))))
 
 
 def _side_by_side(runs: Sequence[Run], intervals: Sequence[Interval]) -> Chart | None:

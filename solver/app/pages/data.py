@@ -97,6 +97,7 @@ def _actions(name: str) -> None:
     with ui.element("div").classes("lines").style("margin: 0"):
         ui.link("Look", layout.address("/file", name=name))
         ui.link("Mask", layout.address("/mask", name=name))
+        ui.link("Suppress", layout.address("/suppress", name=name))
         ui.link("Check a pair", layout.address("/new", original=name))
         ui.link("Make a table", layout.address("/tables", microdata=name))
 

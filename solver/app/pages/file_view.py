@@ -89,6 +89,7 @@ class _Columns:
             _to("Mask this file", "flat", "/mask", name=name)  # records may have such columns, too
             return
         _to("Mask this file", "filled", "/mask", name=name)
+        _to("Count or suppress unsafe combinations", "outlined", "/suppress", name=name)
         _to("Check a pair with it", "outlined", "/new", original=name)
         _to("Make a table of it", "outlined", "/tables", microdata=name)
 

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import MISSING, Field
 from functools import partial
 from typing import Any
 
 from nicegui import ui
 
+from linkrisk.datasets.masking.base import Option
 from linkrisk.datasets.masking.registry import METHODS
 from linkrisk.datasets.masking.spelled import masking_method
+from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.solver.app.pages import layout
 from linkrisk.solver.app.pages.reading import when_read
+from linkrisk.solver.app.pages.table_fields import several
 from linkrisk.solver.app.preview import preview
 from linkrisk.solver.app.project import Project
 from linkrisk.solver.app.state import State
 from linkrisk.solver.app.steps import add_mask, spelled_method
 from linkrisk.solver.report.formats import count, percent, significant
 from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError
+
+_COLUMNS = ("A,B", "COLUMN")
+"""What the values of parameters are called that name columns, several or one."""
 
 SHOWN = 12
 """Rows of the preview, and columns of these."""
@@ -36,14 +43,15 @@ def register(state: State) -> None:
                 ui.link("Data", "/")
                 return
             # an error would only be seen when a run has failed
-            when_read(state, name, lambda _: _Form(state, name).show())
+            when_read(state, name, lambda found: _Form(state, name, found).show())
 
 
 class _Form:
     """A method, its parameters, and those that were added before it."""
 
-    def __init__(self, state: State, name: str) -> None:
+    def __init__(self, state: State, name: str, found: Mapping[str, Any]) -> None:
         self._state, self._name = state, name
+        self._columns = [str(one["name"]) for one in found["columns"]]
         self._method = "microaggregation"
         self._values: dict[str, str | bool] = {}
         self._before: list[str] = []
@@ -97,6 +105,9 @@ class _Form:
         if option.parse is None:
             ui.checkbox(option.help, on_change=lambda event: self._set(key, bool(event.value))).mark(key)
             return
+        if option.metavar in _COLUMNS and not option.repeated:
+            self._columns_of(key, option)
+            return
         needed = field.default is MISSING and field.default_factory is MISSING
         default = "" if needed or field.default in (None, (), MISSING) else str(field.default)
         label = f"{key} ({option.metavar})" + (", needed" if needed else "")
@@ -105,6 +116,25 @@ class _Form:
         ).mark(key)
         several = "; several with ; between them" if option.repeated else ""
         layout.text("div", option.help + several, "quiet small")
+
+    def _columns_of(self, key: str, option: Option) -> None:
+        """The field of a parameter that names columns: they are chosen, not typed."""
+        if option.metavar == _COLUMNS[0]:
+            several(
+                key,
+                self._columns,
+                (),
+                lambda names: self._set(key, shown_names(names, ",") if names else ""),
+                "",
+            ).mark(key)
+        else:
+            ui.select(
+                {"": "none", **{name: name for name in self._columns}},
+                value="",
+                label=key,
+                on_change=lambda event: self._set(key, event.value),
+            ).mark(key)
+        layout.text("div", option.help, "quiet small")
 
     def _set(self, key: str, value: str | bool) -> None:
         self._values[key] = value
@@ -183,6 +213,15 @@ def _show_preview(found: dict[str, Any]) -> None:
                 (one["name"], percent(one["changed"], 1.0), moved, f"{count(before)} → {count(after)}"),
                 (1, 2, 3),
             )
+    layout.text("p", _estimate(found))
+    layout.text("h3", "Distributions, before and after")
+    with layout.text("p", "", "quiet small"):
+        for words, kind in (("the original", "before"), ("masked", "after")):
+            ui.element("span").classes(f"legend share {kind}")
+            layout.text("span", f"{words}  ")
+    with ui.element("div").classes("distributions"):
+        for one in found["columns"][:SHOWN]:
+            _distribution(one)
     kept = [*found["as_is"]]
     if kept:
         layout.text("p", f"Not masked: {', '.join(kept)}.", "quiet small")
@@ -191,6 +230,30 @@ def _show_preview(found: dict[str, Any]) -> None:
     with layout.table(names):
         for record in found["rows"][:SHOWN]:
             layout.row([partial(_pair, pair) for pair in record[:SHOWN]])
+
+
+def _estimate(found: Mapping[str, Any]) -> str:
+    """What an intruder without any skill gets right, as a first idea of the risk."""
+    if "not_linked" in found:
+        return f"The risk was not estimated: {found['not_linked']}."
+    return (
+        "Linking each of these records to its nearest masked one, with equal weights of all columns and a "
+        f"guess among equals, is right for {percent(found['linked'], 1.0)}. The worst case is not below "
+        "that: check the pair after masking."
+    )
+
+
+def _distribution(column: Mapping[str, Any]) -> None:
+    """Bars of a column, the original above the masked one."""
+    most = max((max(old, new) for _, old, new in column["distribution"]), default=0.0)
+    with ui.element("figure").classes("distribution"):
+        layout.text("figcaption", column["name"])
+        for label, old, new in column["distribution"]:
+            layout.text("div", label or "(missing)", "label small quiet")
+            with ui.element("div").props(f'role=img aria-label="{percent(old, 1.0)}, {percent(new, 1.0)}"'):
+                for share, kind in ((old, "before"), (new, "after")):
+                    width = 100.0 * share / most if most else 0.0
+                    ui.element("div").classes(f"share {kind}").style(f"width: {width:.1f}%")
 
 
 def _pair(pair: list[str]) -> None:

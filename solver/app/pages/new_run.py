@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,15 +10,19 @@ from nicegui import ui
 
 from linkrisk.datasets.masking.registry import METHODS
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS
+from linkrisk.solver.app.looking import look
 from linkrisk.solver.app.pages import layout
+from linkrisk.solver.app.pages.table_fields import several
 from linkrisk.solver.app.run_folder import spelled
 from linkrisk.solver.app.state import State
 from linkrisk.solver.app.steps import (
     Question,
     add_fit,
+    add_link,
     add_risk,
     add_sweep,
     fit_steps,
+    link_steps,
     risk_steps,
     sweep_steps,
 )
@@ -27,9 +32,23 @@ KINDS = {
     "fit": "Worst case: the attack that re-identifies most records, and a bound for all others",
     "risk": "All measures of the release, in one table with one verdict",
     "sweep": "What protection costs: mask the original in many ways",
+    "link": "Another linker, which learns without the truth: what it re-identifies",
 }
+_SEARCHES = ("fit", "risk", "sweep")
+LINKER_WORDS = {
+    "prl": "probabilistic, of Fellegi and Sunter",
+    "dbrl": "nearest record, equal weights",
+    "owa": "representatives by OWA operators",
+    "sugeno": "representatives by Sugeno integrals",
+    "pca": "first principal component",
+    "zscore": "sum of standardised values",
+    "random": "by chance, for comparison",
+}
+"""Linkers that need no records to be trained on."""
+
 EMBEDDED = ""
 ALIGNED = "row by row, or by the record id of the schema"
+MATCHINGS = {"": "no", "hungarian": "the best matching of all", "greedy": "the best pairs first"}
 
 
 def register(state: State) -> None:
@@ -65,9 +84,19 @@ class _Form:
                 masked.bind_visibility_from(self, "_kind", lambda kind: kind != "sweep")
                 schemas = {"": "none", **{name: name for name in self._state.project.schemas}}
                 self._schema = self._select("Schema", schemas, question.schema, "schema")
-                self._text(
-                    "Column that identifies the records", "", "identifier", ALIGNED
-                ).bind_visibility_from(self, "_kind", lambda kind: kind != "sweep")
+                self._identifier = self._select(
+                    "Column that identifies the records", {"": ALIGNED}, "", "identifier"
+                )
+                self._identifier.bind_visibility_from(self, "_kind", lambda kind: kind != "sweep")
+            self._attributes = several(
+                "Attributes that an intruder may know",
+                (),
+                (),
+                lambda names: self._set("attributes", names),
+                "without any: those of the schema, or all common columns",
+            )
+            self._attributes.style("width: 100%").mark("attributes")
+            self._wrong = layout.text("p", "", "bad").props("role=alert")
         with (
             ui.element("div")
             .classes("panel")
@@ -84,14 +113,21 @@ class _Form:
             layout.text("h2", "Search")
             with ui.element("div").classes("fields"):
                 families = {"all": "all families", **{name: name for name in AGGREGATORS}}
-                self._select("Family of distances", families, question.aggregator, "aggregator")
-                self._number("Time limit in seconds", question.seconds, "seconds", 1)
+                self._only(
+                    _SEARCHES,
+                    self._select("Family of distances", families, question.aggregator, "aggregator"),
+                    self._number("Time limit in seconds", question.seconds, "seconds", 1),
+                )
+                linkers = {name: f"{name}: {words}" for name, words in LINKER_WORDS.items()}
+                self._only(
+                    ("link",),
+                    self._select("Linker", linkers, question.linker, "linker"),
+                    self._select("Also match one to one", MATCHINGS, question.one_to_one, "one_to_one"),
+                )
                 self._number("Seed", question.seed, "seed", 0)
                 ties = {"strict": "strict", "share": "shared by identical candidates"}
                 self._select("Ties", ties, question.ties, "ties")
-                self._number("Tolerated, in % of the records", 5, "tolerated", 0).bind_visibility_from(
-                    self, "_kind", lambda kind: kind == "risk"
-                )
+                self._only(("risk",), self._number("Tolerated, in % of the records", 5, "tolerated", 0))
             ui.checkbox(
                 "With a certificate for others to check, and its verification here",
                 on_change=lambda event: self._set("certificate", bool(event.value)),
@@ -105,23 +141,28 @@ class _Form:
         )
         self._shown = layout.text("pre", "", "code").props("tabindex=0")
         self._show_command()
+        ui.timer(0.01, self._look, once=True)
+
+    async def _look(self) -> None:
+        """Find the columns of the original file, and offer them."""
+        file = self._question.original
+        found = await look(self._state.project, file) if file else {}
+        if file != self._question.original:
+            return
+        self._wrong.set_text(str(found.get("error", "")))
+        names = [str(one["name"]) for one in found.get("columns", ())]
+        self._attributes.set_options(names, value=[])
+        self._identifier.set_options({"": ALIGNED, **{name: name for name in names}}, value="")
 
     def _select(self, label: str, options: dict[str, str], value: str, key: str) -> ui.select:
         return ui.select(
             options, value=value, label=label, on_change=lambda event: self._set(key, event.value)
         ).mark(key)
 
-    def _text(self, label: str, value: str, key: str, hint: str) -> ui.input:
-        return (
-            ui.input(
-                label,
-                value=value,
-                placeholder=hint,
-                on_change=lambda event: self._set(key, event.value.strip()),
-            )
-            .props("stack-label")
-            .mark(key)
-        )
+    def _only(self, kinds: Sequence[str], *fields: ui.element) -> None:
+        """Show fields for some kinds of runs only."""
+        for field in fields:
+            field.bind_visibility_from(self, "_kind", lambda kind: kind in kinds)
 
     def _number(self, label: str, value: float, key: str, least: float) -> ui.number:
         return ui.number(
@@ -138,6 +179,7 @@ class _Form:
         if key == "original":
             self._question = self._with_schema(self._question)
             self._schema.set_value(self._question.schema)
+            ui.timer(0.01, self._look, once=True)
         self._show_command()
 
     def _set_methods(self, event: Any) -> None:
@@ -162,6 +204,8 @@ class _Form:
             steps = fit_steps(question, folder)[0]
         elif self._kind == "risk":
             steps = risk_steps(question, folder)
+        elif self._kind == "link":
+            steps = link_steps(question, folder)
         else:
             steps = sweep_steps(question, self._spelled_methods, folder)
         self._shown.set_text("\n".join(spelled(step) for step in steps))
@@ -186,4 +230,9 @@ class _Form:
         if bool(question.original) != bool(question.masked):
             missing = "masked" if question.original else "original"
             raise UsageError(f"choose the {missing} file, too")
-        return (add_fit if self._kind == "fit" else add_risk)(self._state.queue, question)
+        if self._kind == "link" and not question.original:
+            raise UsageError("a linker needs a file pair: choose an original and a masked file")
+        return _ADD[self._kind](self._state.queue, question)
+
+
+_ADD = {"fit": add_fit, "risk": add_risk, "link": add_link}

@@ -59,7 +59,7 @@ def show(state: State, run: Run) -> None:
     failed = run.state is RunState.FAILED and not run.result
     if failed:
         _again(command, run)
-    if command["kind"] == "mask":
+    if command["kind"] in ("mask", "suppress"):
         _after_masking(run, files)
     if command["kind"] == "sweep" and run.result:
         sweep_map.show(state, run)
@@ -125,6 +125,9 @@ def _again(command: Mapping[str, Any], run: Run) -> None:
     """The way to a page where all that was asked is chosen already."""
     if command["kind"] == "tables":
         ui.link("Ask again with other settings", layout.address("/tables", again=run.name))
+    elif command["kind"] in ("unsafe", "suppress"):
+        asked = {"name": command["inputs"]["original"], "task": command["kind"]}
+        ui.link("Ask again with other settings", layout.address("/suppress", **asked))
     elif command["kind"] != "mask":
         pair = {
             what: name for what, name in command.get("inputs", {}).items() if what in ("original", "masked")

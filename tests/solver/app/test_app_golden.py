@@ -11,9 +11,19 @@ from cli_runs import check_golden
 
 from linkrisk.solver.app.run_folder import runs_of, spelled
 from linkrisk.solver.app.run_queue import Queue
-from linkrisk.solver.app.steps import Question, add_fit, add_mask, add_masked_risk, add_risk, add_sweep
+from linkrisk.solver.app.steps import (
+    Question,
+    add_fit,
+    add_link,
+    add_mask,
+    add_masked_risk,
+    add_risk,
+    add_sweep,
+)
+from linkrisk.solver.app.suppression_steps import SuppressionQuestion, add_suppression
 from linkrisk.solver.app.table_question import TableQuestion
 from linkrisk.solver.app.table_steps import add_table
+from linkrisk.solver.run.errors import UsageError
 
 METHODS = ["noise percent=10", "microaggregation k=3,5"]
 
@@ -29,6 +39,23 @@ def kept(tmp_path: Path) -> dict[str, object]:
     add_risk(queue, one)
     add_sweep(queue, Question(original, seed=3), METHODS)
     add_mask(queue, original, METHODS[:1], identifier="age", seed="7")
+    add_link(queue, Question(original, masked, attributes=("age", "b,c"), one_to_one="hungarian"))
+    for asked in (
+        SuppressionQuestion(original, keys=("age", "b,c"), hierarchies=(("age", "data/age.csv"),)),
+        SuppressionQuestion(original, task="suppress", rare="dimension", threshold=2, untouched=("age",)),
+        SuppressionQuestion(
+            original,
+            "data/it's.toml",
+            "suppress",
+            problem="joint",
+            k=5,
+            household="group",
+            weight="w",
+            hierarchies=(("a b", "data/ages.csv"),),
+            seconds=0.0,
+        ),
+    ):
+        add_suppression(queue, asked)
     add_masked_risk(queue, Question(original), METHODS[:1], "11")
     add_table(queue, TableQuestion("data/cells.csv", "data/relations.csv", cost="unit", seconds=9.0))
     add_table(queue, TableQuestion(microdata=original, by=("age", "a b"), response="income", seed=4))
@@ -56,3 +83,19 @@ def kept(tmp_path: Path) -> dict[str, object]:
 
 def test_what_is_kept_of_runs(kept: dict[str, object]) -> None:
     check_golden("app-runs", json.dumps(kept, indent=2) + "\n")
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (SuppressionQuestion(), "choose a file"),
+        (
+            SuppressionQuestion("data/a.csv", task="suppress", problem="joint"),
+            "levels of recoding need a hierarchy of at least one key variable: choose its file",
+        ),
+    ],
+)
+def test_what_is_missing_is_said(tmp_path: Path, asked: SuppressionQuestion, message: str) -> None:
+    with pytest.raises(UsageError, match=f"^{message}$"):
+        add_suppression(Queue(opened(tmp_path)), asked)
+    assert runs_of(opened(tmp_path)) == []

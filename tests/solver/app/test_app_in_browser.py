@@ -9,7 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from app_pages import IN_BROWSER, SCRIPT, base, choose, no_serious_violation
+from app_pages import (
+    IN_BROWSER,
+    SCRIPT,
+    base,
+    choose,
+    choose_several,
+    no_serious_violation,
+    started,
+)
 
 from linkrisk import fit, sweep
 from linkrisk.solver.app.project import Project
@@ -32,10 +40,13 @@ def test_from_a_file_to_a_verified_certificate(page: Any, address: str, folder: 
     page.get_by_label("k (K)").fill("3")
     page.get_by_role("button", name="Preview").click()
     page.get_by_text("First records, before and after").wait_for()
+    page.get_by_text("Distributions, before and after").wait_for()
+    page.get_by_text("Linking each of these records to its nearest masked one").wait_for()
     no_serious_violation(page)
     page.get_by_role("button", name="Mask", exact=True).click()
     page.get_by_role("button", name="Check this pair").click()
     page.get_by_text("With a certificate").click()
+    choose_several(page, "Attributes that an intruder may know", "age", "income")
     choose(page, "Family of distances", "owa")
     page.get_by_role("button", name="Start").click()
     page.get_by_text("Verification of the certificate").wait_for()
@@ -92,6 +103,19 @@ def test_names_and_values_are_text(page: Any, address: str) -> None:
     page.get_by_role("button", name="Preview").click()
     page.get_by_text("First records, before and after").wait_for()
     assert page.locator("td script, th script, td b").count() == 0
+
+
+def test_values_are_suppressed_by_a_hierarchy(page: Any, address: str, folder: Path) -> None:
+    data = folder / "data"
+    (data / "people.csv").write_text("town,sex\n" + "A,f\n" * 4 + "A,m\nB,f\n" + "B,m\n" * 4)
+    (data / "towns.csv").write_text("town,all\nA,*\nB,*\n")
+    page.goto(f"{base(address)}/suppress?name=data/people.csv&task=suppress")
+    choose_several(page, "Key variables", "town", "sex")
+    page.get_by_text("the same, by levels of recoding together with suppression").click()
+    page.get_by_text("Levels of recoding need a hierarchy of at least one key variable").wait_for()
+    choose(page, "Hierarchy of town", "data/towns.csv")
+    page.get_by_text("--hierarchy town=data/towns.csv").wait_for()
+    assert "proven" in started(page)
 
 
 @pytest.mark.parametrize("path", ["/", "/new", "/tables", "/runs", "/compare"])

@@ -1,0 +1,107 @@
+"""What pages say of results: answers in a sentence, differences of runs, what a masking would change."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from app_projects import opened, small_pair
+from cli_runs import run
+
+from linkrisk import mask
+from linkrisk.solver.app import preview
+from linkrisk.solver.app.answers import Difference, answer, difference
+from linkrisk.solver.app.run_queue import Queue
+from linkrisk.solver.app.steps import Question, add_link
+from linkrisk.solver.app.suppression_steps import SuppressionQuestion, add_suppression
+
+
+def number(value: float | None, unit: str = "share", worse: str = "higher") -> dict[str, object]:
+    return {"value": value, "unit": unit, "worse": worse}
+
+
+@pytest.mark.parametrize(
+    ("first", "other", "said"),
+    [
+        (number(0.25), number(0.275), Difference("+2.5 points: worse", "bad")),
+        (number(0.25), number(0.2), Difference("\u22125.0 points: better", "good")),
+        (number(3.0, "number", "lower"), number(4.5, "number", "lower"), Difference("+1.5: better", "good")),
+        (number(3.0, "number", "neither"), number(4.0, "number", "neither"), Difference("+1", "")),
+        (number(3.0), number(3.0), Difference("the same", "")),
+        (number(None), number(3.0), None),
+        (number(3.0), None, None),
+    ],
+)
+def test_differences_say_whether_they_are_better(first, other, said) -> None:
+    assert difference(first, other) == said
+
+
+def test_commands_of_key_variables_and_linkers_run_and_are_answered(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "people.csv").write_text("town,sex\n" + "A,f\n" * 4 + "A,m\nB,f\n" + "B,m\n" * 4)
+    (data / "towns.csv").write_text("town,all\nA,*\nB,*\n")
+    original, masked = small_pair(tmp_path)
+    queue = Queue(opened(tmp_path))
+    file, keys = "data/people.csv", ("town", "sex")
+    trees = (("town", "data/towns.csv"),)
+    runs = [
+        add_suppression(queue, SuppressionQuestion(file, keys=keys, hierarchies=trees)),
+        add_suppression(queue, SuppressionQuestion(file, task="suppress", keys=keys)),
+        add_suppression(
+            queue, SuppressionQuestion(file, task="suppress", problem="joint", keys=keys, hierarchies=trees)
+        ),
+        *add_link(queue, Question(original, masked, attributes=("age",), linker="dbrl", one_to_one="greedy")),
+    ]
+    for asked in runs:
+        for argv in asked.command["steps"]:
+            run(capsys, *argv)
+        asked.end([0])
+    said = [answer(asked) for asked in runs]
+    assert said[0] == "2 of 10 records (20.0\u202f%) have an unsafe combination"
+    assert said[1].startswith("2 of 20 (10.0 %) values of key variables suppressed")
+    assert "proven" in said[1]
+    assert "proven" in said[2]
+    result = runs[3].result
+    assert said[3].startswith(f"dbrl re-identifies {result['linked']} of 24 records")
+    assert said[3].endswith(f"one to one, {result['one_to_one']['correct']} are right")
+
+
+def test_a_preview_has_distributions_and_the_risk_of_a_plain_attack(tmp_path) -> None:
+    chance = np.random.default_rng(3)
+    frame = pd.DataFrame({"x": chance.normal(size=60).round(3), "y": chance.normal(size=60).round(3)})
+    frame.to_csv(tmp_path / "file.csv", index=False)
+    target = tmp_path / "found.json"
+    preview.main(str(tmp_path / "file.csv"), str(target), "microaggregation k=4")
+    found = json.loads(target.read_text(encoding="utf-8"))
+    for column in found["columns"]:
+        shares = np.array([bar[1:] for bar in column["distribution"]])
+        assert len(shares) == preview.BARS
+        np.testing.assert_allclose(shares.sum(axis=0), 1.0)
+    masked = mask(str(tmp_path / "file.csv"), "microaggregation k=4").table
+    assert found["linked"] == pytest.approx(plain_attack(frame, masked))  # without chance: the same file
+
+
+def plain_attack(original: pd.DataFrame, masked: pd.DataFrame) -> float:
+    """Guess among the nearest masked records, each file standardised by its own."""
+    a, b = (((one - one.mean()) / one.std()).to_numpy() for one in (original, masked))
+    right = 0.0
+    for at, record in enumerate(a):
+        far = ((b - record) ** 2).sum(axis=1)
+        nearest = np.flatnonzero(np.isclose(far, far.min(), rtol=1e-9, atol=1e-12))
+        right += (at in nearest) / len(nearest)
+    return right / len(a)
+
+
+def test_a_preview_counts_categories_and_says_why_no_risk_is_known(tmp_path: Path) -> None:
+    pd.DataFrame({"town": list("AAAB") * 5}).to_csv(tmp_path / "file.csv", index=False)
+    target = tmp_path / "found.json"
+    preview.main(str(tmp_path / "file.csv"), str(target), "pram change=0.5 attributes=town")
+    found = json.loads(target.read_text(encoding="utf-8"))
+    bars = {label: before for label, before, _ in found["columns"][0]["distribution"]}
+    assert bars == {"A": 0.75, "B": 0.25}
+    assert ("linked" in found) != ("not_linked" in found)
