@@ -107,9 +107,9 @@ def test_names_and_values_are_text(page: Any, address: str) -> None:
 
 def test_values_are_suppressed_by_a_hierarchy(page: Any, address: str, folder: Path) -> None:
     data = folder / "data"
-    (data / "people.csv").write_text("town,sex\n" + "A,f\n" * 4 + "A,m\nB,f\n" + "B,m\n" * 4)
+    (data / "residents.csv").write_text("town,sex\n" + "A,f\n" * 4 + "A,m\nB,f\n" + "B,m\n" * 4)
     (data / "towns.csv").write_text("town,all\nA,*\nB,*\n")
-    page.goto(f"{base(address)}/suppress?name=data/people.csv&task=suppress")
+    page.goto(f"{base(address)}/suppress?name=data/residents.csv&task=suppress")
     choose_several(page, "Key variables", "town", "sex")
     page.get_by_text("the same, by levels of recoding together with suppression").click()
     page.get_by_text("Levels of recoding need a hierarchy of at least one key variable").wait_for()
