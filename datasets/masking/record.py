@@ -17,7 +17,7 @@ from linkrisk.datasets.masking.base import MaskingMethod
 from linkrisk.datasets.masking.registry import METHODS
 from linkrisk.datasets.masking.sequence import Step
 from linkrisk.datasets.microdata.schema import Schema
-from linkrisk.datasets.microdata.writing import write_whole
+from linkrisk.datasets.microdata.writing import SECRET, write_whole
 
 
 def version() -> str:
@@ -66,7 +66,29 @@ def write_record(path: str | Path, record: Mapping[str, Any]) -> None:
     DataError
         If it cannot be written.
     """
-    write_whole(path, json.dumps(record, indent=2, ensure_ascii=False) + "\n", mode=0o600)
+    write_whole(path, json.dumps(record, indent=2, ensure_ascii=False) + "\n", mode=SECRET)
+
+
+def read_seed(path: str | Path) -> int:
+    """The seed that a record has.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read, or has none.
+    """
+    try:
+        record = json.loads(Path(path).read_bytes())
+    except OSError as error:
+        raise DataError(f"--seed {path} cannot be read: {(error.strerror or str(error)).lower()}") from None
+    except ValueError:
+        record = None
+    seed = record.get("seed") if isinstance(record, dict) else None
+    if not (isinstance(seed, str) and seed.isascii() and seed.isdigit()):
+        raise DataError(
+            f"--seed {path} is no record of `mask` with a seed: give such a file, or a whole number"
+        )
+    return int(seed)
 
 
 def _plain(value: Any) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.unfinished import allowed, unfinished
 
 if TYPE_CHECKING:  # whoever writes a text should not wait for all formats of tables
     import pandas as pd
@@ -19,11 +19,27 @@ if TYPE_CHECKING:  # whoever writes a text should not wait for all formats of ta
     from linkrisk.datasets.microdata.formats.base import StoredFile
 
 
-_Waiting = list[tuple[str | Path, Path, Path]]
-"""What a file was called, the temporary file that it is until the end, and what it becomes then."""
+_Waiting = list[tuple[str | Path, Path, Path, int]]
+"""What a file was called, the temporary file that it is until the end, what it becomes then, and its mode."""
 
 _waiting: ContextVar[_Waiting | None] = ContextVar("waiting", default=None)
 """The files of the outermost `together`."""
+
+SECRET = 0o600
+"""The mode of files that hold originals or undo what protects them: their owner's only."""
+
+_most: ContextVar[int] = ContextVar("most", default=0o666)
+"""What files may be allowed at most."""
+
+
+@contextmanager
+def for_the_house() -> Iterator[None]:
+    """Write the files of a block so that their owner alone can read them."""
+    token = _most.set(SECRET)
+    try:
+        yield
+    finally:
+        _most.reset(token)
 
 
 def write_table(frame: pd.DataFrame, path: str | Path) -> None:
@@ -80,13 +96,14 @@ def together() -> Iterator[_Waiting]:
         _take_names(made)
     finally:
         _waiting.reset(token)
-        for _, temporary, _ in made:
+        for _, temporary, *_ in made:
             temporary.unlink(missing_ok=True)
 
 
 def _take_names(made: _Waiting) -> None:
-    for at, (path, temporary, target) in enumerate(made):
+    for at, (path, temporary, target, mode) in enumerate(made):
         try:
+            temporary.chmod(allowed(mode))
             temporary.replace(target)
         except OSError as error:
             before = ", ".join(str(one) for one, *_ in made[:at])
@@ -125,7 +142,8 @@ def write_whole(path: str | Path, content: str | bytes, *, mode: int = 0o666) ->
 
     The content goes to a temporary file in the same folder, is flushed to the disk and then takes the name
     `path` in one step; on any failure the temporary file is removed and an older file at `path` stays as it
-    was. A device or pipe (such as /dev/null) is written to directly.
+    was; until then nobody but its owner can read it, and what a killed process leaves is removed by the next
+    one that writes there. A device or pipe (such as /dev/null) is written to directly.
 
     Raises
     ------
@@ -144,7 +162,7 @@ def _write(path: str | Path, pieces: Iterable[bytes], mode: int) -> None:
                 with target.open("wb") as device:
                     device.writelines(pieces)
             else:
-                waiting.append((path, _temporary(target, pieces, mode), target))
+                waiting.append((path, _temporary(target, pieces), target, mode & _most.get()))
         except OSError as error:
             raise DataError(f"cannot write {path}: {reason(error)}; nothing was written") from error
 
@@ -158,10 +176,9 @@ def _target(path: str | Path) -> Path:
     return target
 
 
-def _temporary(target: Path, pieces: Iterable[bytes], mode: int) -> Path:
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+def _temporary(target: Path, pieces: Iterable[bytes]) -> Path:
+    temporary = unfinished(target)
     try:
-        temporary.touch(mode, exist_ok=False)
         with temporary.open("wb") as handle:
             for piece in pieces:
                 handle.write(piece)

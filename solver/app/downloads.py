@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 
 from linkrisk.solver.app.project import OWN, Project
-from linkrisk.solver.app.run_folder import RECORD, REPORT, Run, find_run
+from linkrisk.solver.app.run_folder import REPORT, Run, find_run
 from linkrisk.solver.app.state import State
 from linkrisk.solver.app.vega import BUNDLE, bundle, bundle_tag
 from linkrisk.solver.run.errors import UsageError
@@ -80,12 +80,11 @@ def _file(path: Path, *, attached: bool) -> Response:
 
 
 def zip_of(project: Project, run: Run) -> Path:
-    """A zip with the files of a run, schema and commands, without original data and masking record."""
+    """A zip with the files of a run that may leave the house, schema and commands."""
     target = project.folder / OWN / "tmp" / f"{secrets.token_hex(8)}.zip"
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as file:
-        for name in run.files():
-            if name != RECORD:
-                file.write(run.folder / name, f"{run.name}/{name}")
+        for name in run.leaving():
+            file.write(run.folder / name, f"{run.name}/{name}")
         for what in ("masked", "schema"):
             named = run.command.get("inputs", {}).get(what)
             if named:

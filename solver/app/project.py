@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,7 @@ from typing import Any
 import psutil
 
 from linkrisk.datasets.microdata.formats.registry import known_suffixes
-from linkrisk.datasets.microdata.writing import write_whole
+from linkrisk.datasets.microdata.writing import SECRET, write_whole
 from linkrisk.solver.app.kinds import COMPRESSED, KINDS, SCHEMAS, suffixes, table_part
 from linkrisk.solver.run.errors import UsageError
 
@@ -21,6 +23,9 @@ DATA, RUNS, OWN = "data", "runs", ".linkrisk"
 """Folders of a project: files that were given, runs, and what the application keeps for itself."""
 
 SCHEMA_END = ".schema.toml"
+
+PRIVATE = 0o700
+"""Who may read folders with originals, and seeds: their owner."""
 
 MASKED = "-masked"
 """What the names of files end in that runs have masked."""
@@ -32,6 +37,16 @@ LEFT = ("table-internal", "table-rules", "certificate")
 """How the names of files begin that runs leave, and that later runs about tables may be given."""
 
 _NOT_IN_NAMES = re.compile(r"[^\w.,+=@ ()-]")
+
+
+@contextmanager
+def private() -> Iterator[None]:
+    """Let nobody but the owner read what is made meanwhile, by this process and by those that it starts."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
 
 
 @dataclass(frozen=True)
@@ -57,14 +72,19 @@ class Project:
         """
         project = cls(Path(folder).resolve())
         try:
-            for name in (DATA, RUNS, f"{OWN}/tmp", f"{OWN}/looks"):
-                (project.folder / name).mkdir(parents=True, exist_ok=True)
+            with private():
+                for name in (DATA, RUNS, OWN, f"{OWN}/tmp", f"{OWN}/looks"):
+                    (project.folder / name).mkdir(parents=True, exist_ok=True)
+            for name in (DATA, RUNS, OWN):  # also those that were made before
+                (project.folder / name).chmod(PRIVATE)
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise UsageError(
                 f"cannot use the project folder {folder}: {reason}; choose another one"
             ) from None
         project._claim(str(folder))
+        for left in (project.folder / OWN / "tmp").iterdir():  # uploads and previews that a kill has left
+            left.unlink(missing_ok=True)
         return project
 
     def _claim(self, shown: str) -> None:
@@ -76,7 +96,8 @@ class Project:
                 "use that one, or end it first"
             )
         me = psutil.Process()
-        write_whole(claim, json.dumps({"pid": me.pid, "created": me.create_time()}) + "\n")
+        said = json.dumps({"pid": me.pid, "created": me.create_time()})
+        write_whole(claim, f"{said}\n", mode=SECRET)
 
     def release(self) -> None:
         """Let another application open the folder."""

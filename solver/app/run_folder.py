@@ -13,8 +13,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from linkrisk.datasets.microdata.writing import write_whole
-from linkrisk.solver.app.project import RUNS, Project, alive, read_json
+from linkrisk.datasets.microdata.writing import SECRET, write_whole
+from linkrisk.solver.app.project import MASKED, PRIVATE, RUNS, Project, alive, read_json
 
 COMMAND, PROCESS, ENDED, STOPS = "command.json", "process.json", "ended.json", "stops.json"
 PROGRESS, LOG, OUTPUT = "progress.jsonl", "log.txt", "output.txt"
@@ -36,8 +36,15 @@ CONTRIBUTORS = "table-contributors.csv"
 RECORD = "masking-record.json"
 """How a file was masked, with the seed: whoever has it can undo the masking."""
 
-OWN_FILES = frozenset((COMMAND, PROCESS, ENDED, STOPS, PROGRESS, LOG))
+SEED = "masking-seed.json"
+"""A seed that was asked for: commands name the file, so that nobody reads it in a list of commands."""
+
+OWN_FILES = frozenset((COMMAND, PROCESS, ENDED, STOPS, PROGRESS, LOG, SEED))
 """What the application writes beside the files of the commands."""
+
+
+_PROTECTING = ("tables", "suppress", "unsafe")
+"""Kinds of runs whose results and reports have values that are not published."""
 
 
 class State(StrEnum):
@@ -138,6 +145,18 @@ class Run:
             if path.is_file() and path.name not in OWN_FILES and self.project.holds(path)
         )
 
+    def leaving(self) -> list[str]:
+        """Those of them that may leave the house: of what is protected the result, and no masking record."""
+        files = self.files()
+        if self.command["kind"] in _PROTECTING:
+            safe = [name for name in files if name.startswith(f"{PUBLISHED_STEM}.") or MASKED in name]
+            return [*safe, *([OUTSIDE] if OUTSIDE in files else [])]
+        return [name for name in files if name != RECORD]
+
+    def keep(self, name: str, content: Any) -> None:
+        """Write one of the files of the application, which nobody but its owner may read."""
+        write_whole(self.folder / name, json.dumps(content, indent=2, ensure_ascii=False) + "\n", mode=SECRET)
+
     def text(self, name: str, most: int = 20_000) -> str:
         """The end of one of its text files; empty where there is none."""
         try:
@@ -155,7 +174,7 @@ class Run:
             self.end(cancelled=True)
         elif not state.over:
             asked = [*(read_json(self.folder / STOPS) or []), time.time()]
-            write_whole(self.folder / STOPS, json.dumps(asked) + "\n")
+            self.keep(STOPS, asked)
             pid = read_json(self.folder / PROCESS)["pid"]
             try:
                 if len(asked) < 3:
@@ -167,8 +186,7 @@ class Run:
 
     def end(self, codes: Sequence[int] = (), *, cancelled: bool = False) -> None:
         """Write down that it has ended."""
-        content = {"codes": list(codes), "at": time.time(), "cancelled": cancelled}
-        write_whole(self.folder / ENDED, json.dumps(content) + "\n")
+        self.keep(ENDED, {"codes": list(codes), "at": time.time(), "cancelled": cancelled})
 
 
 def runs_of(project: Project) -> list[Run]:
@@ -189,7 +207,7 @@ def new_folder(project: Project, kind: str) -> Run:
     while True:
         run = Run(project, f"{number:04d}-{kind}")
         try:
-            run.folder.mkdir()
+            run.folder.mkdir(mode=PRIVATE)
         except FileExistsError:
             number += 1
         else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 import time
@@ -11,9 +10,8 @@ from typing import Any
 
 import psutil
 
-from linkrisk.datasets.microdata.writing import write_whole
 from linkrisk.solver.app.environment import environment
-from linkrisk.solver.app.project import Project
+from linkrisk.solver.app.project import Project, private
 from linkrisk.solver.app.run_folder import COMMAND, LOG, OUTPUT, PROCESS, Run, State, new_folder, runs_of
 from linkrisk.solver.run.interruption import block_interrupt, unblock_interrupt
 
@@ -79,7 +77,7 @@ class Queue:
             **({} if set(answers) == {0} else {"answers": list(answers)}),
             "outputs": [(outputs or {}).get(at, OUTPUT) for at in range(len(steps))],
         }
-        write_whole(run.folder / COMMAND, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+        run.keep(COMMAND, content)
         return run
 
     @property
@@ -108,11 +106,10 @@ class Queue:
             created = psutil.Process(child.pid).create_time()
         except psutil.Error:
             created = time.time()
-        content = {"pid": child.pid, "created": created, "started": time.time()}
-        write_whole(run.folder / PROCESS, json.dumps(content) + "\n")
+        run.keep(PROCESS, {"pid": child.pid, "created": created, "started": time.time()})
 
     def _process(self, run: Run) -> subprocess.Popen[bytes]:
-        with (run.folder / LOG).open("ab") as log:
+        with private(), (run.folder / LOG).open("ab") as log:
             return subprocess.Popen(
                 runner(str(run.folder)),
                 cwd=self.project.folder,

@@ -43,6 +43,7 @@ def serve(folder: str, *, host: str, port: int | None, at_once: int | None, most
         If the folder or the port cannot be used.
     """
     number = _port(host, port)
+    os.umask(0o077)  # uploads, and all that is made of them
     project = Project.opened(folder)
     try:
         names = {host, *(LOOPBACK if host in LOOPBACK else ())}

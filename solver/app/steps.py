@@ -13,7 +13,7 @@ from pathlib import Path
 from linkrisk.datasets.masking.registry import METHODS
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.solver.app.project import MASKED, RUNS
-from linkrisk.solver.app.run_folder import CERTIFICATE, RECORD, REPORT, RESULT, VERIFICATION, Run
+from linkrisk.solver.app.run_folder import CERTIFICATE, RECORD, REPORT, RESULT, SEED, VERIFICATION, Run
 from linkrisk.solver.app.run_queue import Queue
 
 
@@ -164,13 +164,16 @@ def add_sweep(queue: Queue, question: Question, methods: Sequence[str]) -> list[
     return [queue.add("sweep", title, steps, run=run, inputs=question.inputs)]
 
 
-def add_masked_risk(queue: Queue, question: Question, methods: Sequence[str], seed: str) -> Run:
-    """Mask the original and take every measure of what comes out, in one run."""
+def add_masked_risk(queue: Queue, question: Question, methods: Sequence[str]) -> Run:
+    """Mask the original and take every measure of what comes out, in one run.
+
+    Its seed is a new one: those of a sweep follow from that of the sweep, which anybody may guess.
+    """
     run = queue.folder("risk")
     folder = f"{RUNS}/{run.name}"
     target = f"{folder}/{masked_name(question.original)}"
     asked = replace(question, masked=target)
-    steps = [_mask_step(question.original, methods, target, folder, seed=seed), *risk_steps(asked, folder)]
+    steps = [_mask_step(question.original, methods, target, folder), *risk_steps(asked, folder)]
     title = f"All measures of {Path(question.original).name} masked by {' + '.join(methods)}"
     return queue.add("risk", title, steps, run=run, inputs=asked.inputs)
 
@@ -183,12 +186,20 @@ def _mask_step(
     return [*argv, *(["--id", identifier] if identifier else []), *(["--seed", seed] if seed else [])]
 
 
+def _kept_seed(run: Run, seed: str) -> str:
+    """What a command says instead of a seed: the file that has it."""
+    if not seed:
+        return ""
+    run.keep(SEED, {"seed": seed})
+    return f"{RUNS}/{run.name}/{SEED}"
+
+
 def add_mask(queue: Queue, file: str, methods: Sequence[str], *, identifier: str = "", seed: str = "") -> Run:
     """Mask a file; the masked one has its format and lies in the folder of the run."""
     run = queue.folder("mask")
     folder = f"{RUNS}/{run.name}"
     target = f"{folder}/{masked_name(file)}"
-    argv = _mask_step(file, methods, target, folder, identifier=identifier, seed=seed)
+    argv = _mask_step(file, methods, target, folder, identifier=identifier, seed=_kept_seed(run, seed))
     title = f"{Path(file).name} masked by {' + '.join(methods)}"
     return queue.add("mask", title, [argv], run=run, inputs={"original": file})
 

@@ -51,7 +51,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write what became of the codes of each recoded column as a recoding file of mu-ARGUS (.grc)",
     )
     parser.add_argument(
-        "--seed", metavar="N", help="seed of every random choice; default: a new one that nobody can guess"
+        "--seed",
+        metavar="N",
+        help="seed of every random choice, or the record of a masking that has it (.json); default: a new "
+        "one that nobody can guess",
     )
     parser.add_argument(
         "--record",
@@ -70,7 +73,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Mask a table, write it and print what was done."""
-    from linkrisk.datasets.masking.base import parse_whole
     from linkrisk.datasets.masking.registry import all_options
     from linkrisk.datasets.microdata.formats.registry import with_suffix_of
     from linkrisk.datasets.microdata.writing import write_all
@@ -80,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
     from linkrisk.solver.commands.progress import progress_line, reporter
     from linkrisk.solver.commands.recodings import recoding_files
 
-    seed = None if arguments.seed is None else parsed("seed", arguments.seed, parse_whole)
+    seed = _seed(arguments.seed)
     arguments.output = with_suffix_of(arguments.output, arguments.input)
     check_targets(arguments.input, arguments.output, arguments.record)
     targets.check_targets(arguments, "output", "record")
@@ -108,6 +110,16 @@ def run(arguments: argparse.Namespace) -> int:
         add_to_protocol(arguments, _step(arguments, result))
     print(_summary(arguments, result))
     return 0
+
+
+def _seed(given: str | None) -> int | None:
+    """The seed that was given, itself or by a file."""
+    from linkrisk.datasets.masking.base import parse_whole
+    from linkrisk.datasets.masking.record import read_seed
+
+    if given is not None and given.lower().endswith(".json"):
+        return read_seed(given)
+    return None if given is None else parsed("seed", given, parse_whole)
 
 
 def _step(arguments: argparse.Namespace, result: MaskingResult) -> dict[str, Any]:
@@ -142,7 +154,7 @@ def _summary(arguments: argparse.Namespace, result: MaskingResult) -> str:
     ]
     if result.strata:
         lines.append(f"strata   {shown_names(result.strata)}: each by itself")
-    lines.append(f"seed     {_seed_line(result.seed, arguments.record or arguments.protocol)}")
+    lines.append(f"seed     {_seed_line(result.seed, arguments)}")
     lines.append(f"masked   {shown_names(result.masked)}")
     if result.unchanged:
         lines.append(f"the same {shown_names(result.unchanged)}: masking has not changed a single value")
@@ -165,7 +177,9 @@ def _summary(arguments: argparse.Namespace, result: MaskingResult) -> str:
     return "\n".join(lines)
 
 
-def _seed_line(seed: int | None, record: str | None) -> str:
+def _seed_line(seed: int | None, arguments: argparse.Namespace) -> str:
     if seed is None:
         return "none: no random choices"
-    return f"{seed}: {SECRET}" if record is None else f"in {record}: {SECRET}"
+    given = arguments.seed if (arguments.seed or "").lower().endswith(".json") else None
+    place = arguments.record or arguments.protocol or given
+    return f"{seed}: {SECRET}" if place is None else f"in {place}: {SECRET}"

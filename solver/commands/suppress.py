@@ -127,7 +127,7 @@ def _add_choice(group: argparse._ArgumentGroup) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Suppress, write, and print what was done."""
     from linkrisk.datasets.microdata.formats.registry import with_suffix_of
-    from linkrisk.datasets.microdata.writing import write_all, write_whole
+    from linkrisk.datasets.microdata.writing import SECRET, write_all, write_whole
     from linkrisk.solver.api.masking_source import check_targets
     from linkrisk.solver.api.suppress import suppress
     from linkrisk.solver.commands import targets
@@ -152,7 +152,7 @@ def run(arguments: argparse.Namespace) -> int:
     if about:
         write_all(about)
     if arguments.write_answer is not None:
-        write_whole(arguments.write_answer, result.answer.to_json(), mode=0o600)  # undoes the suppression
+        write_whole(arguments.write_answer, result.answer.to_json(), mode=SECRET)  # undoes the suppression
     print(_summary(arguments, result))
     return 0
 

@@ -8,12 +8,9 @@ from typing import Any
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.record import check_new, sha256
-from linkrisk.datasets.microdata.writing import reason, together, write_all, write_whole
+from linkrisk.datasets.microdata.writing import SECRET, reason, together, write_all, write_whole
 from linkrisk.solver.protocol.document import Protocol, ProtocolStep
 from linkrisk.solver.protocol.named_files import renamed, seen_from
-
-SECRET = 0o600
-"""Who has the seeds can undo what they were drawn for: such files are their owner's only."""
 
 
 def kept_first(kept: Mapping[Path, str], files: Mapping[Path, bytes]) -> None:

@@ -14,7 +14,7 @@ import pandas as pd
 from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.formats.base import StoredFile
 from linkrisk.datasets.microdata.numeric import check_known, check_no_duplicates
-from linkrisk.datasets.microdata.writing import contents, write_all
+from linkrisk.datasets.microdata.writing import contents, for_the_house, write_all
 from linkrisk.datasets.tables.cells_and_relations import FIXED, SAFE, SENSITIVE, StoredTable, stored_table
 from linkrisk.datasets.tables.code_trees import Codes, CodeTree, Hierarchies, codes_of
 from linkrisk.datasets.tables.contributing import EXPANDED, WEIGHTINGS
@@ -122,7 +122,8 @@ def write_made(
     files = {**contents(StoredFile(made.cells), cells), **contents(StoredFile(made.relations), relations)}
     if contributors is not None:
         files |= contents(StoredFile(made.contributors), contributors)
-    write_all(files)
+    with for_the_house():
+        write_all(files)
 
 
 @checked_keywords

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from linkrisk.datasets.masking.record import version
-from linkrisk.datasets.microdata.writing import write_all, write_whole
+from linkrisk.datasets.microdata.writing import for_the_house, write_all, write_whole
 from linkrisk.datasets.tables.cells_and_relations import (
     SECONDARY,
     SENSITIVE,
@@ -164,14 +164,15 @@ class TableResult(Reported):
         """Write all that is known of the cells: for the house.
 
         JJ files (``.jj``), cells of ARGUS (``.tab``) and SBS files (``.sbs``), or a line for each cell with
-        the interval that an attacker finds.
+        the interval that an attacker finds. Its owner alone can read the file.
 
         Raises
         ------
         DataError
             If it cannot be written.
         """
-        write_all(internal_files(self.table, path))
+        with for_the_house():
+            write_all(internal_files(self.table, path))
 
     def __repr__(self) -> str:
         state = "protected" if self.protected else "not protected"

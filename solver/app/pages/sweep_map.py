@@ -64,7 +64,7 @@ def _masking(state: State, run: Run, one: Mapping[str, Any]) -> None:
         original = run.command["inputs"]["original"]
         question = Question(original, schema=run.command["inputs"].get("schema", ""))
         methods = str(one["masking"]).split(" + ")
-        made = add_masked_risk(state.queue, question, methods, str(one["seed"]))
+        made = add_masked_risk(state.queue, question, methods)
         ui.navigate.to(f"/run/{made.name}")
 
     with ui.element("div").classes("panel"):

@@ -76,14 +76,15 @@ def write_changed(
 
     `more` are further frames, by the option that names their file. All are written, or none.
     """
-    from linkrisk.datasets.microdata.writing import together, write_table
+    from linkrisk.datasets.microdata.writing import for_the_house, together, write_table
 
     with together():
         if arguments.output is not None:
             result.write(arguments.output)
-        for option, frame in {"internal": result.to_frame(), **more}.items():
-            if getattr(arguments, option) is not None:
-                write_table(frame, getattr(arguments, option))
+        with for_the_house():
+            for option, frame in {"internal": result.to_frame(), **more}.items():
+                if getattr(arguments, option) is not None:
+                    write_table(frame, getattr(arguments, option))
         write_about(arguments, result)
 
 

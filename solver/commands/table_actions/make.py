@@ -104,7 +104,7 @@ def _add_columns(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Make, write, and print what was made."""
     from linkrisk.datasets.masking.record import version
-    from linkrisk.datasets.microdata.writing import together, write_all, write_whole
+    from linkrisk.datasets.microdata.writing import for_the_house, together, write_all, write_whole
     from linkrisk.datasets.tables.made_record import made_record
     from linkrisk.datasets.tables.writing import internal_files
     from linkrisk.solver.api.tables.make import make_table
@@ -127,7 +127,8 @@ def run(arguments: argparse.Namespace) -> int:
         made = make_tables(arguments.input, by, **how)
     with together():
         if arguments.table is not None:
-            write_all(internal_files(made.stored(), arguments.table))
+            with for_the_house():
+                write_all(internal_files(made.stored(), arguments.table))
         if arguments.cells is not None:
             made.write(arguments.cells, arguments.relations, arguments.contributors)
         if arguments.record is not None:

@@ -56,7 +56,7 @@ def kept(tmp_path: Path) -> dict[str, object]:
         ),
     ):
         add_suppression(queue, asked)
-    add_masked_risk(queue, Question(original), METHODS[:1], "11")
+    add_masked_risk(queue, Question(original), METHODS[:1])
     add_table(queue, TableQuestion("data/cells.csv", "data/relations.csv", cost="unit", seconds=9.0))
     add_table(queue, TableQuestion(microdata=original, by=("age", "a b"), response="income", seed=4))
     trees = (("age", "data/age tree.hrc"), ("other", "data/other.csv"))
