@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats import timeless
-from linkrisk.datasets.tables.argus.safe_files import NOBODY, SUPPRESSED, decimals_of
+from linkrisk.datasets.tables.argus.safe_files import NOBODY, SUPPRESSED, decimals_of, of_missing
 from linkrisk.datasets.tables.cells_and_relations import StoredTable
 from linkrisk.datasets.tables.code_trees import CodeTree
 
@@ -77,6 +77,7 @@ def _table(book: Workbook, table: StoredTable, suppressed: BoolArray, nobody: Bo
         codes: SUPPRESSED if suppressed[at] else NOBODY if nobody[at] else values[at]
         for at, codes in enumerate(lines)
     }
+    missing: Any = NOBODY if of_missing(table, suppressed, nobody) == NOBODY else 0
     digits = decimals_of(table.numbers["value"][~suppressed])
     style = _Style(book, table, len(names) - 1, "#,##0" + ("." + "0" * digits if digits else ""))
     style.sheet.append([style.head(name) for name in names])
@@ -85,7 +86,7 @@ def _table(book: Workbook, table: StoredTable, suppressed: BoolArray, nobody: Bo
         labels = [style.label(name, code) for name, code in zip(names, codes, strict=False)]
         whole = all(style.is_total(name, code) for name, code in zip(names, codes, strict=False))
         cells = [
-            style.cell(shown.get((*codes, code), NOBODY), whole or style.is_total(names[-1], code))
+            style.cell(shown.get((*codes, code), missing), whole or style.is_total(names[-1], code))
             for code in across
         ]
         style.sheet.append([*labels, *cells])

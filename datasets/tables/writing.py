@@ -15,7 +15,7 @@ from linkrisk.datasets.microdata.formats.registry import writable_format
 from linkrisk.datasets.microdata.writing import contents
 from linkrisk.datasets.tables import crosstabs
 from linkrisk.datasets.tables.argus import internal, jj_files, ready_tables, safe_files
-from linkrisk.datasets.tables.argus.internal import nobody_in
+from linkrisk.datasets.tables.argus.internal import shown_as_empty
 from linkrisk.datasets.tables.cells_and_relations import SECONDARY, SENSITIVE, STATUS, StoredTable, published
 
 EXCEL, SBS = ".xlsx", ".sbs"
@@ -90,9 +90,9 @@ def published_files(
     target, suffix = Path(path), Path(path).suffix.lower()
     check_published(path)
     if suffix == EXCEL and table.by:
-        return {target: crosstabs.workbook(table, suppressed, nobody_in(table))}
+        return {target: crosstabs.workbook(table, suppressed, shown_as_empty(table, suppressed))}
     if suffix == ready_tables.SUFFIX:
-        text = safe_files.records(table, suppressed, nobody_in(table), heading="value")
+        text = safe_files.records(table, suppressed, shown_as_empty(table, suppressed), heading="value")
         return {target: encode(text, UTF8)}
     frame = published(table.cells, suppressed.tolist(), table.by)
     return contents(StoredFile(frame if status else frame.drop(columns=STATUS)), path)

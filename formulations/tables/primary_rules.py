@@ -131,6 +131,9 @@ class DominanceRule(PrimaryRule):
 class FrequencyRule(PrimaryRule):
     """Fewer than n respondents are sensitive; the level is a share of the value.
 
+    A value of 0 says of each of them that it has nothing. Its level is the share of what so many respondents
+    have on average (`share_of`).
+
     Attributes
     ----------
     least : int
@@ -162,7 +165,7 @@ class FrequencyRule(PrimaryRule):
     def lacking(self, cells: Contributions) -> FloatArray:
         """See `PrimaryRule.lacking`."""
         few = (cells.respondents > 0) & (cells.respondents < self.least - _CLOSE)
-        return np.where(few, self.range_percent / 100.0 * np.abs(cells.published), 0.0)
+        return np.where(few, share_of(cells, self.range_percent), 0.0)
 
 
 @dataclass(frozen=True)
@@ -250,10 +253,21 @@ class RequestRule(PrimaryRule):
         large = (asked > 0) & (lacking > cells.rounding)
         few = (asked > 0) & (cells.respondents > 0) & (cells.respondents < self.least)
         share = _USUAL_RANGE if self.range_percent is None else self.range_percent
-        level = share / 100.0 * np.abs(cells.published)
+        level = share_of(cells, share)
         if self.range_percent is None:
             return np.maximum(np.where(large, lacking, 0.0), np.where(few, level, 0.0))
         return np.where(large | few, level, 0.0)
+
+
+def share_of(cells: Contributions, percent: float) -> FloatArray:
+    """So many % of each value; of 0, of what its respondents would have on average, shape (n,).
+
+    The average is that of the cell with most respondents, the total of the table; 1 where that is 0, too.
+    """
+    most = int(np.argmax(cells.respondents))
+    average = abs(float(cells.published[most])) / max(float(cells.respondents[most]), 1.0) or 1.0
+    size = np.abs(cells.published)
+    return np.asarray(percent / 100.0 * np.where(size == 0, average * cells.respondents, size))
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,7 +287,7 @@ class Sensitive:
 
 
 def sensitive(rules: tuple[PrimaryRule, ...], cells: Contributions) -> Sensitive:
-    """Which cells are sensitive by some rule, with the largest of its levels."""
+    """Which cells are sensitive by some rule, with the largest of its levels; below 0 there is nothing."""
     upper, lower = np.zeros(cells.total.size), np.zeros(cells.total.size)
     slack = cells.rounding
     for rule in rules:
@@ -281,4 +295,4 @@ def sensitive(rules: tuple[PrimaryRule, ...], cells: Contributions) -> Sensitive
         lacking = np.where(lacking > slack, lacking, 0.0)
         upper = np.maximum(upper, lacking)
         lower = np.maximum(lower, lacking) if rule.both else lower
-    return Sensitive(upper > 0, lower, upper)
+    return Sensitive(upper > 0, np.where(cells.published == 0, 0.0, lower), upper)

@@ -16,7 +16,7 @@ Hundepool et al. 2012, Statistical Disclosure Control, section 4.4).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -116,6 +116,19 @@ class TabularAdjustment:
         """The sensitive cells that may go either way."""
         return np.flatnonzero((self.least_up > 0) & (self.least_down > 0))
 
+    @property
+    def relaxed(self) -> TabularAdjustment:
+        """The same in any numbers: levels and bounds stay whole, so that its cost is a bound."""
+        table = replace(
+            self.table,
+            lower=self.table.value - self.below,
+            upper=self.table.value + self.above,
+            lower_level=self.least_down,
+            upper_level=self.least_up,
+            sliding_level=np.zeros(len(self)),
+        )
+        return replace(self, table=table, whole=False)
+
     def bounds(self, goes_up: BoolArray) -> tuple[FloatArray, FloatArray]:
         """Of the changes of all cells, where each sensitive one goes the way that is given.
 
@@ -139,8 +152,7 @@ class TabularAdjustment:
             allows. Small bounds matter: optimisers take what is nearly whole for whole.
         """
         at, none = self.choices, np.zeros(self.choices.size)
-        far = np.sqrt(most / self.weight) if self.quadratic else most / self.weight
-        up, down = self._furthest(far * (1.0 + _CLOSE))
+        up, down = self.furthest(most)
         low = [self.least_up.copy(), self.least_down.copy()]
         low[0][at] = low[1][at] = 0.0
         sums = np.zeros(self.table.relations.shape[0])
@@ -154,6 +166,11 @@ class TabularAdjustment:
             integer=np.concatenate([np.full(2 * len(self), self.whole), none == 0.0]),
         )
         return with_squares(linear, np.tile(self.weight, 2), at) if self.quadratic else linear
+
+    def furthest(self, most: float) -> tuple[FloatArray, FloatArray]:
+        """How far each cell can go up, and down, in an adjustment that costs so much at most."""
+        far = np.sqrt(most / self.weight) if self.quadratic else most / self.weight
+        return self._furthest(far * (1.0 + _CLOSE))
 
     def _furthest(self, far: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The largest p and q of each cell, where none changes by more than so much."""
@@ -182,8 +199,7 @@ class TabularAdjustment:
 
     def changes(self, columns: FloatArray) -> FloatArray:
         """The changes of all cells at a point of the model, shape (n,)."""
-        found = columns[: len(self)] - columns[len(self) : 2 * len(self)]
-        return np.round(found) if self.whole else found
+        return np.asarray(columns[: len(self)] - columns[len(self) : 2 * len(self)])
 
     def ways(self, columns: FloatArray) -> BoolArray:
         """Which of `choices` go up at a point of the model."""
@@ -234,6 +250,8 @@ class TabularAdjustment:
     def wrong(self, change: FloatArray) -> str | None:
         """Why the table with these changes is no adjustment, counted from its values; None where it is."""
         table = self.table
+        if self.whole and (change != np.round(change)).any():
+            return f"cell {int(np.argmax(change != np.round(change)))} changes by no whole number"
         adjusted = table.value + change
         sums, terms = table.relations @ adjusted, abs(table.relations) @ np.abs(adjusted)
         off = np.abs(sums) > (0.5 if self.whole else 1e-7) * np.maximum(1.0, 0.0 if self.whole else terms)

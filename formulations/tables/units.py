@@ -1,12 +1,123 @@
-"""Tables of small values, measured in a smaller unit: tolerances of 1e-9 mean nothing where all are less."""
+"""What values of tables are measured in: a smaller unit where all are small, and the grid that all are on.
+
+Tolerances of 1e-9 mean nothing where all values are less. And amounts come in whole numbers, in cents, in
+thousands: a value that is not on the grid of the others shows that it was changed.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from linkrisk.formulations.tables.cell_table import CellTable
+from linkrisk.formulations.errors import FormulationError
+from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatArray
+
+MOST_DECIMALS = 9
+"""Values with more of them are on no grid that a reader would see."""
+
+_MOST_STEPS = 2.0**50
+"""Values of so many steps of a grid are no whole numbers in floating point any more."""
+
+_NEAR = 1e-12
+"""Relative to a value: what sums of decimals are off."""
+
+_CLOSE = 1e-9
+"""Relative to a level: by how much of itself it may be beyond a step of the grid."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The coarsest step that all values of a table are multiples of: ``factor / 10**decimals``.
+
+    Attributes
+    ----------
+    factor : int
+        A product of 2 and 5 only, as amounts are rounded to: 25 with two decimals is a step of 0.25.
+    decimals : int
+        Of the values, at most `MOST_DECIMALS`.
+    """
+
+    factor: int
+    decimals: int
+
+    @classmethod
+    def of(cls, values: FloatArray) -> Grid | None:
+        """The grid of some values; None where they have more digits than decimals that are written."""
+        for decimals in range(MOST_DECIMALS + 1):
+            scaled = np.abs(values) * 10.0**decimals
+            whole = np.round(scaled)
+            if whole.max(initial=0.0) > _MOST_STEPS:
+                return None
+            if (np.abs(scaled - whole) <= _NEAR * scaled).all():
+                common = int(np.gcd.reduce(whole.astype(np.int64), initial=0))
+                return cls(_of_twos_and_fives(common), decimals)
+        return None
+
+    @property
+    def step(self) -> float:
+        """In units of the values."""
+        return float(self.factor / 10.0**self.decimals)
+
+    def steps(self, values: FloatArray) -> FloatArray:
+        """How many steps values are, which need not be whole."""
+        return np.asarray(values * 10.0**self.decimals / self.factor)
+
+    def values(self, steps: FloatArray) -> FloatArray:
+        """The values of whole steps, each the float that is nearest to its decimals."""
+        return np.asarray(np.round(steps) * self.factor / 10.0**self.decimals)
+
+    def nearest(self, values: FloatArray) -> FloatArray:
+        """Values rounded to the grid."""
+        return self.values(self.steps(values)) + 0.0
+
+    def above(self, levels: FloatArray) -> FloatArray:
+        """Levels rounded up to the grid."""
+        steps = self.steps(levels)
+        return self.values(np.ceil(steps * (1.0 - _CLOSE)))
+
+    def table(self, table: CellTable) -> CellTable:
+        """A table in whole steps: its bounds inside of those that it had, its levels rounded up.
+
+        A way that leaves no multiple within the bounds is closed, as its level is 0.
+
+        Raises
+        ------
+        FormulationError
+            If no multiple is as far from the value of a sensitive cell as its level asks for.
+        """
+        value = np.round(self.steps(table.value))
+        ends = self.steps(table.lower), self.steps(table.upper)
+        lower = np.ceil(ends[0] * (1.0 - _NEAR * np.sign(ends[0])))
+        upper = np.floor(ends[1] * (1.0 + _NEAR * np.sign(ends[1])))
+        levels = [np.round(self.steps(self.above(one))) for one in (table.lower_level, table.upper_level)]
+        asked = (levels[0] > 0) | (levels[1] > 0)
+        levels[0][levels[0] > value - lower] = 0.0
+        levels[1][levels[1] > upper - value] = 0.0
+        beyond: BoolArray = table.primary & asked & (levels[0] == 0) & (levels[1] == 0)
+        if beyond.any():
+            raise FormulationError(
+                f"{table.title(int(np.argmax(beyond)))}: no multiple of {self.step:g} within its bounds is "
+                "as far from its value as its level asks for; lower it, or widen the bounds"
+            )
+        return replace(
+            table,
+            value=value,
+            lower=lower,
+            upper=upper,
+            lower_level=levels[0],
+            upper_level=levels[1],
+            sliding_level=np.zeros(len(table)),
+        )
+
+
+def _of_twos_and_fives(whole: int) -> int:
+    """The largest divisor that is a product of 2 and 5; 1 for 0."""
+    found = 1
+    for prime in (2, 5):
+        while whole and whole % (found * prime) == 0:
+            found *= prime
+    return found
 
 
 def in_units(table: CellTable) -> tuple[CellTable, float]:

@@ -30,6 +30,21 @@ def nobody_in(table: StoredTable) -> npt.NDArray[np.bool_]:
     return np.asarray((table.status == FIXED) & (table.numbers["value"] == 0), dtype=np.bool_)
 
 
+def shown_as_empty(table: StoredTable, suppressed: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Cells in which nobody is, for a published table; none where a 0 is published in which somebody is.
+
+    Beside a 0, the sign of empty cells would say that there are respondents, who all have nothing.
+
+    Parameters
+    ----------
+    table : StoredTable
+        With the values that are published.
+    suppressed : ndarray of bool, shape (n,)
+    """
+    empty, zero = nobody_in(table), (table.numbers["value"] == 0) & ~suppressed
+    return np.zeros(len(table), dtype=np.bool_) if (zero & ~empty).any() else empty
+
+
 def tab_files(
     table: StoredTable,
     path: str | Path,

@@ -40,6 +40,12 @@ def safe_cells(table: StoredTable, suppressed: BoolArray, nobody: BoolArray) -> 
     ]
 
 
+def of_missing(table: StoredTable, suppressed: BoolArray, nobody: BoolArray) -> str:
+    """What stands for a cell that the table does not have: `NOBODY`; 0 beside a published 0."""
+    zero = (table.numbers["value"] == 0) & ~suppressed & ~nobody
+    return "0" if zero.any() else NOBODY
+
+
 def records(
     table: StoredTable,
     suppressed: BoolArray,
@@ -90,7 +96,7 @@ def records(
 def matrix(table: StoredTable, suppressed: BoolArray, nobody: BoolArray, *, quotes: bool = True) -> str:
     """The last variable across and the one before it down, a block for each combination of the others.
 
-    As the format 1 of tau-ARGUS; a cell that the table does not have is one in which nobody is.
+    As the format 1 of tau-ARGUS; a cell that is not in the table is one without respondents (`of_missing`).
 
     Raises
     ------
@@ -102,12 +108,13 @@ def matrix(table: StoredTable, suppressed: BoolArray, nobody: BoolArray, *, quot
     shown = dict(zip(codes, safe_cells(table, suppressed, nobody), strict=True))
     across = list(dict.fromkeys(table.codes[table.by[-1]]))
     down = list(dict.fromkeys(code[-2:-1] for code in codes))
+    missing = of_missing(table, suppressed, nobody)
     blocks = []
     for outer in dict.fromkeys(code[:-2] for code in codes):
         lines = [f"Var {at},{_quoted(code, quotes)}" for at, code in enumerate(outer, start=1)]
         lines.append("," + ",".join(_quoted(code, quotes) for code in across))
         for row in down:
-            cells = [shown.get((*outer, *row, code), NOBODY) for code in across]
+            cells = [shown.get((*outer, *row, code), missing) for code in across]
             lines.append(",".join([_quoted(row[0], quotes) if row else "", *cells]))
         blocks.append("\n".join([*lines, "", ""]))
     return "".join(blocks)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +11,7 @@ from linkrisk.datasets.masking.record import version
 from linkrisk.datasets.tables.cells_and_relations import StoredTable
 from linkrisk.formulations.tables.cell_table import FloatArray
 from linkrisk.formulations.tables.tabular_adjustment import TabularAdjustment
+from linkrisk.formulations.tables.units import Grid
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit
 from linkrisk.solver.api.tables.changed import ChangedTable, ended
@@ -80,7 +81,6 @@ def adjust_table(
     weight: str = "value",
     squares: bool = False,
     up: bool = False,
-    whole: bool = False,
     backend: str | None = None,
     seed: int = 0,
     time_limit: float | None = DEFAULT_TIME_LIMIT,
@@ -89,7 +89,9 @@ def adjust_table(
 ) -> AdjustedTable:
     """Move every sensitive cell by its level at least, the others as little as possible; relations hold.
 
-    Controlled tabular adjustment (Dandekar and Cox 2002; Castro 2006).
+    Controlled tabular adjustment (Dandekar and Cox 2002; Castro 2006). Adjusted values are on the grid that
+    all values are on (whole numbers, cents, thousands), as others would show that they were changed; levels
+    are rounded up to it.
 
     Parameters
     ----------
@@ -104,11 +106,9 @@ def adjust_table(
         Sum the squares of changes.
     up : bool
         Sensitive cells go up only.
-    whole : bool
-        The adjusted values are whole numbers.
     backend : str, optional
         What decides which way sensitive cells go: a backend, or ``exact``, our own branch and bound, which
-        is there for `squares` without `whole`, and the default then; else HiGHS is.
+        is there for `squares`, and the default then; else HiGHS is.
     seed : int
         Of the backend.
     time_limit : float, optional
@@ -136,16 +136,20 @@ def adjust_table(
     """
     if time_limit is not None:
         check_limit(time_limit, "time limit")
-    solver = _solver(backend, squares and not whole)
+    solver = _solver(backend, squares)
     stored = table_from(cells, relations)
-    table = cell_table(stored, "unit")
-    problem = TabularAdjustment(
-        table=table, weight=_weights(stored, weight), quadratic=squares, up=up, whole=whole
-    )
+    grid = Grid.of(stored.numbers["value"])
+    table = cell_table(stored if grid is None else _levels_up(stored, grid), "unit")
+    problem = TabularAdjustment(table=table, weight=_weights(stored, weight), quadratic=squares, up=up)
+    if grid is not None:
+        problem = _in_steps(problem, grid)
     clock = Clock(time_limit, cancel=cancel)
     with interruptible(clock):
         found = adjust_cells(problem, solver, clock, on_progress, seed)
     change, primary = found.change, table.primary
+    adjusted = np.where(change == 0, table.value, in_digits(table.value + change))
+    if grid is not None:
+        adjusted = grid.values(problem.table.value + change)
     details: dict[str, Any] = {
         "protection": "adjustment",
         "linkrisk": version(),
@@ -156,18 +160,38 @@ def adjust_table(
         "weight": weight,
         "squares": squares,
         "up_only": up,
-        "whole": whole,
+        "step": None if grid is None else grid.step,
         "backend": OWN if solver is None else solver.name,
         "seed": seed,
         "seconds": round(clock.seconds, 3),
         "time_limit": time_limit,
     }
-    adjusted = np.where(change == 0, table.value, in_digits(table.value + change))
     details["table"] = adjustment_figures(stored, table, adjusted)
     if bool((adjusted == np.round(adjusted)).all()):
         adjusted = adjusted.astype(np.int64)
     frame = stored.cells.assign(adjusted=adjusted)
     return AdjustedTable(frame, found.cost, found.bound, *ended(found.proven, clock), details, stored)
+
+
+def _levels_up(stored: StoredTable, grid: Grid) -> StoredTable:
+    """The table with levels rounded up to the grid, where a bound that is given leaves room for it."""
+    numbers = dict(stored.numbers)
+    value, nothing = numbers["value"], np.full(len(stored), np.nan)
+    rooms = {
+        "lower_protection": value - numbers.get("lower_bound", nothing),
+        "upper_protection": numbers.get("upper_bound", nothing) - value,
+    }
+    for name, room in rooms.items():
+        if name in numbers:
+            made = grid.above(numbers[name])
+            numbers[name] = np.where(made > room, numbers[name], made)
+    return replace(stored, numbers=numbers)
+
+
+def _in_steps(problem: TabularAdjustment, grid: Grid) -> TabularAdjustment:
+    """The same in whole steps of the grid, with the same cost."""
+    each = grid.step**2 if problem.quadratic else grid.step
+    return replace(problem, table=grid.table(problem.table), weight=problem.weight * each, whole=True)
 
 
 def _solver(backend: str | None, own: bool) -> Backend | None:
@@ -176,9 +200,7 @@ def _solver(backend: str | None, own: bool) -> Backend | None:
     if backend != OWN:
         return get_backend(backend)
     if not own:
-        raise UsageError(
-            "the backend 'exact' adjusts with squares, and not to whole numbers; choose another one"
-        )
+        raise UsageError("the backend 'exact' adjusts with squares; ask for these, or choose another one")
     return None
 
 

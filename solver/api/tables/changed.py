@@ -101,4 +101,4 @@ def ended(proven: bool, clock: Clock) -> tuple[Status, Limit | None]:
     """How a search ended that has an answer."""
     if proven:
         return Status.OPTIMAL, None
-    return (Status.INTERRUPTED, Limit.USER) if clock.stopped else (Status.FEASIBLE, Limit.TIME)
+    return (Status.INTERRUPTED, Limit.USER) if clock.stopped else (Status.FEASIBLE, clock.limit)

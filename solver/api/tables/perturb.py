@@ -18,6 +18,7 @@ from linkrisk.datasets.tables.code_trees import Hierarchies
 from linkrisk.datasets.tables.numbers import numbers_of
 from linkrisk.formulations.tables.cell_key import NoiseDesign, PerturbationTable, cell_keys
 from linkrisk.formulations.tables.cell_table import FloatArray
+from linkrisk.formulations.tables.units import Grid
 from linkrisk.solver.api.choices import TableLike
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.masking_source import read_source
@@ -27,6 +28,9 @@ from linkrisk.solver.api.tables.noisy import NoisyTable, called
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.tables.perturbation.count_changes import count_changes
 from linkrisk.solver.tables.perturbation.noise_design import perturbation_table
+
+_MOST_EQUAL = 0.25
+"""Share of the records that may have the same key: keys are drawn, and nearly all differ."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -120,7 +124,11 @@ def perturb_counts(
     if weight is not None:
         weighted = made.tabulated.total
         mean = np.divide(weighted, count, out=np.zeros(count.size), where=count > 0)
-        cells = cells.assign(weighted=weighted, perturbed_weighted=(count + noise) * mean)
+        grid = Grid.of(weighted)  # decimals beyond it would say which counts have no noise, and the others
+        after = np.asarray((count + noise) * mean, dtype=np.float64)
+        cells = cells.assign(
+            weighted=weighted, perturbed_weighted=after if grid is None else grid.nearest(after)
+        )
     terms = made.relations
     moved = noise[terms["cell"]] * terms["coefficient"]
     off = int((np.bincount(terms["relation"], moved) != 0).sum())
@@ -207,7 +215,7 @@ def record_keys(data: TableLike, keys: str | None, seed: int, records: int) -> F
     Raises
     ------
     DataError
-        If there is no such column, or one is none.
+        If there is no such column, one is none, or many records have the same one.
     """
     if keys is None:
         return np.random.default_rng(seed).random(records)
@@ -221,4 +229,21 @@ def record_keys(data: TableLike, keys: str | None, seed: int, records: int) -> F
             f"{source.name}, column {keys!r}, row {row}: {found[row - 1]:g} is no record key; they are from "
             "0 to less than 1"
         )
+    _refuse_equal(found, f"{source.name}, column {keys!r}")
     return found
+
+
+def _refuse_equal(keys: FloatArray, name: str) -> None:
+    """Refuse keys of which many are the same, as in a column of flags: their noise is, too.
+
+    Raises
+    ------
+    DataError
+    """
+    each, often = np.unique(keys, return_counts=True)
+    most = int(often.max(initial=0))
+    if most > max(1.0, _MOST_EQUAL * keys.size):
+        raise DataError(
+            f"{name}: {most:,} of {keys.size:,} records have the key {each[np.argmax(often)]:g}; record keys "
+            "are drawn at random for each record, so that their noise differs; give another column, or none"
+        )

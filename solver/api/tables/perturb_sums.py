@@ -18,6 +18,7 @@ from linkrisk.formulations.tables.cell_table import FloatArray
 from linkrisk.formulations.tables.magnitude_cells import perturbed_sums
 from linkrisk.formulations.tables.magnitude_noise import Multiplier
 from linkrisk.formulations.tables.primary_rules import PrimaryRule
+from linkrisk.formulations.tables.units import MOST_DECIMALS, Grid
 from linkrisk.solver.api.choices import TableLike
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.masking_source import read_source
@@ -30,7 +31,6 @@ from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.tables.perturbation.count_changes import sum_changes
 
 SCALES = ("largest", "mean", "range", "sum")
-_DECIMALS = 9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -120,7 +120,8 @@ def perturb_sums(
     negative : bool
         Whether contributions may be negative.
     decimals : int, optional
-        To how many the perturbed sums are rounded; as many as the sums have, where absent.
+        To how many the perturbed sums are rounded. Where absent, to the grid that all sums are on (whole
+        numbers, cents, thousands): more digits show which sums have no noise, and how it was made.
     hierarchies : mapping of str to path, frame or several, optional
         See `make_table`.
     keys : str, optional
@@ -168,8 +169,9 @@ def perturb_sums(
         same_key=same_key,
         digits=digits,
     )
-    places = _decimals(table.total) if decimals is None else decimals
-    after = np.round(after, places) + 0.0
+    grid = Grid.of(table.total)
+    own = MOST_DECIMALS if grid is None else grid.decimals
+    after, places = _rounded(after, grid, decimals), own if decimals is None else decimals
     cells = table.codes().assign(
         value=table.total,
         respondents=table.respondents,
@@ -202,6 +204,7 @@ def perturb_sums(
         "zeros": zeros,
         "weight": weight,
         "decimals": places,
+        "decimals_of_sums": own,
         "largest_noise": float(np.abs(tables.every.noise).max()),
         "variance": float(tables.every.variance[-1]),
         "separation_point": multiplier.separation_point(tables.small),
@@ -231,8 +234,8 @@ def _check(
         raise UsageError(f"extra noise is not negative, not {extra:g}")
     if extra > 0 and not rules:
         raise UsageError("extra noise is of sensitive cells; give a rule that says which are")
-    if decimals is not None and not 0 <= decimals <= _DECIMALS:
-        raise UsageError(f"sums are rounded to 0 to {_DECIMALS} decimals, not {decimals}")
+    if decimals is not None and not 0 <= decimals <= MOST_DECIMALS:
+        raise UsageError(f"sums are rounded to 0 to {MOST_DECIMALS} decimals, not {decimals}")
 
 
 def _weights(data: TableLike, weight: str | None, table: Tabulated) -> FloatArray:
@@ -263,9 +266,8 @@ def _scaling(table: Tabulated, scale: str, width: int, weight: FloatArray) -> Fl
     return table.total[:, None].astype(np.float64)
 
 
-def _decimals(sums: FloatArray) -> int:
-    """How many decimals sums have: the digits of noise beyond them would say how it was made."""
-    for places in range(_DECIMALS):
-        if np.allclose(sums, np.round(sums, places), rtol=1e-12, atol=1e-9):
-            return places
-    return _DECIMALS
+def _rounded(after: FloatArray, grid: Grid | None, decimals: int | None) -> FloatArray:
+    """Perturbed sums, by default on the grid of the sums: other digits would say how the noise was made."""
+    if decimals is None and grid is not None:
+        return grid.nearest(after)
+    return np.asarray(np.round(after, MOST_DECIMALS if decimals is None else decimals) + 0.0)

@@ -35,7 +35,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--squares", action="store_true", help="sum the squares of changes")
     parser.add_argument("--up", action="store_true", help="sensitive cells go up only")
-    parser.add_argument("--whole", action="store_true", help="adjusted values are whole numbers")
     add_search(parser, "a backend (default: highs), or exact, our own, for --squares (and the default there)")
 
 
@@ -51,7 +50,6 @@ def run(arguments: argparse.Namespace) -> int:
             weight=arguments.weight,
             squares=arguments.squares,
             up=arguments.up,
-            whole=arguments.whole,
             backend=arguments.backend,
             seed=seed_of(arguments),
             time_limit=time_limit_of(arguments),

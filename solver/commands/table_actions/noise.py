@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from linkrisk.solver.commands.arguments import names, number
 from linkrisk.solver.commands.table_actions.common import (
@@ -35,7 +36,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--weight", metavar="COLUMN", help="sampling weights")
     parser.add_argument("--negative", action="store_true", help="contributions may be negative")
     _add_noise(parser)
-    parser.add_argument("--decimals", metavar="N", help="of the perturbed sums; default: as the sums have")
+    parser.add_argument(
+        "--decimals", metavar="N", help="of the perturbed sums; default: on the grid of all sums"
+    )
     parser.add_argument("--keys", metavar="COLUMN", help="record keys, from 0 to less than 1")
     parser.add_argument("--seed", metavar="N", help="of the keys that are drawn; default: 0")
     parser.add_argument("--output", metavar="FILE", help="write the table as it may be published")
@@ -137,5 +140,16 @@ def _summary(arguments: argparse.Namespace, result: PerturbedSums) -> str:
         f"perturbed   {several(found['changed'], 'cell')}: by {absolute['mean']:.4g} on average, "
         f"{absolute['max']:.4g} at most; {100 * relative['mean']:.3g} % on average",
         f"sums        {found['not_adding_up']} of {found['relations']} {of} not add up any more",
+        *_finer(found),
     ]
     return "\n".join([*lines, *written_lines(arguments, "output", "internal")])
+
+
+def _finer(found: Mapping[str, Any]) -> list[str]:
+    """What more decimals than the sums have would tell."""
+    if found["decimals"] <= found["decimals_of_sums"]:
+        return []
+    return [
+        f"decimals    {found['decimals']}, where sums have {found['decimals_of_sums']}: they show which "
+        "sums have no noise, and how it was made"
+    ]

@@ -2,7 +2,8 @@
 
 Which way each sensitive cell goes is what has to be searched for; for given ways the rest is a linear
 program, or the least sum of squares. The bound is that of a backend, or of multipliers
-(`TabularAdjustment.least`), whichever is larger.
+(`TabularAdjustment.least`), whichever is larger. In whole numbers the search is one in any numbers first,
+whose answers are rounded such that they add up.
 """
 
 from __future__ import annotations
@@ -17,12 +18,14 @@ from linkrisk.formulations.tables.tabular_adjustment import TabularAdjustment
 from linkrisk.solver.backends.base import Backend, BackendProgress, SolveOptions
 from linkrisk.solver.backends.linear.base import LinearOptions, LinearStatus
 from linkrisk.solver.backends.linear.registry import linear_program
+from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.tables.perturbation.changes_in_decimals import in_decimals
 from linkrisk.solver.tables.perturbation.directions import DOWN, UP, Directions
 from linkrisk.solver.tables.perturbation.separable_quadratic import least_squares
+from linkrisk.solver.tables.perturbation.whole_changes import whole_changes
 
 PHASE = "adjusting cells"
 PROVEN = 1e-6
@@ -30,6 +33,15 @@ PROVEN = 1e-6
 
 _SCALE = 1000.0
 """What backends see of the cost of the first answer: their tolerances are absolute."""
+
+_NONE = "no adjustment keeps all relations and bounds; lower a level, or widen the bounds"
+_LATE = "no adjustment was found in time; give it more"
+
+_MOST_WHOLE = 1e6
+"""Steps that a cell may change by where whole numbers are searched for: more are none to an optimiser."""
+
+_PART = 0.5
+"""Of the time that is left: for making an answer whole."""
 
 _GAP = 1e-7
 _SAFE = 1e-9
@@ -71,8 +83,8 @@ def adjust_cells(
     ----------
     problem : TabularAdjustment
     backend : Backend or None
-        Asked which way sensitive cells go, and for whole numbers; None, where squares are summed and nothing
-        has to be whole, for a branch and bound of our own.
+        Asked which way sensitive cells go, and for whole numbers; None, where squares are summed, for a
+        branch and bound of our own, whose bound is that of any numbers.
     clock : Clock
     report : callable, optional
     seed : int
@@ -83,6 +95,8 @@ def adjust_cells(
     UsageError
         If there is no adjustment, or none was found in time.
     """
+    if problem.whole and backend is None:
+        return _by_squares(problem, clock, report)
     unit = _unit(problem.weight)
     search = _Search(replace(problem, weight=problem.weight / unit), clock, report, unit)
     for ways in search.likely():
@@ -90,17 +104,23 @@ def adjust_cells(
     if not search.finished:
         search.branch() if backend is None else search.ask(backend, seed)
     if search.best is None:
-        raise UsageError(
-            "no adjustment was found in time; give it more"
-            if clock.expired
-            else "no adjustment keeps all relations and bounds; lower a level, or widen the bounds"
-        )
-    change = in_decimals(problem, search.best)
+        raise UsageError(_LATE if clock.expired else _NONE)
+    change = search.best if problem.whole else in_decimals(problem, search.best)
     wrong = problem.wrong(change)
     if wrong is not None:
         raise AssertionError(f"an adjustment that was found is none: {wrong}")
     cost = problem.cost(change)
     return Adjusted(change, cost, min(cost, max(search.bound * unit, 0.0)))
+
+
+def _by_squares(problem: TabularAdjustment, clock: Clock, report: Reporter | None) -> Adjusted:
+    """The least squares in any numbers, made whole."""
+    found = adjust_cells(problem.relaxed, None, clock, report)
+    change = whole_changes(problem, found.change, clock)
+    if change is None:
+        return adjust_cells(problem, get_backend("highs"), clock, report)
+    cost = problem.cost(change)
+    return Adjusted(change, cost, min(cost, found.bound))
 
 
 def _unit(weight: FloatArray) -> float:
@@ -115,6 +135,7 @@ class _Search:
         self, problem: TabularAdjustment, clock: Clock, report: Reporter | None, unit: float
     ) -> None:
         self._problem, self._clock, self._report, self._unit = problem, clock, report, unit
+        self._real = problem.relaxed if problem.whole else problem
         self._linear = replace(problem, quadratic=False)
         self.best: FloatArray | None = None
         self.cost, self.bound = np.inf, 0.0
@@ -138,9 +159,7 @@ class _Search:
         """
         solution = self._program.solve(seconds=self._clock.seconds_left)
         if solution.status is LinearStatus.INFEASIBLE:
-            raise UsageError(
-                "no adjustment keeps all relations and bounds; lower a level, or widen the bounds"
-            )
+            raise UsageError(_NONE)
         if solution.optimal:
             if not self._problem.quadratic:
                 self._learn(solution.duals[: self._relations])
@@ -168,12 +187,14 @@ class _Search:
             self._problem.weight, none, table.relations, (lower, upper), self._clock
         )
         self._learn(multipliers)
-        if self._problem.wrong(change) is None:
+        if self._real.wrong(change) is None:
             return change
         return np.clip(self._linear.changes(solution.point), lower, upper)
 
     def take(self, change: FloatArray | None) -> None:
         """Keep changes that are better, and an adjustment."""
+        if change is not None and self._problem.whole:
+            change = whole_changes(self._problem, change, self._clock.part_of_left(_PART))
         if change is None or self._problem.wrong(change) is not None:
             return
         cost = self._problem.cost(change)
@@ -181,9 +202,16 @@ class _Search:
             self.best, self.cost = change, cost
 
     def ask(self, backend: Backend, seed: int) -> None:
-        """Let a backend search, within what the best so far allows."""
+        """Let a backend search in any numbers, and then in whole ones where these have to be."""
+        self._asked(self._real, backend, seed)
+        far = np.maximum(*self._problem.furthest(self.cost)).max(initial=0.0)
+        if self._problem.whole and not self.finished and far <= _MOST_WHOLE and not self._clock.expired:
+            self._asked(self._problem, backend, seed)
+
+    def _asked(self, problem: TabularAdjustment, backend: Backend, seed: int) -> None:
+        """What a backend finds, within what the best so far allows."""
         scale = _SCALE / self.cost if 0.0 < self.cost < np.inf else 1.0
-        scaled = replace(self._problem, weight=scale * self._problem.weight)
+        scaled = replace(problem, weight=scale * problem.weight)
         found = backend.solve(
             scaled.model(scale * self.cost),
             SolveOptions(time_limit=self._clock.seconds_left, seed=seed, relative_gap=_GAP),
@@ -194,9 +222,9 @@ class _Search:
             self.bound = max(self.bound, found.bound / scale * (1.0 - _SAFE))
         if found.values is None:
             return
-        if self._problem.whole:
-            self.take(self._problem.changes(found.values))
-        self.take(self.settled(self._problem.ways(found.values)))
+        if problem.whole:
+            self.take(np.round(problem.changes(found.values)))
+        self.take(self.settled(problem.ways(found.values)))
 
     def branch(self) -> None:
         """Let our own branch and bound search."""

@@ -65,7 +65,10 @@ def test_counts_with_noise(capsys):
 
 
 def test_counts_with_noise_are_those_of_the_program():
-    """What its engine has written of the same records, keys and perturbation table."""
+    """What its engine has written of the same records, keys and perturbation table; but for its sign for N2.
+
+    It marks the empty cell by "-", so that the 0 of S is known to be no empty one.
+    """
     keyed()
     rows = [(0, 0, 1, 0), (1, -1, 0.3665, 0), (1, 0, 0.3665, 0), (1, 1, 0.1675, 0), (1, 2, 0.0995, 0)]
     rows += [(2, -1, 0.25, 0), (2, 0, 0.5, 0), (2, 1, 0.25, 0)]
@@ -74,7 +77,7 @@ def test_counts_with_noise_are_those_of_the_program():
     batch(FREQ + '<SUPPRESS> CKM(1) "counts.txt"\n<WRITETABLE> (1,1,QU-,"safe.csv")\n')
     run_batch("firms.arb")
     assert Path("safe.csv").read_text(encoding="utf-8") == (
-        ",Total,big,small\nTotal,8,4,5\nN,5,2,2\nN1,3,2,3\nN2,1,-,1\nS,4,0,2\nS1,4,0,2\n\n"
+        ",Total,big,small\nTotal,8,4,5\nN,5,2,2\nN1,3,2,3\nN2,1,0,1\nS,4,0,2\nS1,4,0,2\n\n"
     )
 
 
@@ -105,6 +108,7 @@ def test_sums_with_noise():
         same_key=False,
         digits=4,
         weight="w",
+        decimals=1,
         keys="key",
         hierarchies={"region": "region.hrc"},
     )

@@ -12,7 +12,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.encodings import UTF8, encode
 from linkrisk.datasets.tables.argus.batch_commands import Write
 from linkrisk.datasets.tables.argus.described import described_files
-from linkrisk.datasets.tables.argus.internal import nobody_in, sbs_text, tab_files
+from linkrisk.datasets.tables.argus.internal import nobody_in, sbs_text, shown_as_empty, tab_files
 from linkrisk.datasets.tables.argus.jj_files import jj_text
 from linkrisk.datasets.tables.argus.key_columns import key_columns
 from linkrisk.datasets.tables.argus.ready_tables import RESPONDENTS
@@ -71,7 +71,8 @@ def _audited(table: BatchTable) -> None:
 
 def _published(table: BatchTable, step: Write) -> str:
     stored, options = _values(table), step.options
-    gone, nobody, quotes = table.suppressed, nobody_in(table.stored), options.get("QU", True)
+    gone, quotes = table.suppressed, options.get("QU", True)
+    nobody = shown_as_empty(stored, gone)
     if step.format == MATRIX:
         return matrix(stored, gone, nobody, quotes=quotes)
     heading = (table.spec.response or "Freq") + _SUFFIXES.get(table.method, "")

@@ -118,7 +118,7 @@ def _made(given: Json) -> Section:
             "What is least", "the sum of squares of changes" if given["squares"] else "the sum of changes"
         ),
         Number("Sensitive cells go", "up only" if given["up_only"] else "up or down, as costs less"),
-        Number("Values", "whole numbers" if given["whole"] else "any numbers"),
+        Number("Values", _on(given["step"])),
     )
     blocks = (
         Numbers("What was asked", asked),
@@ -126,6 +126,11 @@ def _made(given: Json) -> Section:
         files(given),
     )
     return Section("making", "How it was made", "What is needed to make this again.", blocks)
+
+
+def _on(step: float | None) -> str:
+    """The grid that adjusted values are on, as all others are."""
+    return "any numbers" if step is None else "whole numbers" if step == 1 else f"multiples of {step:.10g}"
 
 
 def _limits() -> Section:
