@@ -152,6 +152,12 @@ class KnownRecoding:
 Masking = Sequence[str | KnownRecoding]
 """Methods as text (`datasets.masking.spelled`), or what they make of the categories of an attribute."""
 
+INFERRED = "inferred"
+"""The masking of an attribute whose recoding the two files show (`datasets.pairs.inferred`)."""
+
+NOT_INFERRED = "none"
+"""In the place of a method: no masking is known but that of other methods, whatever the files show."""
+
 
 def known_recodings(masking: Masking, original: Table, scales: Scales) -> dict[str, KnownRecoding]:
     """What is known of the masking of categorical attributes.
@@ -159,6 +165,7 @@ def known_recodings(masking: Masking, original: Table, scales: Scales) -> dict[s
     Parameters
     ----------
     masking : sequence of str or KnownRecoding
+        `NOT_INFERRED` is no method.
     original : Table
         The file that was masked.
     scales : mapping
@@ -179,6 +186,8 @@ def known_recodings(masking: Masking, original: Table, scales: Scales) -> dict[s
     schema = Schema(tuple(rows))
     found: dict[str, KnownRecoding] = {}
     for item in masking:
+        if item == NOT_INFERRED:
+            continue
         for known in [item] if isinstance(item, KnownRecoding) else _spelled(item, original, schema):
             if known.attribute in found:
                 raise DataError(f"two masking methods are given for {known.attribute!r}; give one")

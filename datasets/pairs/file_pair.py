@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -32,6 +32,7 @@ from linkrisk.datasets.microdata.undeclared import nominal_note
 from linkrisk.datasets.pairs.attributes import chosen_attributes
 from linkrisk.datasets.pairs.by_schema import record_id, text_columns, with_missing
 from linkrisk.datasets.pairs.categorical import (
+    NOT_INFERRED,
     CategoricalAttribute,
     Masking,
     categorical_attributes,
@@ -40,7 +41,8 @@ from linkrisk.datasets.pairs.categorical import (
     scales_of,
     with_undeclared,
 )
-from linkrisk.datasets.pairs.remarks import remarks
+from linkrisk.datasets.pairs.inferred import NumberRecoding, inferred_recodings, without_common
+from linkrisk.datasets.pairs.remarks import recoding_notes, remarks
 from linkrisk.datasets.pairs.survey_design import SurveyDesign, survey_design
 from linkrisk.datasets.pairs.table_pair import BY_ROW, align, check_alignment, load_tables
 
@@ -82,6 +84,11 @@ class FilePair:
         What a user should know about the two files, in sentences.
     design : SurveyDesign
         Sampling weights and strata of the original records, where a schema names columns for them.
+    recoded : mapping of str to NumberRecoding
+        The numeric attributes whose recoding the files show (`datasets.pairs.inferred`).
+    not_comparable : tuple of str
+        The attributes without a category in common whose recoding is not known: no distance of them says
+        anything.
     """
 
     original: pd.DataFrame
@@ -96,6 +103,8 @@ class FilePair:
     alignment: str = BY_ROW
     notes: tuple[str, ...] = ()
     design: SurveyDesign = field(default_factory=SurveyDesign)
+    recoded: Mapping[str, NumberRecoding] = field(default_factory=dict)
+    not_comparable: tuple[str, ...] = ()
 
     @cached_property
     def original_values(self) -> npt.NDArray[np.float64]:
@@ -109,6 +118,11 @@ class FilePair:
     def masked_values(self) -> npt.NDArray[np.float64]:
         """The attributes of the masked records, float64 (m, a); categories as their positions."""
         return attribute_values(Table(self.masked, "masked"), self.attributes, self.categorical)
+
+    @cached_property
+    def compared_values(self) -> npt.NDArray[np.float64]:
+        """The attributes of the original records as an intruder compares them: recoded as the release is."""
+        return recoded_values(self.original_values, self.attributes, self.recoded)
 
     def __repr__(self) -> str:
         """Say what the pair holds in one line."""
@@ -157,7 +171,7 @@ def make_file_pair(
         Roles, scales, categories and missing codes of attributes; the two lists come before its scales.
     masking : sequence of str or KnownRecoding
         How categorical attributes were masked (`datasets.masking.spelled`), where that is known: it makes
-        some recodings impossible.
+        some recodings impossible. Recodings that the files show are known too, unless ``none`` is listed.
     original_name, masked_name : str
         What to call the tables in messages when they are not files.
 
@@ -208,7 +222,7 @@ def make_file_pair(
     # The truth last: what is wrong with the attributes is easier to fix.
     aligned = align(first, second, id_column=id_column, row_by_row=row_by_row)
     design = survey_design(first, second, aligned.partner, schema)
-    return FilePair(
+    pair = FilePair(
         original=first.frame,
         masked=second.frame,
         partner=aligned.partner,
@@ -228,6 +242,31 @@ def make_file_pair(
         ),
         design=design,
     )
+    return _with_recodings(pair)
+
+
+def _with_recodings(pair: FilePair) -> FilePair:
+    """The pair with the recodings that its files show, unless nothing is to be inferred."""
+    values, categorical = (pair.original_values, pair.masked_values), pair.categorical
+    recoded: Mapping[str, NumberRecoding] = {}
+    if NOT_INFERRED not in pair.masking:
+        categorical, recoded = inferred_recodings(values, pair.partner, pair.attributes, categorical)
+    lacking = without_common(values, pair.attributes, categorical)
+    notes = (*pair.notes, *recoding_notes(pair.attributes, categorical, recoded, lacking))
+    return replace(pair, categorical=categorical, recoded=recoded, not_comparable=lacking, notes=notes)
+
+
+def recoded_values(
+    values: npt.NDArray[np.float64], attributes: Sequence[str], recoded: Mapping[str, NumberRecoding]
+) -> npt.NDArray[np.float64]:
+    """Attributes of original records with numeric ones recoded as the release is, float64 (n, a)."""
+    if not recoded:
+        return values
+    columns = [
+        recoded[name].apply(values[:, at]) if name in recoded else values[:, at]
+        for at, name in enumerate(attributes)
+    ]
+    return np.stack(columns, axis=1)
 
 
 def attribute_values(

@@ -98,7 +98,7 @@ def same_files(first: FilePair, second: FilePair) -> bool:
     return (
         kinds[0] == kinds[1]
         and np.array_equal(first.partner, second.partner)
-        and np.array_equal(first.original_values, second.original_values, equal_nan=True)
+        and np.array_equal(first.compared_values, second.compared_values, equal_nan=True)
         and np.array_equal(first.masked_values, second.masked_values, equal_nan=True)
         and np.array_equal(weights[0], weights[1], equal_nan=True)
     )
@@ -140,7 +140,7 @@ class _Compared:
 def _compared(pair: FilePair, attribute: str, rows: tuple[IndexArray, IndexArray]) -> _Compared:
     at, category = pair.attributes.index(attribute), pair.categorical.get(attribute)
     sides = []
-    for values, row in zip((pair.original_values, pair.masked_values), rows, strict=True):
+    for values, row in zip((pair.compared_values, pair.masked_values), rows, strict=True):
         column: Column = values[:, at]
         if category is not None:  # the position behind all categories is a missing one
             column = np.array([*category.categories, None], dtype=object)[column.astype(np.intp)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -10,6 +10,7 @@ import pandas as pd
 from linkrisk.datasets.microdata.categories import occurring
 from linkrisk.datasets.microdata.cells import cell_codes, has_digits_cut
 from linkrisk.datasets.microdata.names import shown_names
+from linkrisk.datasets.pairs.categorical import INFERRED, CategoricalAttribute
 from linkrisk.datasets.pairs.table_pair import TablePair
 
 _NAMES, _CATEGORIES = 10, 5
@@ -38,6 +39,47 @@ def remarks(pair: TablePair, attributes: Sequence[str], categorical: Collection[
         if name in categorical:
             said += _new_categories(pair, name, columns)
     return tuple(said)
+
+
+def recoding_notes(
+    attributes: Sequence[str],
+    categorical: Mapping[str, CategoricalAttribute],
+    recoded: Collection[str],
+    lacking: Sequence[str],
+) -> tuple[str, ...]:
+    """Say which recodings the files show, and which attributes cannot be compared without one.
+
+    Parameters
+    ----------
+    attributes : sequence of str
+        In the order to name them.
+    categorical : mapping of str to CategoricalAttribute
+    recoded : collection of str
+        The numeric attributes whose recoding shows.
+    lacking : sequence of str
+        The attributes without a category in common whose recoding is not known.
+    """
+    notes = []
+    shown = [
+        name
+        for name in attributes
+        if name in recoded or (name in categorical and categorical[name].masking == INFERRED)
+    ]
+    if shown:
+        notes.append(
+            f"{_columns(shown)} recoded: each value of the original has become one other, always the same, "
+            "as whoever knows the codes knows too; records are compared by that (--masking none: without)"
+        )
+    if lacking:
+        notes.append(
+            f"{shown_names(lacking)} cannot be compared: no category of the original is in the masked file, "
+            "and no recoding shows; say with --masking how it was masked, or leave it out with --attributes"
+        )
+    return tuple(notes)
+
+
+def _columns(names: Sequence[str]) -> str:
+    return f"column {shown_names(names)} is" if len(names) == 1 else f"columns {shown_names(names)} are"
 
 
 def _left_alone(pair: TablePair, attributes: Sequence[str]) -> list[str]:

@@ -17,7 +17,7 @@ from linkrisk.datasets.microdata.spelling import spelled_alike
 from linkrisk.datasets.microdata.tables import Table, load_table
 from linkrisk.datasets.pairs.by_schema import text_columns, with_missing
 from linkrisk.datasets.pairs.categorical import CategoricalAttribute, listed_categories
-from linkrisk.datasets.pairs.file_pair import attribute_values
+from linkrisk.datasets.pairs.file_pair import attribute_values, recoded_values
 from linkrisk.datasets.pairs.survey_design import survey_design
 from linkrisk.formulations.linkage.comparison import compare_files
 from linkrisk.formulations.linkage.distances import FileMoments, Standardisation, file_moments
@@ -307,7 +307,8 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         files = problem.files
         self.attributes_ = files.attributes
         self._problem_options, self._aggregator = problem.options, problem.aggregator
-        values = files.original_values, files.masked_values
+        values = files.compared_values, files.masked_values
+        self._recoded = files.recoded
         self._categorical = {
             name: _with_frequencies(attribute, *(each[:, files.attributes.index(name)] for each in values))
             for name, attribute in files.categorical.items()
@@ -346,7 +347,11 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
     def _values(self, original: Table, masked: Table) -> tuple[FloatArray, FloatArray]:
         """What is compared, as numbers; NaN where one is missing."""
         return (
-            attribute_values(original, self.attributes_, self._categorical),
+            recoded_values(
+                attribute_values(original, self.attributes_, self._categorical),
+                self.attributes_,
+                self._recoded,
+            ),
             attribute_values(masked, self.attributes_, self._categorical),
         )
 

@@ -11,7 +11,7 @@ from typing import TypeVar
 from linkrisk.datasets.masking.base import MaskingMethod
 from linkrisk.datasets.masking.recoding import CategoricalMethod
 from linkrisk.datasets.masking.spelled import masking_method
-from linkrisk.datasets.pairs.categorical import Masking
+from linkrisk.datasets.pairs.categorical import NOT_INFERRED, Masking
 from linkrisk.datasets.pairs.releases import check_alike
 from linkrisk.solver.api.choices import (
     DifferencesName,
@@ -220,10 +220,11 @@ def asked_measures(measures: str | Sequence[str]) -> list[Measure]:
 
 def by_kind(masking: Masking) -> tuple[Masking, list[tuple[str, MaskingMethod]]]:
     """Masking methods of categories as they were given, and those of numbers with their text."""
-    methods = [(item, masking_method(item)) for item in masking if isinstance(item, str)]
+    texts = [item for item in masking if isinstance(item, str) and item != NOT_INFERRED]
+    methods = [(item, masking_method(item)) for item in texts]
     numbers = [(text, method) for text, method in methods if not isinstance(method, CategoricalMethod)]
-    texts = {text for text, _ in numbers}
-    return [item for item in masking if not isinstance(item, str) or item not in texts], numbers
+    masked = {text for text, _ in numbers}
+    return [item for item in masking if not isinstance(item, str) or item not in masked], numbers
 
 
 def _check_tolerated(tolerated: object) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.schema import Attribute, Role, Scale, Schema
+from linkrisk.datasets.pairs.categorical import NOT_INFERRED
 from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
 from linkrisk.datasets.public.default_pair import default_pair
 from linkrisk.solver.api.choices import SchemaLike, TableLike
@@ -252,7 +253,7 @@ def _judged(
 
 def _files(original: Any, masked: Any, setting: Setting, name: str, **options: Any) -> FilePair:
     """The two files, or the embedded pair, with the attributes of the fit and their categories."""
-    options["attributes"] = setting.attributes
+    options |= {"attributes": setting.attributes, "masking": (NOT_INFERRED,)}  # it is given by the fit
     if original is None and masked is None:
         pair = default_pair()
         absent = [known for known in setting.attributes if known not in pair.attributes]

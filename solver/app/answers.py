@@ -39,11 +39,12 @@ class Interval:
     total: float
     family: str
     confidence: float | None = None
+    comparable: bool = True
 
     @property
     def proven(self) -> bool:
-        """Whether the two meet."""
-        return self.high - self.low <= 1e-9
+        """Whether the two meet, for attributes that can all be compared."""
+        return self.comparable and self.high - self.low <= 1e-9
 
     @property
     def sentence(self) -> str:
@@ -79,7 +80,7 @@ def interval_of(result: Any) -> Interval | None:
     high = result.get(keys[1], result["linked_upper_bound"]) if high is None else high
     low = result.get(keys[0], result["linked"])
     total = chosen.get("total_weight", result["records"])
-    return Interval(low, high, total, family, confidence if confidence is not None else None)
+    return Interval(low, high, total, family, confidence, "not_comparable" not in chosen)
 
 
 def answer(run: Run) -> str:

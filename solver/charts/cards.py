@@ -65,7 +65,8 @@ def _family_row(fit: Json) -> list[Any]:
         return [title, None, None, fit["reason"]]
     low, high, _ = _ends(fit)
     confidence = fit.get("confidence")
-    state = "proven" if fit["status"] == "optimal" else "not proven"
+    proven = fit["status"] == "optimal" and "not_comparable" not in fit
+    state = "proven" if proven else "not proven"
     return [title, low, high, state if confidence is None else f"{100.0 * confidence:.4g} % confidence"]
 
 

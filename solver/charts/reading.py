@@ -33,6 +33,7 @@ class Worst:
     low: float | None
     high: float | None
     confidence: float | None = None
+    comparable: bool = True
 
     @property
     def said(self) -> str:
@@ -40,7 +41,7 @@ class Worst:
         if self.low is None or self.high is None:
             return "no result"
         sure = "" if self.confidence is None else f", {100.0 * self.confidence:g} % sure"
-        if self.confidence is None and self.high <= self.low * (1.0 + 1e-9):
+        if self.comparable and self.confidence is None and self.high <= self.low * (1.0 + 1e-9):
             return f"{percent(self.low)}, proven"
         return f"{between(self.low, self.high)}{sure}"
 
@@ -91,14 +92,15 @@ def total_of(fit: Result) -> float:
 def worst_cases(result: Result) -> list[Worst]:
     """All families, as the measure of the worst case has them, or else as they were fitted."""
     taken = measure(result, "worst-case")
+    comparable = not any("not_comparable" in one for one in fits(result))
     if total := number(taken.get("total")):
         return [
             Worst(one["aggregator"], _part(one.get("linked"), total), _part(one.get("most"), total),
-                  one.get("confidence"))
+                  one.get("confidence"), comparable)
             for one in taken.get("families") or ()
         ]  # fmt: skip
     return [
-        Worst(one["aggregator"], low / total_of(one), high / total_of(one), one.get("confidence"))
+        Worst(one["aggregator"], low / total_of(one), high / total_of(one), one.get("confidence"), comparable)
         for one in fits(result)
         for low, high in [ends(one)]
     ]

@@ -66,7 +66,8 @@ def add_categories(parser: argparse.ArgumentParser, *, numbers: bool = False) ->
         metavar="METHOD",
         action="append",
         help=f"how {what} masked, as 'top-coding categories=3 attributes=A'; give it once for each "
-        f"method{more}. Pairs of records that {which} makes impossible are never linked",
+        f"method{more}. Pairs of records that {which} makes impossible are never linked. Recodings that the "
+        "files show are known without it; 'none' leaves them out",
     )
 
 

@@ -20,6 +20,7 @@ from linkrisk.solver.commands.wording import (
 from linkrisk.solver.report.formats import count, weight
 from linkrisk.solver.report.words import family_title, state, sum_of_parts
 from linkrisk.solver.run.results import EXPECTED, WEIGHTED, FitResult, objective
+from linkrisk.solver.run.worst_sentence import without_recoding
 from linkrisk.solver.worst_case.family_results import Family, FitResults
 
 _REASONS = {
@@ -143,7 +144,9 @@ def _what(result: FitResult) -> str:
 
 
 def why_not_proven(result: FitResult) -> str:
-    """What ended the search before its two ends met."""
+    """What ended the search before its two ends met, or why that says nothing."""
+    if result.details.get("not_comparable"):
+        return without_recoding(result.details["not_comparable"])
     if result.status == "interrupted":
         return _REASONS["user"]
     return _REASONS.get(result.limit or "", _NO_LIMIT)
@@ -271,7 +274,8 @@ def _worst_of(results: FitResults) -> list[str]:
     else:
         pairs = [(f"{what}, at least", f"{share(low, records)}, by the {title}")]
         pairs.append((f"{what}, at most", share(high, records)))
-        said = "not proven: the table says why"
+        lacking = worst.details.get("not_comparable")
+        said = f"not proven: {without_recoding(lacking) if lacking else 'the table says why'}"
         if results.confidence is not None:
             said = f"the limit holds with {_percent(results)} confidence, for all of them together"
     missing = len(results.families) - len(results.results)

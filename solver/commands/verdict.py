@@ -157,10 +157,9 @@ def _assumption(verdict: Verdict) -> list[str]:
         f"{json.dumps(method)}"
         for method in methods
     ]
-    return [
-        f"assuming, which verify cannot check: {'; '.join(masked)}, under which {verdict.impossible} of "
-        f"{verdict.pairs} pairs of records are impossible"
-    ]
+    possible = [entry for entry in recodings if entry.possible]
+    under = f", under which {verdict.impossible} of {verdict.pairs} pairs of records are impossible"
+    return [f"assuming, which verify cannot check: {'; '.join(masked)}{under if possible else ''}"]
 
 
 def _compared(verdict: Verdict) -> str:

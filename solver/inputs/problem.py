@@ -24,6 +24,7 @@ from linkrisk.formulations.linkage.aggregators import AGGREGATORS, Aggregator, m
 from linkrisk.formulations.linkage.distances import Differences, FileMoments, Standardisation, file_moments
 from linkrisk.formulations.linkage.missing import Missing
 from linkrisk.formulations.linkage.pair import Direction, LinkagePair, Ties, make_pair
+from linkrisk.solver.inputs.recorded_masking import what_masking_did
 from linkrisk.solver.inputs.rereading import Rereading, rereading
 from linkrisk.solver.inputs.scales import scale_notes
 from linkrisk.solver.inputs.survey import BlockSurvey, weight_unit
@@ -66,7 +67,8 @@ class ProblemOptions:
     schema : path, mapping or Schema, optional
         What the columns are (docs/schema.md): a file, or a mapping as `Schema.from_dict` reads it.
     masking : sequence of str or KnownRecoding
-        How categorical attributes were masked, such as ``top-coding categories=3 attributes=A``.
+        How categorical attributes were masked, such as ``top-coding categories=3 attributes=A``; with
+        ``none``, recodings that the files show are not taken for known.
     missing : str
         What a missing value is compared as: ``nearest``, ``expected`` or ``farthest``.
     """
@@ -160,10 +162,7 @@ class Problem:
         }
         if self.files.categorical:
             described["schema"] = categorical_schema(self.files).to_dict()
-        if self.files.masking:
-            described["masking"] = list(self.files.masking)
-            described["recodings"] = recorded_recodings(self.files)
-        return {**described, **self.survey.describe()}
+        return {**described, **what_masking_did(self.files), **self.survey.describe()}
 
 
 def check_alignment_options(id_column: str | None, row_by_row: bool) -> None:
@@ -237,7 +236,7 @@ def problem_of(files: FilePair, options: ProblemOptions, read: tuple[Any, Any] =
     direction, standardisation = Direction(options.direction), Standardisation(options.standardisation)
     moments = None if files.categorical else _moments(files, standardisation)
     pair = make_pair(
-        files.original_values,
+        files.compared_values,
         files.masked_values,
         files.partner,
         attributes=files.attributes,
@@ -257,7 +256,7 @@ def problem_of(files: FilePair, options: ProblemOptions, read: tuple[Any, Any] =
 def _moments(files: FilePair, standardisation: Standardisation) -> FileMoments | None:
     """What numeric attributes are standardised by; None where they are not."""
     names = [repr(name) for name in files.attributes]
-    return file_moments(files.original_values, files.masked_values, standardisation, names)
+    return file_moments(files.compared_values, files.masked_values, standardisation, names)
 
 
 def _rereading(
@@ -315,23 +314,6 @@ def categorical_schema(files: FilePair) -> Schema:
             for name, attribute in files.categorical.items()
         )
     )
-
-
-def recorded_recodings(files: FilePair) -> list[dict[str, Any]]:
-    """What masking can have made of categories, as results record it: whole, so that no file is needed again.
-
-    One entry for each attribute whose masking is known: ``attribute``, ``masking`` and ``possible``, for
-    each category of the schema a text with 1 where it can have become another one, 0 where not.
-    """
-    return [
-        {
-            "attribute": name,
-            "masking": attribute.masking,
-            "possible": ["".join("01"[int(can)] for can in row) for row in attribute.possible.tolist()],
-        }
-        for name, attribute in files.categorical.items()
-        if attribute.possible is not None
-    ]
 
 
 def _missing_notes(files: FilePair, rule: Missing) -> tuple[str, ...]:

@@ -75,8 +75,8 @@ class FitResult:
 
     @property
     def proven(self) -> bool:
-        """Whether no other parameters can link more."""
-        return self.status == "optimal"
+        """Whether no other parameters can link more, of attributes that can all be compared."""
+        return self.status == "optimal" and "not_comparable" not in self.details
 
     @property
     def interval(self) -> tuple[float, float]:

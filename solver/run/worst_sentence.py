@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.solver.run.counts import count
 from linkrisk.solver.run.percent import percent
 
@@ -33,6 +36,14 @@ def worst_sentence(
     said = of.format(count(low) if low == high else f"between {count(low)} and {count(high)}")
     sure = "" if confidence is None else f", with {100.0 * confidence:.4g} % confidence"
     return f"At worst {said} ({share}) can be re-identified by a distance of this kind{sure}."
+
+
+def without_recoding(names: Sequence[str]) -> str:
+    """Say why a bound proves nothing of an intruder where attributes cannot be compared."""
+    return (
+        f"{shown_names(names)} cannot be compared, as no category is in both files and no recoding is known; "
+        "who knows it may re-identify more"
+    )
 
 
 def percents(low: float, high: float) -> str:

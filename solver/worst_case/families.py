@@ -226,6 +226,7 @@ class _Families:
         same = ("name", "direction", "attributes", "candidates", "ties", "standardisation")
         return {
             **{key: described[key] for key in same},
+            **{key: described[key] for key in ("not_comparable",) if key in described},
             **self._first.survey.describe(),
             "notes": list(self._first.files.notes),
             "engine": self._request.engine.name,

@@ -82,8 +82,13 @@ class FitResults:
 
     @property
     def proven(self) -> bool:
-        """Whether no parameters of any family that has a result can link more than the worst."""
-        return self.confidence is None and self.interval[1] <= self.interval[0] * (1.0 + 1e-9)
+        """Whether no parameters of any family that has a result can link more than the worst.
+
+        Of attributes that can all be compared.
+        """
+        if self.confidence is not None or "not_comparable" in self.worst.details:
+            return False
+        return self.interval[1] <= self.interval[0] * (1.0 + 1e-9)
 
     @property
     def confidence(self) -> float | None:

@@ -19,6 +19,7 @@ from linkrisk.solver.certificates.checking.missing import (
     with_unknown,
 )
 from linkrisk.solver.certificates.checking.moments import standardised
+from linkrisk.solver.certificates.checking.recodings import recoded
 from linkrisk.solver.certificates.checking.rejection import demand
 from linkrisk.solver.certificates.checking.sampling import Sampling, read_sampling
 from linkrisk.solver.certificates.checking.setting import Setting
@@ -297,12 +298,16 @@ def make_records(files: FilePair, setting: Setting) -> Records:
     """
     _check_categories(files, setting)
     original, masked = files.original_values.copy(), files.masked_values.copy()
+    for entry in setting.recodings:
+        if entry.steps:
+            at = setting.attributes.index(entry.attribute)
+            original[:, at] = recoded(original[:, at], entry.steps)
     numeric = numeric_places(files)
     offset = np.zeros(len(files.attributes))
     original[:, numeric], masked[:, numeric], offset[numeric] = standardised(
         original[:, numeric], masked[:, numeric], setting.standardisation
     )
-    possible = {entry.attribute: entry.possible for entry in setting.recodings}
+    possible = {entry.attribute: entry.possible for entry in setting.recodings if entry.possible}
     tables = {
         setting.attributes.index(name): category_table(scale, len(categories), possible.get(name))
         for name, scale, categories in setting.schema

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from linkrisk.solver.certificates.checking.families import family_of
 from linkrisk.solver.certificates.checking.families.base import Family
-from linkrisk.solver.certificates.checking.fields import Fields, listed, text
+from linkrisk.solver.certificates.checking.fields import Fields, text
 from linkrisk.solver.certificates.checking.missing import RULES
+from linkrisk.solver.certificates.checking.recodings import Recodings, read_recodings
 from linkrisk.solver.certificates.checking.rejection import demand
 from linkrisk.solver.run.errors import UsageError
 
@@ -24,24 +24,6 @@ _CHOICES = {
     "differences": ("squared", "absolute", "signed"),
     "missing": RULES,
 }
-
-
-@dataclass(frozen=True)
-class Recodings:
-    """What masking is claimed to have made of the categories of an attribute: an assumption, never checked.
-
-    Attributes
-    ----------
-    attribute : str
-    masking : str
-        What the method is called; free text.
-    possible : tuple of str
-        For each category of the schema, a 1 for each category that it can have become and a 0 for others.
-    """
-
-    attribute: str
-    masking: str
-    possible: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -62,7 +44,7 @@ class Setting:
     schema : tuple of (str, str, tuple of str)
         Name, scale and categories of each categorical attribute.
     recodings : tuple of Recodings
-        What is assumed of the masking of categorical attributes, one entry for an attribute.
+        What is assumed of the masking of attributes, one entry for an attribute.
     weight : str, optional
         The column with the sampling weights; without one all records count alike.
     """
@@ -103,7 +85,8 @@ def read_setting(fields: Fields) -> Setting:
     schema = _read_schema(fields, attributes)
     if schema and chosen["differences"] == "signed":
         raise UsageError(f"{fields.where}: differences of categories have no sign")
-    recodings = _read_recodings(fields, {name: len(categories) for name, _, categories in schema})
+    sizes: dict[str, int] = dict.fromkeys(attributes, 0)
+    recodings = read_recodings(fields, sizes | {name: len(categories) for name, _, categories in schema})
     return Setting(
         aggregator=aggregator,
         attributes=attributes,
@@ -133,34 +116,6 @@ def _read_schema(fields: Fields, attributes: tuple[str, ...]) -> tuple[tuple[str
     if len({name for name, _, _ in found}) < len(found):
         raise UsageError(f"{fields.where}, schema names an attribute twice")
     return tuple(found)
-
-
-def _read_recodings(fields: Fields, sizes: Mapping[str, int]) -> tuple[Recodings, ...]:
-    """The tables of possible recodings; none where the fit names none. `sizes` are numbers of categories."""
-    found: list[Recodings] = []
-    for item in _optional(fields, "recodings"):
-        row = Fields(item, f"{fields.where}, recodings")
-        entry = Recodings(
-            row.text("attribute"),
-            row.text("masking"),
-            tuple(text(line, row.where) for line in row.listed("possible")),
-        )
-        size = sizes.get(entry.attribute)
-        if size is None or any(known.attribute == entry.attribute for known in found):
-            raise UsageError(f"{row.where}: {entry.attribute} must be a categorical attribute, once")
-        if len(entry.possible) != size or any(
-            len(line) != size or set(line) - {"0", "1"} for line in entry.possible
-        ):
-            raise UsageError(f"{row.where}: {entry.attribute} needs {size} texts of {size} digits 0 or 1")
-        found.append(entry)
-    methods = [text(item, f"{fields.where}, masking") for item in _optional(fields, "masking")]
-    if set(methods) != {entry.masking for entry in found}:
-        raise UsageError(f"{fields.where}, masking must name the methods of recodings")
-    return tuple(found)
-
-
-def _optional(fields: Fields, key: str) -> list[Any]:
-    return listed(fields.value(key), f"{fields.where}, {key}") if fields.get(key) is not None else []
 
 
 def demand_same(fit: Setting, certificate: Setting) -> None:

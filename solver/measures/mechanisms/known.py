@@ -17,6 +17,7 @@ from linkrisk.datasets.masking.noise import AdditiveNoise
 from linkrisk.datasets.masking.rank_swapping import RankSwapping
 from linkrisk.datasets.masking.sequence import Step, masked_twice
 from linkrisk.datasets.microdata.names import shown_name, shown_names
+from linkrisk.datasets.pairs.categorical import NOT_INFERRED
 from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.solver.measures.mechanisms.additive import Noise
 from linkrisk.solver.measures.mechanisms.base import FloatArray, Mechanism, UnfitError
@@ -60,7 +61,8 @@ class KnownMasking:
         UnfitError
             If a method cannot have masked this file, or is none that is known.
         """
-        if not self.methods and not any(isinstance(item, str) for item in self.recodings):
+        spelled = [item for item in self.recodings if isinstance(item, str) and item != NOT_INFERRED]
+        if not self.methods and not spelled:
             raise UnfitError("say how the file was masked, with --masking")
         try:
             found = [*self._numeric(), *self._categorical()]

@@ -18,6 +18,7 @@ from linkrisk.datasets.masking.recoding import Recoding, Transition
 from linkrisk.datasets.masking.spelled import spelled_recodings
 from linkrisk.datasets.microdata.categories import Categories, occurring
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
+from linkrisk.datasets.pairs.categorical import NOT_INFERRED
 from linkrisk.datasets.pairs.file_pair import FilePair
 
 FloatArray = NDArray[np.float64]
@@ -111,7 +112,7 @@ def known_recodings(
     )
     found: dict[str, Recoding] = {}
     for text in masking:
-        if isinstance(text, str):
+        if isinstance(text, str) and text != NOT_INFERRED:
             found |= spelled_recodings([text], files.original, schema)
     return {name: found[name] for name in keys if name in found}
 

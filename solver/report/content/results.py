@@ -26,17 +26,20 @@ class Interval:
     total : float
         What they are part of.
     confidence : float or None
+    comparable : bool
+        Whether all attributes can be compared: else the ends say nothing of who knows how they were recoded.
     """
 
     low: float
     high: float
     total: float
     confidence: float | None = None
+    comparable: bool = True
 
     @property
     def proven(self) -> bool:
         """Whether the two ends meet, for certain."""
-        return self.confidence is None and self.high <= self.low * (1.0 + 1e-9)
+        return self.comparable and self.confidence is None and self.high <= self.low * (1.0 + 1e-9)
 
     @property
     def shares(self) -> tuple[float, float]:
@@ -73,7 +76,8 @@ class FamilyResult:
         total = content["total_weight"] if keys == WEIGHTED else content["records"]
         confidence = content.get("confidence")
         high = content[keys[1] if confidence is None else limit_key(keys)]
-        return Interval(content.get(keys[0], content["linked"]), high, total, confidence)
+        comparable = "not_comparable" not in content
+        return Interval(content.get(keys[0], content["linked"]), high, total, confidence, comparable)
 
 
 @dataclass(frozen=True)

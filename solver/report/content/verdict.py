@@ -11,7 +11,7 @@ from linkrisk.solver.report.content.results import Json, Results
 from linkrisk.solver.report.content.wording import between, family_words, of_all, sentence
 from linkrisk.solver.report.document import Headline
 from linkrisk.solver.run.percent import percent
-from linkrisk.solver.run.worst_sentence import worst_sentence
+from linkrisk.solver.run.worst_sentence import without_recoding, worst_sentence
 
 UNKNOWN = "unknown"
 
@@ -80,6 +80,8 @@ def _reasons(results: Results) -> Iterator[str]:
     )
     if interval.proven:
         yield f"It is proven that no distance of {kinds} re-identifies more."
+    elif not interval.comparable:
+        yield sentence(f"{without_recoding(first.content['not_comparable'])}.")
     elif interval.confidence is None:
         yield (
             f"It is proven that no distance of {kinds} re-identifies more than "
