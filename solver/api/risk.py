@@ -40,7 +40,7 @@ from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.measures.verdict import TOLERATED, verdict
 from linkrisk.solver.run.clock import AUTOMATIC, Clock
 from linkrisk.solver.run.crew import crew_choice
-from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError
+from linkrisk.solver.run.errors import UsageError, noted
 from linkrisk.solver.run.interruption import Cancel, interruptible
 from linkrisk.solver.run.progress import MEASURES as MEASURING
 from linkrisk.solver.run.progress import Progress, Reporter, part_of_call
@@ -327,8 +327,8 @@ def _take(
         began = time.perf_counter()
         try:
             taken[measure.name] = measure.take(task, _share(task, possible[at:]))
-        except INPUT_ERRORS as error:  # what one measure cannot take must not cost all others
-            left_out[measure.name] = str(error)
+        except Exception as error:  # what one measure cannot take must not cost all others
+            left_out[measure.name] = noted(error)
             continue
         seconds[measure.name] = round(time.perf_counter() - began, 3)
     names = [measure.name for measure in measures]

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn, TextIO
 
-from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError
+from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError, noted
 from linkrisk.solver.run.interruption import (
     end_with,
     hold_interrupt,
@@ -118,6 +118,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             code = _run(sys.argv[1:] if argv is None else list(argv))
     except INPUT_ERRORS as error:
         code = _fail(str(error), 2)
+    except (ArithmeticError, ValueError) as error:  # such as a matrix that is singular
+        code = _fail(noted(error), 1)
     except RuntimeError as error:  # what backends raise when the optimiser itself failed
         code = _fail(str(error), 1)
     except MemoryError:

@@ -19,7 +19,7 @@ from linkrisk.solver.linkage.arrays import Boxes, Compared, Form, Found, Missing
 from linkrisk.solver.linkage.boxes import Bounded, bounded
 from linkrisk.solver.linkage.elsewhere import Elsewhere
 from linkrisk.solver.linkage.evaluation import BestCounts, Evaluation, completed, spread
-from linkrisk.solver.linkage.settling import COUNTING, NEAREST, RANKING, settle
+from linkrisk.solver.linkage.settling import COUNTING, NEAREST, RANKING, draw, settle
 from linkrisk.solver.run.work import COMPARISON, Spend, ignore
 
 FloatArray = NDArray[np.float64]
@@ -129,6 +129,26 @@ class Evaluator:
         """What became of some blocks, here: what `Elsewhere` asks of another process."""
         return self._found_here(form, purpose, self.pair.part(blocks), self._stop)
 
+    def claims(self, form: DistanceForm, seed: int) -> IndexArray:
+        """Which candidate an intruder claims for each block: of those that are nearest, one by lot.
+
+        Returns
+        -------
+        ndarray of int, shape (blocks,)
+            -1 where there was no time to look, or no candidate is possible.
+        """
+        pair, bounds = self.pair, bounded(self.pair, form)
+        compared, boxes = _compared(pair, form, bounds), as_boxes(pair, bounds)
+        lots = np.random.default_rng(seed).integers(2**64, size=pair.blocks, dtype=np.uint64)
+        numbers, chosen = as_numbers(form), np.full(pair.blocks, -1, dtype=np.intp)
+        turns = np.argsort(compared.partner, kind="stable").astype(np.intp)
+
+        def some(blocks: IndexArray) -> None:
+            draw(numbers, compared, boxes, pair.partner, lots, blocks, chosen)
+
+        _in_turns(some, turns, self._stop, self.threads, _at_once(compared, self._blocks_at_once))
+        return chosen
+
     def _settle(
         self,
         form: DistanceForm,
@@ -180,13 +200,31 @@ def settled(
 ) -> Found:
     """Settle all blocks of `compared` in the order of `turns`, until it is time to stop."""
     numbers, found = as_numbers(form), nothing_found(turns.size)
-    few = max(_FEWEST_AT_ONCE, _PAIRS_PER_TASK // max(1, len(compared.candidates)))
-    together = min(blocks_at_once, few)
+
+    def some(blocks: IndexArray) -> None:
+        settle(numbers, compared, boxes, purpose, blocks, found)
+
+    _in_turns(some, turns, stop, threads, _at_once(compared, blocks_at_once))
+    return found
+
+
+def _at_once(compared: Compared, blocks: int) -> int:
+    """Blocks between two questions whether to stop: so many, but fewer where there are many candidates."""
+    return min(blocks, max(_FEWEST_AT_ONCE, _PAIRS_PER_TASK // max(1, len(compared.candidates))))
+
+
+def _in_turns(
+    work: Callable[[IndexArray], None],
+    turns: IndexArray,
+    stop: Callable[[], bool] | None,
+    threads: int,
+    together: int,
+) -> None:
+    """Do the work for so many blocks at a time, by threads, until it is time to stop."""
 
     def task(first: int) -> None:
-        if stop is not None and stop():
-            return
-        settle(numbers, compared, boxes, purpose, turns[first : first + together], found)
+        if stop is None or not stop():
+            work(turns[first : first + together])
 
     firsts = range(0, turns.size, together)
     if len(firsts) == 1 or threads == 1:
@@ -195,7 +233,6 @@ def settled(
     else:
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(task, firsts))
-    return found
 
 
 def _cost(pair: LinkagePair, linked: int, purpose: int) -> float:

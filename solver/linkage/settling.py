@@ -220,3 +220,107 @@ def settle(
         found.nearest_other[block] = best
         found.rival[block] = number[who] if who >= 0 else -1
         found.clear[block] = clearest
+
+
+@kernel
+def _lot(seed: Any, number: int) -> Any:
+    """A random number for each number of a candidate, by the finaliser of splitmix64."""
+    z = seed + np.uint64(number + 1) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@kernel
+def _halves(
+    boxes: Boxes, point: FloatArray, unknown: FloatArray, box: int, corner: FloatArray, ranks: IndexArray
+) -> tuple[float, float]:
+    """Bounds from below of the distance to whoever lies in the first and in the second half of a box."""
+    _, low, high, lacking, _, bounding, looked_up, _, blur = boxes
+    first, whole = np.inf, lacking.shape[0]
+    for half in range(2):
+        side, bound = 2 * box + half, np.inf
+        _least(point, low[side], high[side], boxes.shift, bounding.differences, corner)
+        if (looked_up[0].size == 0 and whole == 0) or _complete_least(
+            point, low[side], high[side], lacking[side % whole], unknown,
+            bounding.differences, looked_up, corner,
+        ):  # fmt: skip
+            bound = _SAFE * aggregate(bounding, corner, ranks) - blur
+        if half == 0:
+            first = bound
+    return first, bound
+
+
+@kernel
+def _look(
+    form: Form, compared: Compared, boxes: Boxes, block: int, moved: float, best: float, who: int, seed: Any
+) -> tuple[float, int]:
+    """Look for who is nearer than `best`, a partner's distance; or where `who` is one, for who ties with it.
+
+    Returns
+    -------
+    best : float
+        The distance of the nearest candidate.
+    who : int
+        Of the given one, unless that is -2, and of those that tie with `best`: the one with the least lot.
+    """
+    queries, candidates, number, _, partner, _, _, _, tables, missing = compared
+    query, point, levels, n = queries[block], boxes.points[block], boxes.levels, queries.shape[1]
+    drawing, many = who > -2, number.shape[0]
+    least = _lot(seed, who)
+    at: Any
+    c, corner, ranks = np.empty(n), np.empty(point.size), np.empty(max(n, point.size), dtype=np.intp)
+    unknown = missing[0][block] if missing[2].shape[0] > 0 else corner
+    pending, bounds = np.empty(levels + 2, dtype=np.intp), np.empty(levels + 2)
+    waiting = 1
+    pending[0], bounds[0] = 1, -np.inf
+    while waiting > 0:
+        waiting -= 1
+        box = pending[waiting]
+        if bounds[waiting] > (max(best, 0.0) + moved) * (1.0 + 1e-12):
+            continue
+        if box < 1 << levels:
+            first, second = _halves(boxes, point, unknown, box, corner, ranks)
+            _put(pending[waiting:], bounds[waiting:], box, first, second)
+            waiting += 2
+            continue
+        for at in range(place_of(box, levels, many), place_of(box + 1, levels, many)):
+            compare(query, candidates[at], form.differences, c)
+            if at == partner[block] or not complete(
+                query, candidates[at], form.differences, tables, missing, block, at, c
+            ):
+                continue
+            slack = moved + (form.noise * weighted_squares(form.matrix, c) if form.noise > 0.0 else 0.0)
+            other = aggregate(form, c, ranks)
+            if not drawing:
+                best = min(best, other)
+            elif other <= best + slack and (who < 0 or _lot(seed, number[at]) < least):
+                who, least = number[at], _lot(seed, number[at])
+    return best, who
+
+
+@kernel
+def draw(
+    form: Form,
+    compared: Compared,
+    boxes: Boxes,
+    partners: IndexArray,
+    lots: NDArray[np.uint64],
+    blocks: IndexArray,
+    chosen: IndexArray,
+) -> None:
+    """Draw one of the candidates that are nearest to each of some blocks; -1 where none is possible.
+
+    `partners` are the numbers of partners, `lots` a random number for each block.
+    """
+    n = compared.queries.shape[1]
+    c, apart, ranks = np.empty(n), np.empty(n), np.empty(n, dtype=np.intp)
+    for block in blocks:
+        mine, moved = _partner(form, compared, block, apart, c, ranks)
+        best, _ = _look(form, compared, boxes, block, moved, mine, -2, lots[block])
+        who = -1
+        if mine < np.inf and mine <= (best + moved) * (1.0 + 1e-12):
+            who = partners[block]
+        else:  # what rounding does to a partner that is far away is none of theirs
+            moved = min(moved, form.tolerance * max(best, 0.0))
+        chosen[block] = _look(form, compared, boxes, block, moved, best, who, lots[block])[1]

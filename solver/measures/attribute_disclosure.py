@@ -12,9 +12,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from linkrisk.formulations.linkage.pair import Direction
+from linkrisk.solver.linkage.baselines import baseline_forms
+from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.measures.base import Finding, Kind, Measure, MeasureResult, Unit
 from linkrisk.solver.measures.task import RiskTask
-from linkrisk.solver.measures.values.claims import claimed
 from linkrisk.solver.measures.values.guesses import Guesses, guessed_categories, guessed_numbers
 from linkrisk.solver.measures.values.released import ReleasedAttribute, released_attribute, unreadable
 from linkrisk.solver.run.clock import Clock
@@ -181,10 +182,15 @@ def _asked(task: RiskTask) -> list[str]:
 
 def _attacks(task: RiskTask, clock: Clock) -> Iterator[tuple[str, IndexArray]]:
     """Which candidate each block is linked to, by equal weights and by the worst learned distance."""
-    pair = task.first.pair
-    yield EQUAL, claimed(pair, task.baseline("euclid", clock), task.seed)
-    attack = task.attack(task.worst.worst.details["aggregator"])
-    yield f"learned {attack.problem.aggregator.name}", claimed(pair, attack.evaluation, task.seed)
+    pair, attack = task.first.pair, task.attack(task.worst.worst.details["aggregator"])
+    evaluator = Evaluator(pair, stop=task.stop_by(clock))
+    yield EQUAL, evaluator.claims(baseline_forms(pair)["euclid"], task.seed)
+    learned = attack.problem
+    evaluator = Evaluator(learned.pair, stop=task.stop_by(clock))
+    yield (
+        f"learned {learned.aggregator.name}",
+        evaluator.claims(learned.aggregator.form(attack.theta), task.seed),
+    )
 
 
 def _guessed(task: RiskTask, attribute: ReleasedAttribute, claims: IndexArray) -> Guesses:

@@ -14,6 +14,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.roles import NAMES_RECORDS
 from linkrisk.solver.measures.base import Finding, Measure, MeasureResult, Unit, Worse
 from linkrisk.solver.measures.task import RiskTask
+from linkrisk.solver.measures.values.moments import spread
 from linkrisk.solver.measures.values.released import ReleasedAttribute, released_attribute
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.percent import percent
@@ -172,8 +173,8 @@ def _compared(task: RiskTask, said: Change) -> Change:
 
 
 def _shift(before: FloatArray, after: FloatArray) -> float | None:
-    """Mean change in standard deviations; None without values, or where all are the same."""
-    deviation = float(before.std()) if before.size else 0.0
+    """Mean change in standard deviations (with n - 1); None without two values that differ."""
+    deviation = float(np.nan_to_num(spread(before[:, None]))[0])
     if deviation == 0.0:
         return None
     shift = float((after - before).mean()) / deviation

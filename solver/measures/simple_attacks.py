@@ -16,7 +16,7 @@ from linkrisk.solver.measures.base import Finding, Measure, MeasureResult
 from linkrisk.solver.measures.links.simple_linkers import by_bayes, by_probability
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.errors import INPUT_ERRORS
+from linkrisk.solver.run.errors import noted
 from linkrisk.solver.run.percent import percent
 
 FloatArray = NDArray[np.float64]
@@ -149,8 +149,10 @@ def _tried(
     """One attack, or why it was not tried."""
     try:
         linked = way(task, clock)
-    except (_NotTriedError, *INPUT_ERRORS) as error:
+    except _NotTriedError as error:
         return SimpleAttack(key, words, None, None, str(error))
+    except Exception as error:  # the other attacks go on
+        return SimpleAttack(key, words, None, None, noted(error))
     return SimpleAttack(key, words, linked, linked / total)
 
 

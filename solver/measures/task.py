@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -137,6 +137,10 @@ class RiskTask:
         """Whether looking at all records takes a moment, so that no clock is asked."""
         return self.first.pair.blocks * len(self.first.pair.candidates) <= MOMENT
 
+    def stop_by(self, clock: Clock) -> Callable[[], bool]:
+        """When to stop looking at records: when the clock has run out, unless all of them take a moment."""
+        return lambda: clock.expired and not self._small
+
     @cached_property
     def evaluator(self) -> Evaluator:
         """The evaluator of the pair, whatever the family; it goes by no clock."""
@@ -146,7 +150,7 @@ class RiskTask:
         """What became of every record under ``euclid`` or ``mahalanobis``, as far as there is time."""
         known = self._baselines.get(name)
         if known is None or not known.settled.all():
-            evaluator = Evaluator(self.first.pair, stop=lambda: clock.expired and not self._small)
+            evaluator = Evaluator(self.first.pair, stop=self.stop_by(clock))
             known = self._baselines[name] = evaluator.table(baseline_forms(self.first.pair)[name])
         return known
 

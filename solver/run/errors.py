@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 from linkrisk.datasets.errors import DataError
 from linkrisk.formulations.errors import FormulationError
 
@@ -14,4 +16,22 @@ class CancelledError(RuntimeError):
     """A run was cancelled that has nothing to show before its end."""
 
 
+_log = logging.getLogger(__name__)
+
 INPUT_ERRORS = (UsageError, DataError, FormulationError)
+
+
+def noted(error: Exception) -> str:
+    """Say why one part of a run has failed, such as one measure or one optimiser: the others go on.
+
+    What ends all of them is raised again: that the run was cancelled, and warnings that are made errors.
+    """
+    if isinstance(error, CancelledError | Warning):
+        raise error
+    if isinstance(error, INPUT_ERRORS):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "memory ran out"
+    _log.info("this part has failed, and the others go on", exc_info=error)
+    said = " ".join(f"{type(error).__name__}: {error}".removesuffix(": ").split())
+    return f"it failed, which is a fault of linkrisk and not of the files ({said})"

@@ -22,7 +22,7 @@ from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.helpers import Helpers
 from linkrisk.solver.run.clock import Clock, Limits
-from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.errors import noted
 from linkrisk.solver.run.incumbent import Incumbent
 from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.run.progress import CONTEST, Progress, Reporter
@@ -171,9 +171,15 @@ class Contest:
         """
         asked = stopped or (lambda: self.clock.stopped)
         try:
-            answer = self._exact(asked) if name == EXACT else self._milp(name, asked)
-        except (RuntimeError, UsageError) as error:  # the second where a worker lacks a backend
-            return self._line(name, "failed", version=" ".join(str(error).split()))
+            return self._answered(name, self._exact(asked) if name == EXACT else self._milp(name, asked))
+        except RuntimeError as error:  # what backends raise
+            said = str(error)
+        except Exception as error:  # such as a backend that a worker lacks: the others go on
+            said = noted(error)
+        return self._line(name, "failed", version=" ".join(said.split()))
+
+    def _answered(self, name: str, answer: IsolatedResult) -> BackendRow:
+        """The row of an answer, recounted."""
         result = answer.result
         linked, kept = self._recount(result.values)
         bound = self._exact_bound(result.bound) if name == EXACT else self._milp_bound(result.bound)

@@ -15,7 +15,7 @@ from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.solver.compiling.ahead import compile_once
 from linkrisk.solver.inputs.problem import Problem, ProblemOptions, make_problem, with_aggregator
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError
+from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError, noted
 from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.run.progress import part_of_call
 from linkrisk.solver.run.versions import library_versions
@@ -210,8 +210,8 @@ class _Families:
         try:
             request = replace(self._request, report=part_of_call(self._request.report, *part))
             fitted: Fitted = fit_one(problem, request, clock, starts)
-        except INPUT_ERRORS as error:  # such as a model that is too large for this family
-            return Family(name, None, str(error))
+        except Exception as error:  # such as a model that is too large for this family
+            return Family(name, None, noted(error))
         if share is not None:
             self._beyond = max(self._beyond, clock.now - share)
         run = fitted.run

@@ -29,12 +29,15 @@ class ProvenPart:
     lost : frozenset of int
     cores, leaves : int
         How much was checked for it.
+    proved : bool
+        False where the blocks count in full because there is no proof.
     """
 
     weight: Fraction
     lost: frozenset[int]
     cores: int
     leaves: int
+    proved: bool = True
 
 
 def check_sum(rows: Rows, proof: Fields, blocks: Sequence[int], told: Fields) -> ProvenPart:

@@ -74,7 +74,7 @@ def check_parts(
     parts = []
     for at, (item, blocks) in enumerate(zip(told, drawn.samples, strict=True)):
         if item is None:
-            parts.append(ProvenPart(records.weights.total(blocks), frozenset(), 0, 0))
+            parts.append(ProvenPart(records.weights.total(blocks), frozenset(), 0, 0, proved=False))
             continue
         part = Fields(item, f"{fields.where}, samples[{at}]")
         parts.append(prove(part.inner("proof"), blocks, part.inner("bound")))
@@ -172,7 +172,7 @@ def _claimed(claim: Fields, setting: Setting, records: Records) -> tuple[Fractio
     keys = objective_keys(setting)
     if keys is None:
         return Fraction(count), count
-    return Fraction(claim.real(f"{keys[0]}_confidence_limit")), count
+    return _at_most(claim, f"{keys[0]}_confidence_limit", records.weights.total(), records), count
 
 
 def _check_stage(told: Fields, stage: DrawnStage, parts: Sequence[ProvenPart], records: Records) -> None:
@@ -180,17 +180,37 @@ def _check_stage(told: Fields, stage: DrawnStage, parts: Sequence[ProvenPart], r
     demand(
         told.whole("records") == len(stage.blocks), f"{told.where}, records: {len(stage.blocks)} were drawn"
     )
-    demand(told.whole("searched") <= stage.samples, f"{told.where}, searched: more than there are")
-    proved = _bound(stage, parts)
+    searched, known = told.whole("searched"), sum(part.proved for part in parts[: stage.samples])
     demand(
-        Fraction(told.real("bound")) * (1 + ROUNDED) >= proved,
-        f"{told.where}, bound: {told.real('bound'):.10g} is claimed, {float(proved):.10g} is proved",
+        known <= searched <= stage.samples,
+        f"{told.where}, searched: {searched} of {stage.samples} samples, of which {known} have a proof",
     )
-    limit = Fraction(told.real("limit"))
+    proved = _bound(stage, parts)
+    bound = _at_most(told, "bound", records.weights.total(stage.blocks), records)
+    demand(
+        bound * (1 + ROUNDED) >= proved,
+        f"{told.where}, bound: {float(bound):.10g} is claimed, {float(proved):.10g} is proved",
+    )
+    limit = _at_most(told, "limit", records.weights.total(), records)
     demand(
         limit * (1 + ROUNDED) >= records.weights.total() or _holds(limit, stage, parts, records),
         f"{told.where}, limit: {float(limit):.10g} does not follow from its bound",
     )
+
+
+def _at_most(told: Fields, key: str, total: Fraction, records: Records) -> Fraction:
+    """A weight that is claimed: not above that of all it is about, and whole where records count alike."""
+    claimed = Fraction(told.real(key))
+    demand(
+        claimed <= total * (1 + ROUNDED),
+        f"{told.where}, {key}: {float(claimed):.10g} is claimed, all records together count "
+        f"{float(total):.10g}",
+    )
+    demand(
+        records.weights.heaviest != (Fraction(1), True) or abs(claimed - round(claimed)) <= ROUNDED * claimed,
+        f"{told.where}, {key}: {float(claimed):.10g} is no number of records",
+    )
+    return claimed
 
 
 def _holds(limit: Fraction, stage: DrawnStage, parts: Sequence[ProvenPart], records: Records) -> bool:
@@ -237,8 +257,9 @@ def _check_sample(
             abs(Fraction(told.real("weight_linked")) - here) <= ROUNDED * here,
             f"{told.where}, weight_linked: the parameters give {float(here):.10g}",
         )
+        weight = _at_most(told, "weight_upper_bound", records.weights.total(stage.blocks), records)
         demand(
-            Fraction(told.real("weight_upper_bound")) * (1 + ROUNDED) >= proved,
+            weight * (1 + ROUNDED) >= proved,
             f"{told.where}, weight_upper_bound: {float(proved):.10g} is proved",
         )
     return stage, bound

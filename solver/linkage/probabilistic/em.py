@@ -44,8 +44,8 @@ class EMSettings:
         Take u-probabilities from the agreement of all pairs, which are hardly ever matches, instead of
         estimating them.
     prior : float
-        Pairs added to each level of each attribute, for m and for u: the parameters of the Dirichlet
-        priors (Beta with two levels) are 1 + prior.
+        Pairs added to each level of each attribute, for m and for u unless that is fixed: the parameters of
+        the Dirichlet priors (Beta with two levels) are 1 + prior.
     tolerance : float
         Converged when no probability moves by more, p as a share of itself.
     most_iterations : int
@@ -133,8 +133,11 @@ class _Model:
 
     def proportions(self, counts: FloatArray) -> FloatArray:
         """The most likely level probabilities of every attribute given expected counts of the levels."""
-        with_prior = counts + self.settings.prior
-        return np.concatenate([bounded_proportions(part) for part in np.split(with_prior, self.ends)])
+        return self.shares(counts + self.settings.prior)
+
+    def shares(self, counts: FloatArray) -> FloatArray:
+        """What part of the pairs is at each level of every attribute."""
+        return np.concatenate([bounded_proportions(part) for part in np.split(counts, self.ends)])
 
     def expect(self, m: FloatArray, u: FloatArray, p: float) -> tuple[float, FloatArray, FloatArray]:
         """The log-posterior, and the expected counts of each level among matches and other pairs.
@@ -213,7 +216,8 @@ def estimate(
     m = np.concatenate([np.append(np.full(n - 1, (1 - START_M) / (n - 1)), START_M) for n in levels])
     p = float(np.clip(settings.start_p if settings.p is None else settings.p, BOUND, 1 - BOUND))
     _, matches, others = model.expect(m, m, p)
-    u = model.proportions(matches + others)
+    # Of u that is counted and not estimated there is nothing to smooth.
+    u = (model.shares if settings.fixed_u else model.proportions)(matches + others)
     value, matches, others = model.expect(m, u, p)
     trace, converged = [value], False
     while not converged and len(trace) <= settings.most_iterations:

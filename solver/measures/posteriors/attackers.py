@@ -24,7 +24,7 @@ from linkrisk.solver.measures.links.held_out_trials import EQUAL
 from linkrisk.solver.measures.posteriors.calibrated import Calibrated, calibrated
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.errors import INPUT_ERRORS
+from linkrisk.solver.run.errors import noted
 
 CLASSICAL = "classical-mahalanobis"
 """What the Mahalanobis distance is called that nothing is searched for."""
@@ -88,8 +88,8 @@ def attackers(task: RiskTask, clock: Clock) -> Iterator[Attacker | Lacking]:
             continue
         try:
             found: Attacker | Lacking = attack()
-        except INPUT_ERRORS as error:  # files that this linker does not take
-            found = Lacking(name, str(error))
+        except Exception as error:  # such as files that this linker does not take
+            found = Lacking(name, noted(error))
         yield found
 
 

@@ -14,7 +14,7 @@ from linkrisk.solver.inputs.releases import Releases
 from linkrisk.solver.measures.sequence.embedding import embedded
 from linkrisk.solver.measures.task import RiskTask, parameters_of
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.errors import INPUT_ERRORS
+from linkrisk.solver.run.errors import noted
 from linkrisk.solver.run.results import FitResult
 from linkrisk.solver.worst_case.families import family_problems, search_families
 from linkrisk.solver.worst_case.family_results import Family
@@ -100,8 +100,9 @@ def _searched(
         problems = {name: problem for name, problem in found.items() if isinstance(problem, Problem)}
         starts = {name: list(_starts(problem, known)) for name, problem in problems.items()}
         families = search_families(first, found, task.request, clock, starts).families
-    except INPUT_ERRORS as error:
-        return Stage(number, members, files, {}, tuple(Family(name, None, str(error)) for name in names))
+    except Exception as error:  # the other stages go on
+        why = noted(error)
+        return Stage(number, members, files, {}, tuple(Family(name, None, why) for name in names))
     return Stage(number, members, files, problems, families)
 
 

@@ -203,4 +203,5 @@ def _determinant(values: FloatArray, seed: int) -> FloatArray | None:
         except ValueError:
             return None
     sizes = np.linalg.eigvalsh(scatter)
-    return None if sizes[0] < 1e-10 * sizes[-1] else np.asarray(scatter)
+    # The values are standardised: what is no part of their deviation is none, in one dimension as well.
+    return None if sizes[0] <= 1e-10 * max(float(sizes[-1]), 1e-10) else np.asarray(scatter)

@@ -165,6 +165,42 @@ def test_no_false_statement_passes(path):
         one.check(claim)
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("searched", -1, "searched: -1 of 3 samples, of which 3 have a proof"),
+        ("searched", 2, "searched: 2 of 3 samples"),
+        ("searched", 4, "searched: 4 of 3 samples"),
+        ("bound", 25, "bound: 25 is claimed, all records together count 24"),
+        ("bound", 23.5, "bound: 23.5 is no number of records"),
+        ("limit", 41, "limit: 41 is claimed, all records together count 40"),
+        ("limit", 39.5, "limit: 39.5 is no number of records"),
+    ],
+)
+def test_nothing_beyond_the_records_passes(key, value, message):
+    one = plain_one()
+    claim = copy.deepcopy(one.claim)
+    claim["sampling"]["stages"][0][key] = value
+    with pytest.raises(REFUSALS, match=message):
+        one.check(claim)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [("expected_links_confidence_limit",), ("sampling", "sample", "weight_upper_bound")],
+    ids=lambda path: path[-1],
+)
+def test_nor_beyond_their_weight(path):
+    files = frames(3, 40, 3, noise=0.6)
+    files[1].iloc[5] = files[1].iloc[4]
+    one = made(files, ties="share")
+    claim = copy.deepcopy(one.claim)
+    place = claim["sampling"]["sample"] if len(path) > 1 else claim
+    place[path[-1]] = 1000.0
+    with pytest.raises(REFUSALS, match=f"{path[-1]}: 1000 is claimed, all records together count"):
+        one.check(claim)
+
+
 def test_proofs_of_other_samples_prove_nothing():
     one, other = plain_one(), made(frames(3, 40, 3, noise=0.6), seed=1)
     turned = copy.deepcopy(one.certificate)

@@ -255,3 +255,39 @@ def test_small_counts_go_by_a_tree_for_all_distances():
     for theta in np.eye(ATTRIBUTES):
         check(larger, DistanceForm(FormKind.WEIGHTED_SUM, Differences.SQUARED, theta))
     assert len(larger.by_candidate._boxed) == ATTRIBUTES, "counts of a part go by those that are there"
+
+
+# ---------------------------------------------------------------- whom an intruder claims
+
+
+@pairwise(form=list(FORMS), files=list(FILES), absolute=[False, True], ties=list(Ties))
+def test_a_claim_is_one_of_the_nearest_candidates(form, files, absolute, ties):
+    pair = pair_of(files, FEW, seed=3, ties=ties)
+    distance = FORMS[form](np.random.default_rng(3), absolute)
+    asked, expected = Evaluator(pair, 2), everyone(pair, distance)
+    claims, table = asked.claims(distance, 7), asked.table(distance)
+    blocks, candidates = np.arange(pair.blocks)[:, None], np.arange(len(pair.candidates))[None, :]
+    c = pair.distances(blocks, candidates, distance.differences)
+    all_of_them = np.where(pair.possible(blocks, candidates), distance(c), np.inf)
+    nearest = all_of_them.min(axis=1)
+    assert ((claims < 0) == np.isinf(nearest)).all()
+    some = np.flatnonzero(claims >= 0)
+    np.testing.assert_allclose(all_of_them[some, claims[some]], nearest[some], rtol=1e-9, atol=1e-9)
+    sure = table.linked & expected.clear & (ties is Ties.STRICT)
+    np.testing.assert_array_equal(claims[sure], pair.partner[sure])
+    np.testing.assert_array_equal(Evaluator(pair, 1).claims(distance, 7), claims)
+
+
+def test_claims_among_ties_are_fair_and_other_lots_for_other_blocks():
+    """Four candidates at the corners of a square, all blocks in its middle."""
+    corners = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]])
+    masked = np.repeat(corners, 500, axis=0)
+    pair = make_pair(np.zeros((2000, 2)), masked, standardisation=Standardisation.NONE)
+    form = DistanceForm(FormKind.WEIGHTED_SUM, Differences.SQUARED, np.full(2, 0.5))
+    claims = Evaluator(pair).claims(form, 0)
+    corner = np.bincount(claims // 500, minlength=4)
+    assert corner.sum() == 2000
+    assert (np.abs(corner - 500) < 100).all()
+    assert np.unique(claims).size > 1000
+    assert (Evaluator(pair).claims(form, 1) != claims).mean() > 0.9
+    assert (Evaluator(pair, stop=lambda: True).claims(form, 0) == -1).all()

@@ -46,6 +46,13 @@ def test_known_u_probabilities_are_those_of_all_pairs():
     assert largest_error(found.u, everyone) < 1e-12
 
 
+def test_a_prior_does_not_smooth_u_probabilities_that_are_counted():
+    counts = PatternCounts(np.array([[1], [2]], dtype=np.uint8), np.array([16.0, 9.0]))
+    for prior in (0.0, 1.0, 20.0):
+        found = estimate(counts, [2], EMSettings(fixed_u=True, prior=prior))
+        assert found.u[0] == pytest.approx([0.64, 0.36], abs=1e-15)
+
+
 def test_the_match_probability_of_a_pattern_is_bayes_rule():
     counts = expected_counts(M, U, 0.02, missing=0.2)
     found = estimate(counts, LEVELS, EMSettings())

@@ -174,3 +174,19 @@ def test_compared_attributes_are_known_before_and_results_are_json():
     assert found.notes == ("compared, and so no matter of attribute disclosure: debt",)
     told = json.loads(result.to_json())["measures"]["attribute-disclosure"]
     assert told["learned"][0]["guesses"]["records"] == 40
+
+
+@pytest.mark.parametrize("upside_down", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_of_equally_near_candidates_that_are_not_equal_one_is_taken_by_lot(seed, upside_down):
+    """Every original differs from all 40 masked records in one of two attributes: half of these say ill."""
+    original = pd.DataFrame({"A": ["p"] * 40, "B": ["q"] * 40, "C": ["ill"] * 30 + ["well"] * 10})
+    masked = pd.DataFrame(
+        {"A": ["x"] * 20 + ["p"] * 20, "B": ["q"] * 20 + ["y"] * 20, "C": ["ill"] * 20 + ["well"] * 20}
+    )
+    roles = {"A": "key", "B": "key", "C": "confidential"}
+    schema = {"attributes": [{"name": name, "role": roles[name], "scale": "nominal"} for name in "ABC"]}
+    step = -1 if upside_down else 1
+    files = (frame.iloc[::step].reset_index(drop=True) for frame in (original, masked))
+    frame = measured(*files, schema=schema, seed=seed)["attribute-disclosure"].to_frame()
+    assert frame[frame.attack == EQUAL].learned.item() == pytest.approx(0.5, abs=0.16)

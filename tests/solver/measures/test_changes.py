@@ -60,7 +60,7 @@ def test_every_column_of_both_files_is_listed_once(found):
 
 def test_changes_are_those_that_one_counts(found):
     of = {one.column: one for one in found.columns}
-    deviation = np.std([10.0, 20.0, 30.0])
+    deviation = np.std([10.0, 20.0, 30.0], ddof=1)
     assert (of["age"].changed, of["age"].missing) == (1.0, 0.25)
     assert of["age"].shift == pytest.approx(2.0 / deviation)
     assert (of["sex"].changed, of["sex"].missing, of["sex"].shift) == (0.5, 0.0, None)

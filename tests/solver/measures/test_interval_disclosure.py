@@ -149,6 +149,15 @@ def test_why_there_is_no_rmdid():
     assert found.deviations.each[-1, 0] == 0.25
 
 
+@pytest.mark.parametrize("original", [[0, -1, 3, 0], [0] * 21 + list(range(1, 15))])
+def test_there_is_none_where_half_of_the_values_of_one_attribute_are_equal(original):
+    found = interval_disclosure([attribute("a", original, range(len(original)))])
+    assert found.robust is None
+    assert found.notes == (
+        "there is no RMDID: an attribute is constant, or half of the records lie on a plane",
+    )
+
+
 @settings(max_examples=30, deadline=None)
 @given(
     arrays(np.float64, (14, 2), elements=st.integers(-9, 9).map(float)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 from survey_files import NAMES, grouped, noisy, survey
@@ -12,7 +13,8 @@ from linkrisk import Cancel, fit, risk
 from linkrisk.solver.measures.base import Finding, Kind, MeasureResult, Unit
 from linkrisk.solver.measures.registry import MEASURES
 from linkrisk.solver.measures.verdict import verdict
-from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.errors import CancelledError, UsageError, noted
+from linkrisk.solver.worst_case import families
 
 BEFORE = ("worst-case", "references")
 
@@ -180,3 +182,47 @@ def test_what_one_measure_cannot_take_costs_no_other():
     )
     reasons = {one.key: one.reason for one in found["simple-attacks"].attacks}
     assert reasons["probabilistic"] == found.not_measured["link-reliability"]
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (np.linalg.LinAlgError("Singular matrix"), "(LinAlgError: Singular matrix)"),
+        (ZeroDivisionError(), "(ZeroDivisionError)"),
+        (IndexError("index 3 is out of bounds"), "(IndexError: index 3 is out of bounds)"),
+        (MemoryError(), "memory ran out"),
+    ],
+)
+def test_a_measure_that_fails_costs_no_other(error, said, monkeypatch):
+    def fails(*_):
+        raise error
+
+    monkeypatch.setattr(type(MEASURES["references"]), "take", fails)
+    found = risk(*frames(), measures=BEFORE, aggregator="weighted-mean", time_limit=None)
+    assert list(found.measures) == ["worst-case"]
+    assert found.not_measured["references"].endswith(said)
+
+
+def test_a_family_that_fails_costs_no_other(monkeypatch):
+    def fails(*_, **__):
+        raise np.linalg.LinAlgError("Singular matrix")
+
+    fit_one = families.fit_one
+
+    def one_fails(problem, *rest, **named):
+        return (fails if problem.aggregator.name == "owa" else fit_one)(problem, *rest, **named)
+
+    monkeypatch.setattr(families, "fit_one", one_fails)
+    found = risk(*frames(), measures="worst-case", aggregator="weighted-mean,owa", time_limit=None)
+    first, second = found["worst-case"].families
+    assert first.proven
+    assert (second.linked, second.reason) == (
+        None,
+        "it failed, which is a fault of linkrisk and not of the files (LinAlgError: Singular matrix)",
+    )
+
+
+@pytest.mark.parametrize("error", [CancelledError("cancelled"), RuntimeWarning("a warning")])
+def test_what_ends_all_is_raised(error):
+    with pytest.raises(type(error)):
+        noted(error)
