@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
+
+NOTHING: Mapping[str, int] = MappingProxyType({})
 
 
 def shuffled(
@@ -32,8 +35,17 @@ def shuffled(
     return frame.iloc[np.argsort(place[groups], kind="stable")]
 
 
-def renumbered(frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+def renumbered(
+    frame: pd.DataFrame, columns: Sequence[str], after: Mapping[str, int] = NOTHING
+) -> pd.DataFrame:
     """The values of columns as 1, 2, 3, ... in the order in which they come; equal ones stay equal.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    columns : sequence of str
+    after : mapping of str to int
+        For a column the number after which its numbers begin, 0 by default.
 
     Raises
     ------
@@ -52,5 +64,5 @@ def renumbered(frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
             raise DataError(
                 f"renumber: column {name!r} has no value in row {row}: number it, or leave it out"
             )
-        found[name] = numbers + 1
+        found[name] = numbers + 1 + after.get(name, 0)
     return found

@@ -42,6 +42,7 @@ from linkrisk.datasets.pairs.categorical import (
     with_undeclared,
 )
 from linkrisk.datasets.pairs.inferred import NumberRecoding, inferred_recodings, without_common
+from linkrisk.datasets.pairs.left_in import LeftIn, left_in
 from linkrisk.datasets.pairs.remarks import recoding_notes, remarks
 from linkrisk.datasets.pairs.survey_design import SurveyDesign, survey_design
 from linkrisk.datasets.pairs.table_pair import BY_ROW, align, check_alignment, load_tables
@@ -89,6 +90,8 @@ class FilePair:
     not_comparable : tuple of str
         The attributes without a category in common whose recoding is not known: no distance of them says
         anything.
+    left_in : LeftIn
+        What the masked table has of the original besides the attributes.
     """
 
     original: pd.DataFrame
@@ -105,6 +108,7 @@ class FilePair:
     design: SurveyDesign = field(default_factory=SurveyDesign)
     recoded: Mapping[str, NumberRecoding] = field(default_factory=dict)
     not_comparable: tuple[str, ...] = ()
+    left_in: LeftIn = field(default_factory=LeftIn)
 
     @cached_property
     def original_values(self) -> npt.NDArray[np.float64]:
@@ -222,6 +226,7 @@ def make_file_pair(
     # The truth last: what is wrong with the attributes is easier to fix.
     aligned = align(first, second, id_column=id_column, row_by_row=row_by_row)
     design = survey_design(first, second, aligned.partner, schema)
+    besides = left_in((first, second), aligned.partner, names, schema, id_column)
     pair = FilePair(
         original=first.frame,
         masked=second.frame,
@@ -238,9 +243,11 @@ def make_file_pair(
             *text_notes,
             *design.notes,
             *remarks(aligned, names, categorical),
+            *besides.notes,
             *_marks((first, second), left),
         ),
         design=design,
+        left_in=besides,
     )
     return _with_recodings(pair)
 

@@ -16,10 +16,12 @@ from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.datasets.microdata.numeric import check_known
 from linkrisk.datasets.microdata.tables import Table, load_table
 from linkrisk.datasets.pairs.identifiers import match_ids, record_ids
+from linkrisk.datasets.pairs.recorded_order import names_record, recorded_partner
 from linkrisk.datasets.pairs.row_order import check_row_order
 
 BY_ROW = "row by row"
 BY_LABEL = "index labels"
+BY_RECORD = "masking record"
 BY_ID = "id "
 """Before the name of the column."""
 
@@ -42,7 +44,8 @@ class TablePair:
     original_labels, masked_labels : tuple of str, lengths n and m
         What to call the records: their ids, the labels of their index, or their row numbers from 1.
     alignment : str
-        How records were aligned: ``row by row``, ``id`` with the name of the column, ``index labels``.
+        How records were aligned: ``row by row``, ``id`` with the name of the column, ``index labels``,
+        ``masking record``.
     notes : tuple of str
         What a user should know about the pair, in sentences.
     """
@@ -78,9 +81,9 @@ def make_table_pair(
     original, masked : str, Path or frame
         Files of any format, or pandas frames, or frames of another library with a `to_pandas` method.
     id_column : str, optional
-        The column that identifies the records; the tables may then have different records. Without it the
-        tables must be equally long. They are aligned by the labels of their indexes where these are the same
-        in another order, else row by row.
+        The column that identifies the records; the tables may then have different records. Or the file with
+        the record of a masking that has shuffled them. Without it the tables must be equally long. They are
+        aligned by the labels of their indexes where these are the same in another order, else row by row.
     row_by_row : bool
         Take the rows as they are, whatever labels or columns say.
     text_columns : sequence of str
@@ -114,6 +117,7 @@ def load_tables(
 ) -> tuple[Table, Table]:
     """Read two tables of at least two records each (see `make_table_pair`)."""
     # Ids stay text, so that 007 and 7 remain two records.
+    id_column = None if names_record(id_column) else id_column
     text = (*text_columns, *(() if id_column is None else (id_column,)))
     first, second = load_table(original, names[0], text), load_table(masked, names[1], text)
     for table in (first, second):
@@ -132,6 +136,10 @@ def align(first: Table, second: Table, *, id_column: str | None, row_by_row: boo
 
 
 def _aligned(first: Table, second: Table, *, id_column: str | None, row_by_row: bool) -> TablePair:
+    if id_column is not None and names_record(id_column):
+        shuffled = recorded_partner(id_column, first, second)
+        numbers = tuple(str(row) for row in range(1, len(shuffled) + 1))
+        return TablePair(first, second, shuffled, numbers, numbers, BY_RECORD)
     if id_column is not None:
         return _by_id(first, second, id_column)
     records = len(first.frame)

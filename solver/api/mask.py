@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from linkrisk.datasets.masking.base import MaskingMethod, new_seed
+from linkrisk.datasets.masking.base import MaskingMethod, new_seed, random_generator
 from linkrisk.datasets.masking.choosing import known_columns
 from linkrisk.datasets.masking.recoding import CategoricalMethod
 from linkrisk.datasets.masking.record import sha256, steps_as_json, version, write_record
 from linkrisk.datasets.masking.registry import make_method
-from linkrisk.datasets.masking.sequence import Step, masked_in_order, planned
+from linkrisk.datasets.masking.releasing import Release, release_of
+from linkrisk.datasets.masking.sequence import Step, masked_in_order, planned, seed_of_step
 from linkrisk.datasets.masking.spelled import masking_method
 from linkrisk.datasets.microdata.carried import carried
 from linkrisk.datasets.microdata.cells import cell_codes
@@ -22,6 +24,7 @@ from linkrisk.datasets.microdata.formats.registry import with_suffix_of, writabl
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.recoding_files import codes_become
 from linkrisk.datasets.microdata.roles import NAMES_RECORDS, Role
+from linkrisk.datasets.microdata.schema import Attribute, Schema
 from linkrisk.datasets.microdata.writing import together, write_all
 from linkrisk.solver.api.choices import TableLike
 from linkrisk.solver.api.keywords import checked_keywords
@@ -39,7 +42,7 @@ class MaskingResult:
     Attributes
     ----------
     table : DataFrame
-        The masked table, n rows: all columns of the original, in its order.
+        The masked table as it is released, n rows: all columns of the original that are not dropped.
     steps : tuple of Step
         The methods in the order in which they were applied, with the attributes that each masked.
     seed : int or None
@@ -55,9 +58,13 @@ class MaskingResult:
         The original table, with all that its file says of it.
     strata : tuple of str
         Columns by which records were masked apart.
+    release : Release
+        Columns that were dropped or numbered anew, and the order of the records.
+    schema : Schema
+        The roles of all columns, declared or recognised.
     """
 
-    table: pd.DataFrame = field(repr=False)
+    in_place: pd.DataFrame = field(repr=False)
     steps: tuple[Step, ...]
     seed: int | None = field(repr=False)
     masked: tuple[str, ...]
@@ -66,7 +73,14 @@ class MaskingResult:
     left_alone: Mapping[str, str]
     withheld: Mapping[str, int]
     source: Source = field(repr=False)
+    release: Release
+    schema: Schema = field(repr=False)
     strata: tuple[str, ...] = ()
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """The masked table as it is released."""
+        return self.release.of(self.in_place)
 
     @property
     def original(self) -> pd.DataFrame:
@@ -84,7 +98,7 @@ class MaskingResult:
         others = {name for step in self.steps if step not in recoded for name in step.attributes}
         names = [name for name in self.masked if name not in (*others, *self.unchanged)]
         return (
-            codes_become(self.source.known, self.source.known.assign(**self.table[names]), names)
+            codes_become(self.source.known, self.source.known.assign(**self.in_place[names]), names)
             if names
             else {}
         )
@@ -116,6 +130,7 @@ class MaskingResult:
             "as_is": list(self.as_is),
             "left_alone": dict(self.left_alone),
             "withheld": dict(self.withheld),
+            **self.release.to_dict(),
         }
 
     def to_json(self) -> str:
@@ -141,10 +156,10 @@ class MaskingResult:
         """
         output = with_suffix_of(str(output), self.source.name)
         check_targets(self.source.name, output, record)
-        masked = carried(self.source.stored, self.table, self.masked)
-        files = writable_format(output).write(
-            self.source.as_written(masked, self.as_is, output), Path(output)
-        )
+        masked = carried(self.source.stored, self.in_place, self.masked)
+        others = [name for name in self.in_place.columns if name not in self.masked]
+        written = self.release.stored(self.source.as_written(masked, others, output))
+        files = writable_format(output).write(written, Path(output))
         if record is None:
             write_all(files)
             return
@@ -178,10 +193,13 @@ def mask(
     id_column: str | None = None,
     weight: str | None = None,
     strata: Sequence[str] = (),
+    drop: Sequence[str] | None = None,
+    shuffle: bool = False,
+    renumber: Sequence[str] = (),
     seed: int | None = None,
     on_progress: Reporter | None = None,
 ) -> MaskingResult:
-    """Mask a table. Columns that are not masked stay as they are, and so do the rows.
+    """Mask a table. Columns that are not masked stay as they are, and so do the rows unless shuffled.
 
     Parameters
     ----------
@@ -198,6 +216,12 @@ def mask(
     strata : sequence of str
         Columns: records with other values of them are masked apart from each other, as if each stratum were a
         table by itself.
+    drop : sequence of str, optional
+        Columns to leave out; by default the direct identifiers of the schema. An empty one keeps all.
+    shuffle : bool
+        Whether records change places at random, whole households of the schema together.
+    renumber : sequence of str
+        Columns of ids and household numbers, which get new numbers in the order of the masked table.
     seed : int, optional
         Not negative. The same seed gives the same table; a new one that nobody can guess when absent.
     on_progress : callable, optional
@@ -222,7 +246,16 @@ def mask(
     methods = methods_of(method, parameters or {})
     source = read_source(data, methods, id_column)
     return mask_source(
-        source, methods, id_column=id_column, weight=weight, strata=strata, seed=seed, report=on_progress
+        source,
+        methods,
+        id_column=id_column,
+        weight=weight,
+        strata=strata,
+        drop=drop,
+        shuffle=shuffle,
+        renumber=renumber,
+        seed=seed,
+        report=on_progress,
     )
 
 
@@ -233,6 +266,9 @@ def mask_source(
     id_column: str | None,
     weight: str | None,
     strata: Sequence[str] = (),
+    drop: Sequence[str] | None = None,
+    shuffle: bool = False,
+    renumber: Sequence[str] = (),
     seed: int | None,
     report: Reporter | None,
 ) -> MaskingResult:
@@ -240,18 +276,43 @@ def mask_source(
     used, frame = new_seed() if seed is None else seed, source.known
     kept = {name: what for name, what in ((weight, "weight"), (id_column, "id")) if name is not None}
     steps = planned(methods, frame, kept, source=source.name)
+    declared = next((step.method.schema for step in steps if step.method.schema is not None), None)
+    known = _known(frame, declared)
+    release = release_of(
+        frame,
+        {name: step.method.name for step in steps for name in step.attributes},
+        identifiers=[name for name in _identifiers(declared) if name not in kept],
+        household=next(iter(known.select(role=Role.HOUSEHOLD)), None),
+        drop=drop,
+        renumber=renumber,
+        shuffle=random_generator(seed_of_step(used, len(steps))) if shuffle else None,
+        source=source.name,
+    )
     compile_once(MASKING, report)
     names = {name for step in steps for name in step.attributes}
     made = masked_in_order(steps, frame, used, source=source.name, strata=strata)
     masked = source.with_codes(made, names)
     return MaskingResult(
-        table=masked,
+        in_place=masked,
         steps=steps,
-        seed=used if any(step.method.chance for step in steps) else None,
-        **_columns(source.plain, masked, steps, kept),
+        seed=used if shuffle or any(step.method.chance for step in steps) else None,
+        release=release,
+        schema=known,
+        **_columns(source.plain, masked, steps, kept, release.dropped),
         source=source,
         strata=tuple(strata),
     )
+
+
+def _identifiers(declared: Schema | None) -> Sequence[str]:
+    """The direct identifiers of a schema."""
+    return () if declared is None else declared.select(role=Role.IDENTIFIER)
+
+
+def _known(frame: pd.DataFrame, declared: Schema | None) -> Schema:
+    """What columns are by a schema, else by name and values."""
+    roles = known_columns(frame, declared)
+    return Schema(tuple(Attribute(name, role) for name, (role, _) in roles.items()))
 
 
 def methods_of(
@@ -274,7 +335,11 @@ def methods_of(
 
 
 def _columns(
-    frame: pd.DataFrame, written: pd.DataFrame, steps: Sequence[Step], kept: Mapping[str, str]
+    frame: pd.DataFrame,
+    written: pd.DataFrame,
+    steps: Sequence[Step],
+    kept: Mapping[str, str],
+    dropped: Sequence[str],
 ) -> dict[str, Any]:
     """What became of every column: masked or as it is.
 
@@ -287,7 +352,9 @@ def _columns(
         columns = known_columns(frame, schemas[0] if schemas else None)
         words = {**dict.fromkeys(NAMES_RECORDS, "id"), Role.WEIGHT: "weight", Role.STRATUM: "stratum"}
         left = {name: words[role] for name, (role, _) in columns.items() if role in words} | dict(kept)
-        left = {name: left[name] for name in frame.columns if name in left and name not in masked}
+        left = {
+            name: left[name] for name in frame.columns if name in left and name not in (*masked, *dropped)
+        }
     lost = {name: int((written[name].isna() & frame[name].notna()).sum()) for name in frame.columns}
     return {
         "masked": tuple(name for name in frame.columns if name in masked),
@@ -296,7 +363,7 @@ def _columns(
             for name in frame.columns
             if name in masked and cell_codes(frame[name], written[name]).in_place
         ),
-        "as_is": tuple(name for name in frame.columns if name not in masked),
+        "as_is": tuple(name for name in frame.columns if name not in (*masked, *dropped)),
         "left_alone": left,
         "withheld": {name: count for name, count in lost.items() if count},
     }

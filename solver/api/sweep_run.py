@@ -157,7 +157,13 @@ def _fault(error: Exception) -> str:
 def _measured(job: SweepJob, task: SweepTask, clock: Clock) -> RiskResult:
     original = job.source.stored
     masked = mask_source(
-        job.source, task.methods, id_column=job.options.id_column, weight=None, seed=task.seed, report=None
+        job.source,
+        task.methods,
+        id_column=job.options.id_column,
+        weight=None,
+        drop=(),
+        seed=task.seed,
+        report=None,
     )
     release = carried(original, masked.table, masked.masked)
     given = Given(_table(original, "original"), _table(release, "masked"), job.options)

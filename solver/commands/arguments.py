@@ -38,8 +38,8 @@ def add_alignment(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--id",
         metavar="COLUMN",
-        help="column that identifies the records; default: row by row, unless the files show that this is "
-        "wrong",
+        help="column that identifies the records, or the record of a masking that shuffled them (.json); "
+        "default: row by row, unless the files show that this is wrong",
     )
     group.add_argument(
         "--row-by-row", action="store_true", help="take the rows as they are, whatever the files show"

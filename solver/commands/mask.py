@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from linkrisk.solver.commands.arguments import names
@@ -44,6 +45,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--weight", metavar="COLUMN", help="column of sampling weights, never masked")
     parser.add_argument(
         "--strata", metavar="A,B", help="columns: records with other values of them are masked apart"
+    )
+    parser.add_argument(
+        "--drop",
+        metavar="A,B",
+        help="columns that are left out; default: the direct identifiers of the schema; 'none' keeps all",
+    )
+    parser.add_argument(
+        "--shuffle", action="store_true", help="write records in random order, whole households together"
+    )
+    parser.add_argument(
+        "--renumber", metavar="A,B", help="columns of ids that get new numbers, in that order"
     )
     parser.add_argument(
         "--write-recodings",
@@ -99,6 +111,9 @@ def run(arguments: argparse.Namespace) -> int:
             id_column=arguments.id,
             weight=arguments.weight,
             strata=names(arguments.strata, "--strata") or (),
+            drop=_dropped(arguments.drop),
+            shuffle=arguments.shuffle,
+            renumber=names(arguments.renumber, "--renumber") or (),
             seed=seed,
             report=reporter(line),
         )
@@ -110,6 +125,13 @@ def run(arguments: argparse.Namespace) -> int:
         add_to_protocol(arguments, _step(arguments, result))
     print(_summary(arguments, result))
     return 0
+
+
+def _dropped(given: str | None) -> list[str] | None:
+    """The columns to leave out; None where that is not said."""
+    from linkrisk.datasets.masking.releasing import KEEP_ALL
+
+    return [] if given == KEEP_ALL else names(given, "--drop")
 
 
 def _seed(given: str | None) -> int | None:
@@ -136,6 +158,9 @@ def _step(arguments: argparse.Namespace, result: MaskingResult) -> dict[str, Any
         "id_column": arguments.id,
         "weight": arguments.weight,
         "strata": list(result.strata) or None,
+        "drop": _dropped(arguments.drop),
+        "shuffle": arguments.shuffle or None,
+        "renumber": list(result.release.renumbered) or None,
     }
     named = {key: name for key, name in columns.items() if name is not None}
     return {"command": "mask", "method": methods, **named, **seed}
@@ -165,6 +190,7 @@ def _summary(arguments: argparse.Namespace, result: MaskingResult) -> str:
     if result.left_alone:
         left = ", ".join(f"{shown_name(name)} (as {what})" for name, what in result.left_alone.items())
         lines.append(f"left     {left}; to mask them anyway, name them with --attributes")
+    lines += _release_lines(result, arguments.record)
     lines.append(f"output   {arguments.output}")
     if arguments.record is not None:
         lines.append(f"record   {arguments.record}")
@@ -175,6 +201,28 @@ def _summary(arguments: argparse.Namespace, result: MaskingResult) -> str:
     if arguments.protocol is not None:
         lines.append(f"protocol {arguments.protocol}: this step was added")
     return "\n".join(lines)
+
+
+def _release_lines(result: MaskingResult, record: str | None) -> Iterator[str]:
+    """What is said of columns that went, of ids, and of the order of the records."""
+    from linkrisk.datasets.microdata.names import shown_names
+    from linkrisk.datasets.microdata.roles import Role
+
+    release, schema = result.release, result.schema
+    if release.dropped:
+        yield f"dropped  {shown_names(release.dropped)}"
+    named = [name for name in schema.select(role=Role.IDENTIFIER) if name in result.as_is]
+    if named:
+        yield f"names    {shown_names(named)}: left in, and name the records; --drop leaves them out"
+    if release.renumbered:
+        yield f"numbered {shown_names(release.renumbered)}: anew, no number as before"
+    if release.order is None:
+        return
+    yield f"order    random{'' if record is None else f': --id {record} knows who is who'}"
+    told = [*schema.select(role=Role.RECORD_ID), *schema.select(role=Role.HOUSEHOLD)]
+    told = [name for name in told if name in result.as_is and name not in release.renumbered]
+    if told:
+        yield f"undone   by {shown_names(told)}, as they were; --renumber makes new ones"
 
 
 def _seed_line(seed: int | None, arguments: argparse.Namespace) -> str:

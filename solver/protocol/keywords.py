@@ -31,6 +31,11 @@ def texts(value: Any) -> list[str]:
     return found
 
 
+def columns(value: Any) -> list[str]:
+    """Names of columns; an empty list is one, too."""
+    return [] if value == [] else texts(value)
+
+
 def whole(value: Any) -> int:
     """A whole number; as text, too, as few programs read one of many digits."""
     if isinstance(value, str) and value.isascii() and value.isdigit():
@@ -95,7 +100,13 @@ def threshold(value: Any) -> float | dict[int, float]:
 
 
 MASK: Mapping[str, Reader] = MappingProxyType(
-    {"method": texts, "id_column": text, "weight": text, "strata": texts, "seed": whole}
+    {
+        **dict.fromkeys(("method", "strata", "renumber"), texts),
+        **dict.fromkeys(("id_column", "weight"), text),
+        "drop": columns,
+        "shuffle": flag,
+        "seed": whole,
+    }
 )
 SUPPRESS: Mapping[str, Reader] = MappingProxyType(
     {

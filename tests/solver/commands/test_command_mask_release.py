@@ -1,0 +1,207 @@
+"""`mask --drop --shuffle --renumber`: what a release does not have, and the record that says who is who."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from cli_runs import refuse, run
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.datasets.microdata.schema_files import read_schema
+from linkrisk.datasets.pairs.file_pair import make_file_pair
+from linkrisk.datasets.pairs.left_in import ColumnLeftIn
+from linkrisk.solver import mask, run_protocol
+
+N = 40
+SCHEMA = """
+[[attributes]]
+name = "no"
+role = "record-id"
+[[attributes]]
+name = "home"
+role = "household"
+[[attributes]]
+name = "firm"
+role = "identifier"
+[[attributes]]
+name = "boss"
+role = "identifier"
+[[attributes]]
+name = "turnover"
+role = "key"
+scale = "numeric"
+"""
+NO_ORDER = (
+    "keeps no order of records, as `mask --shuffle --record` does: name a column, or give such a record"
+)
+METHOD = ("--method", "noise percent=20 schema=firms.toml")
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    firms().to_csv("firms.csv", index=False)
+    Path("firms.toml").write_text(SCHEMA)
+
+
+def firms() -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "no": range(1, N + 1),
+            "home": np.arange(N) // 4 + 1,
+            "firm": [f"Firm {at:03d}" for at in range(N)],
+            "boss": [f"Boss {at:03d}" for at in range(N)],
+            "turnover": np.random.default_rng(3).normal(50, 9, N).round(1),
+        }
+    )
+
+
+def schema() -> Schema:
+    return read_schema("firms.toml")
+
+
+def test_identifiers_of_the_schema_are_dropped_and_that_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    said = run(capsys, "mask", "--input", "firms.csv", *METHOD, "--output", "out.csv")
+    assert "\ndropped  firm, boss\n" in said
+    assert "\nas is    no, home\n" in said
+    released = pd.read_csv("out.csv")
+    assert list(released.columns) == ["no", "home", "turnover"]
+    assert make_file_pair(firms(), released, schema=schema()).left_in.identifiers == ()
+
+
+def test_they_can_be_kept_and_that_is_said_too(capsys: pytest.CaptureFixture[str]) -> None:
+    said = run(capsys, "mask", "--input", "firms.csv", *METHOD, "--drop", "none", "--output", "out.csv")
+    assert "\nnames    firm, boss: left in, and name the records; --drop leaves them out\n" in said
+    left = make_file_pair(firms(), pd.read_csv("out.csv"), schema=schema()).left_in
+    assert left.identifiers == (ColumnLeftIn("firm", N), ColumnLeftIn("boss", N))
+    said = run(capsys, "mask", "--input", "firms.csv", *METHOD, "--drop", "boss,no", "--output", "two.csv")
+    assert "\ndropped  boss, no\n" in said
+    assert "\nnames    firm: left in" in said
+    assert list(pd.read_csv("two.csv").columns) == ["home", "firm", "turnover"]
+
+
+def test_a_record_keeps_who_is_who_and_nothing_else_tells_it(capsys: pytest.CaptureFixture[str]) -> None:
+    options = ("--shuffle", "--renumber", "no,home", "--record", "kept.json", "--output", "out.csv")
+    said = run(capsys, "mask", "--input", "firms.csv", *METHOD, *options)
+    assert (
+        "\nnumbered no, home: anew, no number as before\norder    random: --id kept.json knows who is who\n"
+        in said
+    )
+    released, order = pd.read_csv("out.csv"), np.array(json.loads(Path("kept.json").read_text())["order"]) - 1
+    assert sorted(order) == list(range(N))
+    assert list(order) != list(range(N))
+    before = firms().iloc[order].reset_index(drop=True)
+    assert np.corrcoef(before["turnover"], released["turnover"])[0, 1] > 0.9
+    for name, first in (("no", 101), ("home", 101)):  # by its order, and no number as it was
+        assert pd.factorize(before[name])[0].tolist() == (released[name] - first).tolist()
+    assert (released["home"].diff().abs() <= 1)[1:].all()  # households are together
+    pair = make_file_pair("firms.csv", "out.csv", schema=schema(), id_column="kept.json")
+    assert pair.alignment == "masking record"
+    assert order[pair.partner].tolist() == list(range(N))
+    assert pair.left_in.numbers == ()
+    with pytest.raises(DataError, match="no id in common in column 'no'"):
+        make_file_pair("firms.csv", "out.csv", schema=schema())
+
+
+def test_without_chance_in_the_method_the_order_has_a_seed(capsys: pytest.CaptureFixture[str]) -> None:
+    def made(name: str, *options: str) -> pd.DataFrame:
+        run(
+            capsys,
+            "mask",
+            "--input",
+            "firms.csv",
+            "--method",
+            "rounding base=5 attributes=turnover",
+            *options,
+            "--shuffle",
+            "--output",
+            name,
+        )
+        return pd.read_csv(name)
+
+    assert made("a.csv", "--seed", "4").equals(made("b.csv", "--seed", "4"))
+    assert not made("a.csv", "--seed", "4").equals(made("c.csv", "--seed", "5"))
+    assert "undone" not in run(capsys, "mask", "--input", "firms.csv", *METHOD, "--output", "d.csv")
+    said = run(capsys, "mask", "--input", "firms.csv", *METHOD, "--shuffle", "--output", "e.csv")
+    assert "\nundone   by no, home, as they were; --renumber makes new ones\n" in said
+
+
+def test_a_step_of_a_protocol_does_it_again(capsys: pytest.CaptureFixture[str]) -> None:
+    run(
+        capsys,
+        "mask",
+        "--input",
+        "firms.csv",
+        *METHOD,
+        "--shuffle",
+        "--renumber",
+        "no,home",
+        "--drop",
+        "firm",
+        "--protocol",
+        "steps.toml",
+        "--output",
+        "out.csv",
+    )
+    run_protocol("steps.toml", "again.csv")
+    assert Path("again.csv").read_bytes() == Path("out.csv").read_bytes()
+    Path("steps.toml").write_text(
+        '[input]\nfile = "firms.csv"\n[[step]]\ncommand = "mask"\ndrop = []\nshuffle = true\n'
+        'method = "noise percent=20 schema=firms.toml"\n'
+    )
+    run_protocol("steps.toml", "kept.csv", record="record.toml")
+    assert list(pd.read_csv("kept.csv").columns) == list(firms().columns)
+    run_protocol("record.toml", "same.csv")
+    assert Path("same.csv").read_bytes() == Path("kept.csv").read_bytes()
+
+
+def test_in_python_the_labels_of_rows_do_not_tell_either() -> None:
+    made = mask(firms(), "noise percent=20 attributes=turnover", shuffle=True, drop=["firm"], seed=1)
+    assert made.table.index.equals(pd.RangeIndex(N))
+    assert made.release.order is not None
+    before = firms().iloc[made.release.order].reset_index(drop=True)
+    pd.testing.assert_frame_equal(made.table[["no", "home", "boss"]], before[["no", "home", "boss"]])
+
+
+@pytest.mark.parametrize("suffix", ["sav", "dta", "parquet", "xlsx"])
+def test_all_formats(suffix: str) -> None:
+    made = mask("firms.csv", "noise percent=20 schema=firms.toml", shuffle=True, renumber=["no"], seed=1)
+    made.write(f"out.{suffix}")
+    pair = make_file_pair(made.table, f"out.{suffix}", attributes=["no", "turnover"])
+    assert pair.left_in.records == N
+    assert "firm" not in pair.masked.columns
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--drop", "frm"), "firms.csv has no column 'frm' (--drop); did you mean 'firm'?"),
+        (("--drop", "turnover"), "turnover is masked by noise: leave it out of --drop"),
+        (("--renumber", "turnover"), "turnover is masked by noise: leave it out of --renumber"),
+        (("--drop", "no", "--renumber", "no"), "no is dropped: leave it out of --renumber"),
+    ],
+)
+def test_what_cannot_be_done(
+    capsys: pytest.CaptureFixture[str], options: tuple[str, ...], message: str
+) -> None:
+    refuse(capsys, message, "mask", "--input", "firms.csv", *METHOD, *options, "--output", "out.csv")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        *((content, NO_ORDER) for content in ("{}", '{"order": [1, "2"]}', "nothing")),
+        ('{"order": [1, 1]}', ": its order does not have every record once; it is damaged"),
+        ('{"order": [2, 1]}', "is about 2 records and original has 40: give the two files of that masking"),
+    ],
+)
+def test_what_is_no_record_of_an_order(content: str, message: str) -> None:
+    Path("kept.json").write_text(content)
+    with pytest.raises(DataError) as error:
+        make_file_pair(firms(), firms(), id_column="kept.json", attributes=["turnover"])
+    assert str(error.value).removeprefix("--id kept.json").strip() == message
