@@ -10,6 +10,7 @@ import pandas as pd
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.missing import with_codes, without_codes
+from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.numeric import check_known, check_no_duplicates, numeric_matrix
 from linkrisk.datasets.microdata.scales import CATEGORICAL
 from linkrisk.datasets.microdata.schema import Attribute, Role, Scale, Schema
@@ -117,7 +118,7 @@ def known_values(frame: pd.DataFrame, names: Iterable[str], schema: Schema | Non
         return frame
     declared = {name: schema.get(name).missing for name in names}
     found = {name: without_codes(frame[name], missing) for name, missing in declared.items() if missing}
-    return frame.assign(**found)
+    return with_columns(frame, found)
 
 
 def check_records(frame: pd.DataFrame, source: str) -> None:

@@ -14,6 +14,7 @@ from linkrisk.datasets.masking.paper_parameters import chance
 from linkrisk.datasets.masking.recoding import CategoricalMethod, FloatArray, IndexArray, Transition
 from linkrisk.datasets.microdata.categories import Categories
 from linkrisk.datasets.microdata.formats.registry import read_table
+from linkrisk.datasets.microdata.names import parse_pair
 
 SUM_TOLERANCE = 1e-9
 """Rows may miss the sum of one by the rounding of their entries as text."""
@@ -59,9 +60,8 @@ class TransitionMatrix:
     @classmethod
     def parse(cls, text: str) -> TransitionMatrix:
         """Read "ATTRIBUTE=FILE": a CSV file with a column of categories and one column for each of them."""
-        attribute, mark, path = text.partition("=")
-        attribute, path = attribute.strip(), path.strip()
-        if not mark or not attribute or not path:
+        attribute, path = parse_pair(text)
+        if not path:
             raise DataError(f"{text!r} is not a transition matrix; write ATTRIBUTE=FILE")
         first = read_table(path).columns[0]
         table = read_table(path, text_columns=(first,))

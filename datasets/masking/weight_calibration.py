@@ -14,7 +14,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.base import SCHEMA, option, random_generator
 from linkrisk.datasets.masking.choosing import TABLE, check_records, choose_attributes, known_values
 from linkrisk.datasets.microdata.formats.registry import read_table
-from linkrisk.datasets.microdata.names import parse_names, shown_names
+from linkrisk.datasets.microdata.names import parse_names, shown_names, with_columns
 from linkrisk.datasets.microdata.numeric import check_known, numeric_matrix
 from linkrisk.datasets.microdata.schema import Schema
 
@@ -114,7 +114,7 @@ class WeightCalibration:
             for name in self.margins
         }
         raked = _raked(weights, margins, float(theirs.sum()), source)
-        return frame.assign(**{self._weight: raked})
+        return with_columns(frame, {self._weight: raked})
 
     @property
     def _weight(self) -> str:

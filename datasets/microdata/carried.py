@@ -11,6 +11,7 @@ from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.formats.base import ColumnNotes, StoredFile
 from linkrisk.datasets.microdata.formats.kinds import Kind, cells_of, kind_of
 from linkrisk.datasets.microdata.missing import MissingRange, overlapping
+from linkrisk.datasets.microdata.names import with_columns
 
 _NUMBERS = {Kind.LOGICAL, Kind.WHOLE, Kind.NUMBER}
 
@@ -40,7 +41,7 @@ def carried(stored: StoredFile, frame: pd.DataFrame, masked: Collection[str]) ->
         for name in masked
         if name in stored.frame.columns and kind_of(stored.frame[name]) is Kind.MIXED
     }
-    frame = frame.assign(**regained)
+    frame = with_columns(frame, regained)
     notes = {
         name: _notes(stored.notes(name), stored.frame[name], frame[name])
         if name in masked

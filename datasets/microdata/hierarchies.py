@@ -12,6 +12,7 @@ import numpy as np
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.registry import read_table
 from linkrisk.datasets.microdata.hierarchy_trees import tree_levels
+from linkrisk.datasets.microdata.names import parse_pair
 
 TREE = ".hrc"
 """The suffix of trees of ARGUS."""
@@ -101,10 +102,10 @@ class Hierarchy:
     @classmethod
     def parse(cls, text: str) -> Self:
         """Read "ATTRIBUTE=FILE" (`read`)."""
-        attribute, mark, path = text.partition("=")
-        if not mark or not attribute.strip() or not path.strip():
+        attribute, path = parse_pair(text)
+        if not path:
             raise DataError(f"{text!r} is not a hierarchy; write ATTRIBUTE=FILE")
-        return cls.read(attribute.strip(), path.strip())
+        return cls.read(attribute, path)
 
     def rows(self) -> dict[str, tuple[str, ...]]:
         """Each category with what it becomes, level by level."""

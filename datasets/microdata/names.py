@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from linkrisk.datasets.errors import DataError
 
-_NAME = re.compile(r'\s*+(?:"(?P<quoted>(?:[^"]|"")*)"\s*|(?P<plain>[^,"][^,]*)?)(?P<end>,|$)')
+if TYPE_CHECKING:
+    import pandas as pd
+
+_QUOTED = r'"(?P<quoted>(?:[^"]|"")*)"'
+_NAME = re.compile(rf'\s*+(?:{_QUOTED}\s*(?P<more>=[^,"]*)?|(?P<plain>[^,"][^,]*)?)(?P<end>,|$)')
 """A name in double quotes, inside which a double quote is written twice, or one without; and what ends it."""
+_PAIR = re.compile(rf"\s*(?:{_QUOTED}|(?P<plain>[^=]+?))\s*=(?P<rest>.*)", re.DOTALL)
+"""A name, in double quotes where it has an equals sign itself, and what stands behind the equals sign."""
 
 
 def parse_names(text: str) -> tuple[str, ...]:
@@ -18,7 +25,7 @@ def parse_names(text: str) -> tuple[str, ...]:
     ----------
     text : str
         Such as ``age,"income, gross"``. Blanks around names do not count, except inside quotes, where
-        a double quote is written twice.
+        a double quote is written twice. An equals sign and what follows belong to a name: ``"a,b"=1``.
 
     Returns
     -------
@@ -37,14 +44,29 @@ def parse_names(text: str) -> tuple[str, ...]:
                 f"{text!r} is not a list of names; write names separated by commas, one with a comma in "
                 "double quotes"
             )
-        quoted, plain = found.group("quoted"), found.group("plain")
-        name = quoted.replace('""', '"') if quoted is not None else (plain or "").strip()
+        name = _name(found) + (found.group("more") or "").rstrip()
         if not name:
             raise DataError(f"{text!r} has an empty attribute name; write names separated by single commas")
         names.append(name)
         if not found.group("end"):
             return tuple(names)
         at = found.end()
+
+
+def parse_pair(text: str) -> tuple[str, str]:
+    """Read ``NAME=REST``, such as ``region=tree.csv``: the name and the rest, both empty where it is none.
+
+    A name that has an equals sign itself stands in double quotes: ``"A=B"=tree.csv``.
+    """
+    found = _PAIR.fullmatch(text)
+    if found is None or not _name(found) or not found.group("rest").strip():
+        return "", ""
+    return _name(found), found.group("rest").strip()
+
+
+def _name(found: re.Match[str]) -> str:
+    quoted, plain = found.group("quoted"), found.group("plain")
+    return quoted.replace('""', '"') if quoted is not None else (plain or "").strip()
 
 
 def shown_name(name: str) -> str:
@@ -60,3 +82,14 @@ def shown_names(names: Iterable[str], separator: str = ", ", most: int | None = 
     if most is None or len(listed) <= most:
         return separator.join(listed)
     return f"{separator.join(listed[:most])}{separator}... ({len(listed)} in all)"
+
+
+def with_columns(frame: pd.DataFrame, columns: Mapping[Any, Any]) -> pd.DataFrame:
+    """Copy a frame with columns added or replaced, whatever they are called.
+
+    `DataFrame.assign` takes names as keywords, of which ``self`` is its own.
+    """
+    made = frame.copy()
+    for name in columns:
+        made[name] = columns[name]
+    return made

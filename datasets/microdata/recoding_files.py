@@ -16,6 +16,7 @@ import pandas as pd
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.formats.argus_files import read_text
+from linkrisk.datasets.microdata.names import parse_pair
 
 Range = tuple[str, str]
 """From and to, both included; an empty text where it is open. A single code is a range of itself."""
@@ -91,10 +92,10 @@ class RecodingFile:
     @classmethod
     def parse(cls, text: str) -> Self:
         """Read "ATTRIBUTE=FILE" (`read`)."""
-        attribute, mark, path = text.partition("=")
-        if not mark or not attribute.strip() or not path.strip():
+        attribute, path = parse_pair(text)
+        if not path:
             raise DataError(f"{text!r} is no recoding file; write ATTRIBUTE=FILE")
-        return cls.read(attribute.strip(), path.strip())
+        return cls.read(attribute, path)
 
     def becomes(self, codes: Sequence[str]) -> list[str]:
         """What codes become, one by one.

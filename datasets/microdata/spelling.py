@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from linkrisk.datasets.microdata.category_names import spelled
+from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.tables import Table
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -41,7 +42,7 @@ def spelled_alike(tables: Sequence[Table], listed: Mapping[str, Sequence[str]]) 
         columns = [made[at].frame[name] for at in holders]
         for at, column in zip(holders, _alike(columns, categories), strict=True):
             if column is not made[at].frame[name]:
-                made[at] = replace(made[at], frame=made[at].frame.assign(**{name: column}))
+                made[at] = replace(made[at], frame=with_columns(made[at].frame, {name: column}))
     return made
 
 

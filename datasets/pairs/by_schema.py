@@ -8,7 +8,7 @@ from dataclasses import replace
 import pandas as pd
 
 from linkrisk.datasets.microdata.missing import Missing, without_codes
-from linkrisk.datasets.microdata.names import shown_name, shown_names
+from linkrisk.datasets.microdata.names import shown_name, shown_names, with_columns
 from linkrisk.datasets.microdata.roles import Role
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.tables import Table
@@ -50,7 +50,7 @@ def _without(table: Table, stated: Mapping[str, Missing], own: Mapping[str, Miss
     if not columns:
         return table
     said = (OWN_CODES.format(shown_names(found)),) if found else ()
-    return replace(table, frame=table.frame.assign(**columns), remarks=(*table.remarks, *said))
+    return replace(table, frame=with_columns(table.frame, columns), remarks=(*table.remarks, *said))
 
 
 def text_columns(schema: Schema | None) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,18 +20,12 @@ from linkrisk.datasets.microdata.tables import Table, load_table
 from linkrisk.datasets.tables.code_trees import Codes
 from linkrisk.datasets.tables.joined_terms import joined_terms
 from linkrisk.datasets.tables.numbers import numbers_of
+from linkrisk.datasets.tables.own_columns import NUMBERS, STATUS, is_own, names_of_codes
 from linkrisk.datasets.tables.usual_bounds import usual_bounds
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
-NUMBERS = (
-    *("value", "cost", "lower_bound", "upper_bound"),
-    *("lower_protection", "upper_protection", "sliding_protection"),
-)
-"""Columns of numbers that mean something; `value` is needed."""
-
-STATUS = "status"
 SENSITIVE, SECONDARY, SAFE, FIXED = "u", "m", "s", "z"
 STATUSES = (SENSITIVE, SECONDARY, SAFE, FIXED)
 
@@ -136,7 +130,7 @@ def read_cells_and_relations(
     relations : path or frame
         Columns `relation` (or `equation`), `cell` and `coefficient`: the terms of each relation sum to 0.
     by : sequence of str, optional
-        Columns of codes; by default those before `value`.
+        Columns of codes; by default those before `value` that have no name of ours (`own_columns`).
     value : str, optional
         The column of values, where it has another name.
 
@@ -145,46 +139,69 @@ def read_cells_and_relations(
     DataError
         If a file cannot be read, lacks a column, or a cell, status or number is none.
     """
-    frame, name = read_cells(cells, by or (), value)
+    frame, name, codes = read_cells(cells, by, value)
     table = load_table(relations, "the frame of relations")
-    return stored_table(frame, table.frame, name, table.source, by)
+    return stored_table(frame, table.frame, name, table.source, by and [codes[one] for one in by])
 
 
 def read_cells(
-    cells: Any, text_columns: Sequence[str] = (), value: str | None = None
-) -> tuple[pd.DataFrame, str]:
-    """A file or frame of cells, and what to call it in messages.
+    cells: Any, by: Sequence[str] | None = None, value: str | None = None, others: Iterable[str] = ()
+) -> tuple[pd.DataFrame, str, dict[str, str]]:
+    """A file or frame of cells, what to call it in messages, and how columns of codes are named in the frame.
 
-    Codes are text as in the file, where ``NA`` and ``01`` are codes: `text_columns`, and the columns before
-    the values.
+    Codes are text as in the file, where ``NA`` and ``01`` are codes: the columns `by`, `others`, and those
+    before the values. Columns `by` that have a name of ours get another one (`names_of_codes`).
 
     Raises
     ------
     DataError
         If it cannot be read, or has no cells or no values.
     """
-    texts = [STATUS, *text_columns]
-    frame, source = _with_values(load_table(cells, "the frame of cells", texts), value)
-    codes = code_columns(frame)
-    if isinstance(cells, str | Path) and not set(codes) <= set(texts):  # a file says only now which these are
-        frame, source = _with_values(load_table(cells, "the frame of cells", [*texts, *codes]), value)
-    return frame, source
+    texts = [STATUS, *(by or ()), *others]
+    frame, source, names = _with_values(load_table(cells, "the frame of cells", texts), by or (), value)
+    codes = code_columns(frame, None if by is None else list(names.values()))
+    if by is None:
+        _refuse_own_codes(frame, source)
+    if isinstance(cells, str | Path) and not {*codes, *texts} <= {*texts, *names.values()}:
+        # A file says only now which these are.
+        return _with_values(load_table(cells, "the frame of cells", [*texts, *codes]), by or (), value)
+    return frame, source, names
 
 
-def _with_values(table: Table, value: str | None) -> tuple[pd.DataFrame, str]:
-    """The frame of a table with the values in `value`, and what to call it."""
-    name, columns = value or "value", list(table.frame.columns)
+def _refuse_own_codes(frame: pd.DataFrame, source: str) -> None:
+    """Refuse codes in a column before the values whose name says that it holds something else."""
+    for name in list(frame.columns)[: list(frame.columns).index("value")]:
+        if name not in (STATUS, *NUMBERS):
+            continue
+        given = frame[name].dropna().astype(str).str.strip()
+        wrong = ~given.isin(STATUSES) if name == STATUS else pd.to_numeric(given, errors="coerce").isna()
+        if wrong.any():
+            what = name.replace("_", " ")
+            raise DataError(
+                f"{source}, column {name!r}: {given[wrong].iloc[0]!r} is no {what} of a cell; if the column "
+                "holds codes, name all columns of codes (--by A,B)"
+            )
+
+
+def _with_values(
+    table: Table, by: Sequence[str], value: str | None
+) -> tuple[pd.DataFrame, str, dict[str, str]]:
+    """The frame of a table with the values in `value`, what to call it, and its columns of codes."""
+    check_known(by, list(table.frame.columns), table.source, what="column")
+    names = names_of_codes(by, table.frame.columns)
+    frame = table.frame.rename(columns=names)
+    name, columns = value or "value", list(frame.columns)
     if value is None and name not in columns:
         raise DataError(
             f"{table.source} has no column {name!r}: say which one holds the values (--value COLUMN); "
             f"there are: {', '.join(columns)}"
         )
     check_known([name], columns, table.source, what="column")
-    if table.frame.empty:
+    if frame.empty:
         raise DataError(f"{table.source} has no cells")
     if name != "value" and "value" in columns:
         raise DataError(f"{table.source} has a column 'value' and {name!r} of values; leave one of them out")
-    return table.frame.rename(columns={name: "value"}), table.source
+    return frame.rename(columns={name: "value"}), table.source, names
 
 
 def stored_table(
@@ -211,11 +228,11 @@ def stored_table(
 
 
 def code_columns(frame: pd.DataFrame, by: Sequence[str] | None = None) -> list[str]:
-    """The columns of codes: those that are given, or those before `value`."""
+    """The columns of codes: those that are given, or those before `value` that have no name of ours."""
     if by is not None:
         return list(by)
     before = list(frame.columns)[: list(frame.columns).index("value")]
-    return [name for name in before if name not in (*NUMBERS, STATUS, "cell")]
+    return [name for name in before if not is_own(name)]
 
 
 def _status(frame: pd.DataFrame, name: str) -> npt.NDArray[np.str_]:

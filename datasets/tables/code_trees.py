@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Protocol, Self
@@ -204,6 +204,12 @@ def _inner_codes(tree: CodeTree) -> set[str]:
 
 Hierarchies = TreeSource | CodeTree | JoinedTrees | Sequence[TreeSource]
 """The hierarchy of a variable: a file or a frame, several of the same leaves, or codes."""
+
+
+def renamed(codes: Codes, variable: str) -> Codes:
+    """The same codes of a variable of another name."""
+    assert isinstance(codes, CodeTree | JoinedTrees)
+    return replace(codes, variable=variable)
 
 
 def codes_of(variable: str, given: Hierarchies, total: str = TOTAL) -> Codes:

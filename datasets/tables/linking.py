@@ -14,17 +14,17 @@ import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.tables.cells_and_relations import (
     FIXED,
-    NUMBERS,
     SAFE,
     SECONDARY,
     SENSITIVE,
-    STATUS,
     StoredTable,
     stored_table,
 )
 from linkrisk.datasets.tables.code_trees import TOTAL
+from linkrisk.datasets.tables.own_columns import NUMBERS, STATUS
 
 IntArray = npt.NDArray[np.int64]
 
@@ -186,7 +186,7 @@ def _cells(tables: Sequence[StoredTable], places: Sequence[IntArray], codes: pd.
     rank = np.full(len(codes), len(STRONGEST) - 1)
     for table, place in zip(tables, places, strict=True):
         rank[place] = np.minimum(rank[place], [STRONGEST.index(one) for one in table.status])
-    return made.assign(**others, **{STATUS: np.array(STRONGEST)[rank]})
+    return with_columns(made, {**others, STATUS: np.array(STRONGEST)[rank]})
 
 
 def _joined(name: str, one: pd.Series, other: pd.Series) -> pd.Series:

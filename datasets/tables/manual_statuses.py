@@ -14,8 +14,9 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.formats.registry import read_table
 from linkrisk.datasets.microdata.numeric import check_known
-from linkrisk.datasets.tables.cells_and_relations import FIXED, SAFE, SENSITIVE, STATUS
+from linkrisk.datasets.tables.cells_and_relations import FIXED, SAFE, SENSITIVE
 from linkrisk.datasets.tables.numbers import numbers_of
+from linkrisk.datasets.tables.own_columns import STATUS
 
 LEVELS = ("lower_protection", "upper_protection", "sliding_protection")
 _GIVEN = (SENSITIVE, SAFE, FIXED)

@@ -100,15 +100,14 @@ def _refuse_others(cells: Any, relations: Any, how: Reading, names: Sequence[str
 
 def _of_codes(cells: Any, how: Reading) -> StoredTable:
     hierarchies = how.hierarchies or {}
-    frame, name = read_cells(cells, [*(how.by or ()), *hierarchies], how.value)
-    columns = code_columns(frame, how.by)
-    missing = next((column for column in columns if column not in frame.columns), None)
-    if missing is not None:
-        raise DataError(f"{name} has no column {missing!r}; there are: {', '.join(frame.columns)}")
+    frame, name, names = read_cells(cells, how.by, how.value, hierarchies)
+    columns = code_columns(frame) if how.by is None else [names[one] for one in how.by]
     if not columns:
         raise DataError(
             f"{name}: give its relations, or columns of codes before 'value', or say which these are "
             "(--by A,B), from which they follow"
         )
-    trees = trees_of_cells(frame, columns, hierarchies, how.totals or {}, name)
+    totals = {names.get(one, one): code for one, code in (how.totals or {}).items()}
+    known = {names.get(one, one): files for one, files in hierarchies.items()}
+    trees = trees_of_cells(frame, columns, known, totals, name)
     return stored_table(frame, relations_of_cells(frame, trees, name), name, by=columns, trees=trees)

@@ -16,7 +16,8 @@ from linkrisk.datasets.microdata.writing import contents
 from linkrisk.datasets.tables import crosstabs
 from linkrisk.datasets.tables.argus import internal, jj_files, ready_tables, safe_files
 from linkrisk.datasets.tables.argus.internal import shown_as_empty
-from linkrisk.datasets.tables.cells_and_relations import SECONDARY, SENSITIVE, STATUS, StoredTable, published
+from linkrisk.datasets.tables.cells_and_relations import SECONDARY, SENSITIVE, StoredTable, published
+from linkrisk.datasets.tables.own_columns import STATUS
 
 EXCEL, SBS = ".xlsx", ".sbs"
 INTERNAL = (jj_files.SUFFIX, SBS)

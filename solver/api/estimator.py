@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.numeric import check_known
 from linkrisk.datasets.microdata.spelling import spelled_alike
 from linkrisk.datasets.microdata.tables import Table, load_table
@@ -285,7 +286,8 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         while column in (*original.columns, *masked.columns):
             column += "_"
         frames = [
-            table.frame.assign(**{column: own}) for table, own in zip((original, masked), ids, strict=True)
+            with_columns(table.frame, {column: own})
+            for table, own in zip((original, masked), ids, strict=True)
         ]
         options = ProblemOptions(
             aggregator=self.aggregator,

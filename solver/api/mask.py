@@ -21,7 +21,7 @@ from linkrisk.datasets.masking.spelled import masking_method
 from linkrisk.datasets.microdata.carried import carried
 from linkrisk.datasets.microdata.cells import cell_codes
 from linkrisk.datasets.microdata.formats.registry import with_suffix_of, writable_format
-from linkrisk.datasets.microdata.names import shown_names
+from linkrisk.datasets.microdata.names import shown_names, with_columns
 from linkrisk.datasets.microdata.recoding_files import codes_become
 from linkrisk.datasets.microdata.roles import NAMES_RECORDS, Role
 from linkrisk.datasets.microdata.schema import Attribute, Schema
@@ -98,7 +98,9 @@ class MaskingResult:
         others = {name for step in self.steps if step not in recoded for name in step.attributes}
         names = [name for name in self.masked if name not in (*others, *self.unchanged)]
         return (
-            codes_become(self.source.known, self.source.known.assign(**self.in_place[names]), names)
+            codes_become(
+                self.source.known, with_columns(self.source.known, dict(self.in_place[names].items())), names
+            )
             if names
             else {}
         )

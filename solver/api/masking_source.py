@@ -20,6 +20,7 @@ from linkrisk.datasets.microdata.formats.delimited import DelimitedDialect, writ
 from linkrisk.datasets.microdata.formats.kinds import Kind, kind_of
 from linkrisk.datasets.microdata.formats.registry import DELIMITED, format_of, read_file, writable_format
 from linkrisk.datasets.microdata.missing import with_codes, without_codes
+from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.tables import load_table
 from linkrisk.datasets.pairs.categorical import listed_categories
 from linkrisk.datasets.public.registry import load
@@ -67,7 +68,7 @@ class Source:
         """The table with missing values in the place of codes that its file itself declares missing."""
         frame = self.plain
         coded = {name: notes.missing for name, notes in self.stored.columns.items() if notes.missing}
-        return frame.assign(**{name: without_codes(frame[name], codes) for name, codes in coded.items()})
+        return with_columns(frame, {name: without_codes(frame[name], codes) for name, codes in coded.items()})
 
     def with_codes(self, table: pd.DataFrame, masked: Collection[str]) -> pd.DataFrame:
         """A masked table with the missing codes of the file where they were; other columns are the file's.
@@ -80,7 +81,7 @@ class Source:
             columns[name] = (
                 with_codes(table[name], frame[name], coded) if name in masked else self.stored.frame[name]
             )
-        return occurring_only(table.assign(**columns), masked)
+        return occurring_only(with_columns(table, columns), masked)
 
     def losses(self, output: str | Path) -> tuple[str, ...]:
         """What a file cannot hold of this table, a sentence each.
@@ -115,7 +116,7 @@ class Source:
         alike = {
             name: _spelled_as(written[name], self.stored.frame[name], masked.frame[name]) for name in same
         }
-        return replace(masked, frame=masked.frame.assign(**written[list(others)], **alike))
+        return replace(masked, frame=with_columns(masked.frame, {**written[list(others)], **alike}))
 
     def _kept(self, name: str, masked: StoredFile) -> bool:
         """Whether the values of a column, numbers or true and false, are among those that it had."""

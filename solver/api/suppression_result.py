@@ -13,6 +13,7 @@ import pandas as pd
 from linkrisk.datasets.masking.base import random_generator
 from linkrisk.datasets.microdata.carried import carried
 from linkrisk.datasets.microdata.formats.registry import with_suffix_of, writable_format
+from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.shuffling import renumbered, shuffled
 from linkrisk.datasets.microdata.writing import write_all, write_whole
 from linkrisk.formulations.suppression.counting import MissingMeaning
@@ -226,7 +227,7 @@ class SuppressionResult:
         written = self.source.as_written(stored, others, output)
         # What was missing before, perhaps as a word such as NA, is not told from what was taken out.
         gone = {name: written.frame[name].mask(self.table[name].isna()) for name in touched}
-        written = replace(written, frame=written.frame.assign(**gone))
+        written = replace(written, frame=with_columns(written.frame, gone))
         frame = written.frame
         if shuffle:
             frame = shuffled(frame, random_generator(seed), self.details["household"])

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.local_suppression import without_values
+from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.recoding_files import codes_become
 from linkrisk.formulations.suppression.counting import MATCHES_ANYTHING, OWN_CATEGORY, MissingMeaning
 from linkrisk.formulations.suppression.key_table import KeyTable, members
@@ -244,7 +245,7 @@ def _recodings(search: Search, known: pd.DataFrame) -> dict[str, dict[str, str]]
         return {}
     columns = dict(zip(names, search.levels.at(answer.levels), strict=True))
     recoded = [name for name, level in zip(names, answer.levels, strict=True) if level]
-    return codes_become(known, known.assign(**columns), recoded)
+    return codes_become(known, with_columns(known, columns), recoded)
 
 
 def _levels(search: Search, known: pd.DataFrame, output: pd.DataFrame) -> dict[str, int]:

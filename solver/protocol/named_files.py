@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from linkrisk.datasets.masking.registry import METHODS
+from linkrisk.datasets.microdata.names import parse_pair
 
 Rename = Callable[[str], str]
 
@@ -61,6 +62,7 @@ def _method(text: str, rename: Rename) -> str:
     for setting in settings:
         key, mark, value = setting.partition("=")
         form = known[key].metadata["option"].metavar if key in known else ""
-        before, equals, path = value.partition("=") if "=FILE" in form else ("", "", value)
-        words.append(f"{key}={before}{equals}{rename(path)}" if mark and "FILE" in form else setting)
+        path = parse_pair(value)[1] if "=FILE" in form else value
+        before = value.removesuffix(path)
+        words.append(f"{key}={before}{rename(path)}" if mark and path and "FILE" in form else setting)
     return shlex.join([name, *words])

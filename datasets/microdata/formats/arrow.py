@@ -18,6 +18,7 @@ from linkrisk.datasets.microdata.formats.foreign import check_content, first_lin
 from linkrisk.datasets.microdata.formats.kinds import Kind, as_text, kind_of, plain
 from linkrisk.datasets.microdata.formats.losses import Holds, losses, sentence
 from linkrisk.datasets.microdata.missing import MissingRange
+from linkrisk.datasets.microdata.names import with_columns
 
 _KEY = b"linkrisk"
 """Where the notes stand among the metadata of a file; other programs leave them alone."""
@@ -53,7 +54,7 @@ class ArrowFormat(Format):
         frame.columns = pd.Index([str(column) for column in frame.columns])
         check_header(list(frame.columns), path)
         nested = [name for name in frame.columns if _is_nested(table, name)]
-        frame = _exact(frame.assign(**{name: _spelled_out(frame[name]) for name in nested}), table)
+        frame = _exact(with_columns(frame, {name: _spelled_out(frame[name]) for name in nested}), table)
         remarks = sentence(nested, "lists and the like are read as text")
         return StoredFile(
             frame,
@@ -79,7 +80,7 @@ def arrow_table(stored: StoredFile, path: Path) -> Any:
     import pyarrow
 
     mixed = [name for name in stored.frame.columns if kind_of(stored.frame[name]) is Kind.MIXED]
-    frame = stored.frame.assign(**{name: as_text(stored.frame[name]) for name in mixed})
+    frame = with_columns(stored.frame, {name: as_text(stored.frame[name]) for name in mixed})
     try:
         table = pyarrow.Table.from_pandas(frame, preserve_index=False)
     except (pyarrow.ArrowException, ValueError, TypeError) as error:
@@ -111,7 +112,7 @@ def _exact(frame: pd.DataFrame, table: Any) -> pd.DataFrame:
     import pyarrow
 
     kept = [name for name in frame.columns if isinstance(frame[name].dtype, pd.ArrowDtype)]
-    frame = frame.assign(**{name: plain(frame[name]) for name in kept})
+    frame = with_columns(frame, {name: plain(frame[name]) for name in kept})
     wide = {}
     for name in table.column_names:
         column = table.column(name)
@@ -120,7 +121,7 @@ def _exact(frame: pd.DataFrame, table: Any) -> pd.DataFrame:
         if frame[name].dtype.kind == "f" and (frame[name].abs() >= 2.0**53).any():
             unsigned = pyarrow.types.is_unsigned_integer(column.type)
             wide[name] = pd.array(column.to_pylist(), dtype="UInt64" if unsigned else "Int64")
-    return frame.assign(**{name: pd.Series(values, frame.index) for name, values in wide.items()})
+    return with_columns(frame, {name: pd.Series(values, frame.index) for name, values in wide.items()})
 
 
 def split_labels(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.Index | None]:

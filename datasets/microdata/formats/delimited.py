@@ -37,6 +37,7 @@ from linkrisk.datasets.microdata.formats.encodings import (
 )
 from linkrisk.datasets.microdata.formats.kinds import Kind, cells_of, kind_of
 from linkrisk.datasets.microdata.formats.losses import Holds, columns, losses, sentence
+from linkrisk.datasets.microdata.names import with_columns
 
 
 @dataclass(frozen=True)
@@ -195,8 +196,8 @@ def _with_decimal(frame: pd.DataFrame, decimal: str) -> pd.DataFrame:
         for name in frame.columns
         if frame[name].dtype == object
     }
-    return frame.assign(
-        **{name: pd.Series(cells, frame.index, dtype=object) for name, cells in changed.items()}
+    return with_columns(
+        frame, {name: pd.Series(cells, frame.index, dtype=object) for name, cells in changed.items()}
     )
 
 

@@ -28,6 +28,7 @@ from linkrisk.datasets.microdata.formats.kinds import (
     plain,
 )
 from linkrisk.datasets.microdata.missing import MissingRange
+from linkrisk.datasets.microdata.names import with_columns
 
 _MEASURES: Mapping[str, Measure] = {"scale": "numeric", "ordinal": "ordinal", "nominal": "nominal"}
 MEASURE_NAMES: Mapping[Measure, str] = {measure: name for name, measure in _MEASURES.items()}
@@ -135,19 +136,19 @@ def with_letters(frame: pd.DataFrame, notes: Mapping[str, ColumnNotes]) -> pd.Da
         if codes:
             cells = [f".{cell}" if isinstance(cell, str) and cell in codes else cell for cell in frame[name]]
             changed[name] = pd.Series(cells, frame.index, dtype=object)
-    return frame.assign(**changed)
+    return with_columns(frame, changed)
 
 
 def with_missing_text(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """A frame in which empty text of these columns is a missing value."""
     texts = [name for name in names if kind_of(frame[name]) is Kind.TEXT]
-    return frame.assign(**{name: frame[name].where(frame[name] != "", None) for name in texts})
+    return with_columns(frame, {name: frame[name].where(frame[name] != "", None) for name in texts})
 
 
 def with_whole_numbers(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """A frame in which doubles of these columns that are all whole are integers."""
     doubles = [name for name in names if frame[name].dtype.kind == "f"]
-    return frame.assign(**{name: narrowed(frame[name]) for name in doubles})
+    return with_columns(frame, {name: narrowed(frame[name]) for name in doubles})
 
 
 def storable(column: pd.Series, *, letters: Sequence[str] = ()) -> pd.Series:

@@ -18,15 +18,16 @@ import numpy.typing as npt
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.argus_files import read_text
+from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.tables.argus.ready_tables import MANUAL
 from linkrisk.datasets.tables.cells_and_relations import (
     FIXED,
     SAFE,
     SECONDARY,
     SENSITIVE,
-    STATUS,
     StoredTable,
 )
+from linkrisk.datasets.tables.own_columns import STATUS
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -164,7 +165,7 @@ def with_apriori(
             for name, given in zip(_NUMBERS[one.word], one.numbers, strict=True):
                 _column(numbers, name, len(table))[cell] = given
     made = {name: column for name, column in numbers.items() if name != "value"}
-    cells = table.cells.assign(**made, **{STATUS: status})
+    cells = with_columns(table.cells, {**made, STATUS: status})
     return replace(table, cells=cells, numbers=numbers, status=status)
 
 

@@ -13,16 +13,18 @@ import pandas as pd
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.argus_files import METADATA, find_file, read_text
 from linkrisk.datasets.microdata.formats.argus_metadata import Metadata, Variable, parse_metadata
+from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.tables.argus.trees import total_of, tree_of
 from linkrisk.datasets.tables.cells_and_relations import (
     FIXED,
     SAFE,
     SECONDARY,
     SENSITIVE,
-    STATUS,
     StoredTable,
     stored_table,
 )
+from linkrisk.datasets.tables.code_trees import renamed
+from linkrisk.datasets.tables.own_columns import STATUS, names_of_codes
 from linkrisk.datasets.tables.relations_of_codes import relations_of_cells
 from linkrisk.datasets.tables.totals import with_sums
 
@@ -119,14 +121,14 @@ def read_argus_table(
     raw = _of_totals(raw, [one for one in codes if one not in chosen])
     for one in chosen:
         raw[one.name] = raw[one.name].replace("", total_of(one))
-    trees = [tree_of(one, raw[one.name], described) for one in chosen]
-    frame = raw[[one.name for one in chosen]].reset_index(drop=True)
-    frame = frame.assign(**_numbers(raw, known, response, Path(path), described))
+    names = names_of_codes([one.name for one in chosen])
+    trees = [renamed(tree_of(one, raw[one.name], described), names[one.name]) for one in chosen]
+    frame = raw[list(names)].rename(columns=names).reset_index(drop=True)
+    frame = with_columns(frame, _numbers(raw, known, response, Path(path), described))
     frame[STATUS] = _status(raw, known, frame, Path(path))
     frame = _with_levels(frame, manual)
-    columns = [one.name for one in chosen]
     terms = relations_of_cells(frame, trees, str(path))
-    stored = stored_table(frame, terms, str(path), by=columns, trees=trees)
+    stored = stored_table(frame, terms, str(path), by=list(names.values()), trees=trees)
     return with_sums(stored) if recompute else stored
 
 
@@ -239,4 +241,4 @@ def _with_levels(frame: pd.DataFrame, manual: float) -> pd.DataFrame:
         name: np.where(unsafe, frame[name].fillna(pd.Series(usual)) if name in frame else usual, 0.0)
         for name in ("lower_protection", "upper_protection")
     }
-    return frame.assign(**levels)
+    return with_columns(frame, levels)

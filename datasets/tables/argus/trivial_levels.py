@@ -8,8 +8,10 @@ import pandas as pd
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from linkrisk.datasets.tables.cells_and_relations import NUMBERS, STATUS, StoredTable, stored_table
+from linkrisk.datasets.microdata.names import with_columns
+from linkrisk.datasets.tables.cells_and_relations import StoredTable, stored_table
 from linkrisk.datasets.tables.linking import STRONGEST
+from linkrisk.datasets.tables.own_columns import NUMBERS, STATUS
 
 
 def without_trivial_levels(table: StoredTable) -> StoredTable:
@@ -22,7 +24,7 @@ def without_trivial_levels(table: StoredTable) -> StoredTable:
     rank = np.full(kept.size, len(STRONGEST) - 1)
     np.minimum.at(rank, place, [STRONGEST.index(one) for one in table.status])
     frame = table.cells.iloc[kept].reset_index(drop=True).drop(columns="cell", errors="ignore")
-    frame = frame.assign(**{STATUS: np.array(STRONGEST)[rank]})
+    frame = with_columns(frame, {STATUS: np.array(STRONGEST)[rank]})
     for name in (one for one in NUMBERS if one.endswith("_protection") and one in table.numbers):
         level = np.zeros(kept.size)
         np.maximum.at(level, place, np.nan_to_num(table.numbers[name]))

@@ -7,6 +7,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.tables.cells_and_relations import SENSITIVE
 from linkrisk.datasets.tables.manual_statuses import LEVELS, ManualStatuses
 from linkrisk.solver.run.errors import UsageError
@@ -54,7 +55,7 @@ def by_hand(cells: pd.DataFrame, given: ManualStatuses, share: float, name: str)
         raise DataError(f"{name}, row {row}: the cell is 0, so that no share of it is a level; give it one")
     if "cost" in given.numbers:
         levels["cost"] = _with(cells, "cost", given, np.maximum(value, 1.0))
-    return cells.assign(status=status, **levels)
+    return with_columns(cells, {"status": status, **levels})
 
 
 def _with(cells: pd.DataFrame, column: str, given: ManualStatuses, usual: FloatArray) -> FloatArray:

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from linkrisk.datasets.microdata.category_names import in_natural_order, spelled
-from linkrisk.datasets.tables.cells_and_relations import SECONDARY, SENSITIVE, STATUS, STATUSES, StoredTable
+from linkrisk.datasets.tables.cells_and_relations import SECONDARY, SENSITIVE, STATUSES, StoredTable
 from linkrisk.datasets.tables.code_trees import Codes
+from linkrisk.datasets.tables.own_columns import STATUS
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatArray, IntArray
 from linkrisk.solver.tables.attackers.audit import Audit
 

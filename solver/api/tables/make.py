@@ -13,12 +13,14 @@ import pandas as pd
 
 from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.formats.base import StoredFile
+from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.numeric import check_known, check_no_duplicates
 from linkrisk.datasets.microdata.writing import contents, for_the_house, write_all
 from linkrisk.datasets.tables.cells_and_relations import FIXED, SAFE, SENSITIVE, StoredTable, stored_table
-from linkrisk.datasets.tables.code_trees import Codes, CodeTree, Hierarchies, codes_of
+from linkrisk.datasets.tables.code_trees import Codes, CodeTree, Hierarchies, codes_of, renamed
 from linkrisk.datasets.tables.contributing import EXPANDED, WEIGHTINGS
 from linkrisk.datasets.tables.manual_statuses import read_manual_statuses
+from linkrisk.datasets.tables.own_columns import names_of_codes
 from linkrisk.datasets.tables.tabulating import Roles, Tabulated, tabulate
 from linkrisk.datasets.tables.usual_bounds import with_bounds
 from linkrisk.formulations.tables.contributions import Contributions
@@ -55,12 +57,20 @@ class MadeTable:
         What the cells were made of.
     rules : tuple of str
         By which cells are sensitive. Not to be published.
+    renamed : dict of str to str
+        Variables whose column of codes has another name, such as `status_code` for `status`.
     """
 
     cells: pd.DataFrame = field(repr=False)
     relations: pd.DataFrame = field(repr=False)
     tabulated: Tabulated = field(repr=False)
     rules: tuple[str, ...] = field(default=(), repr=False)
+    renamed: dict[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def by(self) -> list[str]:
+        """Columns of codes of its variables."""
+        return [tree.variable for tree in self.tabulated.trees]
 
     @property
     def sensitive(self) -> int:
@@ -70,8 +80,7 @@ class MadeTable:
     def stored(self) -> StoredTable:
         """It as a table that `protect_table` takes."""
         trees = self.tabulated.trees
-        by = [tree.variable for tree in trees]
-        table = stored_table(self.cells, self.relations, "the table", by=by, trees=trees)
+        table = stored_table(self.cells, self.relations, "the table", by=self.by, trees=trees)
         return replace(table, rules=self.rules)
 
     @property
@@ -242,13 +251,16 @@ def make_table(
         negative=negative,
         source=source.name,
     )
+    columns = names_of_codes(by)
+    made = replace(made, trees=tuple(renamed(tree, columns[tree.variable]) for tree in made.trees))
     found = sensitive(tuple(known), _contributions(made, roles))
     cells = _cells(made, found, protection, empty)
     if manual is not None:
         cells = by_hand(cells, read_manual_statuses(manual, made.codes()), manual_range, str(manual))
     if (made.absolute > np.abs(made.total)).any():  # nobody knows that sums are not below 0
         cells = with_bounds(cells, (cells["status"] == SENSITIVE).to_numpy(), float(made.absolute.max()))
-    return MadeTable(cells, made.terms(), made, tuple(str(rule) for rule in rules))
+    other = {name: column for name, column in columns.items() if name != column}
+    return MadeTable(cells, made.terms(), made, tuple(str(rule) for rule in rules), other)
 
 
 def _check_word(what: str, given: str, known: Sequence[str]) -> None:
@@ -292,12 +304,10 @@ def _cells(made: Tabulated, found: Sensitive, protection: str, empty: str) -> pd
         columns["sliding_protection"] = found.lower + found.upper
     if made.cost is not None:
         columns["cost"] = made.cost
-    return made.codes().assign(
-        value=made.total.astype(np.int64) if whole else made.total,
-        respondents=made.respondents,
-        status=np.where(found.unsafe, SENSITIVE, np.where(nobody, gone, SAFE)),
-        **columns,
-    )
+    value = made.total.astype(np.int64) if whole else made.total
+    status = np.where(found.unsafe, SENSITIVE, np.where(nobody, gone, SAFE))
+    more = {"value": value, "respondents": made.respondents, "status": status, **columns}
+    return with_columns(made.codes(), more)
 
 
 def _trees(frame: pd.DataFrame, by: Sequence[str], files: Mapping[str, Hierarchies]) -> list[Codes]:

@@ -43,6 +43,11 @@ class MadeTables:
         return self.linked.relations
 
     @property
+    def renamed(self) -> dict[str, str]:
+        """Variables whose column of codes has another name, such as `status_code` for `status`."""
+        return {name: column for table in self.tables for name, column in table.renamed.items()}
+
+    @property
     def sensitive(self) -> int:
         """How many cells are."""
         return int((self.linked.status == SENSITIVE).sum())

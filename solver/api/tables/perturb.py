@@ -147,7 +147,8 @@ def perturb_counts(
         "keys": keys,
         "seed": None if keys is not None else seed,
         "design": lines.to_dict("list"),
-        "table": _figures(cells, by, table),
+        "renamed": made.renamed,
+        "table": _figures(cells, made.by, table),
     }
     return PerturbedCounts(cells, key_of, lines, off, details)
 

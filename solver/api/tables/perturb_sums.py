@@ -192,6 +192,7 @@ def perturb_sums(
         "records": int(key_of.size),
         "sensitive": int(sensitive.sum()),
         "response": response,
+        "renamed": made.renamed,
         "scale": scale,
         "share": share,
         "least": least,
@@ -212,7 +213,7 @@ def perturb_sums(
         "seed": None if keys is not None else seed,
         "rules": [str(rule) for rule in rules],
         "table": {
-            **changed_figures(codes_by(cells, by), value, after),
+            **changed_figures(codes_by(cells, made.by), value, after),
             "changes": changes_by_share(value, after),
         },
     }

@@ -13,6 +13,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.record import version
 from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.formats.registry import read_table
+from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.numeric import check_known
 from linkrisk.datasets.tables.code_trees import CodeTree, Hierarchies, codes_of
 from linkrisk.datasets.tables.recoded_codes import cut_at_level, recoded
@@ -161,7 +162,7 @@ def recode_table(
         frame, coarser = source.known, dict(trees)
         for name, (_, tree, becomes) in chosen.items():
             coarser[name] = tree
-            frame = frame.assign(**{name: _mapped(frame[name], becomes)})
+            frame = with_columns(frame, {name: _mapped(frame[name], becomes)})
         return make_table(frame, by, hierarchies=coarser, **more)
 
     plain = made({})
@@ -190,7 +191,7 @@ def recode_table(
         "weight": weight,
         "rules": list(last.rules),
         "recodings": [_told(each, trees[each[1].variable]) for each in asked],
-        **_figures(last, by),
+        **_figures(last),
     }
     return RecodedTable(last, tuple(effects), details)
 
@@ -210,9 +211,9 @@ def _told(recoding: _Recoding, before: CodeTree) -> dict[str, Any]:
     }
 
 
-def _figures(made: MadeTable, by: Sequence[str]) -> dict[str, Any]:
+def _figures(made: MadeTable) -> dict[str, Any]:
     """The table with all recodings."""
-    cells, codes = made.cells, codes_by(made.cells, by)
+    cells, codes = made.cells, codes_by(made.cells, made.by)
     return {
         "cells": len(cells),
         "relations": int(made.relations["relation"].max()) + 1,

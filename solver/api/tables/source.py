@@ -15,12 +15,12 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.tables.cells_and_relations import (
     FIXED,
     SENSITIVE,
-    STATUS,
     StoredTable,
 )
 from linkrisk.datasets.tables.code_trees import Hierarchies
 from linkrisk.datasets.tables.linking import link
 from linkrisk.datasets.tables.opening import Reading, opened
+from linkrisk.datasets.tables.own_columns import STATUS
 from linkrisk.formulations.tables.cell_table import CellTable, FloatArray, unbalanced
 from linkrisk.solver.api.choices import ToPandas
 from linkrisk.solver.api.keywords import checked_keywords

@@ -6,7 +6,13 @@ import argparse
 from typing import TYPE_CHECKING
 
 from linkrisk.solver.commands.arguments import names, number
-from linkrisk.solver.commands.table_actions.common import PAGES, add_reports, write_changed, written_lines
+from linkrisk.solver.commands.table_actions.common import (
+    PAGES,
+    add_reports,
+    renamed_lines,
+    write_changed,
+    written_lines,
+)
 from linkrisk.solver.commands.table_actions.given import hierarchies_of
 from linkrisk.solver.commands.unsafe_options import several, whole
 
@@ -84,4 +90,5 @@ def _summary(arguments: argparse.Namespace, result: PerturbedCounts) -> str:
         f"zeros       {several(changes['false_zeros'], 'count')} became 0, those of 0 have stayed",
         f"sums        {found['not_adding_up']} of {found['relations']} {of} not add up any more",
     ]
+    lines += renamed_lines(found["renamed"])
     return "\n".join([*lines, *written_lines(arguments, "output", "internal")])

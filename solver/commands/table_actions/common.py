@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.solver.commands.arguments import number
 from linkrisk.solver.commands.targets import named_paths
 from linkrisk.solver.commands.unsafe_options import whole
@@ -168,6 +169,14 @@ def time_limit_of(arguments: argparse.Namespace, usual: str | None = None) -> fl
 
     limit = arguments.time_limit or usual or str(DEFAULT_TIME_LIMIT)
     return None if limit == "none" else number(limit, "--time-limit")
+
+
+def renamed_lines(names: Mapping[str, str]) -> list[str]:
+    """A line for each variable whose column of codes has another name in what is written."""
+    return [
+        f"codes       of {shown_name(name)} are in the column {column}: {name} is a column of its own there"
+        for name, column in names.items()
+    ]
 
 
 def written_lines(arguments: argparse.Namespace, *names: str) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
+from linkrisk.datasets.microdata.names import parse_pair
 from linkrisk.solver.commands.arguments import names
 from linkrisk.solver.commands.table_actions.common import PAGES, Once
 from linkrisk.solver.commands.targets import paths_of
@@ -196,8 +197,8 @@ def pairs(texts: list[str] | None, option: str, form: str) -> dict[str, str]:
 
     found = {}
     for text in texts or ():
-        name, mark, value = text.partition("=")
-        if not mark or not name or not value:
+        name, value = parse_pair(text)
+        if not value:
             raise UsageError(f"{option}: {text!r} is none; write {form}")
         found[name] = value
     return found

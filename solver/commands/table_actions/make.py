@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from linkrisk.solver.commands.arguments import names, number
-from linkrisk.solver.commands.table_actions.common import Once, refuse_alone, written_lines
+from linkrisk.solver.commands.table_actions.common import Once, refuse_alone, renamed_lines, written_lines
 from linkrisk.solver.commands.table_actions.given import hierarchies_of
 from linkrisk.solver.commands.unsafe_options import several
 
@@ -137,6 +137,7 @@ def run(arguments: argparse.Namespace) -> int:
     relations = int(made.relations["relation"].max()) + 1
     print(f"table       {several(len(made.cells), 'cell')}, {several(relations, 'relation')}")
     print(f"sensitive   {several(made.sensitive, 'cell')}")
+    print("".join(f"{line}\n" for line in renamed_lines(made.renamed)), end="")
     print("\n".join(written_lines(arguments, "cells", "relations", "contributors", "table", "record")))
     return 0
 

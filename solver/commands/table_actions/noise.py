@@ -11,6 +11,7 @@ from linkrisk.solver.commands.table_actions.common import (
     PAGES,
     add_reports,
     refuse_alone,
+    renamed_lines,
     write_changed,
     written_lines,
 )
@@ -142,6 +143,7 @@ def _summary(arguments: argparse.Namespace, result: PerturbedSums) -> str:
         f"sums        {found['not_adding_up']} of {found['relations']} {of} not add up any more",
         *_finer(found),
     ]
+    lines += renamed_lines(found["renamed"])
     return "\n".join([*lines, *written_lines(arguments, "output", "internal")])
 
 

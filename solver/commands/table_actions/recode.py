@@ -9,6 +9,7 @@ from linkrisk.solver.commands.arguments import names
 from linkrisk.solver.commands.table_actions.common import (
     PAGES,
     add_reports,
+    renamed_lines,
     time_limit_of,
     write_about,
     written_lines,
@@ -99,6 +100,7 @@ def _summary(arguments: argparse.Namespace, result: RecodedTable) -> str:
     shown = [name for name in _COLUMNS if arguments.suppress or name not in ("secondary", "cost", "bound")]
     lines = [[getattr(one, name) for name in shown] for one in result.effects]
     written = written_lines(arguments, "cells", "relations")
+    written = [*renamed_lines(result.made.renamed), *written] if written else []
     if left := result.details["not_begun"]:
         more = f", and {len(left) - 1} more" if len(left) > 1 else ""
         written.append(f"stopped     by the user; not suppressed: {left[0]}{more}")

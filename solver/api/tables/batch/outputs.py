@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.encodings import UTF8, encode
+from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.tables.argus.batch_commands import Write
 from linkrisk.datasets.tables.argus.described import described_files
 from linkrisk.datasets.tables.argus.internal import nobody_in, sbs_text, shown_as_empty, tab_files
@@ -157,7 +158,7 @@ def _by_holdings(table: BatchTable, where: str) -> StoredTable:
     columns = {f"largest_{at + 1}": largest[:, at] for at in range(width_of(held or own))}
     kept = [name for name in table.stored.cells.columns if not name.startswith("largest_")]
     counts = {RESPONDENTS: made.tabulated.respondents}
-    return replace(table.stored, cells=table.stored.cells[kept].assign(**counts, **columns))
+    return replace(table.stored, cells=with_columns(table.stored.cells[kept], {**counts, **columns}))
 
 
 def _values(table: BatchTable) -> StoredTable:

@@ -12,6 +12,7 @@ from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.formats.argus import Argus
 from linkrisk.datasets.microdata.formats.argus_files import read_text
 from linkrisk.datasets.microdata.formats.argus_metadata import Variable, parse_metadata
+from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.tables.argus.batch_commands import Batch, Opened, Recode
 from linkrisk.datasets.tables.argus.trees import tree_of
 from linkrisk.datasets.tables.code_trees import CodeTree
@@ -54,7 +55,7 @@ class BatchSource:
             return self.frame
         codes = self.variables[name].words["request"].split()
         kinds = {code: number for number, code in enumerate(codes[:2], start=1)}
-        return self.frame.assign(**{name: [kinds.get(str(one), 0) for one in self.frame[name]]})
+        return with_columns(self.frame, {name: [kinds.get(str(one), 0) for one in self.frame[name]]})
 
 
 def source_of(batch: Batch, opened: Opened) -> BatchSource:
@@ -99,6 +100,6 @@ def _recoded(source: BatchSource, steps: Iterable[Recode], batch: Batch) -> Batc
             made, becomes = recoded(tree, step.file)
         column = source.frame[name].map(lambda code, to=becomes: to.get(spelled(code), code))
         source = replace(
-            source, frame=source.frame.assign(**{name: column}), trees={**source.trees, name: made}
+            source, frame=with_columns(source.frame, {name: column}), trees={**source.trees, name: made}
         )
     return source

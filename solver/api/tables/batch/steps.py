@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.tables.argus.apriori import with_apriori
 from linkrisk.datasets.tables.argus.batch_commands import Apriori, CellKeys, Specified, Suppress
 from linkrisk.datasets.tables.argus.batch_lines import KEYS
@@ -194,7 +195,7 @@ def _of_linked(table: StoredTable, whole: StoredTable, totals: Mapping[str, str]
     ]
     place = [number[key] for key in zip(*columns, strict=True)]
     taken = {name: whole.cells[name].to_numpy()[place] for name in ("status", "low", "high")}
-    return replace(table, status=whole.status[place], cells=table.cells.assign(**taken))
+    return replace(table, status=whole.status[place], cells=with_columns(table.cells, taken))
 
 
 def _round(tables: Sequence[BatchTable], step: Suppress, search: Search, where: str) -> None:

@@ -12,10 +12,12 @@ import numpy.typing as npt
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.argus_files import read_text
 from linkrisk.datasets.microdata.formats.argus_metadata import parse_metadata
+from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.tables.argus.batch_commands import MICRODATA, Batch, Opened, Recode, Specified
 from linkrisk.datasets.tables.argus.ready_tables import RESPONDENTS, read_argus_table
-from linkrisk.datasets.tables.cells_and_relations import SAFE, SENSITIVE, STATUS, StoredTable, stored_table
+from linkrisk.datasets.tables.cells_and_relations import SAFE, SENSITIVE, StoredTable, stored_table
 from linkrisk.datasets.tables.linking import link
+from linkrisk.datasets.tables.own_columns import STATUS
 from linkrisk.formulations.tables.contributions import Contributions
 from linkrisk.formulations.tables.primary_rules import sensitive
 from linkrisk.solver.api.tables.batch.safety_rules import SafetyRule, safety_rules, width_of
@@ -99,7 +101,7 @@ def _of_records(source: BatchSource, spec: Specified, where: str) -> StoredTable
         )
         tables.append(replace(_with_largest(made.stored(), made.tabulated.seen.largest, rules), name=where))
     stored = tables[0] if len(tables) == 1 else _joined(tables)
-    return _with_costs(_missing_safe(stored, source, spec), spec, where)
+    return _with_costs(_missing_safe(stored, source, spec, by), spec, where)
 
 
 def _joined(tables: Sequence[StoredTable]) -> StoredTable:
@@ -140,21 +142,23 @@ def _with_largest(
 ) -> StoredTable:
     """The largest contributions that rules look at beside the cells."""
     columns = {f"largest_{at + 1}": largest[:, at] for at in range(width_of(rules))}
-    return replace(stored, cells=stored.cells.assign(**columns))
+    return replace(stored, cells=with_columns(stored.cells, columns))
 
 
-def _missing_safe(stored: StoredTable, source: BatchSource, spec: Specified) -> StoredTable:
+def _missing_safe(
+    stored: StoredTable, source: BatchSource, spec: Specified, by: Sequence[str]
+) -> StoredTable:
     """With MIS(1), cells of missing codes are safe whatever the rules say."""
     if not spec.settings.get("MIS"):
         return stored
     missing = np.zeros(len(stored), dtype=np.bool_)
-    for name in stored.by:
-        missing |= stored.codes[name].isin(source.variables[name].missing).to_numpy()
+    for column, name in zip(stored.by, by, strict=True):
+        missing |= stored.codes[column].isin(source.variables[name].missing).to_numpy()
     return _with_status(stored, missing & (stored.status == SENSITIVE), SAFE)
 
 
 def _with_status(stored: StoredTable, cells: npt.NDArray[np.bool_], status: str) -> StoredTable:
-    frame = stored.cells.assign(**{STATUS: np.where(cells, status, stored.status)})
+    frame = with_columns(stored.cells, {STATUS: np.where(cells, status, stored.status)})
     for level in ("lower_protection", "upper_protection"):
         if status != SENSITIVE and level in frame:
             frame[level] = np.where(cells, 0.0, frame[level])
@@ -202,7 +206,7 @@ def _by_rules(stored: StoredTable, rules: list[SafetyRule], where: str) -> Store
     seen = Contributions(value, largest, counts)
     found = sensitive(tuple(one.rule for one in rules), seen)
     unsafe = found.unsafe & (counts > 0) & (stored.status != SENSITIVE)
-    frame = stored.cells.assign(**{STATUS: np.where(unsafe, SENSITIVE, stored.status)})
+    frame = with_columns(stored.cells, {STATUS: np.where(unsafe, SENSITIVE, stored.status)})
     frame["lower_protection"] = np.where(unsafe, found.lower, frame["lower_protection"])
     frame["upper_protection"] = np.where(unsafe, found.upper, frame["upper_protection"])
     return stored_table(frame, stored.relations, stored.name, by=stored.by, trees=stored.trees)
