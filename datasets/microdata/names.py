@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _QUOTED = r'"(?P<quoted>(?:[^"]|"")*)"'
 _NAME = re.compile(rf'\s*+(?:{_QUOTED}\s*(?P<more>=[^,"]*)?|(?P<plain>[^,"][^,]*)?)(?P<end>,|$)')
 """A name in double quotes, inside which a double quote is written twice, or one without; and what ends it."""
-_PAIR = re.compile(rf"\s*(?:{_QUOTED}|(?P<plain>[^=]+?))\s*=(?P<rest>.*)", re.DOTALL)
+_PAIR = re.compile(rf"\s*(?:{_QUOTED}|(?P<plain>[^=\"][^=]*?))\s*=(?P<rest>.*)", re.DOTALL)
 """A name, in double quotes where it has an equals sign itself, and what stands behind the equals sign."""
 
 
