@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from linkrisk.datasets.microdata.names import with_columns
+
 
 def without_blanks(frame: pd.DataFrame) -> pd.DataFrame:
     """Strip the blanks around text cells; text without anything else becomes a missing value.
@@ -27,7 +29,7 @@ def without_blanks(frame: pd.DataFrame) -> pd.DataFrame:
         made = _stripped(before)
         if made is not before:
             columns[name] = made
-    return frame.assign(**columns) if columns else frame
+    return with_columns(frame, columns) if columns else frame
 
 
 def _stripped(column: pd.Series) -> pd.Series:
