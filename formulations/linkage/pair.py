@@ -107,6 +107,12 @@ class LinkagePair:
         return self.by_candidate.twin_group
 
     @cached_property
+    def equals(self) -> IndexArray:
+        """Candidates that equal each block's partner on every attribute, itself included, shape (blocks,)."""
+        sizes = np.bincount(self.twin_group)
+        return np.asarray(sizes[self.twin_group[self.partner]], dtype=np.intp)
+
+    @cached_property
     def reachable(self) -> BoolArray:
         """Whether each query's partner is possible, shape (blocks,); if not, the block is never linked."""
         return self.possible(np.arange(self.blocks), self.partner)
@@ -258,7 +264,7 @@ def make_pair(
     attributes: tuple[str, ...] | None = None,
     direction: Direction = Direction.ORIGINAL_TO_MASKED,
     standardisation: Standardisation | FileMoments = Standardisation.OWN,
-    ties: Ties = Ties.STRICT,
+    ties: Ties | None = Ties.STRICT,
     weight: FloatArray | None = None,
     tables: Sequence[FloatArray | None] | None = None,
     missing: Missing = Missing.EXPECTED,
@@ -279,8 +285,8 @@ def make_pair(
         Which file is queried.
     standardisation : Standardisation or FileMoments
         Whose mean and standard deviation scale the attributes; or moments that other records had.
-    ties : Ties
-        The tie rule.
+    ties : Ties, optional
+        The tie rule; when None, shared where a candidate equals a partner, else strict, which is the same.
     weight : ndarray of float64, optional, shape (n,)
         What linking an original record counts (sampling weights, say); 1 when absent.
     tables : sequence of ndarray or None, optional
@@ -324,7 +330,7 @@ def make_pair(
 
 
 def pair_of(
-    comparison: Comparison, rows: IndexArray, partner: IndexArray, weight: FloatArray, ties: Ties
+    comparison: Comparison, rows: IndexArray, partner: IndexArray, weight: FloatArray, ties: Ties | None
 ) -> LinkagePair:
     """The linkage problem of files that are ready to be compared.
 
@@ -335,7 +341,7 @@ def pair_of(
         The queries to be linked, and the candidate that each belongs to.
     weight : ndarray of float64, shape (blocks,)
         What linking each of them counts, before identical candidates share it.
-    ties : Ties
+    ties : Ties, optional
     """
     missing = comparison.missing
     pair = LinkagePair(
@@ -344,14 +350,16 @@ def pair_of(
         partner=partner,
         weight=weight,
         attributes=comparison.attributes,
-        ties=ties,
+        ties=ties or Ties.SHARE,
         query_rows=rows,
         offset=comparison.offset,
         grains=comparison.grains,
         tables=comparison.tables,
         missing=None if missing is None else missing.part(rows),
     )
-    return _shared(pair) if ties is Ties.SHARE else pair
+    if ties is None and (pair.equals == 1).all():
+        return replace(pair, ties=Ties.STRICT)
+    return pair if ties is Ties.STRICT else _shared(pair)
 
 
 def _checked_partner(original: FloatArray, masked: FloatArray, partner: IndexArray | None) -> IndexArray:
@@ -382,6 +390,4 @@ def _checked_partner(original: FloatArray, masked: FloatArray, partner: IndexArr
 
 def _shared(pair: LinkagePair) -> LinkagePair:
     """Divide each block's weight by the number of candidates that equal its partner."""
-    sizes = np.bincount(pair.twin_group)
-    weight = pair.weight / sizes[pair.twin_group[pair.partner]]
-    return replace(pair, weight=weight)
+    return replace(pair, weight=pair.weight / pair.equals)

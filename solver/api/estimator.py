@@ -239,7 +239,7 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         pair = make_pair(
             *self._values(first, second),
             rows,
-            ties=Ties(self._problem_options.ties),
+            ties=Ties(self._problem_options.ties or Ties.STRICT),
             weight=weight,
             **self._comparing(),
         )

@@ -37,7 +37,8 @@ from linkrisk.solver.measures.registry import MEASURES
 from linkrisk.solver.measures.releases import SeveralReleases
 from linkrisk.solver.measures.results import RiskResult
 from linkrisk.solver.measures.task import RiskTask
-from linkrisk.solver.measures.verdict import TOLERATED, verdict
+from linkrisk.solver.measures.verdict import TOLERATED
+from linkrisk.solver.measures.verdict_findings import Known, verdict_of
 from linkrisk.solver.run.clock import AUTOMATIC, Clock
 from linkrisk.solver.run.crew import crew_choice
 from linkrisk.solver.run.errors import UsageError, noted
@@ -86,7 +87,7 @@ def risk(
     schema: SchemaLike | None = None,
     masking: Masking = (),
     direction: DirectionName = "original-to-masked",
-    ties: TiesName = "strict",
+    ties: TiesName | None = None,
     standardisation: StandardisationName = "own",
     differences: DifferencesName | None = None,
     missing: MissingName = "expected",
@@ -135,8 +136,11 @@ def risk(
         (``noise percent=20 attributes=age``), which the measure ``reidentification`` goes by. One of these
         without attributes has masked all numeric attributes that are compared. A path that ends in ``.json``
         is the record that `mask` has written: the methods that it names.
-    direction, ties, standardisation, differences, missing, k_additive
+    direction, standardisation, differences, missing, k_additive
         The same.
+    ties : str, optional
+        ``strict`` or ``share``, as for `fit`. When absent, ``share`` where candidates equal a partner, as
+        guessing among equals succeeds with some probability. The verdict knows both, whichever is searched.
     sample, samples, confidence
         The same, for the worst cases of large files.
     scheduler, workers
@@ -285,10 +289,8 @@ def measured(
         details.pop(about_one)
     if choices.masked_by:
         details["masking"] = [*details.get("masking", ()), *(text for text, _ in choices.masked_by)]
-    besides = [result.at_worst for result in taken.values() if result.at_worst is not None]
-    if releases is not None and not besides:
-        besides = [(0.0, 1.0)]  # what all releases allow has not been searched
-    return RiskResult(verdict(worst, tolerated, besides), taken, left_out, worst, details)
+    known = Known(task, taken, left_out, tolerated)
+    return RiskResult(verdict_of(known), taken, left_out, worst, details)
 
 
 def _take(

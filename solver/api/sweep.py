@@ -63,7 +63,7 @@ def sweep(
     ordinal: Sequence[str] = (),
     schema: SchemaLike | None = None,
     direction: DirectionName = "original-to-masked",
-    ties: TiesName = "strict",
+    ties: TiesName | None = None,
     standardisation: StandardisationName = "own",
     differences: DifferencesName | None = None,
     missing: MissingName = "expected",
@@ -97,8 +97,10 @@ def sweep(
         See `risk`.
     schema : path, mapping or Schema, optional
         What the columns are; methods without a schema of their own go by it as well.
-    direction, ties, standardisation, differences, missing, k_additive
+    direction, standardisation, differences, missing, k_additive
         See `fit`.
+    ties
+        See `risk`.
     scheduler : str, optional
         Address of a Dask scheduler whose workers measure one masking each.
     workers : int, optional

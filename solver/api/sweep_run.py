@@ -20,6 +20,7 @@ from linkrisk.solver.api.risk import asked_measures, measured
 from linkrisk.solver.inputs.problem import ProblemOptions, schema_of
 from linkrisk.solver.inputs.releases import Given, Way
 from linkrisk.solver.linkage.spreading import Asked
+from linkrisk.solver.measures.base import jsonable
 from linkrisk.solver.measures.choices import MeasureChoices
 from linkrisk.solver.measures.information_loss import InformationLoss
 from linkrisk.solver.measures.results import RiskResult
@@ -140,6 +141,7 @@ def run_masking(job: SweepJob, task: SweepTask, clock: Clock) -> SweepRun | None
         records=worst.records,
         total=worst.total,
         families=cases.families,
+        verdict=jsonable(found.verdict),
         with_twins=cases.with_twins,
         findings={name: each.findings for name, each in found.measures.items() if name != WORST_CASE},
         loss=il1s_of_all(loss) if isinstance(loss, InformationLoss) else None,

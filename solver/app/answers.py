@@ -137,9 +137,22 @@ def _proven(result: Mapping[str, Any]) -> str:
     return f"NOT PROTECTED: {levels}, {more}"
 
 
+def grounds(run: Run) -> list[str]:
+    """What else stands behind the verdict of a `risk`, a sentence each."""
+    from linkrisk.solver.measures.verdict import grounds_of
+
+    found = run.result.get("verdict") if isinstance(run.result, Mapping) else None
+    return list(grounds_of(found)) if run.command["kind"] == "risk" and found else []
+
+
 def verdict(run: Run) -> str:
-    """Whether a table is protected, as far as its run has found out: ``good`` or ``bad``, else empty."""
-    if run.command["kind"] != "tables" or not isinstance(run.result, Mapping):
+    """Whether a table is protected, or a file within what is tolerated: ``good`` or ``bad``, else empty."""
+    if not isinstance(run.result, Mapping):
+        return ""
+    if run.command["kind"] == "risk":
+        found = run.result.get("verdict") or {}
+        return {"above": "bad", "below": "good"}.get(str(found.get("answer")), "")
+    if run.command["kind"] != "tables":
         return ""
     beyond = run.result.get("insiders") or {"protected": True}
     return "good" if run.result.get("protected") and beyond["protected"] else "bad"

@@ -7,6 +7,7 @@ from typing import Any
 
 from linkrisk.formulations.linkage.aggregators import words_of
 from linkrisk.solver.charts.markup import bar, card, paragraph, table, written
+from linkrisk.solver.charts.reading import run_ends
 from linkrisk.solver.charts.table import Column, Of, Table
 from linkrisk.solver.run.results import WEIGHTED, limit_key, objective
 from linkrisk.solver.run.worst_sentence import shares_of, worst_sentence
@@ -144,8 +145,7 @@ def sweep_card(result: Json) -> str:
 def _run_row(run: Json, loss: str) -> list[Any]:
     if run["status"] != "done":
         return [run["masking"], None, None, None, f"{run['status']}: {run['reason']}"]
-    ends = [max((one[key] or 0.0 for one in run["families"]), default=0.0) for key in ("linked", "most")]
-    low, high = shares_of(ends[0], ends[1], run["total"])
+    low, high = run_ends(run) or (None, None)
     return [run["masking"], low, high, _loss(run, loss), run["pareto"] or "loss not measured"]
 
 

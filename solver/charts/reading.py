@@ -46,6 +46,15 @@ class Worst:
         return f"{between(self.low, self.high)}{sure}"
 
 
+def run_ends(run: Result) -> tuple[float, float] | None:
+    """The worst that is known of a masking of a sweep, as shares; None where nothing was measured."""
+    verdict = run.get("verdict")
+    if not isinstance(verdict, Mapping):
+        return None
+    low, high = number(verdict.get("low")), number(verdict.get("high"))
+    return None if low is None or high is None else (low, high)
+
+
 def measure(result: Result, name: str) -> Result:
     """The JSON of a measure; empty where it was not taken."""
     every = result.get("measures")  # those of a sweep are names only

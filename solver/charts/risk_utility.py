@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 
 from linkrisk.solver.charts.chart import Chart
-from linkrisk.solver.charts.reading import Result, between, kept, listed, number, share, written
+from linkrisk.solver.charts.reading import Result, between, kept, listed, number, run_ends, share, written
 from linkrisk.solver.charts.saving import INK
 from linkrisk.solver.charts.table import Column, Of, Table
 from linkrisk.solver.charts.theme import HELD_OUT, REFERENCE, WORST, Picture, chart, named
@@ -58,11 +58,8 @@ def risk_utility(result: Result) -> Chart | None:
 
 
 def _run(run: Result) -> dict[str, Any]:
-    """One masking: its loss, the worst case of all its families, its strongest held-out rate."""
-    total = number(run.get("total")) or 1.0
-    families = run.get("families") or ()
-    lows = [low for one in families if (low := number(one.get("linked"))) is not None]
-    highs = [high for one in families if (high := number(one.get("most"))) is not None]
+    """One masking: its loss, the worst that is known of it, its strongest held-out rate."""
+    low, high = run_ends(run) or (None, None)
     rates = [one for one in (run.get("findings") or {}).get("held-out") or ()
              if str(one["key"]).startswith("held_out_") and number(one.get("value")) is not None]  # fmt: skip
     learned = [one for one in rates if one["key"] != "held_out_equal_weights"] or rates
@@ -70,8 +67,8 @@ def _run(run: Result) -> dict[str, Any]:
         "masking": str(run.get("masking")),
         "place": run.get("pareto") or "not known",
         "loss": number(run.get("loss")),
-        "low": max(lows) / total if lows else None,
-        "high": max(highs) / total if highs else None,
+        "low": low,
+        "high": high,
         "held_out": max((float(one["value"]) for one in learned), default=None),
     }
 

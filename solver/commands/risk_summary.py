@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from linkrisk.solver.commands.headline import headline
 from linkrisk.solver.commands.wording import files_line
-from linkrisk.solver.measures.base import Finding, Kind, Unit
+from linkrisk.solver.measures.base import Finding, Kind, Unit, jsonable
 from linkrisk.solver.measures.registry import MEASURES
 from linkrisk.solver.measures.results import RiskResult
+from linkrisk.solver.measures.verdict import grounds_of
 from linkrisk.solver.report.formats import count
 from linkrisk.solver.run.percent import percent
 
@@ -19,7 +20,8 @@ _KINDS = {Kind.CERTAIN: "for certain", Kind.CONFIDENCE: "95 %", Kind.RANGE: "ran
 
 def summary(result: RiskResult) -> str:
     """All of it."""
-    lines = [*files_line(result.details, result.details["records"]), "", _sentence(result.verdict.sentence)]
+    lines = [*files_line(result.details, result.details["records"]), ""]
+    lines += [_sentence(result.verdict.sentence), *grounds_of(jsonable(result.verdict))]
     lines += ["", *headline(result.worst)]
     for name, found in result.measures.items():
         lines += ["", MEASURES[name].title, *(_line(finding) for finding in found.findings)]
@@ -36,6 +38,8 @@ def _line(finding: Finding) -> str:
     value = "-" if finding.value is None else _written(finding.value, finding.unit)
     if finding.kind is None:
         return f"  {finding.words:<{_WIDTH}}{value:>9}"
+    if finding.high is None and finding.kind is Kind.CERTAIN:
+        return f"  {finding.words:<{_WIDTH}}{value:>9}  or more, no bound in time"
     if finding.kind is Kind.CERTAIN and finding.low == finding.high == finding.value:
         return f"  {finding.words:<{_WIDTH}}{value:>9}  proven"
     ends = [_written(end, finding.unit) if end is not None else "" for end in (finding.low, finding.high)]

@@ -54,8 +54,8 @@ class ProblemOptions:
         Take the rows as they are, whatever labels or columns say.
     drop_constant : bool
         Leave constant attributes out instead of refusing them.
-    ties : str
-        ``strict`` or ``share``.
+    ties : str, optional
+        ``strict`` or ``share``; when None, ``share`` where candidates equal a partner (`make_pair`).
     standardisation : str
         ``own``, ``original``, ``pooled`` or ``none``.
     differences : str, optional
@@ -79,7 +79,7 @@ class ProblemOptions:
     id_column: str | None = None
     row_by_row: bool = False
     drop_constant: bool = False
-    ties: str = Ties.STRICT
+    ties: str | None = Ties.STRICT
     standardisation: str = Standardisation.OWN
     differences: str | None = None
     k_additive: int | None = None
@@ -211,7 +211,7 @@ def check_problem_options(options: ProblemOptions) -> None:
     check_alignment_options(options.id_column, options.row_by_row)
     for kind, value, what in (
         (Direction, options.direction, "direction"),
-        (Ties, options.ties, "tie rule"),
+        (Ties, options.ties or Ties.STRICT, "tie rule"),
         (Standardisation, options.standardisation, "standardisation"),
         (Missing, options.missing, "rule for missing values"),
     ):
@@ -242,7 +242,7 @@ def problem_of(files: FilePair, options: ProblemOptions, read: tuple[Any, Any] =
         attributes=files.attributes,
         direction=direction,
         standardisation=moments or standardisation,
-        ties=Ties(options.ties),
+        ties=None if options.ties is None else Ties(options.ties),
         weight=None if weight is None else weight / unit,
         tables=distance_tables(files, missing),
         missing=missing,

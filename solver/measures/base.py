@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, StrEnum
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -81,6 +81,22 @@ class Finding:
             raise ValueError(f"{self.key}: an interval needs ends and a kind, or neither")
 
 
+class CountedAttack(NamedTuple):
+    """An attack that a measure has counted, or knows the expectation of.
+
+    Attributes
+    ----------
+    key, words : str
+        Its name in the JSON, and for a reader.
+    share : float
+        Of the records that it links rightly; of weights, where there are sampling weights.
+    """
+
+    key: str
+    words: str
+    share: float
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class MeasureResult(ABC):
     """What a measure has found: a frozen dataclass without a `repr` of its own, the same as its JSON.
@@ -109,9 +125,9 @@ class MeasureResult(ABC):
         return ()
 
     @property
-    def at_worst(self) -> tuple[float, float] | None:
-        """Ends of a worst case that the verdict has to know besides that of the file, as shares; or None."""
-        return None
+    def counted_attacks(self) -> tuple[CountedAttack, ...]:
+        """Attacks besides the worst case that were counted; no verdict is below any of them."""
+        return ()
 
     @abstractmethod
     def to_frame(self) -> pd.DataFrame:

@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from linkrisk.formulations.linkage.aggregators import words_of
 from linkrisk.solver.inputs.problem import Searched
 from linkrisk.solver.linkage.baselines import euclidean_form
 from linkrisk.solver.linkage.evaluator import Evaluator
-from linkrisk.solver.measures.base import Finding, Kind, Measure, MeasureResult, Unit, Worse
+from linkrisk.solver.measures.base import CountedAttack, Finding, Kind, Measure, MeasureResult, Unit, Worse
 from linkrisk.solver.measures.links.held_out_curves import HeldOutRate, summarised
 from linkrisk.solver.measures.links.held_out_rates import independent_records
 from linkrisk.solver.measures.links.held_out_trials import (
@@ -113,6 +114,19 @@ class HeldOutRisk(MeasureResult):
             found.append(
                 Finding("one_to_one", words, best.one_to_one, low=low, high=high, kind=Kind.CONFIDENCE)
             )
+        return tuple(found)
+
+    @property
+    def counted_attacks(self) -> tuple[CountedAttack, ...]:
+        """Every rate that the report shows, in its own words; of the records that are not known."""
+        found = []
+        for rate in self.rates:
+            key, known = rate.aggregator.replace("-", "_"), f"{100.0 * rate.share:g} % known"
+            name = "equal weights" if rate.aggregator == EQUAL else words_of(rate.aggregator).title
+            found.append(CountedAttack(f"held_out_{key}", f"{name}, {known}", rate.held_out))
+            if rate.one_to_one is not None:
+                words = f"{name} one to one, {known}"
+                found.append(CountedAttack(f"held_out_one_to_one_{key}", words, rate.one_to_one))
         return tuple(found)
 
     @property

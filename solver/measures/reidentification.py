@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.formulations.linkage.pair import Direction
-from linkrisk.solver.measures.base import Finding, Kind, Measure, MeasureResult, Unit, Worse
+from linkrisk.solver.measures.base import CountedAttack, Finding, Kind, Measure, MeasureResult, Unit, Worse
 from linkrisk.solver.measures.links.held_out_trials import record_counts
 from linkrisk.solver.measures.posteriors.attackers import Attacker, Lacking, attackers
 from linkrisk.solver.measures.posteriors.judged import (
@@ -94,6 +94,20 @@ class Reidentification(MeasureResult):
             found.append(_finding("limit_all_records", words, limit.expected, (limit.low, limit.high), kind))
         for attack in self.attacks:
             found += _findings(attack)
+        return tuple(found)
+
+    @property
+    def counted_attacks(self) -> tuple[CountedAttack, ...]:
+        """Who goes by the probabilities of the masking; and nearest candidates, where lots decide."""
+        right = max(self.one_record, self.one_record_right)
+        found = [CountedAttack("known_masking", "knowing one record and the masking", right)]
+        if (limit := self.all_records) is not None:
+            words = "knowing all records and the masking"
+            found.append(CountedAttack("known_masking_all", words, limit.expected))
+        found += [
+            CountedAttack(f"nearest_{one.name.replace('-', '_')}", f"the nearest by {one.name}", one.right)
+            for one in self.attacks
+        ]
         return tuple(found)
 
     @property

@@ -15,7 +15,7 @@ from linkrisk.datasets.microdata.roles import Role
 from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.datasets.pairs.releases import same_files
 from linkrisk.solver.inputs.releases import Releases, Way, spelled_groups
-from linkrisk.solver.measures.base import Finding, Kind, Measure, MeasureResult, Unit, Worse
+from linkrisk.solver.measures.base import CountedAttack, Finding, Kind, Measure, MeasureResult, Unit, Worse
 from linkrisk.solver.measures.sequence.candidate_sets import WIDTHS, SearchedRelease, intersections, marks
 from linkrisk.solver.measures.sequence.rises import ReleaseRisk, release_risks
 from linkrisk.solver.measures.sequence.stages import Stage, latest, searched_stages
@@ -93,7 +93,7 @@ class ReleasesRisk(MeasureResult):
 
     @property
     def at_worst(self) -> tuple[float, float] | None:
-        """The worst case of all releases, and of all families: of the worst group."""
+        """The worst case of all families and releases, of the worst group; None where none is known."""
         last = {group[-1] for group in self.groups}
         return self._worst_of([risk for risk in self.risks if risk.number in last])
 
@@ -101,6 +101,18 @@ class ReleasesRisk(MeasureResult):
         """The worst of some worst cases; None where none is known."""
         ends = [(risk.low, risk.high) for risk in risks if risk.low is not None and risk.high is not None]
         return (max(low for low, _ in ends), max(high for _, high in ends)) if ends else None
+
+    @property
+    def confidence(self) -> float | None:
+        """Of the ends, where samples were searched."""
+        return next((risk.confidence for risk in self.risks if risk.confidence is not None), None)
+
+    @property
+    def counted_attacks(self) -> tuple[CountedAttack, ...]:
+        """Guessing among the candidates that intersecting leaves."""
+        if (left := self._worst_left) is None:
+            return ()
+        return (CountedAttack("intersected", "intersecting candidates", left.expected),)
 
     @property
     def _last(self) -> list[ReleaseRisk]:

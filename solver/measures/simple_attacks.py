@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from linkrisk.solver.linkage.assignment import assigned_links
 from linkrisk.solver.linkage.baselines import baseline_forms
-from linkrisk.solver.measures.base import Finding, Measure, MeasureResult
+from linkrisk.solver.measures.base import CountedAttack, Finding, Measure, MeasureResult
 from linkrisk.solver.measures.links.simple_linkers import by_bayes, by_probability
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
@@ -81,6 +81,13 @@ class SimpleAttacks(MeasureResult):
     def findings(self) -> tuple[Finding, ...]:
         """Shares of right links, of the attacks that were tried."""
         return tuple(Finding(one.key, one.words, one.share) for one in self.attacks if one.share is not None)
+
+    @property
+    def counted_attacks(self) -> tuple[CountedAttack, ...]:
+        """All that were tried."""
+        return tuple(
+            CountedAttack(one.key, one.words, one.share) for one in self.attacks if one.share is not None
+        )
 
     @property
     def paragraph(self) -> str:

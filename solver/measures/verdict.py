@@ -1,47 +1,106 @@
-"""One sentence for whoever decides whether the file may be released, as far as the worst case goes."""
+"""One verdict for whoever decides whether the file may be released: the worst of all that is known.
+
+What is known is a list of findings, which `verdict_findings` collects. Each has a severity, and the verdict
+is that of the most severe: red where more can be re-identified than is tolerated, not green while something
+stands against it. Terminal, report and application say it by `sentence_of` and `grounds_of`, from its JSON.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import Any
 
 from linkrisk.solver.run.percent import percent
-from linkrisk.solver.run.results import WEIGHTED, objective
+from linkrisk.solver.run.worst_sentence import percents
 
-if TYPE_CHECKING:  # a report from JSON needs the sentences alone
-    from linkrisk.solver.worst_case.family_results import FitResults
+Json = Mapping[str, Any]
 
 TOLERATED = 0.05
 """Share of records that may be re-identified where nothing else is said."""
 
+WORST_CASE, WITHOUT_LOTS, NO_BOUND, RELEASES = "worst_case", "without_lots", "no_bound", "releases"
+NOT_SEARCHED, ATTACK = "not_searched", "attack_"
+"""Keys of findings about what an intruder links; those of attacks begin with the last."""
+
+_MANY = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
+
 
 class Answer(StrEnum):
-    """What the worst case says beside what is tolerated."""
+    """What is known beside what is tolerated."""
 
     BELOW = "below"
     ABOVE = "above"
     OPEN = "open"
 
 
+class Severity(StrEnum):
+    """What a finding does to a verdict."""
+
+    RED = "red"  # more than is tolerated is re-identified, or the release must not happen
+    AGAINST_GREEN = "against-green"  # with this, the verdict cannot be green
+    INFORMATION = "information"
+
+
+@dataclass(frozen=True)
+class VerdictFinding:
+    """One thing that is known of a release.
+
+    Attributes
+    ----------
+    key : str
+        What it is, in lower case joined by underscores: always the same for the same kind of finding.
+    severity : Severity
+    sentence : str
+        One sentence, without a capital and a full stop.
+    about : tuple of str
+        What it is about: families of distances, an attack, columns.
+    low, high : float or None
+        Share of the records that can be re-identified: at least, and at most. None where it says nothing of
+        that.
+    confidence : float or None
+        Of the ends; None where they are certain, or there are none.
+    """
+
+    key: str
+    severity: Severity
+    sentence: str
+    about: tuple[str, ...] = ()
+    low: float | None = None
+    high: float | None = None
+    confidence: float | None = None
+
+
+def severity_of(low: float, high: float, tolerated: float) -> Severity:
+    """The severity of an interval of shares of records."""
+    if low > tolerated:
+        return Severity.RED
+    return Severity.AGAINST_GREEN if high > tolerated else Severity.INFORMATION
+
+
 @dataclass(frozen=True)
 class Verdict:
-    """The worst case beside what is tolerated.
+    """The worst of all that is known, beside what is tolerated.
 
     Attributes
     ----------
     answer : Answer
-        ``above``: a distance was found that re-identifies more than is tolerated. ``below``: none of these
-        families does, which is proven, or certain with `confidence`. ``open``: the interval holds both.
+        ``above``: more can be re-identified than is tolerated, or the release must not happen for another
+        reason. ``below``: nothing that was looked at allows more, which is proven, or certain with
+        `confidence`. ``open``: neither, or something stands against a green verdict.
     low, high : float
-        The interval of the worst case, as shares.
+        The interval of the worst that is known, as shares.
     tolerated : float
         Share of records.
     confidence : float or None
-        Of `high`, where samples were searched.
+        Of the ends, where samples were searched.
     sentence : str
-        All of it for a reader.
+        The most important for a reader, without a capital and a full stop.
+    findings : tuple of VerdictFinding
+        What it is the worst of, the most severe first.
+    weighted : bool
+        Whether shares are of sampling weights.
     """
 
     answer: Answer
@@ -50,32 +109,158 @@ class Verdict:
     tolerated: float
     confidence: float | None
     sentence: str
+    findings: tuple[VerdictFinding, ...] = ()
+    weighted: bool = False
 
 
-def verdict(worst: FitResults, tolerated: float, besides: Sequence[tuple[float, float]] = ()) -> Verdict:
-    """The verdict on worst cases, and on others that are to be known `besides`, as shares."""
-    total = worst.worst.total
-    ends = [(worst.interval[0] / total, worst.interval[1] / total), *besides]
-    low, high = max(end for end, _ in ends), max(end for _, end in ends)
-    answer = Answer.ABOVE if low > tolerated else Answer.BELOW if high <= tolerated else Answer.OPEN
-    weighted = objective(worst.worst.details) == WEIGHTED
-    said = sentence_of(answer, low, high, tolerated, worst.confidence, weighted=weighted)
-    return Verdict(answer, low, high, tolerated, worst.confidence, said)
+def verdict(findings: Iterable[VerdictFinding], tolerated: float, *, weighted: bool = False) -> Verdict:
+    """The verdict that findings make.
 
-
-def sentence_of(
-    answer: str, low: float, high: float, tolerated: float, confidence: float | None, *, weighted: bool
-) -> str:
-    """The verdict for a reader, without a capital and a full stop."""
-    sure = "" if confidence is None else f", with {100.0 * confidence:g} % confidence"
-    limit = f"the {percent(tolerated)} that are tolerated"
-    records = "the weighted records" if weighted else "the records"
-    if answer == Answer.ABOVE:
-        more = "" if high <= low else " or more"
-        return f"at worst {percent(low)}{more} of {records} can be re-identified, above {limit}"
-    if answer == Answer.BELOW:
-        return f"no distance re-identifies more than {percent(high)} of {records}{sure}, within {limit}"
-    return (
-        f"at worst between {percent(low)} and {percent(high)} of {records} can be re-identified"
-        f"{sure}: whether that is within {limit} is open, and a longer time limit may tell"
+    Parameters
+    ----------
+    findings : iterable of VerdictFinding
+    tolerated : float
+        Share of records that may be re-identified.
+    weighted : bool
+        Whether shares are of sampling weights.
+    """
+    order = list(Severity)
+    sorted_ones = sorted(findings, key=lambda one: (order.index(one.severity), -(one.low or 0.0)))
+    low = max((one.low for one in sorted_ones if one.low is not None), default=0.0)
+    high = max((one.high for one in sorted_ones if one.high is not None), default=1.0)
+    if any(_endless(one) for one in sorted_ones):
+        high = 1.0
+    confidence = next((one.confidence for one in sorted_ones if one.confidence is not None), None)
+    found = Verdict(
+        answer_of([one.severity for one in sorted_ones]),
+        low,
+        max(low, high),
+        tolerated,
+        confidence,
+        "",
+        tuple(sorted_ones),
+        weighted,
     )
+    return replace(found, sentence=sentence_of(_json(found)))
+
+
+def _endless(one: VerdictFinding) -> bool:
+    """Whether no bound is known where there ought to be one."""
+    return one.low is not None and one.high is None and one.severity is not Severity.INFORMATION
+
+
+def answer_of(severities: Sequence[str]) -> Answer:
+    """What the most severe of some findings answers."""
+    if Severity.RED in severities:
+        return Answer.ABOVE
+    return Answer.OPEN if Severity.AGAINST_GREEN in severities else Answer.BELOW
+
+
+def _json(found: Verdict) -> Json:
+    return {**vars(found), "findings": [vars(one) for one in found.findings]}
+
+
+# ---- in words
+
+
+def sentence_of(found: Json) -> str:
+    """The most important of a verdict for a reader, without a capital and a full stop, from its JSON."""
+    limit = f"the {percent(found['tolerated'])} that are tolerated"
+    lead = next(iter(found["findings"]), None)
+    if lead is None or found["answer"] == Answer.BELOW:
+        return f"{_at_most(found)}, within {limit}"
+    if found["answer"] == Answer.ABOVE:
+        return str(lead["sentence"]) if lead["low"] is None else f"{_above(found, lead)}, above {limit}"
+    if lead["high"] is not None:
+        ends = f"between {percent(found['low'])} and {percent(found['high'])} of {_records(found)}"
+        return (
+            f"at worst {ends} can be re-identified{_lots(found)}{_sure(lead)}: whether that is within "
+            f"{limit} is open, and a longer time limit may tell"
+        )
+    if lead["key"] == NO_BOUND:
+        least = f"at worst {percent(found['low'])} or more of {_records(found)}"
+        return (
+            f"{least} can be re-identified{_lots(found)}: no bound was found in time, so whether that is "
+            f"within {limit} is open, and a longer time limit may tell"
+        )
+    return f"{_at_most(found)}, but {lead['sentence']}"
+
+
+def grounds_of(found: Json) -> Iterator[str]:
+    """What else is red or stands against green, or limits what a verdict rests on: sentences for a reader."""
+    said = sentence_of(found)
+    for one in found["findings"]:
+        telling = one["severity"] != Severity.INFORMATION or one["key"] in (NO_BOUND, NOT_SEARCHED)
+        less = one["key"].startswith(ATTACK) or one["key"] in (WORST_CASE, WITHOUT_LOTS)
+        if telling and not less and one["sentence"] not in said:
+            text: str = one["sentence"]
+            yield f"{text[:1].upper()}{text[1:]}."
+
+
+def sentence_by_key(one: Json) -> str | None:
+    """The sentence of a finding about what an intruder links, made of its numbers; None of another one."""
+    key, about, low, high = (one[name] for name in ("key", "about", "low", "high"))
+    named = ", ".join(about)
+    if key.startswith(ATTACK):
+        return f"{named} re-identifies {percent(low)}"
+    say: dict[str, Callable[[], str]] = {
+        WORST_CASE: lambda: f"of the distances searched ({named}) the worst links {percents(low, high)}",
+        WITHOUT_LOTS: lambda: (
+            f"without guessing among equal records {percents(low, high)} can be re-identified"
+        ),
+        NO_BOUND: lambda: f"no bound was found in time for the {named}, which links {percent(low)} or more",
+        NOT_SEARCHED: lambda: f"the {named} was not searched",
+        RELEASES: lambda: f"several releases together allow {percents(low, high)}",
+    }
+    return say[key]() if key in say else None
+
+
+def _above(found: Json, lead: Json) -> str:
+    """How much the most severe finding re-identifies."""
+    low, high = lead["low"], lead["high"]
+    more = "" if high is not None and high <= low * (1.0 + 1e-9) else " or more"
+    said = f"at worst {percent(low)}{more} of {_records(found)} can be re-identified"
+    if lead["key"] in (WORST_CASE, NO_BOUND):
+        return f"{said}{_lots(found)}{_sure(lead)}"
+    return f"{said} ({', '.join(lead['about'])})" if lead["about"] else said
+
+
+def _at_most(found: Json) -> str:
+    """What nothing that was looked at exceeds, and what it rests on."""
+    worst = next((one for one in found["findings"] if one["key"] == WORST_CASE), None)
+    if worst is None:
+        return f"nothing that was looked at re-identifies more than {percent(found['high'])} of the records"
+    said = f"{kinds(worst['about'])} re-identifies more than {percent(worst['high'])} of {_records(found)}"
+    said += f"{_lots(found)}{_sure(worst)}"
+    others = [one for one in found["findings"] if one["low"] is not None and one["low"] > worst["high"]]
+    if not others:
+        return said
+    most = max(others, key=lambda one: float(one["low"]))
+    return (
+        f"{said}, and no other attack that was counted more than {percent(most['low'])} ({most['about'][0]})"
+    )
+
+
+def kinds(names: Sequence[str]) -> str:
+    """The families that a bound is about, by their names."""
+    listed = ", ".join(names)
+    if len(names) == 1:
+        return f"no distance of the kind searched ({listed})"
+    return f"none of the {_MANY.get(len(names), str(len(names)))} kinds of distance searched ({listed})"
+
+
+def _records(found: Json) -> str:
+    return "the weighted records" if found.get("weighted") else "the records"
+
+
+def _lots(found: Json) -> str:
+    """What would be left of it without guessing among equals, where there is something to guess."""
+    alone = next((one for one in found["findings"] if one["key"] == WITHOUT_LOTS), None)
+    if alone is None:
+        return ""
+    return f" where equal records are guessed among ({percents(alone['low'], alone['high'])} without)"
+
+
+def _sure(one: Json) -> str:
+    confidence = one["confidence"]
+    return "" if confidence is None else f", with {100.0 * confidence:g} % confidence"

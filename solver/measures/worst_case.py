@@ -9,6 +9,7 @@ import pandas as pd
 
 from linkrisk.solver.measures.base import Finding, Kind, Measure, MeasureResult
 from linkrisk.solver.measures.task import RiskTask
+from linkrisk.solver.measures.verdict import kinds
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.percent import percent
 from linkrisk.solver.worst_case.family_results import Family
@@ -40,6 +41,10 @@ class FamilyRisk:
     proven: bool
     confidence: float | None
     reason: str | None
+
+    def bounded(self, total: float) -> bool:
+        """Whether more is known than that it links no more than all."""
+        return self.most is not None and (self.proven or self.most < total * (1.0 - 1e-9))
 
     @classmethod
     def of(cls, family: Family) -> FamilyRisk:
@@ -77,7 +82,8 @@ class WorstCaseRisk(MeasureResult):
     def _finding(self, family: FamilyRisk) -> Finding:
         assert family.linked is not None
         assert family.most is not None
-        low, high = family.linked / self.total, family.most / self.total
+        low = family.linked / self.total
+        high = family.most / self.total if family.bounded(self.total) else None
         kind = Kind.CERTAIN if family.confidence is None else Kind.CONFIDENCE
         key = f"worst_case_{family.aggregator.replace('-', '_')}"
         return Finding(key, f"worst case, {family.aggregator}", low, low=low, high=high, kind=kind)
@@ -85,15 +91,17 @@ class WorstCaseRisk(MeasureResult):
     @property
     def paragraph(self) -> str:
         """The worst family, and how much worse any could be."""
-        found = [family for family in self.families if family.linked is not None and family.most is not None]
+        found = [family for family in self.families if family.linked is not None]
         worst = max(found, key=lambda family: family.linked or 0.0)
-        most = max(family.most or 0.0 for family in found)
-        low, high = (percent(end / self.total) for end in (worst.linked or 0.0, most))
-        proven = all(family.proven for family in found)
-        upper = (
-            "and no distance of these families re-identifies more" if proven else f"and none more than {high}"
-        )
-        return f"the worst distance found ({worst.aggregator}) re-identifies {low}, {upper}."
+        least = worst.linked or 0.0
+        said = f"the worst distance found ({worst.aggregator}) re-identifies {percent(least / self.total)}"
+        bounded = [family for family in found if family.bounded(self.total)]
+        if not bounded:
+            return f"{said}; no bound was found in time."
+        most = max(least, *(family.most or 0.0 for family in bounded))
+        proven = most <= least and all(family.proven for family in bounded)
+        more = "more" if proven else f"more than {percent(most / self.total)}"
+        return f"{said}, and {kinds([family.aggregator for family in bounded])} re-identifies {more}."
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -42,6 +42,8 @@ class SweepRun:
         What links are part of: records, or the sum of their sampling weights.
     families : tuple of FamilyRisk
         The certified worst case of each family of distances.
+    verdict : mapping or None
+        The JSON of the verdict on the release, at the usual tolerance.
     with_twins : int
         Records that the worst distance does not link because others are identical to the partner.
     findings : mapping of str to tuple of Finding
@@ -62,6 +64,7 @@ class SweepRun:
     records: int = 0
     total: float = 0.0
     families: tuple[FamilyRisk, ...] = ()
+    verdict: Mapping[str, Any] | None = None
     with_twins: int = 0
     findings: Mapping[str, tuple[Finding, ...]] = field(default_factory=dict)
     loss: float | None = None
@@ -75,10 +78,10 @@ class SweepRun:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The worst case of all families, as shares: what is linked, and what no distance of them exceeds."""
-        low = max((family.linked or 0.0 for family in self.families), default=0.0)
-        high = max((family.most or 0.0 for family in self.families), default=0.0)
-        return low / self.total, high / self.total
+        """The worst that is known of the release, as shares: of all families, and of all counted attacks."""
+        if self.verdict is None:
+            return 0.0, 0.0
+        return float(self.verdict["low"]), float(self.verdict["high"])
 
     @property
     def confidence(self) -> float | None:

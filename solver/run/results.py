@@ -91,6 +91,11 @@ class FitResult:
         return low, self.details.get(keys[1], self.linked_upper_bound)
 
     @property
+    def bounded(self) -> bool:
+        """Whether more is known than that no more than all can be linked."""
+        return self.proven or self.interval[1] < self.total * (1.0 - 1e-9)
+
+    @property
     def confidence(self) -> float | None:
         """How sure the upper end of the interval is; None where it is certain."""
         confidence: float | None = self.details.get("confidence")

@@ -166,7 +166,7 @@ def tied_partners(problem: Problem, evaluation: Evaluation) -> dict[str, int]:
     tied = (evaluation.ties > 0) & (evaluation.rank > 0)
     twins = np.zeros(pair.blocks, dtype=np.bool_)
     if pair.ties is Ties.STRICT:
-        twins = tied & (np.bincount(pair.twin_group)[pair.twin_group[pair.partner]] > 1)
+        twins = tied & (pair.equals > 1)
     alone = twins | (tied & (evaluation.rank == 1))
     return {"records": int(alone.sum()), "with_twins": int(twins.sum())}
 

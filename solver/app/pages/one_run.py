@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nicegui import ui
 
-from linkrisk.solver.app.answers import answer, verdict
+from linkrisk.solver.app.answers import answer, grounds, verdict
 from linkrisk.solver.app.pages import layout, outcome
 from linkrisk.solver.app.pages.live import Live
 from linkrisk.solver.app.run_folder import LOG, OUTPUT, Run, find_run
@@ -80,6 +80,8 @@ class _Page:
         self._said.classes(verdict(run))
         self._outcome.clear()
         with self._outcome:
+            for ground in grounds(run):
+                layout.text("p", ground)
             log = run.text(LOG).strip()
             if log and not _above(run, log):
                 layout.text("h2", "What it said besides")

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator
 from itertools import pairwise
 
-from linkrisk.solver.measures.verdict import Answer
+from linkrisk.solver.measures.verdict import answer_of, severity_of
 from linkrisk.solver.report.content.results import FamilyResult, Json, Results
 from linkrisk.solver.report.content.wording import family_words
 from linkrisk.solver.run.errors import UsageError
@@ -48,7 +48,9 @@ def _of_family(family: FamilyResult) -> Iterator[str]:
 
 def _of_verdict(verdict: Json, results: Results) -> Iterator[str]:
     low, high, tolerated = (float(verdict[name]) for name in ("low", "high", "tolerated"))
-    answer = Answer.ABOVE if low > tolerated else Answer.BELOW if high <= tolerated else Answer.OPEN
+    findings = verdict["findings"]
+    others = [one["severity"] for one in findings if one["low"] is None]
+    answer = answer_of([severity_of(low, high, tolerated), *others])
     if not _rising(0.0, low, high, 1.0):
         yield f"the verdict is about {low:g} to {high:g} of 1"
     if verdict["answer"] != answer:
@@ -58,6 +60,8 @@ def _of_verdict(verdict: Json, results: Results) -> Iterator[str]:
         _rising(least, end) for least, end in zip(interval.shares, (low, high), strict=True)
     ):
         yield "the verdict is below the worst case of a family"
+    if any(one["low"] is not None and not _rising(one["low"], low) for one in findings):
+        yield "the verdict is below one of its own findings"
 
 
 def _rising(*numbers: float) -> bool:

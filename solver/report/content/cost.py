@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from linkrisk.solver.charts.reading import run_ends
 from linkrisk.solver.charts.table import Of
 from linkrisk.solver.report.content.drawn import drawn
 from linkrisk.solver.report.content.other_measures import findings_block
 from linkrisk.solver.report.content.results import Json, Results
-from linkrisk.solver.report.content.verdict import run_interval
 from linkrisk.solver.report.content.wording import table
 from linkrisk.solver.report.document import Block, Paragraph, Section
 
@@ -74,7 +74,7 @@ def _sweep(sweep: Json) -> Iterator[Block]:
 
 def _runs(sweep: Json) -> Iterator[list[Any]]:
     for run in sweep["runs"]:
-        ends = run_interval(run) if run["status"] == "done" else None
+        ends = run_ends(run) if run["status"] == "done" else None
         place = run["pareto"] or run["reason"] or "no loss known"
         yield [run["masking"], *(ends or (None, None)), run["loss"], place]
     for masking in sweep["unfinished"]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS
 from linkrisk.solver.report.content.meanings import MEANINGS, meaning_of
+from linkrisk.solver.report.content.outside_verdict import outside_findings
 from linkrisk.solver.report.content.results import Json, Results
 from linkrisk.solver.report.document import Paragraph, Section
 from linkrisk.solver.run.errors import UsageError
@@ -163,6 +164,8 @@ _TOP = fields(
             {
                 "answer": one_of("above", "below", "open"),
                 **dict.fromkeys(("low", "high", "tolerated", "confidence"), number),
+                "findings": outside_findings(fields(dict.fromkeys(("low", "high", "confidence"), number))),
+                "weighted": flag,
             }
         ),
     }

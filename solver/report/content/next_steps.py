@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from linkrisk.solver.measures.verdict import TOLERATED
+from linkrisk.solver.charts.reading import run_ends
+from linkrisk.solver.measures.verdict import TOLERATED, Answer, answer_of
 from linkrisk.solver.report.content.results import Json, Results
-from linkrisk.solver.report.content.verdict import FAR_BELOW, best_held_out, run_interval
+from linkrisk.solver.report.content.verdict import FAR_BELOW, best_held_out
 from linkrisk.solver.report.content.wording import family_words, joined, of_all
 from linkrisk.solver.run.percent import percent
 
@@ -163,14 +164,20 @@ def _realism(results: Results) -> Iterator[str]:
         )
 
 
+def _objections(run: Json) -> bool:
+    """Whether something stands against a masking that is no share of records."""
+    findings = run["verdict"]["findings"]
+    return answer_of([one["severity"] for one in findings if one["low"] is None]) != Answer.BELOW
+
+
 def _of_sweep(results: Results) -> Iterator[str]:
     """The masking with the least loss whose worst case is tolerated."""
     if results.sweep is None:
         return
     allowed, choices = tolerated(results), []
     for run in results.sweep["runs"]:
-        ends = run_interval(run)
-        if run["status"] == "done" and run["loss"] is not None and ends is not None and ends[1] <= allowed:
+        ends = run_ends(run)
+        if run["loss"] is not None and ends is not None and ends[1] <= allowed and not _objections(run):
             choices.append((run["loss"], ends[1], run["masking"]))
     if not choices:
         yield f"No masking of the sweep keeps its worst case within {percent(allowed)}: try stronger ones."

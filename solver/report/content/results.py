@@ -42,6 +42,11 @@ class Interval:
         return self.comparable and self.confidence is None and self.high <= self.low * (1.0 + 1e-9)
 
     @property
+    def bounded(self) -> bool:
+        """Whether more is known than that no more than all can be linked."""
+        return self.proven or self.high < self.total * (1.0 - 1e-9)
+
+    @property
     def shares(self) -> tuple[float, float]:
         """Both ends as shares; 0 of nothing."""
         whole = self.total or 1.0
@@ -155,13 +160,18 @@ class Results:
         """The family that links most."""
         return next(iter(self.found), None)
 
+    @property
+    def bounded(self) -> list[FamilyResult]:
+        """Families of which more is known than that they link no more than all."""
+        return [family for family in self.found if family.interval.bounded]
+
     @cached_property
     def interval(self) -> Interval | None:
-        """Of all families together."""
+        """Of all families together; the upper end is of those that a bound was found of, if there are any."""
         if self.worst is None:
             return None
-        worst = self.worst.interval
-        return replace(worst, high=max(family.interval.high for family in self.found))
+        worst, among = self.worst.interval, self.bounded or self.found
+        return replace(worst, high=max(worst.low, *(family.interval.high for family in among)))
 
     @property
     def weighted(self) -> bool:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-from linkrisk.solver.measures.verdict import sentence_of
+from linkrisk.solver.charts.reading import run_ends
+from linkrisk.solver.measures.verdict import grounds_of, kinds, sentence_of
 from linkrisk.solver.report.content.consistency import check
 from linkrisk.solver.report.content.results import Json, Results
 from linkrisk.solver.report.content.wording import between, family_words, of_all, sentence
@@ -33,13 +33,8 @@ def headline(results: Results) -> Headline:
         said = f"At worst {share} of {of} can be re-identified{_sure(results)}."
     else:
         answer = verdict["answer"]
-        said = sentence(sentence_of(**_numbers(verdict), weighted=results.weighted)) + "."
+        said = sentence(sentence_of(verdict)) + "."
     return Headline(answer, said, worst(results), tuple(_reasons(results)))
-
-
-def _numbers(verdict: Json) -> dict[str, Any]:
-    names = ("answer", "low", "high", "tolerated", "confidence")
-    return {name: verdict[name] for name in names}
 
 
 def worst(results: Results) -> str:
@@ -71,27 +66,26 @@ def _reasons(results: Results) -> Iterator[str]:
     interval, first = results.interval, results.worst
     assert interval is not None
     assert first is not None
-    many = len(results.found)
-    kinds = "this family" if many == 1 else f"the {many} families of distances"
+    if results.verdict is not None:
+        yield from grounds_of(results.verdict)
+    none = sentence(kinds([family_words(family.name) for family in results.bounded or results.found]))
     whom = "records that stand for " if results.weighted else ""
     yield (
         f"The worst distance found is the {family_words(first.name)}: it re-identifies {whom}"
         f"{of_all(first.interval.low, first.interval.total)}."
     )
     if interval.proven:
-        yield f"It is proven that no distance of {kinds} re-identifies more."
+        yield f"{none} re-identifies more, which is proven."
     elif not interval.comparable:
         yield sentence(f"{without_recoding(first.content['not_comparable'])}.")
+    elif not results.bounded:
+        yield "No bound was found in time on how much more any distance could re-identify."
     elif interval.confidence is None:
-        yield (
-            f"It is proven that no distance of {kinds} re-identifies more than "
-            f"{percent(interval.shares[1])}; what lies between is open."
-        )
+        most = percent(interval.shares[1])
+        yield f"{none} re-identifies more than {most}, which is proven; what lies between is open."
     else:
-        yield (
-            f"Random samples say with {100.0 * interval.confidence:.4g} % confidence that no distance of "
-            f"{kinds} re-identifies more than {percent(interval.shares[1])}."
-        )
+        sure = f"as random samples say with {100.0 * interval.confidence:.4g} % confidence"
+        yield f"{none} re-identifies more than {percent(interval.shares[1])}, {sure}."
     known = first.content.get("best_known")
     if known is not None:
         name = _BASELINES.get(known["attack"]) or f"the {family_words(known['attack'])}"
@@ -152,17 +146,8 @@ def _of_sweep(results: Results) -> Headline:
 
 
 def _worst_of_sweep(done: Sequence[Json]) -> str:
-    ends = [interval for run in done for interval in [run_interval(run)] if interval is not None]
+    ends = [interval for run in done for interval in [run_ends(run)] if interval is not None]
     if not ends:
         return "No worst case was measured."
     low, high = min(low for low, _ in ends), max(high for _, high in ends)
     return f"Their worst cases lie between {percent(low)} and {percent(high)} of the records."
-
-
-def run_interval(run: Json) -> tuple[float, float] | None:
-    """The worst case of one masking of a sweep, as shares."""
-    families = [one for one in run["families"] if one["linked"] is not None]
-    if not families or not run["total"]:
-        return None
-    total = run["total"]
-    return max(one["linked"] for one in families) / total, max(one["most"] for one in families) / total

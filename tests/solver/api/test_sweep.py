@@ -40,11 +40,12 @@ def test_a_masking_has_the_numbers_of_mask_fit_and_risk_by_hand(original, swept,
     for run, masking in zip(swept.done, maskings_of(MASKINGS), strict=False):
         masked = tmp_path / "masked.csv"
         mask(original, list(masking.methods), seed=run.seed).write(masked)
-        for family in fit(original, masked, aggregator="all", time_limit=None).families:
+        for family in fit(original, masked, aggregator="all", ties="share", time_limit=None).families:
             own = next(each for each in run.families if each.aggregator == family.aggregator)
             assert (own.linked, own.most) == family.result.interval
             assert own.proven
-        assert run.interval == (max(each.linked for each in run.families) / 30,) * 2
+        assert run.interval == (run.verdict["low"], run.verdict["high"])
+        assert run.interval[0] >= max(each.linked for each in run.families) / 30
 
 
 def test_all_measures_are_those_of_risk(original, tmp_path):
@@ -196,7 +197,7 @@ def test_the_table(swept):
     families = [name.removesuffix("_high") for name in frame if name.endswith("_high")]
     assert families == ["worst", "weighted_mean", "owa", "choquet", "mahalanobis"]
     four = ["weighted_mean", "owa", "choquet", "mahalanobis"]
-    assert (done["worst_low"] == done[[f"{name}_low" for name in four]].max(axis=1)).all()
+    assert (done["worst_low"] >= done[[f"{name}_low" for name in four]].max(axis=1)).all()
     assert (done["loss"] == done["il1s_of_all"]).all()
     assert (done["pareto"] == [swept.places[text] for text in done.index]).all()
     assert frame.loc["microaggregation k=40", "reason"] == swept.runs[-1].reason

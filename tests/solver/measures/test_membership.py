@@ -18,7 +18,7 @@ from linkrisk.solver.measures.base import Kind
 from linkrisk.solver.measures.choices import MeasureChoices
 from linkrisk.solver.measures.membership import Membership
 from linkrisk.solver.measures.population.size import TOO_SMALL, UNKNOWN
-from linkrisk.solver.measures.verdict import verdict
+from linkrisk.solver.measures.verdict_findings import Known, verdict_of
 from linkrisk.solver.run.clock import Clock
 
 WEIGHTED = {
@@ -181,7 +181,7 @@ def test_without_time_the_bound_follows_from_that_of_the_weights():
     original, masked = frames(8, 40, attributes=2, noise=0.8)
     weight = np.where(np.arange(40) % 2, 4.0, 20.0)
     task, found = measured((original, masked), weight=weight)
-    assert "of the weighted records" in verdict(task.worst, 0.05).sentence
+    assert "of the weighted records" in verdict_of(Known(task, {}, {}, 0.05)).sentence
     wide = Membership().take(task, Clock(0.0))
     assert wide.most == task.worst.linked_upper_bound
     assert found.linked <= found.most < wide.most

@@ -1,0 +1,211 @@
+"""What a verdict is the worst of: one function for each kind of finding, in one registry.
+
+A new kind is a function that takes what is `Known` and yields `VerdictFinding`, and a line of `SOURCES`.
+Readers outside learn that there is one, and no more, unless `report.content.outside_verdict` has words for
+its key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from linkrisk.formulations.linkage.aggregators import words_of
+from linkrisk.formulations.linkage.pair import Ties
+from linkrisk.solver.measures.base import MeasureResult
+from linkrisk.solver.measures.releases import ReleasesRisk
+from linkrisk.solver.measures.task import RiskTask
+from linkrisk.solver.measures.verdict import (
+    ATTACK,
+    NO_BOUND,
+    NOT_SEARCHED,
+    RELEASES,
+    WITHOUT_LOTS,
+    WORST_CASE,
+    Severity,
+    Verdict,
+    VerdictFinding,
+    sentence_by_key,
+    severity_of,
+    verdict,
+)
+from linkrisk.solver.run.results import WEIGHTED, FitResult, objective
+from linkrisk.solver.worst_case.family_results import Family
+
+Ends = tuple[float, float]
+
+BASELINES = {
+    "euclid": ("equal_weights", "equal weights"),
+    "mahalanobis": ("classical_mahalanobis", "classical Mahalanobis"),
+}
+"""Distances that every search counts beside its own."""
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What is known of a release when its verdict is made.
+
+    Attributes
+    ----------
+    task : RiskTask
+        Files with their roles, worst cases, choices.
+    measures : mapping of str to MeasureResult
+        Those that were taken.
+    not_measured : mapping of str to str
+        Why others were not.
+    tolerated : float
+        Share of records that may be re-identified.
+    """
+
+    task: RiskTask
+    measures: Mapping[str, MeasureResult]
+    not_measured: Mapping[str, str]
+    tolerated: float
+
+    @cached_property
+    def bounded(self) -> dict[str, FitResult]:
+        """The families of which more is known than that they link no more than all, by name."""
+        return {name: result for name, result in self.task.worst.results.items() if result.bounded}
+
+    def graded(
+        self, key: str, about: tuple[str, ...], ends: Ends, confidence: float | None = None
+    ) -> VerdictFinding:
+        """A finding about what an intruder links, as severe as its interval."""
+        return _said(VerdictFinding(key, severity_of(*ends, self.tolerated), "", about, *ends, confidence))
+
+
+def verdict_of(known: Known) -> Verdict:
+    """The verdict on all that is known."""
+    weighted = objective(known.task.worst.worst.details) == WEIGHTED
+    found: dict[tuple[str, tuple[str, ...]], VerdictFinding] = {}
+    for finding in (each for source in SOURCES for each in source(known)):
+        found.setdefault((finding.key, finding.about), finding)  # what two have counted is one finding
+    return verdict(found.values(), known.tolerated, weighted=weighted)
+
+
+# ---- distances
+
+
+def worst_cases(known: Known) -> Iterator[VerdictFinding]:
+    """What the families link, and what none of those exceeds that were searched to a bound."""
+    worst, total, bounded = known.task.worst, known.task.total, known.bounded
+    low, high = worst.interval[0], max((each.interval[1] for each in bounded.values()), default=0.0)
+    low, high = low / total, max(low, high) / total
+    names = tuple(words_of(name).title for name in (bounded or worst.results))
+    other = _by_other_rule(known)
+    if other is not None and known.task.first.pair.ties is Ties.STRICT:  # what was searched is the lesser one
+        (low, high), other = other, (low, high)
+    if bounded:
+        yield known.graded(WORST_CASE, names, (low, high), worst.confidence)
+    if other is not None:
+        yield replace(
+            known.graded(WITHOUT_LOTS, names, other, worst.confidence), severity=Severity.INFORMATION
+        )
+
+
+def without_bounds(known: Known) -> Iterator[VerdictFinding]:
+    """Families that no bound was found of in time: where others have one, they settle nothing."""
+    for name, result in known.task.worst.results.items():
+        if name in known.bounded:
+            continue
+        low = result.interval[0] / known.task.total
+        severity = Severity.INFORMATION if known.bounded else Severity.AGAINST_GREEN
+        severity = Severity.RED if low > known.tolerated else severity
+        yield _said(VerdictFinding(NO_BOUND, severity, "", (words_of(name).title,), low))
+    for family in known.task.worst.families:
+        if family.result is None:
+            about = (words_of(family.aggregator).title,)
+            yield _said(VerdictFinding(NOT_SEARCHED, Severity.INFORMATION, "", about))
+
+
+def _by_other_rule(known: Known) -> Ends | None:
+    """Both ends by the rule for equal candidates that was not searched by; None where nothing is equal.
+
+    Whoever is strictly nearest has no equals, and is linked by lot as well: whatever the parameters, strict
+    links are never more than expected ones, nor fewer by more than the shares of those who have equals.
+    """
+    pair, unit, total = known.task.first.pair, known.task.first.survey.unit, known.task.total
+    alone = pair.equals == 1
+    if alone.all():
+        return None
+    families = known.task.worst.families
+    most = max(result.interval[1] for result in (known.bounded or known.task.worst.results).values())
+    if pair.ties is Ties.SHARE:
+        low = max(_weight(family, alone, pair.weight) for family in families) * unit
+        ends = low, max(low, min(most, float(pair.weight[alone & pair.reachable].sum()) * unit))
+    else:
+        share = pair.weight / pair.equals
+        lots = float(share[~alone & pair.reachable].sum()) * unit
+        low = max(_by_lot(family, pair.equals, share) for family in families) * unit
+        ends = low, max(low, min(most + lots, total))
+    return ends[0] / total, ends[1] / total
+
+
+def _weight(family: Family, among: np.ndarray, weight: np.ndarray) -> float:
+    """What a family links among some blocks."""
+    return 0.0 if family.counted is None else float(weight[family.counted.linked & among].sum())
+
+
+def _by_lot(family: Family, equals: np.ndarray, share: np.ndarray) -> float:
+    """What a family links where lots decide among the partner and its equals."""
+    counted = family.counted
+    if counted is None:
+        return 0.0
+    lots = (counted.rank == 1) & (counted.ties == equals - 1) & (equals > 1)
+    return float(share[counted.linked | lots].sum())
+
+
+# ---- attacks of other kinds
+
+
+def baselines(known: Known) -> Iterator[VerdictFinding]:
+    """Distances without any learning, which every search counts."""
+    for name, (key, words) in BASELINES.items():
+        counts = [result.details["baselines"].get(name) for result in known.task.worst.results.values()]
+        found = [count for count in counts if count is not None]
+        if found:
+            yield _attack(known, key, words, max(found) / known.task.total)
+
+
+def counted_attacks(known: Known) -> Iterator[VerdictFinding]:
+    """Attacks that measures have counted or know the expectation of, other than those of the worst case."""
+    for result in known.measures.values():
+        for attack in result.counted_attacks:
+            yield _attack(known, attack.key, attack.words, attack.share)
+
+
+def _attack(known: Known, key: str, words: str, share: float) -> VerdictFinding:
+    return known.graded(f"{ATTACK}{key}", (words,), (share, share))
+
+
+def releases(known: Known) -> Iterator[VerdictFinding]:
+    """What all of several releases allow."""
+    if known.task.releases is None:
+        return
+    found = known.measures.get(ReleasesRisk.measure)
+    assert found is None or isinstance(found, ReleasesRisk)
+    ends = None if found is None else found.at_worst
+    several = (f"{len(known.task.releases.files)} releases",)
+    if found is None or ends is None:
+        sentence = "what the releases allow together has not been searched"
+        yield VerdictFinding(RELEASES, Severity.AGAINST_GREEN, sentence, several, 0.0, 1.0)
+    else:
+        yield known.graded(RELEASES, several, ends, found.confidence)
+
+
+def _said(finding: VerdictFinding) -> VerdictFinding:
+    """The same with its sentence."""
+    return replace(finding, sentence=sentence_by_key(vars(finding)) or "")
+
+
+SOURCES: tuple[Callable[[Known], Iterator[VerdictFinding]], ...] = (
+    worst_cases,
+    without_bounds,
+    releases,
+    baselines,
+    counted_attacks,
+)
+"""One line for each kind of finding."""

@@ -1,0 +1,64 @@
+"""What readers outside may know of a verdict: its numbers, the families and attacks that have names of ours.
+
+Of any other finding they learn that there is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from linkrisk.formulations.linkage.aggregators import AGGREGATORS, words_of
+from linkrisk.solver.measures.verdict import ATTACK, Severity, sentence_by_key
+
+Json = Mapping[str, Any]
+
+WORDS: dict[str, str] = {}
+"""Sentences for keys of findings that are not about what an intruder links."""
+
+_OTHER = "something that is not shown here stands against the release"
+
+_ATTACKERS = (
+    *("equal weights", "classical Mahalanobis", "probabilistic linkage", "equal weights, one to one"),
+    *("Bayesian, half known", "intersecting candidates"),
+    *("knowing one record and the masking", "knowing all records and the masking"),
+)
+_TITLES = tuple(words_of(name).title for name in AGGREGATORS)
+_LEARNING = tuple(
+    f"{name}{how}, {known} % known"
+    for name in (*_TITLES, "equal weights")
+    for how in ("", " one to one")
+    for known in ("10", "25", "50")
+)
+_NAMES = frozenset((*_ATTACKERS, *_TITLES, *_LEARNING))
+
+
+def outside_findings(numbers: Callable[[Any], dict[str, Any]]) -> Callable[[Any], list[dict[str, Any]]]:
+    """What is kept of the findings of a verdict.
+
+    Parameters
+    ----------
+    numbers : callable
+        Keeps ``low``, ``high`` and ``confidence`` of a finding.
+    """
+
+    def keep(given: Any) -> list[dict[str, Any]]:
+        found = (_kept(one, numbers(one)) for one in given if isinstance(one, Mapping))
+        return [one for one in found if one is not None]
+
+    return keep
+
+
+def _kept(one: Json, numbers: Json) -> dict[str, Any] | None:
+    """One finding in words of our own; None where it is information that outsiders have no words for."""
+    key, severity = str(one.get("key")), one.get("severity")
+    if severity not in list(Severity):
+        return None
+    listed = one.get("about")
+    about = [name for name in listed if name in _NAMES] if isinstance(listed, list | tuple) else []
+    ends = {name: numbers.get(name) for name in ("low", "high", "confidence")}
+    kept = {"key": key, "severity": severity, "about": about, **ends}
+    said = WORDS.get(key) or (sentence_by_key(kept) if about or not key.startswith(ATTACK) else None)
+    if said is None and severity == Severity.INFORMATION:
+        return None
+    return {**kept, "key": key, "sentence": said} if said else {**kept, "key": "other", "sentence": _OTHER}
