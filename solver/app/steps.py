@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from linkrisk.datasets.masking.registry import METHODS
+from linkrisk.datasets.masking.releasing import KEEP_ALL
 from linkrisk.datasets.microdata.names import shown_names
-from linkrisk.solver.app.project import MASKED, RUNS
+from linkrisk.solver.app.project import MASKED, RUNS, Project, read_json
 from linkrisk.solver.app.run_folder import CERTIFICATE, RECORD, REPORT, RESULT, SEED, VERIFICATION, Run
 from linkrisk.solver.app.run_queue import Queue
 
@@ -178,12 +179,53 @@ def add_masked_risk(queue: Queue, question: Question, methods: Sequence[str]) ->
     return queue.add("risk", title, steps, run=run, inputs=asked.inputs)
 
 
+@dataclass(frozen=True)
+class ReleaseAsked:
+    """What becomes of a masked file besides masking.
+
+    Attributes
+    ----------
+    drop : tuple of str, optional
+        Columns that are left out; those that `mask` leaves out by itself when absent.
+    shuffle : bool
+        Whether records change places.
+    renumber : tuple of str
+        Columns of ids that get new numbers.
+    """
+
+    drop: tuple[str, ...] | None = None
+    shuffle: bool = False
+    renumber: tuple[str, ...] = ()
+
+    @property
+    def options(self) -> list[str]:
+        """The arguments of `mask`."""
+        dropped = [] if self.drop is None else ["--drop", shown_names(self.drop, ",") or KEEP_ALL]
+        numbered = ["--renumber", shown_names(self.renumber, ",")] if self.renumber else []
+        return [*dropped, *(["--shuffle"] if self.shuffle else []), *numbered]
+
+
 def _mask_step(
-    file: str, methods: Sequence[str], target: str, folder: str, *, identifier: str = "", seed: str = ""
+    file: str,
+    methods: Sequence[str],
+    target: str,
+    folder: str,
+    *,
+    identifier: str = "",
+    seed: str = "",
+    release: ReleaseAsked = ReleaseAsked(),
 ) -> list[str]:
     asked = [word for method in methods for word in ("--method", method)]
     argv = ["mask", "--input", file, *asked, "--output", target, "--record", f"{folder}/{RECORD}"]
+    argv += release.options
     return [*argv, *(["--id", identifier] if identifier else []), *(["--seed", seed] if seed else [])]
+
+
+def shuffled_by(project: Project, masked: str) -> str:
+    """The record that says who is who in a file that a run has shuffled; empty where there is none."""
+    record = f"{Path(masked).parent.as_posix()}/{RECORD}"
+    content = read_json(project.folder / record) if masked.startswith(f"{RUNS}/") else None
+    return record if isinstance(content, dict) and content.get("order") else ""
 
 
 def _kept_seed(run: Run, seed: str) -> str:
@@ -194,12 +236,21 @@ def _kept_seed(run: Run, seed: str) -> str:
     return f"{RUNS}/{run.name}/{SEED}"
 
 
-def add_mask(queue: Queue, file: str, methods: Sequence[str], *, identifier: str = "", seed: str = "") -> Run:
+def add_mask(
+    queue: Queue,
+    file: str,
+    methods: Sequence[str],
+    *,
+    identifier: str = "",
+    seed: str = "",
+    release: ReleaseAsked = ReleaseAsked(),
+) -> Run:
     """Mask a file; the masked one has its format and lies in the folder of the run."""
     run = queue.folder("mask")
     folder = f"{RUNS}/{run.name}"
     target = f"{folder}/{masked_name(file)}"
-    argv = _mask_step(file, methods, target, folder, identifier=identifier, seed=_kept_seed(run, seed))
+    kept = _kept_seed(run, seed)
+    argv = _mask_step(file, methods, target, folder, identifier=identifier, seed=kept, release=release)
     title = f"{Path(file).name} masked by {' + '.join(methods)}"
     return queue.add("mask", title, [argv], run=run, inputs={"original": file})
 

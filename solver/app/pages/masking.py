@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import MISSING, Field
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, Field, replace
 from functools import partial
 from typing import Any
 
@@ -14,13 +14,15 @@ from linkrisk.datasets.masking.base import Option
 from linkrisk.datasets.masking.registry import METHODS
 from linkrisk.datasets.masking.spelled import masking_method
 from linkrisk.datasets.microdata.names import shown_names
+from linkrisk.datasets.microdata.roles import Role
+from linkrisk.datasets.microdata.schema_files import read_schema
 from linkrisk.solver.app.pages import layout
 from linkrisk.solver.app.pages.reading import when_read
 from linkrisk.solver.app.pages.table_fields import several
 from linkrisk.solver.app.preview import preview
 from linkrisk.solver.app.project import Project
 from linkrisk.solver.app.state import State
-from linkrisk.solver.app.steps import add_mask, spelled_method
+from linkrisk.solver.app.steps import ReleaseAsked, add_mask, spelled_method
 from linkrisk.solver.report.formats import count, percent, significant
 from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError
 
@@ -56,6 +58,8 @@ class _Form:
         self._values: dict[str, str | bool] = {}
         self._before: list[str] = []
         self._seed = ""
+        self._release = ReleaseAsked()
+        self._roles = {str(one["name"]): one.get("role") for one in found["columns"]}
         self._outcome = ui.element("div")
 
     def show(self) -> None:
@@ -79,12 +83,40 @@ class _Form:
             with ui.element("div").classes("lines"):
                 layout.button("Preview", self._preview, "outlined")
                 layout.button("Add another method after it", self._add, "flat")
+            self._show_release()
             ui.input("Seed", on_change=lambda event: setattr(self, "_seed", event.value.strip())).props(
                 'stack-label placeholder="a new one that nobody can guess"'
             ).style("max-width: 360px")
             with ui.element("div").classes("lines"):
                 layout.button("Mask", self._start).mark("mask")
         self._outcome.move(target_index=-1)
+
+    def _show_release(self) -> None:
+        """What becomes of names, ids and the order of records."""
+        layout.text("h3", "What is released")
+        if self._schema:
+            schema = read_schema(self._state.project.inside(self._schema))
+            self._roles |= {each.name: each.role for each in schema.attributes if each.role is not None}
+        named = [name for name in self._columns if self._roles.get(name) == Role.IDENTIFIER]
+        self._set_release(drop=named)
+        for label, key, chosen, hint in (
+            ("Columns left out", "drop", named, "names and other direct identifiers name the records"),
+            ("Ids that get new numbers", "renumber", [], "record ids and household numbers"),
+        ):
+            several(label, self._columns, chosen, partial(self._set_columns, key), hint).mark(key)
+        ui.checkbox(
+            "Write the records in random order, whole households together",
+            on_change=lambda event: self._set_release(shuffle=bool(event.value)),
+        ).mark("shuffle")
+
+    def _set_columns(self, key: str, names: Sequence[str]) -> None:
+        self._set_release(**{key: names})
+
+    def _set_release(self, **given: Any) -> None:
+        values: dict[str, Any] = {
+            key: value if isinstance(value, bool) else tuple(value) for key, value in given.items()
+        }
+        self._release = replace(self._release, **values)
 
     def _choose(self, event: Any) -> None:
         self._method, self._values = event.value, {}
@@ -174,7 +206,9 @@ class _Form:
         try:
             if self._seed and not self._seed.isdigit():
                 raise UsageError(f"the seed {self._seed!r} is not a whole number of at least 0")
-            run = add_mask(self._state.queue, self._name, self._methods(), seed=self._seed)
+            run = add_mask(
+                self._state.queue, self._name, self._methods(), seed=self._seed, release=self._release
+            )
         except INPUT_ERRORS as error:
             layout.say_error(str(error))
             return

@@ -24,6 +24,7 @@ from linkrisk.solver.app.steps import (
     fit_steps,
     link_steps,
     risk_steps,
+    shuffled_by,
     sweep_steps,
 )
 from linkrisk.solver.run.errors import UsageError
@@ -152,7 +153,10 @@ class _Form:
         self._wrong.set_text(str(found.get("error", "")))
         names = [str(one["name"]) for one in found.get("columns", ())]
         self._attributes.set_options(names, value=[])
-        self._identifier.set_options({"": ALIGNED, **{name: name for name in names}}, value="")
+        record = shuffled_by(self._state.project, self._question.masked)
+        told = {record: "the record of the masking, which shuffled them"} if record else {}
+        columns = {name: name for name in names}
+        self._identifier.set_options({"": ALIGNED, **told, **columns}, value=record)
 
     def _select(self, label: str, options: dict[str, str], value: str, key: str) -> ui.select:
         return ui.select(
@@ -176,7 +180,7 @@ class _Form:
 
     def _set(self, key: str, value: Any) -> None:
         self._question = replace(self._question, **{key: value})
-        if key == "original":
+        if key in ("original", "masked"):
             self._question = self._with_schema(self._question)
             self._schema.set_value(self._question.schema)
             ui.timer(0.01, self._look, once=True)
