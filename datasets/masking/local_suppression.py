@@ -16,7 +16,6 @@ from linkrisk.datasets.masking.choosing import (
     check_records,
     choose_attributes,
     chosen_by_default,
-    known_values,
 )
 from linkrisk.datasets.masking.greedy_suppression import greedy_suppression
 from linkrisk.datasets.masking.microaggregation import DEFAULT_K, check_enough_records, check_group_size
@@ -73,7 +72,7 @@ class LocalSuppression:
         ``greedy``, or ``optimal``: the values of least cost, where those of a variable in `importance` cost
         twice as much as those of the next one. Records are then counted in the input.
     schema : Schema, optional
-        Roles and missing codes of the columns. A value with a declared missing code is missing.
+        Roles of the columns. A declared missing code is a value as any other, as readers of the file see it.
 
     Raises
     ------
@@ -180,10 +179,9 @@ class LocalSuppression:
         check_records(frame, source)
         with about(source):
             check_enough_records(len(frame), self._k)
-        known = known_values(frame, attributes, self.schema)
         codes = np.empty((len(frame), len(attributes)), dtype=np.int32)
         for at, name in enumerate(attributes):
-            codes[:, at] = pd.factorize(known[name])[0]
+            codes[:, at] = pd.factorize(frame[name])[0]
         ranks = self._ranks(attributes)
         if self.choice == OPTIMAL:
             suppressed = optimal_suppression(codes, self._k, np.left_shift(np.int64(1), ranks))

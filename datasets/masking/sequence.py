@@ -13,7 +13,10 @@ import pandas as pd
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.base import MaskingMethod
 from linkrisk.datasets.masking.choosing import TABLE
+from linkrisk.datasets.masking.local_suppression import LocalSuppression
 from linkrisk.datasets.masking.weight_calibration import WeightCalibration
+from linkrisk.datasets.microdata.missing import with_codes
+from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.numeric import check_known
 
 IntArray = npt.NDArray[np.int64]
@@ -104,6 +107,7 @@ def masked_in_order(
     *,
     source: str = TABLE,
     strata: Sequence[str] = (),
+    written: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """Apply methods one after the other.
 
@@ -120,6 +124,9 @@ def masked_in_order(
         What to call the table in messages.
     strata : sequence of str
         Columns: records with other values of them are masked apart from each other.
+    written : DataFrame, optional
+        The table as it is written: with the codes that its file declares missing, which are missing in
+        `frame`. The columns of `counted_as_written` have them back in the result.
 
     Raises
     ------
@@ -127,14 +134,25 @@ def masked_in_order(
         If a method does not fit the table, or one of its strata.
     """
     masked, parts = frame, _strata(steps, frame, strata, source)
+    counted = counted_as_written(steps)
     for position, step in enumerate(steps):
         own = seed_of_step(seed, position)
+        for name in () if written is None else step.attributes:
+            if counted.get(name) == position:
+                coded = (frame[name].isna() & written[name].notna()).to_numpy(dtype=bool)
+                masked = with_columns(masked, {name: with_codes(masked[name], written[name], coded)})
         masked = (
             step.method.apply(masked, own, source=source)
             if parts is None
             else _apart(step, masked, own, parts)
         )
     return masked
+
+
+def counted_as_written(steps: Sequence[Step]) -> dict[str, int]:
+    """Attributes whose last method counts records as the file is written, and where that comes."""
+    last = {name: position for position, step in enumerate(steps) for name in step.attributes}
+    return {name: at for name, at in last.items() if isinstance(steps[at].method, LocalSuppression)}
 
 
 def _strata(

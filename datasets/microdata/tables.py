@@ -41,6 +41,8 @@ class Table:
         How its file was written.
     remarks : tuple of str
         What was detected when it was read, a line each.
+    coded : mapping of str to Series
+        Columns as they are written, of those in which codes that are declared missing were taken out.
     """
 
     frame: pd.DataFrame
@@ -51,6 +53,7 @@ class Table:
     notes: Mapping[str, ColumnNotes] = field(default_factory=dict)
     dialect: Dialect = field(default_factory=Dialect)
     remarks: tuple[str, ...] = ()
+    coded: Mapping[str, pd.Series] = field(default_factory=dict)
 
     @property
     def columns(self) -> list[str]:

@@ -50,7 +50,10 @@ def _without(table: Table, stated: Mapping[str, Missing], own: Mapping[str, Miss
     if not columns:
         return table
     said = (OWN_CODES.format(shown_names(found)),) if found else ()
-    return replace(table, frame=with_columns(table.frame, columns), remarks=(*table.remarks, *said))
+    coded = {**table.coded, **{name: table.frame[name] for name in columns if name not in table.coded}}
+    return replace(
+        table, frame=with_columns(table.frame, columns), remarks=(*table.remarks, *said), coded=coded
+    )
 
 
 def text_columns(schema: Schema | None) -> tuple[str, ...]:

@@ -92,6 +92,9 @@ class FilePair:
         anything.
     left_in : LeftIn
         What the masked table has of the original besides the attributes.
+    coded : pair of mappings of str to Series
+        Columns of the original and of the masked table as they are written, where declared missing codes are
+        missing values in these: a reader tells a code from a gap.
     """
 
     original: pd.DataFrame
@@ -109,6 +112,7 @@ class FilePair:
     recoded: Mapping[str, NumberRecoding] = field(default_factory=dict)
     not_comparable: tuple[str, ...] = ()
     left_in: LeftIn = field(default_factory=LeftIn)
+    coded: tuple[Mapping[str, pd.Series], Mapping[str, pd.Series]] = ({}, {})
 
     @cached_property
     def original_values(self) -> npt.NDArray[np.float64]:
@@ -248,6 +252,7 @@ def make_file_pair(
         ),
         design=design,
         left_in=besides,
+        coded=(first.coded, second.coded),
     )
     return _with_recodings(pair)
 

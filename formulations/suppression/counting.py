@@ -34,10 +34,14 @@ class MissingMeaning:
         0: a category of its own; 1: it matches anything; between, loose agreement counts by so much.
     safe : bool
         Whether a combination with a missing value is never unsafe, as in mu-ARGUS.
+    code : str, optional
+        What stands in the place of values that are taken out, and is what is missing; a gap when None. It is
+        a category of its own.
     """
 
     alpha: float = 0.0
     safe: bool = False
+    code: str | None = None
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.alpha <= 1.0:
@@ -45,7 +49,7 @@ class MissingMeaning:
 
     @classmethod
     def parse(cls, text: str) -> MissingMeaning:
-        """Read ``own-category``, ``matches-anything``, ``safe`` or ``alpha=A``.
+        """Read ``own-category``, ``matches-anything``, ``safe``, ``alpha=A`` or ``code=C``.
 
         Raises
         ------
@@ -59,11 +63,13 @@ class MissingMeaning:
         try:
             if name.strip() == "alpha" and mark:
                 return cls(float(value))
+            if name.strip() == "code" and value.strip():
+                return cls(code=value.strip())
         except ValueError as error:
             if isinstance(error, FormulationError):
                 raise
         raise FormulationError(
-            f"a missing value is {OWN_CATEGORY}, {MATCHES_ANYTHING}, {SAFE} or alpha=A, not {text!r}"
+            f"a missing value is {OWN_CATEGORY}, {MATCHES_ANYTHING}, {SAFE}, alpha=A or code=C, not {text!r}"
         )
 
     @property
@@ -71,6 +77,8 @@ class MissingMeaning:
         """How a sentence goes on that a number depends on it."""
         if self.safe:
             return "a combination with a missing value is safe"
+        if self.code is not None:
+            return f"what is taken out is written as {self.code}, a category of its own"
         if self.alpha == 0.0:
             return "a missing value is a category of its own"
         if self.alpha == 1.0:
@@ -80,6 +88,8 @@ class MissingMeaning:
     def __str__(self) -> str:
         if self.safe:
             return SAFE
+        if self.code is not None:
+            return f"code={self.code}"
         return {0.0: OWN_CATEGORY, 1.0: MATCHES_ANYTHING}.get(self.alpha, f"alpha={self.alpha:g}")
 
 

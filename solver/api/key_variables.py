@@ -18,6 +18,8 @@ from linkrisk.datasets.masking.local_suppression import LocalSuppression
 from linkrisk.datasets.microdata.formats.delimited import DelimitedDialect
 from linkrisk.datasets.microdata.formats.kinds import Kind, kind_of
 from linkrisk.datasets.microdata.hierarchies import Hierarchy
+from linkrisk.datasets.microdata.missing import is_declared_missing
+from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.formulations.suppression.counting import OWN_CATEGORY, SAFE, MissingMeaning
 from linkrisk.formulations.suppression.key_table import KeyTable
@@ -39,16 +41,20 @@ class KeyVariables:
     ----------
     source : Source
     known : DataFrame
-        The table with missing values in the place of all codes that are declared missing.
+        The same as `plain`, but key variables as they are written, unless a combination with a missing value
+        is safe: a reader of the file tells a code from a gap, and from another code.
     names : tuple of str
         Of the key variables.
     schema : Schema or None
+    plain : DataFrame
+        The table with missing values in the place of all codes that are declared missing.
     """
 
     source: Source
     known: pd.DataFrame
     names: tuple[str, ...]
     schema: Schema | None
+    plain: pd.DataFrame
 
     @classmethod
     def read(
@@ -57,8 +63,11 @@ class KeyVariables:
         keys: Sequence[str] | None,
         schema: SchemaLike | None,
         others: Sequence[str | None] = (),
+        meaning: MissingMeaning | None = None,
     ) -> KeyVariables:
         """Read a table; `others` are columns that are used as something else, such as weights.
+
+        Where suppressed values are written as a code, the code is what is missing, and a gap is a category.
 
         Raises
         ------
@@ -78,12 +87,15 @@ class KeyVariables:
         text = _text_with_gaps(source, names)
         if text:
             source = read_source(data, [reading], None, [*used, *text])
-        known = known_values(source.known, source.known.columns, known_schema)
+        known = plain = known_values(source.known, source.known.columns, known_schema)
         for name in others:
             if name is not None and name not in known.columns:
                 columns = ", ".join(map(str, known.columns))
                 raise DataError(f"{source.name} has no column {name!r}; it has {columns}")
-        return cls(source, known, names, known_schema)
+        if meaning is None or not meaning.safe:
+            code = None if meaning is None else meaning.code
+            known = with_columns(known, {name: as_written(source.plain[name], code) for name in names})
+        return cls(source, known, names, known_schema, plain)
 
     def table(self, weight: str | None) -> KeyTable:
         """The key variables as codes."""
@@ -95,6 +107,20 @@ class KeyVariables:
         if given or self.schema is None:
             return tuple(given)
         return tuple(one for one in self.schema.hierarchies if one.attribute in self.names)
+
+
+GAP = "(gap)"
+"""What an empty cell is where a code stands for what is missing."""
+
+
+def as_written(column: pd.Series, code: str | None) -> pd.Series:
+    """A key variable as readers of the file tell its values apart; with a code, this is missing, no gap."""
+    if code is None:
+        return column
+    coded, gaps = is_declared_missing(column, (code,)), column.isna()
+    if gaps.any():
+        column = column.astype("object").mask(gaps, GAP)
+    return column.mask(pd.Series(coded, column.index))
 
 
 def _text_with_gaps(source: Source, names: Sequence[str]) -> list[str]:

@@ -16,7 +16,13 @@ from linkrisk.datasets.masking.recoding import CategoricalMethod
 from linkrisk.datasets.masking.record import sha256, steps_as_json, version, write_record
 from linkrisk.datasets.masking.registry import make_method
 from linkrisk.datasets.masking.releasing import Release, release_of
-from linkrisk.datasets.masking.sequence import Step, masked_in_order, planned, seed_of_step
+from linkrisk.datasets.masking.sequence import (
+    Step,
+    counted_as_written,
+    masked_in_order,
+    planned,
+    seed_of_step,
+)
 from linkrisk.datasets.masking.spelled import masking_method
 from linkrisk.datasets.microdata.carried import carried
 from linkrisk.datasets.microdata.cells import cell_codes
@@ -292,8 +298,9 @@ def mask_source(
     )
     compile_once(MASKING, report)
     names = {name for step in steps for name in step.attributes}
-    made = masked_in_order(steps, frame, used, source=source.name, strata=strata)
-    masked = source.with_codes(made, names)
+    made = masked_in_order(steps, frame, used, source=source.name, strata=strata, written=source.plain)
+    suppressed = {name: made[name] for name in counted_as_written(steps)}  # codes, too, where that is best
+    masked = with_columns(source.with_codes(made, names), suppressed)
     return MaskingResult(
         in_place=masked,
         steps=steps,

@@ -103,6 +103,9 @@ def suppress(
     missing : str, optional
         What a missing value of the input means: ``own-category``, ``matches-anything``, ``alpha=A`` in
         between, or ``safe``: no combination with it is unsafe. ``own-category`` with `k`, else ``safe``.
+        Codes that are declared missing are values as any other, as readers of the file tell them apart; where
+        missing values are ``safe``, they are missing. ``code=C`` writes the code C for what is taken out, and
+        counts it as that.
     cost : str
         Of a value: ``one`` each, the ``entropy`` of its variable, or by ``priority``.
     priorities : mapping of str to float, optional
@@ -161,7 +164,7 @@ def suppress(
     solver = get_backend(backend)
     if time_limit is not None:
         check_limit(time_limit, "time limit")
-    found = KeyVariables.read(data, keys, schema, (household, weight))
+    found = KeyVariables.read(data, keys, schema, (household, weight), meaning)
     source, known, names, table = found.source, found.known, found.names, found.table(weight)
     check_ghosts(ghosts or {}, names, known)
     shared = named_mask(household_keys, names, "household keys")
@@ -192,7 +195,7 @@ def suppress(
                 f"hierarchies: {kept[0]!r} is untouched, and keeps all values: leave one of them out"
             )
         open_ones = [one for one in found.hierarchies(hierarchies) if one.attribute not in untouched]
-        levels_of = HierarchyLevels.of(known, names, open_ones, source.name)
+        levels_of = HierarchyLevels.of(known, names, open_ones, source.name, found.plain)
     elif hierarchies:
         raise UsageError(f"hierarchies are for the problem {JOINT!r}, not {problem!r}: leave one of them out")
     compile_once(MASKING, on_progress)

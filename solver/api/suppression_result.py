@@ -13,6 +13,7 @@ import pandas as pd
 from linkrisk.datasets.masking.base import random_generator
 from linkrisk.datasets.microdata.carried import carried
 from linkrisk.datasets.microdata.formats.registry import with_suffix_of, writable_format
+from linkrisk.datasets.microdata.missing import is_declared_missing
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.shuffling import renumbered, shuffled
 from linkrisk.datasets.microdata.writing import write_all, write_whole
@@ -226,7 +227,7 @@ class SuppressionResult:
         others = [name for name in self.table.columns if name not in recoded]
         written = self.source.as_written(stored, others, output)
         # What was missing before, perhaps as a word such as NA, is not told from what was taken out.
-        gone = {name: written.frame[name].mask(self.table[name].isna()) for name in touched}
+        gone = {name: self._gone(name, written.frame[name]) for name in touched}
         written = replace(written, frame=with_columns(written.frame, gone))
         frame = written.frame
         if shuffle:
@@ -234,6 +235,16 @@ class SuppressionResult:
         if renumber:
             frame = renumbered(frame, renumber)
         write_all(writable_format(output).write(replace(written, frame=frame), Path(output)))
+
+    def _gone(self, name: str, written: pd.Series) -> pd.Series:
+        """A column as its file writes it, without what was taken out, or with the code that stands for it."""
+        column, code = self.table[name], MissingMeaning.parse(self.details["missing"]).code
+        written = written.mask(column.isna())
+        if code is None:
+            return written
+        text = not pd.api.types.is_numeric_dtype(written.dtype)
+        coded = pd.Series(is_declared_missing(column, (code,)), written.index)
+        return written.astype("object").mask(coded, code) if text else written.mask(coded, column)
 
     def __repr__(self) -> str:
         state = "proven" if self.proven else f"at least {self.bound:g}, {self.status.value}"

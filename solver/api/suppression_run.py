@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.local_suppression import without_values
+from linkrisk.datasets.microdata.carried import occurring_only
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.recoding_files import codes_become
 from linkrisk.formulations.suppression.counting import MATCHES_ANYTHING, OWN_CATEGORY, MissingMeaning
 from linkrisk.formulations.suppression.key_table import KeyTable, members
 from linkrisk.formulations.suppression.minimal_unsafe import MinimalUnsafe, minimal_unsafe, unsafe_in
+from linkrisk.solver.api.key_variables import GAP
 from linkrisk.solver.api.masking_source import Source
 from linkrisk.solver.api.suppression_result import SuppressionResult, TableSummary
 from linkrisk.solver.backends.base import Backend
@@ -121,17 +123,20 @@ class Search:
             found[meaning] = int(types.count[unsafe].sum())
         return found
 
-    def output(self, table: pd.DataFrame) -> pd.DataFrame:
-        """A table with what is recoded and without what is taken."""
+    def output(self, table: pd.DataFrame, *, written: bool = False) -> pd.DataFrame:
+        """A table with what is recoded and without what is taken, or as that is written in its place."""
         found, names = table.copy(), self.problem.table.names
         if isinstance(self.answer, Recoded) and self.levels is not None:
             for name, level, column in zip(
                 names, self.answer.levels, self.levels.at(self.answer.levels), strict=True
             ):
-                found[name] = column if level else found[name]
+                found[name] = (
+                    column.mask(column == GAP) if level and written else column if level else found[name]
+                )
+        code = self.problem.meaning.code if written else None
         for at, name in enumerate(names):
             for one in (name, *self.ghosts.get(name, ())):
-                found[one] = without_values(found[one], self.cells[:, at])
+                found[one] = _taken(found[one], self.cells[:, at], code)
         return found
 
 
@@ -150,7 +155,8 @@ def result_of(
     problem, answer, cells = search.problem, search.answer, search.cells
     names, clock = problem.table.names, search.clock
     output, checked = search.output(known), search.checked()
-    unsafe = _recounted(problem, known, output, cells, checked)
+    table = _written(source, search)
+    unsafe = _recounted(problem, known, table, cells, checked)
     if unsafe and search.given is not None:
         raise DataError(f"the given answer leaves {unsafe} records unsafe: it is of another table or request")
     if unsafe:
@@ -159,7 +165,7 @@ def result_of(
     optimal = answer.cost == answer.bound
     ended = None if optimal or search.given else Limit.USER if clock.stopped else Limit.TIME
     return SuppressionResult(
-        table=source.with_codes(search.output(source.known), [*names, *chain(*search.ghosts.values())]),
+        table=table,
         cells=int(cells.sum()),
         cost=answer.cost / SCALE,
         bound=answer.bound / SCALE,
@@ -170,7 +176,7 @@ def result_of(
         unsafe=int(types.count[search.minimal.unsafe].sum()),
         suppressed=dict(zip(names, cells.sum(axis=0).tolist(), strict=True)),
         recounted=unsafe,
-        after=search.after(output),
+        after=search.after(table),
         levels=levels,
         answer=GivenAnswer.of(names, cells, _chosen_levels(search)),
         compared=_compared(problem, known, output, cells, levels),
@@ -182,6 +188,33 @@ def result_of(
         },
         source=source,
     )
+
+
+def _written(source: Source, search: Search) -> pd.DataFrame:
+    """The table as it is written: what is not taken, and no safe gap, has the codes that the file has."""
+    names = [*search.problem.table.names, *chain(*search.ghosts.values())]
+    if search.problem.meaning.safe:
+        return source.with_codes(search.output(source.known), names)
+    made, stored = search.output(source.plain, written=True), source.stored.frame
+    return occurring_only(
+        with_columns(made, {name: stored[name] for name in stored if name not in names}), names
+    )
+
+
+def _taken(column: pd.Series, where: NDArray[np.bool_], code: str | None) -> pd.Series:
+    """The column without values in some places, or with a code there; DataError where it cannot have one."""
+    if code is None or not where.any():
+        return without_values(column, where)
+    if not pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_bool_dtype(column.dtype):
+        return column.astype("object").mask(pd.Series(where, column.index), code)
+    try:
+        number = float(code)
+    except ValueError:
+        raise DataError(
+            f"column {column.name!r} has numbers, and no place for the code {code!r}: give one"
+        ) from None
+    whole = pd.api.types.is_integer_dtype(column.dtype) and number.is_integer()
+    return column.mask(pd.Series(where, column.index), int(number) if whole else number)
 
 
 def _compared(

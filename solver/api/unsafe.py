@@ -88,7 +88,7 @@ def unsafe(
     for method in methods:
         if method.chance:
             raise UsageError(f"recode: {method.name!r} leaves something to chance; try recodings only")
-    found = KeyVariables.read(data, keys, schema, (weight,))
+    found = KeyVariables.read(data, keys, schema, (weight,), meaning)
     table = found.table(weight)
     trial = _Trial(table, asked.tables(found.names), meaning)
     recoded = found.known
@@ -180,7 +180,7 @@ def _by_level(trial: _Trial, found: KeyVariables, hierarchies: Sequence[Hierarch
     """Every level of every hierarchy by itself."""
     if not hierarchies:
         return
-    columns = HierarchyLevels.of(found.known, found.names, hierarchies, found.source.name)
+    columns = HierarchyLevels.of(found.known, found.names, hierarchies, found.source.name, found.plain)
     for at, (name, hierarchy) in enumerate(zip(found.names, columns.hierarchies, strict=True)):
         if hierarchy is None:
             continue
@@ -190,6 +190,10 @@ def _by_level(trial: _Trial, found: KeyVariables, hierarchies: Sequence[Hierarch
             table = KeyTable(trial.table.names, codes, trial.table.weights)
             leaves = Counter(hierarchy.levels[level])
             there = column[codes[:, at] != MISSING].astype(str)
-            lost = (there.map(leaves).astype(float) - 1).mean() / max(leaves.total() - 1, 1) if level else 0.0
+            lost = (
+                (there.map(dict(leaves)).fillna(1.0) - 1.0).mean() / max(leaves.total() - 1, 1)
+                if level
+                else 0.0
+            )
             minimal, records = trial.totals(table)
             yield LevelCount(name, level, int(column.nunique()), float(np.nan_to_num(lost)), minimal, records)

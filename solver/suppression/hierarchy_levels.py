@@ -33,9 +33,16 @@ class HierarchyLevels:
 
     @classmethod
     def of(
-        cls, known: pd.DataFrame, names: Sequence[str], hierarchies: Sequence[Hierarchy], source: str
+        cls,
+        known: pd.DataFrame,
+        names: Sequence[str],
+        hierarchies: Sequence[Hierarchy],
+        source: str,
+        plain: pd.DataFrame | None = None,
     ) -> HierarchyLevels:
         """Recode the key variables that have a hierarchy; the others have one level.
+
+        `plain` is the table without declared missing codes, which stay what they are at every level.
 
         Raises
         ------
@@ -60,7 +67,9 @@ class HierarchyLevels:
             levels = [known[name]]
             for level in range(1, len(found[name].levels) if name in found else 1):
                 method = GlobalRecoding(hierarchy=(found[name],), level=level)
-                levels.append(method.apply(known[[name]], source=source)[name])
+                recoded = method.apply((known if plain is None else plain)[[name]], source=source)[name]
+                coded = recoded.isna() & known[name].notna()
+                levels.append(recoded.astype("object").mask(coded, known[name]) if coded.any() else recoded)
             columns.append(tuple(levels))
         return cls(tuple(columns), tuple(found.get(name) for name in names))
 
@@ -80,7 +89,8 @@ class HierarchyLevels:
                 labels = column.iloc[first].astype(str)
                 group.append(pd.factorize(labels)[0].astype(np.int32))
                 leaves = Counter(hierarchy.levels[level])
-                lost = (labels.map(leaves).to_numpy(dtype=np.float64) - 1) / max(leaves.total() - 1, 1)
+                many = labels.map(dict(leaves)).fillna(1.0).to_numpy(np.float64)  # codes lose nothing
+                lost = (many - 1) / max(leaves.total() - 1, 1)
                 loss.append(np.rint(lost * float(cost[at])).astype(np.int64))
             groups.append(np.array(group))
             losses.append(np.array(loss))

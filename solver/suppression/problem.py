@@ -166,7 +166,7 @@ def check_kind(
     if asked.k is None:
         raise UsageError(f"{about} is to have k records alike: say k, not levels or tables")
     meanings = (OWN_CATEGORY, MATCHES_ANYTHING) if kind == RECOUNT else (OWN_CATEGORY,)
-    if str(meaning) not in meanings:
+    if str(meaning) not in meanings and meaning.code is None:
         raise UsageError(f"{about} counts a missing value as {' or '.join(meanings)}, not as {meaning}")
     for what, column in (("households", household), ("weights", weight)):
         if column is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -28,7 +29,8 @@ class KeyFile:
     names : tuple of str
         The key variables, a of them.
     codes : int64 array (n, a)
-        Equal codes for equal values; numbers count as their values, a missing value is `MISSING`.
+        Equal codes for equal values; numbers count as their values, a gap is `MISSING`. Codes that are
+        declared missing are values, as readers of the file see them.
     """
 
     names: tuple[str, ...]
@@ -72,12 +74,12 @@ def key_notes(task: RiskTask) -> tuple[str, ...]:
 
 def masked_keys(task: RiskTask) -> KeyFile:
     """The key variables as they are released, of all masked records."""
-    return _key_file(task.files.masked, key_names(task))
+    return _key_file(task.files.masked, key_names(task), task.files.coded[1])
 
 
 def original_keys(task: RiskTask) -> KeyFile:
     """The same variables of all original records."""
-    return _key_file(task.files.original, key_names(task))
+    return _key_file(task.files.original, key_names(task), task.files.coded[0])
 
 
 def masked_weights(task: RiskTask) -> tuple[FloatArray | None, tuple[str, ...]]:
@@ -149,8 +151,8 @@ class PerRecord(MeasureResult):
         return value
 
 
-def _key_file(frame: pd.DataFrame, names: tuple[str, ...]) -> KeyFile:
+def _key_file(frame: pd.DataFrame, names: tuple[str, ...], coded: Mapping[str, pd.Series]) -> KeyFile:
     codes = np.empty((len(frame), len(names)), dtype=np.int64, order="F")
     for at, name in enumerate(names):
-        codes[:, at] = column_codes(frame[name])
+        codes[:, at] = column_codes(coded.get(name, frame[name]))
     return KeyFile(names, codes)

@@ -138,15 +138,16 @@ def test_k_minus_one_empty_records_are_enough_in_the_output_only() -> None:
     assert greedy_suppression(codes, 3, importance, mutual=False).all()
 
 
-def test_missing_values_and_declared_codes_fit_any_and_stay() -> None:
-    frame = pd.DataFrame({"age": [30, 30, 99, 45], "sex": ["m", "m", "m", None]})
+def test_gaps_fit_any_and_declared_codes_are_values_that_readers_see() -> None:
+    frame = pd.DataFrame({"age": [30.0, 30.0, None, 45.0], "sex": ["m", "m", "m", None]})
     schema = Schema((Attribute("age", role=Role.KEY, scale=Scale.NUMERIC, missing=("99",)), Attribute("sex")))
     method = LocalSuppression(k=2, attributes=("age", "sex"), schema=schema)
     # The record of 45 agrees with the one whose age is not known: both have two.
     pd.testing.assert_frame_equal(method.apply(frame), frame)
     masked = LocalSuppression(k=3, attributes=("age", "sex"), schema=schema).apply(frame)
-    assert masked["age"].tolist()[:3] == [30, 30, 99]
-    assert masked["age"].isna().tolist() == [False, False, False, True]
+    assert masked["age"].isna().tolist() == [False, False, True, True]
+    coded = method.apply(frame.fillna({"age": 99.0}))
+    assert coded["age"].isna().tolist() == [False, False, True, True]
 
 
 def test_all_key_variables_of_the_schema_are_masked_and_nothing_else() -> None:
