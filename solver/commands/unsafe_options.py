@@ -46,8 +46,8 @@ def add_unsafe(group: argparse._ArgumentGroup) -> None:
         "--missing",
         metavar="MEANING",
         help="of missing values: own-category (default with --k), matches-anything, alpha=A in between, or "
-        "safe (default otherwise): no combination with one is unsafe; or code=C, which is written for what is "
-        "taken out",
+        "safe (default otherwise): no combination with one is unsafe; or code=C, which is written for what "
+        "is taken out",
     )
     group.add_argument("--weight", metavar="COLUMN", help="sampling weights: count in the population")
     group.add_argument(
