@@ -137,8 +137,8 @@ def masked_in_order(
     counted = counted_as_written(steps)
     for position, step in enumerate(steps):
         own = seed_of_step(seed, position)
-        for name in () if written is None else step.attributes:
-            if counted.get(name) == position:
+        for name in step.attributes:
+            if written is not None and counted.get(name) == position:
                 coded = (frame[name].isna() & written[name].notna()).to_numpy(dtype=bool)
                 masked = with_columns(masked, {name: with_codes(masked[name], written[name], coded)})
         masked = (
