@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import secrets
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -133,6 +133,37 @@ def option(
 ) -> dict[str, Option]:
     """Make the `metadata` of a dataclass field that is a parameter of a masking method."""
     return {"option": Option(help, parse, metavar, repeated, flag)}
+
+
+def options_of(kind: type[Any]) -> dict[str, Option]:
+    """The options of a dataclass, such as a masking method or a linker, by the names of its fields."""
+    return {item.name: item.metadata["option"] for item in fields(kind) if "option" in item.metadata}
+
+
+def shared_options(kinds: Mapping[str, type[Any]]) -> dict[str, Option]:
+    """The options of several dataclasses by name, for a command line that offers each of them once.
+
+    One that several have says what it means to each, has all forms of its value, and can be given several
+    times where one of them takes several. How text is read is for each to say (`options_of`).
+    """
+    found: dict[str, list[tuple[str, Option]]] = {}
+    for name, kind in kinds.items():
+        for key, each in options_of(kind).items():
+            found.setdefault(key, []).append((name, each))
+    return {key: _shared(several, len(several) == len(kinds)) for key, several in found.items()}
+
+
+def _shared(several: Sequence[tuple[str, Option]], everywhere: bool) -> Option:
+    meanings: dict[str, list[str]] = {}
+    for name, each in several:
+        meanings.setdefault(each.help, []).append(name)
+    said = "; ".join(f"{', '.join(names)}: {meaning}" for meaning, names in meanings.items())
+    return replace(
+        several[0][1],
+        help=next(iter(meanings)) if everywhere and len(meanings) == 1 else said,
+        metavar="|".join({each.parse: each.metavar for _, each in reversed(several)}.values()),
+        repeated=any(each.repeated for _, each in several),
+    )
 
 
 def parse_whole(text: str) -> int:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.base import MaskingMethod, Option
+from linkrisk.datasets.masking.base import MaskingMethod, Option, options_of, shared_options
 from linkrisk.datasets.masking.end_coding import BottomCoding, TopCoding
 from linkrisk.datasets.masking.global_recoding import GlobalRecoding
 from linkrisk.datasets.masking.local_suppression import LocalSuppression
@@ -95,22 +95,14 @@ def make_method(name: str, parameters: Mapping[str, Any]) -> MaskingMethod:
 
 def all_options() -> dict[str, Option]:
     """Return the parameters of all methods by name; the help of a shared one says what it means to each."""
-    meanings: dict[str, dict[str, list[str]]] = {}
-    options: dict[str, Option] = {}
-    for entry in METHODS.values():
-        for parameter, field in entry.parameters.items():
-            option: Option = field.metadata["option"]
-            options.setdefault(parameter, option)
-            meanings.setdefault(parameter, {}).setdefault(option.help, []).append(entry.name)
-    return {
-        parameter: replace(option, help=_joined(meanings[parameter])) for parameter, option in options.items()
-    }
+    return shared_options({name: entry.kind for name, entry in METHODS.items()})
 
 
-def _joined(meanings: Mapping[str, list[str]]) -> str:
-    if all(set(methods) == set(METHODS) for methods in meanings.values()):
-        return next(iter(meanings))
-    return "; ".join(f"{', '.join(methods)}: {meaning}" for meaning, methods in meanings.items())
+def own_options(texts: Sequence[str]) -> dict[str, Option]:
+    """The parameters of a method that is given by its name alone; where there are several, what all share."""
+    if len(texts) == 1 and texts[0] in METHODS:
+        return options_of(METHODS[texts[0]].kind)
+    return {"schema": all_options()["schema"]}
 
 
 def _listed(names: Mapping[str, Any]) -> str:

@@ -17,11 +17,12 @@ from linkrisk.datasets.microdata.numeric import suggestion
 from linkrisk.datasets.microdata.schema import Schema
 
 
-def masking_method(text: str) -> MaskingMethod:
+def masking_method(text: str, schema: Schema | None = None) -> MaskingMethod:
     """Read "METHOD parameter=value ...", such as "top-coding categories=3 attributes=age,size".
 
     Parameters are those of the command `mask`; one without a value is written alone. A value with blanks or
-    quotes stands in single quotes: ``attributes='"income, gross",home town'``.
+    quotes stands in single quotes: ``attributes='"income, gross",home town'``. A method without a schema of
+    its own has the one that is given.
 
     Raises
     ------
@@ -41,6 +42,8 @@ def masking_method(text: str) -> MaskingMethod:
     for setting in settings:
         key, mark, value = setting.partition("=")
         _read(name, parameters, key, value if mark else None)
+    if schema is not None:
+        parameters.setdefault("schema", schema)
     try:
         return make_method(name, parameters)
     except DataError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -32,10 +32,11 @@ from linkrisk.datasets.microdata.recoding_files import codes_become
 from linkrisk.datasets.microdata.roles import NAMES_RECORDS, Role
 from linkrisk.datasets.microdata.schema import Attribute, Schema
 from linkrisk.datasets.microdata.writing import together, write_all
-from linkrisk.solver.api.choices import TableLike
+from linkrisk.solver.api.choices import SchemaLike, TableLike
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.masking_source import Source, check_targets, read_source
 from linkrisk.solver.compiling.ahead import MASKING, compile_once
+from linkrisk.solver.inputs.problem import schema_of
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.run.results import dump_json
@@ -198,6 +199,7 @@ def mask(
     method: str | MaskingMethod | Sequence[str | MaskingMethod],
     *,
     parameters: Mapping[str, Any] | None = None,
+    schema: SchemaLike | None = None,
     id_column: str | None = None,
     weight: str | None = None,
     strata: Sequence[str] = (),
@@ -219,6 +221,8 @@ def mask(
         such as ``AdditiveNoise(percent=5)``. Several are applied in order.
     parameters : mapping, optional
         Parameters of the method, where it is given by its name alone.
+    schema : path, mapping or Schema, optional
+        What the columns are, for all methods without a schema of their own.
     id_column, weight : str, optional
         Columns of record ids and of sampling weights, which are never masked.
     strata : sequence of str
@@ -251,7 +255,8 @@ def mask(
     >>> from linkrisk import mask
     >>> mask("original.csv", "noise", parameters={"percent": 5.0}).write("masked.csv")  # doctest: +SKIP
     """
-    methods = methods_of(method, parameters or {})
+    declared = {} if schema is None else {"schema": schema_of(schema)}
+    methods = methods_of(method, {**declared, **(parameters or {})})
     source = read_source(data, methods, id_column)
     return mask_source(
         source,
@@ -327,20 +332,31 @@ def _known(frame: pd.DataFrame, declared: Schema | None) -> Schema:
 def methods_of(
     method: str | MaskingMethod | Sequence[str | MaskingMethod], parameters: Mapping[str, Any]
 ) -> list[MaskingMethod]:
-    """The methods; parameters are those of one that is given by its name alone."""
+    """The methods; parameters are those of one that is given by its name alone, but a schema is of all."""
     given = [method] if isinstance(method, str | MaskingMethod) else list(method)
     if not given:
         raise UsageError("no masking method is given; give at least one")
     first = given[0]
     if len(given) == 1 and isinstance(first, str) and len(first.split()) == 1:
         return [make_method(first, parameters)]
-    if parameters:
-        name, text = next(iter(parameters)), first.split()[:1] if isinstance(first, str) else [first.name]
+    schema = parameters.get("schema")
+    others = [name for name in parameters if name != "schema"]
+    if others:
+        name, text = others[0], first.split()[:1] if isinstance(first, str) else [first.name]
         raise UsageError(
             f"--{name} does not say which method it is for; write it into the method, as --method "
             f"'{' '.join(text)} {name}=...'"
         )
-    return [masking_method(item) if isinstance(item, str) else item for item in given]
+    return [
+        masking_method(item, schema) if isinstance(item, str) else _with_schema(item, schema)
+        for item in given
+    ]
+
+
+def _with_schema(method: MaskingMethod, schema: Schema | None) -> MaskingMethod:
+    """A method that knows the columns, unless it has a schema of its own."""
+    known: Any = method
+    return method if schema is None or method.schema is not None else replace(known, schema=schema)
 
 
 def _columns(

@@ -25,7 +25,7 @@ from linkrisk.solver.api.mask import methods_of
 from linkrisk.solver.api.masking_source import read_source
 from linkrisk.solver.api.risk import asked_measures
 from linkrisk.solver.api.sweep_course import Course
-from linkrisk.solver.api.sweep_run import SweepJob, SweepTask, with_schema
+from linkrisk.solver.api.sweep_run import SweepJob, SweepTask
 from linkrisk.solver.inputs.problem import ProblemOptions, check_problem_options, schema_of
 from linkrisk.solver.measures.registry import MEASURES as MEASURES_BY_NAME
 from linkrisk.solver.risk_utility.maskings import Masking, maskings_of
@@ -205,8 +205,9 @@ def _tasks(
             found.setdefault(masking.text, masking)
     if not found:
         raise UsageError("there is no masking to sweep; give --method, such as 'microaggregation k=2..20'")
+    declared = {} if schema is None else {"schema": schema}
     return [
-        SweepTask(at, masking, with_schema(methods_of(masking.methods, {}), schema), masking.seed(seed))
+        SweepTask(at, masking, tuple(methods_of(masking.methods, declared)), masking.seed(seed))
         for at, masking in enumerate(found.values())
     ]
 

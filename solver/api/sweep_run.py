@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -11,7 +10,6 @@ from linkrisk.datasets.masking.base import MaskingMethod
 from linkrisk.datasets.masking.recoding import CategoricalMethod
 from linkrisk.datasets.microdata.carried import carried
 from linkrisk.datasets.microdata.formats.base import StoredFile
-from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.tables import Table
 from linkrisk.solver.api.fit import fit_request
 from linkrisk.solver.api.mask import mask_source
@@ -104,15 +102,6 @@ class SweepTask:
     def ended(self, status: Status, reason: str) -> SweepRun:
         """A run without any numbers."""
         return SweepRun(self.masking.text, self.masking.name, self.seed, status, " ".join(reason.split()))
-
-
-def with_schema(methods: Sequence[MaskingMethod], schema: Schema | None) -> tuple[MaskingMethod, ...]:
-    """Methods that know the columns as the sweep does, but for those that have a schema of their own."""
-    changed: list[Any] = [
-        method if schema is None or method.schema is not None else replace(method, schema=schema)  # type: ignore[type-var]
-        for method in methods
-    ]
-    return tuple(changed)
 
 
 def run_masking(job: SweepJob, task: SweepTask, clock: Clock) -> SweepRun | None:

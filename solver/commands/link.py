@@ -124,11 +124,14 @@ def run(arguments: argparse.Namespace) -> int:
     from linkrisk.solver.commands.count_summaries import finish_link
     from linkrisk.solver.commands.progress import progress_line, reporter
     from linkrisk.solver.commands.targets import check_targets
-    from linkrisk.solver.linkage.registry import all_settings
+    from linkrisk.solver.linkage.registry import all_settings, own_settings
 
     check_targets(arguments, "json", "table", "links", "clerical")
     _check_truth(arguments)
-    settings, options = given_settings(arguments, all_settings()), given_options(arguments)
+    settings, options = (
+        given_settings(arguments, all_settings(), own_settings(arguments.method)),
+        given_options(arguments),
+    )
     for option in ("links", "clerical"):
         if getattr(arguments, option) is not None and "passes" not in settings:
             raise UsageError(f"--{option} lists pairs of passes: give --pass too, or leave it out")

@@ -85,7 +85,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Mask a table, write it and print what was done."""
-    from linkrisk.datasets.masking.registry import all_options
+    from linkrisk.datasets.masking.registry import all_options, own_options
     from linkrisk.datasets.microdata.formats.registry import with_suffix_of
     from linkrisk.datasets.microdata.writing import write_all
     from linkrisk.solver.api.mask import mask_source, methods_of
@@ -99,7 +99,8 @@ def run(arguments: argparse.Namespace) -> int:
     check_targets(arguments.input, arguments.output, arguments.record)
     targets.check_targets(arguments, "output", "record")
     check_protocol(arguments)
-    methods = methods_of(arguments.method, given_settings(arguments, all_options()))
+    parameters = given_settings(arguments, all_options(), own_options(arguments.method))
+    methods = methods_of(arguments.method, parameters)
     source = read_source(arguments.input, methods, arguments.id)
     # What cannot be kept is said before any work is done.
     for note in (*source.stored.remarks, *source.losses(arguments.output)):
@@ -149,10 +150,10 @@ def _step(arguments: argparse.Namespace, result: MaskingResult) -> dict[str, Any
     methods = list(arguments.method)
     settings = offered().masking_settings
     given = [(name, getattr(arguments, name)) for name in settings if getattr(arguments, name) is not None]
-    for name, value in given:  # there is one method, given by its name alone
+    for name, value in given:  # there is one method, given by its name alone, or it is a schema for all
         values = value if isinstance(value, list) else [value]
         words = [name if one is True else f"{name}={one}" for one in values]
-        methods[0] = f"{methods[0]} {shlex.join(words)}"
+        methods = [text if _says(text, name) else f"{text} {shlex.join(words)}" for text in methods]
     seed = {} if result.seed is None else {"seed": str(result.seed)}
     columns = {
         "id_column": arguments.id,
@@ -164,6 +165,11 @@ def _step(arguments: argparse.Namespace, result: MaskingResult) -> dict[str, Any
     }
     named = {key: name for key, name in columns.items() if name is not None}
     return {"command": "mask", "method": methods, **named, **seed}
+
+
+def _says(method: str, name: str) -> bool:
+    """Whether a method as text has a parameter."""
+    return any(word.partition("=")[0] == name for word in shlex.split(method)[1:])
 
 
 def _summary(arguments: argparse.Namespace, result: MaskingResult) -> str:

@@ -27,20 +27,43 @@ def add_settings(group: argparse._ActionsContainer, settings: Mapping[str, Setti
             )
 
 
-def given_settings(arguments: argparse.Namespace, options: Mapping[str, Option]) -> dict[str, Any]:
-    """Those that the user has given, read in the same way for all methods; UsageError on bad text."""
-    given: dict[str, Any] = {}
-    for name, option in options.items():
-        value = getattr(arguments, name)
-        if value is None:
-            continue
-        if option.parse is None:
-            given[name] = True
-        elif option.repeated:
-            given[name] = tuple(parsed(option.flag or name, text, option.parse) for text in value)
-        else:
-            given[name] = parsed(option.flag or name, value, option.parse)
-    return given
+def given_settings(
+    arguments: argparse.Namespace, options: Mapping[str, Option], own: Mapping[str, Option]
+) -> dict[str, Any]:
+    """Those that the user has given, each read as the method that is asked for reads it.
+
+    Parameters
+    ----------
+    arguments : Namespace
+    options : mapping of str to Option
+        Of all methods.
+    own : mapping of str to Option
+        Of the method. What it does not have stays text: the method is the one to refuse it.
+
+    Raises
+    ------
+    UsageError
+        On bad text, or where one is given twice that the method takes once.
+    """
+    values = {name: getattr(arguments, name) for name in options}
+    return {
+        name: _read(own[name].flag or name, value, own[name]) if name in own else value
+        for name, value in values.items()
+        if value is not None
+    }
+
+
+def _read(name: str, value: Any, option: Option) -> Any:
+    """The value of an option, of which there are several where any method takes several."""
+    if option.parse is None:
+        return True
+    texts = value if isinstance(value, list) else [value]
+    read = tuple(parsed(name, text, option.parse) for text in texts)
+    if option.repeated:
+        return read
+    if len(read) > 1:
+        raise UsageError(f"--{name.replace('_', '-')} is given twice; give it once")
+    return read[0]
 
 
 def parsed(name: str, text: str, parse: Callable[[str], Any]) -> Any:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
 from types import MappingProxyType
 
-from linkrisk.datasets.masking.base import Option
+from linkrisk.datasets.masking.base import Option, options_of, shared_options
 from linkrisk.solver.linkage.bayesian.linker import Bayesian
 from linkrisk.solver.linkage.distance_based import DistanceBased
 from linkrisk.solver.linkage.linker import Linker
@@ -35,16 +34,9 @@ LINKERS: Mapping[str, type[Linker]] = MappingProxyType(
 
 def all_settings() -> dict[str, Option]:
     """Every setting that users can give; the help of a shared one says what it means to each linker."""
-    meanings: dict[str, dict[str, list[str]]] = {}
-    options: dict[str, Option] = {}
-    for method, linker in LINKERS.items():
-        for item in fields(linker):  # type: ignore[arg-type]
-            if "option" in item.metadata:
-                option: Option = item.metadata["option"]
-                options.setdefault(item.name, option)
-                meanings.setdefault(item.name, {}).setdefault(option.help, []).append(method)
-    return {name: replace(option, help=_joined(meanings[name])) for name, option in options.items()}
+    return shared_options(LINKERS)
 
 
-def _joined(meanings: Mapping[str, list[str]]) -> str:
-    return "; ".join(f"{', '.join(methods)}: {meaning}" for meaning, methods in meanings.items())
+def own_settings(method: str) -> dict[str, Option]:
+    """The settings of a linker; none where there is no such linker."""
+    return options_of(LINKERS[method]) if method in LINKERS else {}
