@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from linkrisk.datasets.microdata.cells import cell_codes
 from linkrisk.datasets.microdata.names import shown_names
@@ -23,6 +24,8 @@ NEARLY = 0.95
 
 BY_CHANCE = 10.0
 """An identifier is left in where so many times more records have their own than by chance, or all have."""
+
+_DATE = r"\s*\d{1,4}([-/.])\d{1,2}\1\d{1,4}(?:[T ].*)?"
 
 _UNKNOWN_OUTSIDE = (Role.CONFIDENTIAL, Role.WEIGHT)
 """Roles of columns of which a schema says that no intruder knows them."""
@@ -156,9 +159,15 @@ def _role(name: str, table: Table, schema: Schema | None, id_column: str | None)
     if declared not in (None, Role.IGNORED):
         return declared
     found = recognition(name, table.frame[name], table.columns) or household(name, table.frame[name])
-    if found is not None:
+    if found is not None and not (found.role is Role.IDENTIFIER and _are_dates(table.frame[name])):
         return found.role
     return Role.RECORD_ID if name == id_column else declared
+
+
+def _are_dates(column: pd.Series) -> bool:
+    """Whether a column holds dates as text: they may be different for all records, and are no names."""
+    known = column.dropna().astype("str")
+    return bool(known.str.fullmatch(_DATE).all())
 
 
 def _as_it_was(same: BoolArray, mine: npt.NDArray[np.intp]) -> bool:

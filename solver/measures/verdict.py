@@ -24,6 +24,9 @@ WORST_CASE, WITHOUT_LOTS, NO_BOUND, RELEASES = "worst_case", "without_lots", "no
 NOT_SEARCHED, ATTACK = "not_searched", "attack_"
 """Keys of findings about what an intruder links; those of attacks begin with the last."""
 
+IDENTIFIERS, UNCHANGED, NUMBERS = "identifiers_left_in", "unchanged_not_compared", "numbers_left_in"
+"""Keys of findings about columns that are not compared and have the values of the original."""
+
 _MANY = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
 
 
@@ -98,7 +101,7 @@ class Verdict:
     sentence : str
         The most important for a reader, without a capital and a full stop.
     findings : tuple of VerdictFinding
-        What it is the worst of, the most severe first.
+        What it is the worst of, the most severe first; before all others that the release names its records.
     weighted : bool
         Whether shares are of sampling weights.
     """
@@ -125,7 +128,10 @@ def verdict(findings: Iterable[VerdictFinding], tolerated: float, *, weighted: b
         Whether shares are of sampling weights.
     """
     order = list(Severity)
-    sorted_ones = sorted(findings, key=lambda one: (order.index(one.severity), -(one.low or 0.0)))
+    sorted_ones = sorted(
+        findings,
+        key=lambda one: (order.index(one.severity), one.key != IDENTIFIERS, -(one.low or 0.0)),
+    )
     low = max((one.low for one in sorted_ones if one.low is not None), default=0.0)
     high = max((one.high for one in sorted_ones if one.high is not None), default=1.0)
     if any(_endless(one) for one in sorted_ones):

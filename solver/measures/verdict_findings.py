@@ -7,12 +7,14 @@ its key.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
+from linkrisk.datasets.microdata.names import shown_name, shown_names
 from linkrisk.formulations.linkage.aggregators import words_of
 from linkrisk.formulations.linkage.pair import Ties
 from linkrisk.solver.measures.base import MeasureResult
@@ -20,9 +22,12 @@ from linkrisk.solver.measures.releases import ReleasesRisk
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.measures.verdict import (
     ATTACK,
+    IDENTIFIERS,
     NO_BOUND,
     NOT_SEARCHED,
+    NUMBERS,
     RELEASES,
+    UNCHANGED,
     WITHOUT_LOTS,
     WORST_CASE,
     Severity,
@@ -196,6 +201,52 @@ def releases(known: Known) -> Iterator[VerdictFinding]:
         yield known.graded(RELEASES, several, ends, found.confidence)
 
 
+# ---- columns that are not compared
+
+
+def left_in(known: Known) -> Iterator[VerdictFinding]:
+    """Direct identifiers, and other columns with the values of the original that no distance goes by."""
+    left = known.task.files.left_in
+    if left.identifiers:
+        names = tuple(one.column for one in left.identifiers)
+        many = max(one.records for one in left.identifiers)
+        yield VerdictFinding(
+            IDENTIFIERS,
+            Severity.RED,
+            f"the release names {_of(many, left.records)}: it has the {_columns(names)} of the original, "
+            f"which `mask --drop {shlex.quote(shown_names(names, ','))}` leaves out",
+            names,
+        )
+    if left.unchanged:
+        names = tuple(one.column for one in left.unchanged)
+        alone = ", ".join(f"{one.records:,} by {shown_name(one.column)}" for one in left.unchanged)
+        each = f" ({alone})" if len(names) > 1 else ""
+        were = "was released as it is and is" if len(names) == 1 else "were released as they are and are"
+        yield VerdictFinding(
+            UNCHANGED,
+            Severity.AGAINST_GREEN,
+            f"the {_columns(names)} {were} not compared: whoever knows {'it' if len(names) == 1 else 'them'} "
+            f"finds {_of(left.unique, left.records)}{each}",
+            names,
+        )
+    if left.numbers:
+        yield VerdictFinding(
+            NUMBERS,
+            Severity.INFORMATION,
+            f"the release has the {_columns(left.numbers)} of the original, which number its records: "
+            "`mask --shuffle --renumber` makes new ones",
+            left.numbers,
+        )
+
+
+def _columns(names: Sequence[str]) -> str:
+    return f"{'column' if len(names) == 1 else 'columns'} {shown_names(names)}"
+
+
+def _of(many: int, records: int) -> str:
+    return f"{many:,} of {records:,} records"
+
+
 def _said(finding: VerdictFinding) -> VerdictFinding:
     """The same with its sentence."""
     return replace(finding, sentence=sentence_by_key(vars(finding)) or "")
@@ -207,5 +258,6 @@ SOURCES: tuple[Callable[[Known], Iterator[VerdictFinding]], ...] = (
     releases,
     baselines,
     counted_attacks,
+    left_in,
 )
 """One line for each kind of finding."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from linkrisk.solver.charts.reading import run_ends
-from linkrisk.solver.measures.verdict import TOLERATED, Answer, answer_of
+from linkrisk.solver.measures.verdict import IDENTIFIERS, TOLERATED, UNCHANGED, Answer, answer_of
 from linkrisk.solver.report.content.results import Json, Results
 from linkrisk.solver.report.content.verdict import FAR_BELOW, best_held_out
 from linkrisk.solver.report.content.wording import family_words, joined, of_all
@@ -26,9 +26,25 @@ class Without(NamedTuple):
 
 def next_steps(results: Results) -> tuple[str, ...]:
     """What the numbers advise, the most important first."""
-    steps = list(_of_worst_case(results)) if results.interval is not None else []
+    steps = list(_of_columns(results))
+    steps += list(_of_worst_case(results)) if results.interval is not None else []
     steps += _of_sweep(results)
     return tuple(steps) or ("The numbers give no reason to do anything.",)
+
+
+def _of_columns(results: Results) -> Iterator[str]:
+    """What to do about columns that are not compared."""
+    found = {one["key"]: joined(one["about"]) for one in (results.verdict or {}).get("findings", ())}
+    if names := found.get(IDENTIFIERS):
+        yield (
+            f"Leave {names} out before anything else: `mask --drop` does, by itself where a schema gives "
+            "them the role identifier."
+        )
+    if names := found.get(UNCHANGED):
+        yield (
+            f"Say what intruders know of {names}: compare what they may know, with --attributes or as key "
+            "variables of a schema, mask it or leave it out; what they cannot know has the role confidential."
+        )
 
 
 def _of_worst_case(results: Results) -> Iterator[str]:

@@ -9,11 +9,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS, words_of
-from linkrisk.solver.measures.verdict import ATTACK, Severity, sentence_by_key
+from linkrisk.solver.measures.verdict import ATTACK, IDENTIFIERS, UNCHANGED, Severity, sentence_by_key
 
 Json = Mapping[str, Any]
 
-WORDS: dict[str, str] = {}
+WORDS: dict[str, str] = {
+    IDENTIFIERS: "the release has columns that name its records",
+    UNCHANGED: "columns that were released as they are are not compared",
+}
 """Sentences for keys of findings that are not about what an intruder links."""
 
 _OTHER = "something that is not shown here stands against the release"

@@ -1,0 +1,106 @@
+"""Releases whose attack is in no distance: names that were left in, columns released as they are."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from report_texts import said
+
+from linkrisk import risk
+from linkrisk.datasets.microdata.roles import Role
+from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
+from linkrisk.solver.measures.verdict import grounds_of
+from linkrisk.solver.report.content.build import document_of
+
+N = 40
+
+
+def released(columns: dict[str, list[Any]], roles: dict[str, Role]) -> dict[str, Any]:
+    """The JSON of `risk` on a file whose numbers say nothing any more, with some columns beside them."""
+    draw = np.random.default_rng(8)
+    names = ["turnover", "assets"]
+    original = pd.DataFrame(draw.normal(size=(N, 2)), columns=names).assign(**columns)
+    masked = original.assign(**{name: draw.normal(size=N) for name in names})
+    known = [Attribute(name, Role.KEY, Scale.NUMERIC) for name in names]
+    schema = Schema((*known, *(Attribute(name, role) for name, role in roles.items())))
+    made = risk(
+        original,
+        masked,
+        schema=schema,
+        row_by_row=True,
+        measures="worst-case",
+        aggregator="owa",
+        tolerated=0.5,
+        time_limit=None,
+    )
+    found: dict[str, Any] = json.loads(made.to_json())
+    return found
+
+
+FIRMS = [f"Firm {at:04d} Ltd" for at in range(N)]
+BIRTH = [f"19{40 + at % 25}-05-11" for at in range(N)]
+
+
+def attack(columns: dict[str, list[Any]]) -> float:
+    """Who knows these columns of everybody looks for the one record that has them."""
+    frame = pd.DataFrame(columns)
+    return float((~frame.duplicated(keep=False)).mean())
+
+
+@pytest.mark.parametrize("role", [Role.IDENTIFIER, Role.IGNORED])
+def test_names_are_the_first_sentence_and_red(role: Role) -> None:
+    content = released({"firm": FIRMS}, {"firm": role})
+    sentence = (
+        "the release names 40 of 40 records: it has the column firm of the original, which `mask --drop "
+        "firm` leaves out"
+    )
+    verdict = content["verdict"]
+    assert (verdict["answer"], verdict["sentence"]) == ("above", sentence)
+    assert verdict["findings"][0]["key"] == "identifiers_left_in"
+    head = document_of(content).to_dict()["headline"]
+    assert head["verdict"].lower().startswith(sentence.lower()[:40])
+    assert "Leave firm out before anything else" in said(content)
+
+
+def test_names_come_before_a_worst_case_that_is_red_as_well() -> None:
+    frame = {"firm": FIRMS, "site": [name[::-1] for name in FIRMS]}
+    verdict = released(frame, {"firm": Role.IDENTIFIER, "site": Role.IDENTIFIER})["verdict"]
+    assert "the columns firm, site of the original, which `mask --drop firm,site`" in verdict["sentence"]
+
+
+def test_dates_that_were_released_as_they_are_stand_against_green() -> None:
+    columns = {"birth": BIRTH, "sex": [at % 2 for at in range(N)]}
+    content = released(columns, {"birth": Role.IGNORED})
+    verdict = content["verdict"]
+    assert verdict["answer"] == "open"
+    (finding,) = (one for one in verdict["findings"] if one["key"] == "unchanged_not_compared")
+    assert finding["severity"] == "against-green"
+    counts = {name: round(attack({name: values}) * N) for name, values in columns.items()}
+    together = round(attack(columns) * N)
+    assert together > counts["birth"] > counts["sex"] == 0
+    assert finding["sentence"] == (
+        "the columns birth, sex were released as they are and are not compared: whoever knows them finds "
+        f"{together} of 40 records ({counts['birth']} by birth, 0 by sex)"
+    )
+    assert finding["sentence"] in verdict["sentence"] + " ".join(grounds_of(verdict))
+    assert "Say what intruders know of birth and sex" in said(content)
+
+
+@pytest.mark.parametrize("role", [Role.CONFIDENTIAL, Role.WEIGHT])
+def test_what_no_intruder_knows_leaves_a_verdict_green(role: Role) -> None:
+    verdict = released({"income": [1.5 + at for at in range(N)]}, {"income": role})["verdict"]
+    assert verdict["answer"] == "below"
+    assert {one["severity"] for one in verdict["findings"]} == {"information"}
+
+
+def test_readers_outside_learn_that_there_are_names_and_not_which() -> None:
+    from linkrisk.solver.report.document import Audience
+
+    content = released({"firm": FIRMS}, {"firm": Role.IDENTIFIER})
+    texts = said(content, audience=Audience.EXTERNAL).lower()
+    assert "the release has columns that name its records" in texts
+    assert "firm" not in texts.replace("confirm", "")
