@@ -9,12 +9,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.guessing import guessed_schema
 from linkrisk.datasets.microdata.missing import with_codes, without_codes
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.numeric import check_known, check_no_duplicates, numeric_matrix
 from linkrisk.datasets.microdata.scales import CATEGORICAL
-from linkrisk.datasets.microdata.schema import Attribute, Role, Scale, Schema
-from linkrisk.datasets.microdata.undeclared import Kind, kind_of
+from linkrisk.datasets.microdata.schema import Role, Scale, Schema
 
 TABLE = "the table"
 """What a table without a name is called in messages."""
@@ -73,20 +73,9 @@ def chosen_by_default(
 
 
 def known_columns(frame: pd.DataFrame, schema: Schema | None) -> dict[str, tuple[Role, Scale]]:
-    """Role and scale of every column of a table: what the schema says, else what the column itself tells.
-
-    Where the schema has key variables, no other column is one.
-    """
-    keys = schema is not None and bool(schema.select(role=Role.KEY))
-    known, found = known_values(frame, frame.columns, schema), {}
-    for each in Schema.from_frame(known).attributes:
-        declared = Attribute(each.name) if schema is None else schema.get(each.name)
-        own = Role.IGNORED if keys and each.role is Role.KEY else each.role
-        # Numbers among which a word stands by mistake are numbers: masking then says which word, and where.
-        text = pd.api.types.is_string_dtype(known[each.name].dtype)
-        scale = Scale.NUMERIC if text and kind_of(known[each.name]) is Kind.NUMBERS else each.scale
-        found[each.name] = (declared.role or own or Role.KEY, declared.scale or scale or Scale.NUMERIC)
-    return found
+    """Role and scale of every column of a table: what the schema says, else the guess of `describe`."""
+    found = guessed_schema(frame, schema=schema)
+    return {each.name: (each.role or Role.KEY, each.scale or Scale.NUMERIC) for each in found.attributes}
 
 
 def check_columns(frame: pd.DataFrame, source: str) -> None:

@@ -37,12 +37,18 @@ def grouping(hierarchy: Hierarchy, names: Sequence[str], level: int) -> Grouping
         if name not in becomes:
             raise DataError(
                 f"the hierarchy of {hierarchy.attribute!r} has no category {name!r}"
-                f"{suggestion(name, hierarchy.levels[0])}"
+                f"{suggestion(name, hierarchy.levels[0])}{_header_of(hierarchy)}"
             )
     after = tuple(dict.fromkeys(hierarchy.levels[level]))
     position = {name: at for at, name in enumerate(after)}
     target = np.array([position[becomes[name]] for name in names], dtype=np.intp)
     return Grouping(tuple(names), after, target)
+
+
+def _header_of(hierarchy: Hierarchy) -> str:
+    if not hierarchy.header:
+        return ""
+    return f"; the first line of its file was taken for a header: {hierarchy.header}"
 
 
 @dataclass(frozen=True, kw_only=True)

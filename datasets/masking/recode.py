@@ -1,23 +1,34 @@
-"""Recoding by a file of mu-ARGUS, or by cutting digits off codes."""
+"""Recoding by a file of mu-ARGUS, by breaks, or by cutting digits off codes."""
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.base import option, parse_whole
+from linkrisk.datasets.masking.base import option, parse_number, parse_whole
+from linkrisk.datasets.masking.choosing import TABLE, chosen_by_default
 from linkrisk.datasets.masking.recoding import CategoricalMethod, Grouping
 from linkrisk.datasets.microdata.categories import Categories
+from linkrisk.datasets.microdata.category_names import in_order, spelled
+from linkrisk.datasets.microdata.names import parse_names
 from linkrisk.datasets.microdata.recoding_files import RecodingFile
+
+
+def _parse_breaks(text: str) -> tuple[float, ...]:
+    return tuple(parse_number(part.strip()) for part in text.split(","))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recode(CategoricalMethod):
-    """Make one code of several, by files or by their first digits (Hundepool and Willenborg 1997).
+    """Make one code of several, by files, breaks or their first digits (Hundepool and Willenborg 1997).
 
     Attributes
     ----------
@@ -25,11 +36,17 @@ class Recode(CategoricalMethod):
         One for each attribute to mask.
     digits : int, optional
         Instead: how many characters are cut off at the end of every code, at least 1.
+    breaks : tuple of float
+        Instead, for numbers: ascending lower ends of groups, half-open intervals; a number becomes the
+        largest of them that is not above it.
+    labels : tuple of str
+        What the groups of `breaks` are called, in their order; by default "10 to under 20".
 
     Raises
     ------
     DataError
-        Unless exactly one of the two is given; if an attribute has two files, or none.
+        Unless exactly one of the three is given; if an attribute has two files, or none; if breaks do not
+        ascend, or labels are not as many.
     """
 
     name: ClassVar[str] = "recode"
@@ -48,9 +65,30 @@ class Recode(CategoricalMethod):
         metadata=option("number of characters to cut off the end of every code", parse_whole, metavar="N"),
     )
 
+    breaks: tuple[float, ...] = field(
+        default=(),
+        metadata=option(
+            "ascending lower ends of groups, separated by commas: a number becomes the largest that is not "
+            "above it",
+            _parse_breaks,
+            metavar="N,N",
+        ),
+    )
+    labels: tuple[str, ...] = field(
+        default=(),
+        metadata=option("what the groups of breaks are called, in their order", parse_names, metavar="A,B"),
+    )
+
     def __post_init__(self) -> None:
-        if (self.digits is None) == (not self.file):
-            raise DataError("give either --file or --digits: how to recode")
+        if [self.digits is not None, bool(self.file), bool(self.breaks)].count(True) != 1:
+            raise DataError("give one of --file, --digits and --breaks: how to recode")
+        if any(low >= high for low, high in pairwise(self.breaks)):
+            raise DataError("breaks must ascend, as in 0,10,20")
+        if self.labels and len(self.labels) != len(self.breaks):
+            raise DataError(
+                f"there are {len(self.labels)} labels for {len(self.breaks)} breaks; each break begins a "
+                "group: give one label for each"
+            )
         if self.digits is not None and self.digits < 1:
             raise DataError(f"digits is {self.digits}; it must be at least 1")
         if len(self._files) < len(self.file):
@@ -62,21 +100,53 @@ class Recode(CategoricalMethod):
     @property
     def action(self) -> str:
         """What is done, with the parameters."""
+        if self.breaks:
+            return f"recoding to groups from {', '.join(map(spelled, self.breaks))}"
         if self.digits is None:
             return "recoding by files"
         return f"cutting {self.digits} {'character' if self.digits == 1 else 'characters'} off codes"
 
     def recoding(self, attribute: str, categories: Categories) -> Grouping:
         """See `CategoricalMethod.recoding`."""
-        if self.digits is not None:
+        if self.breaks:
+            found = [self._group(attribute, code) for code in categories.names]
+        elif self.digits is not None:
             found = [self._cut(attribute, code) for code in categories.names]
         elif attribute in self._files:
             found = self._files[attribute].becomes(categories.names)
         else:
             raise DataError(f"{attribute!r} has no recoding file; give one with --file or leave it out")
-        after = tuple(dict.fromkeys(found))
+        after = in_order(set(found)) if self.breaks else tuple(dict.fromkeys(found))
         position = {code: at for at, code in enumerate(after)}
         return Grouping(categories.names, after, np.array([position[code] for code in found], dtype=np.intp))
+
+    def candidates(self, frame: pd.DataFrame, *, source: str = TABLE) -> tuple[str, ...]:
+        """Name every key variable that has categories, or every numeric one where there are breaks."""
+        return chosen_by_default(frame, source, self.schema, numeric=bool(self.breaks))
+
+    def new_labels(self, attribute: str) -> dict[str, str]:
+        """What the new codes of an attribute mean, where breaks or a list of codes say it."""
+        if self.breaks:
+            ends = [*(f"{spelled(low)} to under {spelled(high)}" for low, high in pairwise(self.breaks))]
+            named = self.labels or (*ends, f"{spelled(self.breaks[-1])} and more")
+            return dict(zip(map(spelled, self.breaks), named, strict=True))
+        return self._files[attribute].new_labels() if attribute in self._files else {}
+
+    def _group(self, attribute: str, code: str) -> str:
+        """The break that begins the group of a number."""
+        try:
+            number = float(code)
+        except ValueError:
+            number = math.nan
+        if math.isnan(number):
+            raise DataError(f"{attribute!r} has {code!r}, which is no number: breaks are for numbers")
+        at = bisect_right(self.breaks, number)
+        if at == 0:
+            raise DataError(
+                f"{attribute!r} has {code}, which is below the first break, {spelled(self.breaks[0])}: put a "
+                "lower one in front"
+            )
+        return spelled(self.breaks[at - 1])
 
     def _cut(self, attribute: str, code: str) -> str:
         assert self.digits is not None

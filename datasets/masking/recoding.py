@@ -169,6 +169,10 @@ class CategoricalMethod(ABC):
         """The same method with these attributes to mask."""
         return replace(self, attributes=attributes)
 
+    def new_labels(self, attribute: str) -> dict[str, str]:  # noqa: ARG002
+        """What the new codes of an attribute mean, as far as the method itself says it."""
+        return {}
+
     def describe(self, frame: pd.DataFrame) -> str:
         """Say in one line what `apply` does to this table."""
         return f"{self.action} of {shown_names(self.masked_attributes(frame))}"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,7 @@ from linkrisk.datasets.masking.weight_calibration import WeightCalibration
 from linkrisk.datasets.microdata.missing import with_codes
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.numeric import check_known
+from linkrisk.datasets.microdata.schema import Schema
 
 IntArray = npt.NDArray[np.int64]
 NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -48,6 +50,7 @@ def planned(
     kept: Mapping[str, str] = NOTHING,
     *,
     source: str = TABLE,
+    guessed: Callable[[Schema | None], Schema] | None = None,
 ) -> tuple[Step, ...]:
     """Say what each method masks.
 
@@ -64,6 +67,9 @@ def planned(
         Columns never to mask, and what they are called in messages ("id", "weight").
     source : str
         What to call the table in messages.
+    guessed : callable, optional
+        From what is declared of the columns to all that is known of them; it decides what a method masks that
+        chooses by itself. By default it is guessed from the table alone.
 
     Raises
     ------
@@ -76,7 +82,7 @@ def planned(
     for at, method in enumerate(methods):
         if method.named is None:
             others = {name for other in (*methods[:at], *methods[at + 1 :]) for name in other.named or ()}
-            method = _restricted(method, frame, kept, others, source)
+            method = _restricted(method, frame, kept, others, source, guessed)
             steps.append(Step(method, method.masked_attributes(frame, source=source), chosen=True))
             continue
         attributes = method.masked_attributes(frame, source=source)
@@ -88,9 +94,17 @@ def planned(
 
 
 def _restricted(
-    method: MaskingMethod, frame: pd.DataFrame, kept: Mapping[str, str], others: set[str], source: str
+    method: MaskingMethod,
+    frame: pd.DataFrame,
+    kept: Mapping[str, str],
+    others: set[str],
+    source: str,
+    guessed: Callable[[Schema | None], Schema] | None,
 ) -> MaskingMethod:
-    found = method.candidates(frame, source=source)
+    chooses: MaskingMethod = method
+    if guessed is not None:
+        chooses = replace(cast("Any", method), schema=guessed(method.schema))
+    found = chooses.candidates(frame, source=source)
     left = tuple(name for name in found if name not in kept and name not in others)
     if not left:
         raise DataError(

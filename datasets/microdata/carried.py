@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 import pandas as pd
 
@@ -16,7 +17,15 @@ from linkrisk.datasets.microdata.names import with_columns
 _NUMBERS = {Kind.LOGICAL, Kind.WHOLE, Kind.NUMBER}
 
 
-def carried(stored: StoredFile, frame: pd.DataFrame, masked: Collection[str]) -> StoredFile:
+_NOTHING: Mapping[str, Mapping[str, str]] = MappingProxyType({})
+
+
+def carried(
+    stored: StoredFile,
+    frame: pd.DataFrame,
+    masked: Collection[str],
+    labels: Mapping[str, Mapping[str, str]] = _NOTHING,
+) -> StoredFile:
     """The masked table with the notes of the original one.
 
     Parameters
@@ -27,6 +36,9 @@ def carried(stored: StoredFile, frame: pd.DataFrame, masked: Collection[str]) ->
         The masked table, with its columns.
     masked : collection of str
         Those that a method has changed.
+    labels : mapping of str to mapping of str to str
+        What the codes of recoded columns mean (`labels_of_recoded`): an old label is not that of a new code
+        that is spelled alike.
 
     Returns
     -------
@@ -49,6 +61,11 @@ def carried(stored: StoredFile, frame: pd.DataFrame, masked: Collection[str]) ->
         for name in frame.columns
         if name in stored.frame.columns
     }
+    for name, meanings in labels.items():
+        kept = {code: notes[name].value_labels[code] for code in _missing_labels(notes[name])}
+        occurring = _codes(frame[name])
+        new = {code: text for code, text in meanings.items() if code in occurring}
+        notes[name] = replace(notes[name], value_labels={**new, **kept})
     return replace(stored, frame=frame, columns=notes, dialect=stored.dialect.without_documents())
 
 
@@ -72,7 +89,7 @@ def occurring_only(frame: pd.DataFrame, masked: Collection[str]) -> pd.DataFrame
 
 def _notes(notes: ColumnNotes, before: pd.Series, after: pd.Series) -> ColumnNotes:
     labels = notes.value_labels
-    kept = {code: labels[code] for code in overlapping(labels, notes.missing)}
+    kept = {code: labels[code] for code in _missing_labels(notes)}
     if (codes := _codes(after)) <= _codes(before) | set(labels):
         occurring = {code: text for code, text in labels.items() if code in codes or code in kept}
         return replace(notes, value_labels=occurring)
@@ -84,6 +101,31 @@ def _notes(notes: ColumnNotes, before: pd.Series, after: pd.Series) -> ColumnNot
         item for item in notes.missing if not isinstance(item, MissingRange) and item in _codes(after)
     )
     return ColumnNotes(notes.label, _occurring(notes, after), missing, "nominal" if notes.measure else None)
+
+
+def _missing_labels(notes: ColumnNotes) -> list[str]:
+    """The codes with a label that are declared missing."""
+    return overlapping(notes.value_labels, notes.missing)
+
+
+def labels_of_recoded(
+    becomes: Mapping[str, str], labels: Mapping[str, str], said: Mapping[str, str]
+) -> dict[str, str]:
+    """What new codes mean: what is said of them, or else the labels of the codes that have become one.
+
+    Parameters
+    ----------
+    becomes : mapping of str to str
+        From old codes to new ones.
+    labels, said : mapping of str to str
+        Of old codes, and of new ones.
+    """
+    found: dict[str, str] = {}
+    for new in dict.fromkeys(becomes.values()):
+        joined = [labels[old] for old, other in becomes.items() if other == new and old in labels]
+        if new in said or joined:
+            found[new] = said.get(new) or ", ".join(dict.fromkeys(joined))
+    return found
 
 
 def _with_numbers(before: pd.Series, after: pd.Series) -> pd.Series:

@@ -103,7 +103,9 @@ def with_names(column: pd.Series, names: Sequence[str], codes: IndexArray) -> pd
     if pd.api.types.is_bool_dtype(column.dtype) and set(names) <= {"True", "False"}:
         cells = [name == "True" for name in names]
     elif pd.api.types.is_numeric_dtype(column.dtype) and are_numbers(names):
-        whole = pd.api.types.is_integer_dtype(column.dtype)
+        whole = pd.api.types.is_integer_dtype(column.dtype) or (
+            (codes >= 0).all() and all(name.lstrip("-").isdigit() for name in names)
+        )
         cells = [int(name) if whole and name.lstrip("-").isdigit() else float(name) for name in names]
     if (codes < 0).any():
         missing = np.nan if all(isinstance(cell, float) for cell in cells) else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import pandas as pd
@@ -11,10 +11,10 @@ import pandas as pd
 from linkrisk.datasets.microdata.category_names import are_numbers, in_order, spelled
 from linkrisk.datasets.microdata.formats.base import ColumnNotes
 from linkrisk.datasets.microdata.missing import overlapping, without_codes
-from linkrisk.datasets.microdata.roles import ROLE_WORDS, Recognition, Role, household, recognition, stratum
+from linkrisk.datasets.microdata.roles import COUNTER, ROLE_WORDS, Recognition, Role, recognised
 from linkrisk.datasets.microdata.scales import Scale
-from linkrisk.datasets.microdata.schema import Attribute
-from linkrisk.datasets.microdata.undeclared import Kind, has_few_values, kind_of
+from linkrisk.datasets.microdata.schema import Attribute, Schema
+from linkrisk.datasets.microdata.undeclared import Kind, has_few_values, kind_of, stated_scale
 
 FEW = 12
 """Whole numbers with at most so many different values may be codes, and a remark says so."""
@@ -33,17 +33,22 @@ class Guess:
         As it would be in a schema.
     why_role, why_scale : str
         The reasons for its role and its scale: the rest of a sentence that begins with the column's name.
+    idle : bool
+        Whether it is ignored only because its values do not differ, or cannot be compared as they are.
     """
 
     attribute: Attribute
     why_role: str
     why_scale: str
+    idle: bool = False
 
 
 def guesses(
-    frame: pd.DataFrame, notes: Mapping[str, ColumnNotes] = MappingProxyType({})
+    frame: pd.DataFrame,
+    notes: Mapping[str, ColumnNotes] = MappingProxyType({}),
+    names: Sequence[str] | None = None,
 ) -> tuple[Guess, ...]:
-    """Guess role and scale of every column.
+    """Guess role and scale of columns.
 
     Parameters
     ----------
@@ -51,12 +56,80 @@ def guesses(
         Columns named by text.
     notes : mapping of str to ColumnNotes
         What the file says of its columns.
+    names : sequence of str, optional
+        Columns to look at, by default all.
     """
     found: list[Guess] = []
-    for name in frame.columns:
+    for name in frame.columns if names is None else names:
         guess = _guess(name, frame, notes.get(name) or ColumnNotes())
         found.append(_second(guess, found) if guess.attribute.role in _ONE_OF_A_KIND else guess)
     return tuple(found)
+
+
+def guessed_schema(
+    frame: pd.DataFrame, notes: Mapping[str, ColumnNotes] = MappingProxyType({}), schema: Schema | None = None
+) -> Schema:
+    """Guess role and scale of every column of which a schema does not declare them.
+
+    It is what `describe` writes, and what every command goes by where nothing else is said.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns named by text.
+    notes : mapping of str to ColumnNotes
+        What the file says of its columns.
+    schema : Schema, optional
+        What is declared comes before what is guessed; where it has key variables, no other column is one.
+
+    Returns
+    -------
+    Schema
+        Of all columns; those that are declared in part have their role, scale and missing codes alone. What
+        is ignored for its values alone is a key variable here, and text of few records has categories:
+        whether they can be used is for commands to say.
+    """
+    declared = Schema(()) if schema is None else schema
+    silent = [name for name in frame.columns if not _is_declared(declared.get(name))]
+    coded = [each for each in declared.attributes if each.missing and each.name in silent]
+    if coded:
+        frame = frame.copy(deep=False)
+        for each in coded:
+            frame[each.name] = without_codes(frame[each.name], each.missing)
+    # Names of the others are looked at, too: a weight beside a height is that of a body.
+    found = {each.attribute.name: _used(each, len(frame)) for each in guesses(frame, notes, silent)}
+    keys = bool(declared.select(role=Role.KEY))
+    return Schema(tuple(_completed(declared.get(name), found.get(name), keys=keys) for name in frame.columns))
+
+
+def _used(guess: Guess, records: int) -> Attribute:
+    """A column as commands use it."""
+    attribute = guess.attribute
+    if not guess.idle:
+        return attribute
+    few = attribute.scale is Scale.TEXT and records < COUNTER
+    return replace(attribute, role=Role.KEY, scale=Scale.NOMINAL if few else attribute.scale)
+
+
+def _is_declared(attribute: Attribute) -> bool:
+    return attribute.role is not None and attribute.scale is not None
+
+
+def _completed(declared: Attribute, guess: Attribute | None, *, keys: bool) -> Attribute:
+    """What is declared of a column, with what is guessed where nothing is."""
+    if guess is None:
+        return declared
+    role = Role.IGNORED if keys and guess.role is Role.KEY else guess.role
+    if declared == Attribute(declared.name):
+        return replace(guess, role=role)
+    categories = declared.categories if declared.scale is not None else guess.categories
+    return Attribute(
+        declared.name,
+        declared.role or role,
+        declared.scale or guess.scale,
+        categories,
+        missing=declared.missing or guess.missing,
+    )
 
 
 def _second(guess: Guess, before: Sequence[Guess]) -> Guess:
@@ -83,7 +156,7 @@ def _guess(name: str, frame: pd.DataFrame, notes: ColumnNotes) -> Guess:
     attribute = Attribute(
         name, found.role, scale, categories, label=notes.label, labels=labels, missing=notes.missing
     )
-    return Guess(attribute, found.why, why_scale)
+    return Guess(attribute, found.why, why_scale, found.role is Role.IGNORED)
 
 
 def _role(
@@ -93,7 +166,7 @@ def _role(
     for word, role in (("weight", Role.WEIGHT), ("household_id", Role.HOUSEHOLD)):
         if f"argus.{word}" in notes.settings:
             return Recognition(role, "is marked so in the file")
-    found = recognition(name, column, names) or household(name, column) or stratum(name, column)
+    found = recognised(name, column, names, notes.label)
     if found is not None:
         return found
     values = column.nunique()
@@ -106,13 +179,12 @@ def _role(
 
 def _scale(column: pd.Series, notes: ColumnNotes) -> tuple[Scale, str]:
     """Scale of a column, and why."""
-    numbers = pd.api.types.is_numeric_dtype(column.dtype)
     if isinstance(column.dtype, pd.CategoricalDtype):
         ordered = bool(column.dtype.ordered) and len(column.dtype.categories) > 0
         return (Scale.ORDINAL, "has ordered categories") if ordered else (Scale.NOMINAL, "has categories")
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
         return Scale.TEXT, "holds dates, which are not compared"
-    stated = _stated(column, notes, numbers)
+    stated = stated_scale(column, notes)
     if stated is not None:
         return stated
     if pd.api.types.is_bool_dtype(column.dtype):
@@ -125,20 +197,6 @@ def _scale(column: pd.Series, notes: ColumnNotes) -> tuple[Scale, str]:
     return Scale.NOMINAL, (
         "holds codes with leading zeros" if kind is Kind.CODES else "holds text with few different values"
     )
-
-
-def _stated(column: pd.Series, notes: ColumnNotes, numbers: bool) -> tuple[Scale, str] | None:
-    """What the file says of the scale, as far as the values allow it."""
-    occurring = {spelled(value) for value in column.dropna().unique()}
-    if notes.measure == "nominal":
-        return Scale.NOMINAL, "is nominal in the file"
-    if notes.measure == "ordinal" and occurring and are_numbers(occurring):
-        return Scale.ORDINAL, "is ordinal in the file"
-    if notes.measure == "numeric" and numbers:
-        return Scale.NUMERIC, "is numeric in the file"
-    if occurring and occurring <= set(notes.value_labels):
-        return Scale.NOMINAL, "has a label for every code"
-    return None
 
 
 def _about_numbers(column: pd.Series) -> str:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
-import numpy as np
-
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.formats.registry import read_table
+from linkrisk.datasets.microdata.category_names import are_numbers
+from linkrisk.datasets.microdata.formats.delimited import plain_rows
+from linkrisk.datasets.microdata.formats.delimited_shape import check_header
+from linkrisk.datasets.microdata.formats.registry import DELIMITED, check_readable, read_table
 from linkrisk.datasets.microdata.hierarchy_trees import tree_levels
-from linkrisk.datasets.microdata.names import parse_pair
+from linkrisk.datasets.microdata.names import parse_pair, shown_names
 
 TREE = ".hrc"
 """The suffix of trees of ARGUS."""
@@ -29,6 +30,8 @@ class Hierarchy:
     levels : tuple of tuple of str
         Level 0 holds the categories, each once; every further level says, in the same order, what they
         become.
+    header : str
+        The line of its file that was taken for a header.
 
     Raises
     ------
@@ -38,6 +41,7 @@ class Hierarchy:
 
     attribute: str
     levels: tuple[tuple[str, ...], ...]
+    header: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         what = f"the hierarchy of {self.attribute!r}"
@@ -84,6 +88,9 @@ class Hierarchy:
     def read(cls, attribute: str, path: str | Path) -> Self:
         """Read a CSV file with one column per level, the categories first; or a tree (.hrc).
 
+        The first line is a header, unless it has a group that other lines have in the same column, or a
+        number where all others have one: then it is a line like them.
+
         Raises
         ------
         DataError
@@ -91,13 +98,13 @@ class Hierarchy:
         """
         if Path(path).suffix.lower() == TREE:
             return cls(attribute, tree_levels(path))
-        header = list(read_table(path).columns)
-        table = read_table(path, text_columns=header)
-        for name in header:
-            missing = table[name].isna().to_numpy(dtype=bool)
-            if missing.any():
-                raise DataError(f"{path}, column {name!r}, row {int(np.argmax(missing)) + 1}: missing value")
-        return cls(attribute, tuple(tuple(table[name].astype(str)) for name in header))
+        header, rows = _rows(attribute, Path(path))
+        for number, row in enumerate(rows, start=1):
+            if "" in row:
+                column = header[row.index("")]
+                raise DataError(f"{path}, column {column!r}, row {number}: missing value")
+        read_as = "" if header == _numbered(header) else shown_names(header, ",")
+        return cls(attribute, tuple(zip(*rows, strict=True)), read_as)
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -110,3 +117,32 @@ class Hierarchy:
     def rows(self) -> dict[str, tuple[str, ...]]:
         """Each category with what it becomes, level by level."""
         return {row[0]: row[1:] for row in zip(*self.levels, strict=True)}
+
+
+def _rows(attribute: str, path: Path) -> tuple[list[str], list[tuple[str, ...]]]:
+    """What the columns of a file are called, and its rows; cells without a value are empty."""
+    if path.suffix.lower() not in DELIMITED.suffixes:
+        header = list(read_table(path).columns)
+        table = read_table(path, text_columns=header).fillna("").astype(str)
+        return header, list(table.itertuples(index=False, name=None))
+    check_readable(path)
+    first, *others = plain_rows(path)
+    rows = [tuple(row) for row in others]
+    if first[0] != attribute and _is_row(first, rows):
+        return _numbered(first), [tuple(first), *rows]
+    check_header(first, path)
+    if not rows:
+        raise DataError(f"{path} has no records, only column names")
+    return first, rows
+
+
+def _is_row(first: Sequence[str], rows: Sequence[tuple[str, ...]]) -> bool:
+    """Whether the first line of a file has what other lines have, and so is no header."""
+    if any(cell == row[at] for row in rows for at, cell in enumerate(first) if at):
+        return True
+    return are_numbers(row[0] for row in (first, *rows))
+
+
+def _numbered(cells: Sequence[str]) -> list[str]:
+    """What columns without a header are called."""
+    return [str(at) for at in range(1, len(cells) + 1)]

@@ -6,6 +6,7 @@ words ``<MISSING>`` and ``<CODELIST>`` name codes that mean a missing value afte
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,11 +16,13 @@ import pandas as pd
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.category_names import spelled
-from linkrisk.datasets.microdata.formats.argus_files import read_text
+from linkrisk.datasets.microdata.formats.argus_files import read_code_list, read_text
 from linkrisk.datasets.microdata.names import parse_pair
 
 Range = tuple[str, str]
 """From and to, both included; an empty text where it is open. A single code is a range of itself."""
+
+_NUMBER = re.compile(r"[+-]?\d+(?:\.\d*)?")
 
 _MISSING, _CODES = "<MISSING>", "<CODELIST>"
 
@@ -41,7 +44,7 @@ class RecodingLine:
     ranges: tuple[Range, ...]
 
     def takes(self, code: str) -> bool:
-        """Whether a code becomes the new one. Whole numbers are compared as such, others by letters."""
+        """Whether a code becomes the new one. Numbers are compared as such, words by letters."""
         return any(_inside(code, low, high) for low, high in self.ranges)
 
 
@@ -118,9 +121,11 @@ class RecodingFile:
             return takes[0].code
         if code in self.missing:
             return code
+        fraction = _NUMBER.fullmatch(code) is not None and not float(code).is_integer()
+        breaks = "; for numbers with decimals give breaks, as in breaks=0,10,20" if fraction else ""
         raise DataError(
             f"{self.path}: no line takes the code {code!r} of {self.attribute!r}; add it to one, or to "
-            f"{_MISSING}"
+            f"{_MISSING}{breaks}"
         )
 
     @classmethod
@@ -152,6 +157,11 @@ class RecodingFile:
             for number, (other, codes) in enumerate(groups.items(), start=1)
         ]
         return cls(attribute, f"{attribute}.grc", tuple(lines))
+
+    def new_labels(self) -> dict[str, str]:
+        """What the new codes mean, by the list of codes that the file names, where it lies beside it."""
+        place = Path(self.path).parent / self.labels
+        return read_code_list(place) if self.labels and place.is_file() else {}
 
     def text(self) -> str:
         """The file as mu-ARGUS reads it."""
@@ -188,8 +198,11 @@ def _inside(code: str, low: str, high: str) -> bool:
     if low == high:
         return code == low
     ends = [end for end in (low, high) if end]
-    if code.isdecimal() and all(end.isdecimal() for end in ends):
-        return (not low or int(low) <= int(code)) and (not high or int(code) <= int(high))
+    if all(map(_NUMBER.fullmatch, ends)):
+        # A word is in no range of numbers, whatever its letters.
+        if _NUMBER.fullmatch(code) is None:
+            return False
+        return (not low or float(low) <= float(code)) and (not high or float(code) <= float(high))
     return (not low or low <= code) and (not high or code <= high)
 
 

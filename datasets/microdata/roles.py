@@ -14,6 +14,8 @@ from enum import StrEnum
 
 import pandas as pd
 
+from linkrisk.datasets.microdata.role_names import CONTACTS, NAMES, names_a_person, words_of
+
 
 class Role(StrEnum):
     """What an attribute is in disclosure control (Hundepool et al. 2012, Section 3.1).
@@ -56,7 +58,18 @@ ROLE_WORDS = {
 ID_NAMES = frozenset(
     (
         *("id", "ident", "identifier", "identification", "pid", "uid", "uuid", "guid", "key"),
-        *("record", "recid", "recno", "recnum", "recnr", "rowid", "rowno", "rownum", "rownumber"),
+        *(
+            "record",
+            "recid",
+            "recordnumber",
+            "recno",
+            "recnum",
+            "recnr",
+            "rowid",
+            "rowno",
+            "rownum",
+            "rownumber",
+        ),
         *("caseid", "caseno", "casenum", "casenr", "respid", "persid", "persnr", "personid", "patientid"),
         *("idno", "idnum", "idnr", "idcode", "serial", "serialno", "serialnumber", "serialnum"),
     )
@@ -119,6 +132,9 @@ STRATA = frozenset(("stratum", "strata", "strat", "strate", "strates", "schicht"
 COUNTER = 20
 """From this many records on, gapless whole numbers or text that never repeats are ids under any name."""
 
+SMALL_STEP = 10
+"""Whole numbers that increase by so much at most on average are ids; sorted amounts have longer steps."""
+
 LARGEST_GROUP = 20
 """An id that several records share has at most so many of them on average, else it is a category."""
 
@@ -147,6 +163,29 @@ def recognised_role(name: str, column: pd.Series, names: Sequence[str]) -> Role:
     return Role.KEY if found is None else found.role
 
 
+def recognised(name: str, column: pd.Series, names: Sequence[str], label: str = "") -> Recognition | None:
+    """Say what a column is by its name, or else by its label in words, and by its values.
+
+    Parameters
+    ----------
+    name, label : str
+    column : Series
+        Its values.
+    names : sequence of str
+        The names of all columns of the table.
+
+    Returns
+    -------
+    Recognition or None
+        That of `recognition`, `household` or `stratum`.
+    """
+    for called in (name, label) if label else (name,):
+        found = recognition(called, column, names) or household(called, column) or stratum(called, column)
+        if found is not None:
+            return found
+    return None
+
+
 def recognition(name: str, column: pd.Series, names: Sequence[str]) -> Recognition | None:
     """Say what a column is, where its name and its values agree.
 
@@ -164,18 +203,22 @@ def recognition(name: str, column: pd.Series, names: Sequence[str]) -> Recogniti
     Recognition or None
         A weight: by its name that of a sample, no value negative. An id, whole numbers or text: by its name
         that of a record, and no value occurs twice; of a household or another unit, shared by 20 records at
-        most on average; by its values whole numbers without a gap or text that never repeats, in 20 records
-        or more. None for all else.
+        most on average; by its values whole numbers without a gap, or that increase in small steps, or text
+        that never repeats, in 20 records or more. An identifier: by its name that of a person or where to
+        find one, or any name whose values hardly repeat. None for all else.
     """
-    words = _words(name)
+    words = words_of(name)
     if _is_weight_name(words, names) and _can_be_weight(column):
         return Recognition(Role.WEIGHT, "has the name of a sampling weight, and no negative value")
     known = column.dropna()
     if known.empty or not (_is_whole(known) or _is_text(known)):
         return None
     different = known.nunique()
-    if different == len(known):
-        return _each_once(words, known, len(column))
+    once = _each_once(words, known, len(column)) if different == len(known) else None
+    if once is not None:
+        return once
+    if _names_somebody(name, words, known, different):
+        return Recognition(Role.IDENTIFIER, "has the name of what identifies a person or firm")
     if _is_shared_id_name(words) and different * LARGEST_GROUP >= len(known):
         if _is_household_name(words):
             return Recognition(Role.HOUSEHOLD, "has the name of a household number, which records share")
@@ -189,7 +232,7 @@ def stratum(name: str, column: pd.Series) -> Recognition | None:
     It is not part of `recognition`: masking does not leave strata alone unless a schema says what they are.
     """
     known = column.dropna()
-    if "".join(_words(name)) not in STRATA or not (_is_whole(known) or _is_text(known)):
+    if "".join(words_of(name)) not in STRATA or not (_is_whole(known) or _is_text(known)):
         return None
     if known.empty or not 2 <= known.nunique() <= len(known) / SMALLEST_STRATUM:
         return None
@@ -201,7 +244,7 @@ def household(name: str, column: pd.Series) -> Recognition | None:
 
     Like `stratum` it is not part of `recognition`: such a name may as well be that of a size or a kind.
     """
-    if "_".join(_words(name)) not in HOUSEHOLDS or column.isna().any() or not _is_whole(column):
+    if "_".join(words_of(name)) not in HOUSEHOLDS or column.isna().any() or not _is_whole(column):
         return None
     different, runs = column.nunique(), int((column != column.shift()).sum())
     if not different == runs < len(column) or different * LARGEST_GROUP < len(column):
@@ -219,12 +262,18 @@ def _each_once(words: tuple[str, ...], known: pd.Series, records: int) -> Recogn
         return Recognition(Role.RECORD_ID, "has the name of a record id, and no value occurs twice")
     if _is_text(known):
         return Recognition(Role.IDENTIFIER, "holds text that never repeats")
-    return Recognition(Role.RECORD_ID, "holds whole numbers without a gap, each once")
+    how = "without a gap" if _is_gapless(known) else "that increase from record to record"
+    return Recognition(Role.RECORD_ID, f"holds whole numbers {how}, each once")
 
 
-def _words(name: str) -> tuple[str, ...]:
-    """The words of a name in small letters: rec_id, recId and REC.ID have the same two; numbers are none."""
-    return tuple(word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name))
+def _names_somebody(name: str, words: tuple[str, ...], known: pd.Series, different: int) -> bool:
+    """Whether a column holds names of persons, where they live or how they are reached."""
+    hardly_repeat = different > len(known) / 2
+    if not _is_text(known):
+        return hardly_repeat and bool(CONTACTS.intersection(words))
+    if names_a_person(name) or CONTACTS.intersection(words):
+        return different > 1
+    return hardly_repeat and bool(NAMES.intersection(words[-1:]) or PERSONAL_NUMBERS.intersection(words))
 
 
 def _is_id_name(words: tuple[str, ...]) -> bool:
@@ -232,13 +281,20 @@ def _is_id_name(words: tuple[str, ...]) -> bool:
 
 
 def _is_shared_id_name(words: tuple[str, ...]) -> bool:
-    found = _ID_OF.fullmatch("_".join(words))
-    return found is not None and SHARED_IDS.issuperset(found["whose"].split("_"))
+    return _is_id_of(words, SHARED_IDS)
 
 
 def _is_household_name(words: tuple[str, ...]) -> bool:
-    found = _ID_OF.fullmatch("_".join(words))
-    return found is not None and HOUSEHOLDS.issuperset(found["whose"].split("_"))
+    return _is_id_of(words, HOUSEHOLDS)
+
+
+def _is_id_of(words: tuple[str, ...], units: frozenset[str]) -> bool:
+    """Whether words are the number of a unit: household id, id_household, hhnum."""
+    for order in (words, (*words[1:], *words[:1])):
+        found = _ID_OF.fullmatch("_".join(order))
+        if found is not None and units.issuperset(found["whose"].split("_")):
+            return True
+    return False
 
 
 def _is_counter(known: pd.Series, records: int) -> bool:
@@ -246,8 +302,17 @@ def _is_counter(known: pd.Series, records: int) -> bool:
     if records < COUNTER or len(known) < records:
         return False
     if pd.api.types.is_integer_dtype(known.dtype):
-        return int(known.max()) - int(known.min()) == records - 1
+        return _is_gapless(known) or _increases_slowly(known)
     return _is_text(known) and not _are_amounts(known)
+
+
+def _is_gapless(known: pd.Series) -> bool:
+    return _is_whole(known) and int(known.max()) - int(known.min()) == len(known) - 1
+
+
+def _increases_slowly(known: pd.Series) -> bool:
+    """Whether whole numbers increase from record to record, by `SMALL_STEP` at most on average."""
+    return known.is_monotonic_increasing and int(known.max()) - int(known.min()) < SMALL_STEP * len(known)
 
 
 def _are_amounts(known: pd.Series) -> bool:
@@ -258,7 +323,7 @@ def _are_amounts(known: pd.Series) -> bool:
 
 def _is_weight_name(words: tuple[str, ...], names: Sequence[str]) -> bool:
     found = [match for word in words if (match := _WEIGHT.fullmatch(word))]
-    if len(found) != 1 or any(BODY.intersection(_words(other)) for other in names):
+    if len(found) != 1 or any(BODY.intersection(words_of(other)) for other in names):
         return False
     others = [word for word in words if not _WEIGHT.fullmatch(word)]
     others += [found[0]["before"]] if found[0]["before"] else []

@@ -16,6 +16,8 @@ import numpy as np
 import pandas as pd
 
 from linkrisk.datasets.errors import NotANumberError
+from linkrisk.datasets.microdata.category_names import are_numbers, spelled
+from linkrisk.datasets.microdata.formats.base import ColumnNotes
 from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.datasets.microdata.scales import Scale
 from linkrisk.datasets.microdata.tables import Table
@@ -44,7 +46,7 @@ class Kind(Enum):
 
 
 def undeclared_scale(name: str, tables: Sequence[Table]) -> Scale:
-    """The scale of a column of which nothing is declared.
+    """The scale of a column of which nothing is declared: what a file says, or else what the values tell.
 
     Parameters
     ----------
@@ -55,13 +57,16 @@ def undeclared_scale(name: str, tables: Sequence[Table]) -> Scale:
     Returns
     -------
     Scale
-        Numeric or nominal.
+        Numeric, nominal or, where a file says so of codes that are numbers, ordinal.
 
     Raises
     ------
     NotANumberError
         If it is text in one table and numbers in another, or text with too many values for categories.
     """
+    stated = _stated(name, tables)
+    if stated is not None:
+        return stated
     kinds = [kind_of(table.frame[name]) for table in tables]
     if Kind.NUMBERS not in kinds:
         for table in tables:
@@ -77,11 +82,43 @@ def undeclared_scale(name: str, tables: Sequence[Table]) -> Scale:
     return Scale.NUMERIC
 
 
-def nominal_note(name: str, tables: Sequence[Table]) -> str:
-    """Say that an undeclared column of text is compared as categories."""
+def stated_scale(column: pd.Series, notes: ColumnNotes) -> tuple[Scale, str] | None:
+    """What a file says of the scale of a column, as far as its values allow it, and how it says so."""
+    if notes.measure is None and not notes.value_labels:
+        return None
+    occurring = {spelled(value) for value in column.dropna().unique()}
+    if notes.measure == "nominal":
+        return Scale.NOMINAL, "is nominal in the file"
+    if notes.measure == "ordinal" and occurring and are_numbers(occurring):
+        return Scale.ORDINAL, "is ordinal in the file"
+    if notes.measure == "numeric" and pd.api.types.is_numeric_dtype(column.dtype):
+        return Scale.NUMERIC, "is numeric in the file"
+    if occurring and occurring <= set(notes.value_labels):
+        return Scale.NOMINAL, "has a label for every code"
+    return None
+
+
+def _stated(name: str, tables: Sequence[Table]) -> Scale | None:
+    """What the first file that says anything says; None where another one has values that are no codes."""
+    for table in tables:
+        notes = table.notes.get(name)
+        stated = None if notes is None else stated_scale(table.frame[name], notes)
+        if notes is None or stated is None:
+            continue
+        if stated[0] is Scale.NUMERIC:
+            return None  # text among numbers is looked for as everywhere
+        known = {spelled(value) for value in table.frame[name].dropna().unique()} | set(notes.value_labels)
+        found = {spelled(value) for each in tables for value in each.frame[name].dropna().unique()}
+        return stated[0] if found <= known else None
+    return None
+
+
+def category_note(name: str, scale: Scale, tables: Sequence[Table]) -> str:
+    """Say that an undeclared column of text, or of codes with labels, is compared as categories."""
     values = pd.concat([table.frame[name].astype("object") for table in tables]).nunique()
+    holds = "holds codes" if _stated(name, tables) is not None else "holds text"
     return (
-        f"column {shown_name(name)} holds text and is compared as nominal ({values} categories); declare it "
+        f"column {shown_name(name)} {holds} and is compared as {scale} ({values} categories); declare it "
         "with --nominal, --ordinal or --schema"
     )
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.names import shown_names
+from linkrisk.datasets.microdata.names import shown_name, shown_names
 from linkrisk.datasets.microdata.numeric import check_known, check_no_duplicates
-from linkrisk.datasets.microdata.roles import NEVER_COMPARED, ROLE_WORDS, Role
+from linkrisk.datasets.microdata.roles import NEVER_COMPARED, ROLE_WORDS, Role, recognised
 from linkrisk.datasets.microdata.scales import Scale
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.tables import Table
@@ -19,6 +19,7 @@ def chosen_attributes(
     attributes: Sequence[str] | None,
     id_column: str | None,
     schema: Schema | None,
+    special: Collection[str] = (),
 ) -> tuple[str, ...]:
     """The columns of two tables that are compared.
 
@@ -31,6 +32,8 @@ def chosen_attributes(
     id_column : str, optional
         The column that identifies the records.
     schema : Schema, optional
+    special : collection of str
+        Columns that are compared only where they are asked for (`special_columns`).
 
     Raises
     ------
@@ -38,7 +41,9 @@ def chosen_attributes(
         If there is none, a table does not have one, one is given twice or must not be compared.
     """
     if attributes is None:
-        chosen = [column for column in _default_columns(first, second, schema) if column != id_column]
+        chosen = [
+            column for column in _default_columns(first, second, schema, special) if column != id_column
+        ]
         check_compared(chosen, schema)
     else:
         if isinstance(attributes, str):  # a sequence of letters, which are seldom meant
@@ -53,12 +58,39 @@ def chosen_attributes(
     return tuple(chosen)
 
 
-def _default_columns(first: Table, second: Table, schema: Schema | None) -> list[str]:
+def special_columns(tables: Sequence[Table]) -> dict[str, Role]:
+    """Columns that are ids, weights or strata by their names and values, and are not compared by default.
+
+    They are recognised as `describe` does, and what the first table tells comes first.
+    """
+    found: dict[str, Role] = {}
+    for table in tables:
+        for name in table.columns:
+            label = table.notes[name].label if name in table.notes else ""
+            if name not in found and (one := recognised(name, table.frame[name], table.columns, label)):
+                found[name] = one.role
+    return found
+
+
+def special_notes(names: Sequence[str], special: Mapping[str, Role]) -> tuple[str, ...]:
+    """Say which columns are left out for what they are."""
+    if not names:
+        return ()
+    listed = ", ".join(f"{shown_name(name)} ({ROLE_WORDS[special[name]]})" for name in names)
+    return (f"not compared, by name and values: {listed}; --attributes or --schema compares them",)
+
+
+def _default_columns(
+    first: Table, second: Table, schema: Schema | None, special: Collection[str]
+) -> list[str]:
     """The columns that both tables must have where no attribute is named."""
     if schema is not None:
         check_keys(schema, (first, second))
     own, others = (
-        table.columns if schema is None else open_columns(table.columns, schema) for table in (first, second)
+        [name for name in table.columns if name not in special]
+        if schema is None
+        else open_columns(table.columns, schema)
+        for table in (first, second)
     )
     for here, there, these, those in ((first, second, own, others), (second, first, others, own)):
         lacking = [column for column in those if column not in these]

@@ -122,8 +122,9 @@ def with_undeclared(
         declared = None if schema is None else schema.get(name).scale
         if name in scales or declared is not None:
             continue
-        if undeclared_scale(name, tables) is Scale.NOMINAL:
-            found[name] = (Scale.NOMINAL, ())
+        scale = undeclared_scale(name, tables)
+        if scale in CATEGORICAL:
+            found[name] = (scale, ())
     return {name: found[name] for name in attributes if name in found}
 
 

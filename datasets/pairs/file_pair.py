@@ -28,8 +28,8 @@ from linkrisk.datasets.microdata.numeric import (
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.spelling import spelled_alike
 from linkrisk.datasets.microdata.tables import Table
-from linkrisk.datasets.microdata.undeclared import nominal_note
-from linkrisk.datasets.pairs.attributes import chosen_attributes
+from linkrisk.datasets.microdata.undeclared import category_note
+from linkrisk.datasets.pairs.attributes import chosen_attributes, special_columns, special_notes
 from linkrisk.datasets.pairs.by_schema import record_id, text_columns, with_missing
 from linkrisk.datasets.pairs.categorical import (
     NOT_INFERRED,
@@ -200,14 +200,20 @@ def make_file_pair(
     tables = load_tables(original, masked, id_column, text, (original_name, masked_name))
     first, second = with_missing(tables, schema)
     id_column, id_notes = record_id(schema, (first, second), id_column, row_by_row)
-    names = chosen_attributes(first, second, attributes, id_column, schema)
+    special = {} if attributes is not None or schema is not None else special_columns((first, second))
+    special = {name: role for name, role in special.items() if name not in (*nominal, *ordinal)}
+    names = chosen_attributes(first, second, attributes, id_column, schema, special)
     # Where all columns are attributes, so are ids.
     declared = scales_of(names, nominal, ordinal, schema)
     everything = attributes is None and id_column is None and not row_by_row
     with_ids = tuple(name for name in names if everything and name not in declared)
     with _hinting_at_ids((first, second), with_ids):
         scales = with_undeclared(declared, names, schema, (first, second))
-    text_notes = [nominal_note(name, (first, second)) for name in scales if name not in declared]
+    text_notes = [
+        category_note(name, scale, (first, second))
+        for name, (scale, _) in scales.items()
+        if name not in declared
+    ]
     first, second = spelled_alike(
         (first, second), {name: categories for name, (_, categories) in scales.items()}
     )
@@ -244,6 +250,7 @@ def make_file_pair(
         alignment=aligned.alignment,
         notes=(
             *id_notes,
+            *special_notes([name for name in special if name != id_column], special),
             *text_notes,
             *design.notes,
             *remarks(aligned, names, categorical),

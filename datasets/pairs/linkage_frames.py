@@ -11,9 +11,10 @@ import pandas as pd
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.category_names import are_numbers, in_order, spelled
 from linkrisk.datasets.microdata.numeric import LARGEST, check_known, check_no_duplicates
+from linkrisk.datasets.microdata.scales import CATEGORICAL
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.datasets.microdata.tables import Table
-from linkrisk.datasets.microdata.undeclared import nominal_note, undeclared_scale
+from linkrisk.datasets.microdata.undeclared import category_note, undeclared_scale
 from linkrisk.datasets.pairs.table_pair import TablePair
 
 
@@ -112,9 +113,9 @@ def linkage_frames(
         masked_attributes=tuple(masked_attributes),
         schema=Schema(tuple(attributes.values())),
         notes=tuple(
-            nominal_note(name, [table for table, names in sources if name in names])
+            category_note(name, attribute.scale, [table for table, names in sources if name in names])
             for name, attribute in attributes.items()
-            if attribute.scale is Scale.NOMINAL and _is_undeclared(name, nominal, schema)
+            if attribute.scale in CATEGORICAL and _is_undeclared(name, (*nominal, *ordinal), schema)
         ),
     )
 

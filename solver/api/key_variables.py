@@ -82,7 +82,7 @@ class KeyVariables:
         if keys is not None:
             names = choose_attributes(source.known, keys, source.name, known_schema)
         else:
-            found = chosen_by_default(source.known, source.name, known_schema)
+            found = chosen_by_default(source.known, source.name, source.schema(known_schema))
             names = tuple(name for name in found if name not in others)
         text = _text_with_gaps(source, names)
         if text:

@@ -11,12 +11,12 @@ from typing import Any
 import pandas as pd
 
 from linkrisk.datasets.masking.base import MaskingMethod, new_seed, random_generator
-from linkrisk.datasets.masking.choosing import known_columns
 from linkrisk.datasets.masking.recoding import CategoricalMethod
 from linkrisk.datasets.masking.record import sha256, steps_as_json, version, write_record
 from linkrisk.datasets.masking.registry import make_method
 from linkrisk.datasets.masking.releasing import Release, release_of
 from linkrisk.datasets.masking.sequence import (
+    NOTHING,
     Step,
     counted_as_written,
     masked_in_order,
@@ -24,12 +24,13 @@ from linkrisk.datasets.masking.sequence import (
     seed_of_step,
 )
 from linkrisk.datasets.masking.spelled import masking_method
-from linkrisk.datasets.microdata.carried import carried
+from linkrisk.datasets.microdata.carried import carried, labels_of_recoded
 from linkrisk.datasets.microdata.cells import cell_codes
 from linkrisk.datasets.microdata.formats.registry import with_suffix_of, writable_format
 from linkrisk.datasets.microdata.names import shown_names, with_columns
 from linkrisk.datasets.microdata.recoding_files import codes_become
 from linkrisk.datasets.microdata.roles import NAMES_RECORDS, Role
+from linkrisk.datasets.microdata.scales import CATEGORICAL
 from linkrisk.datasets.microdata.schema import Attribute, Schema
 from linkrisk.datasets.microdata.writing import together, write_all
 from linkrisk.solver.api.choices import SchemaLike, TableLike
@@ -58,7 +59,8 @@ class MaskingResult:
     masked, unchanged, as_is : tuple of str
         Columns that were masked, those of them without a single changed value, and all others.
     left_alone : mapping of str to str
-        Columns that were not masked because of what they are: ``id``, ``weight`` or ``stratum``.
+        Columns that were not masked because of what they are: ``id``, ``weight`` or ``stratum``, and
+        ``categories`` where numbers are codes.
     withheld : mapping of str to int
         How many values of a column are missing only since masking.
     source : Source
@@ -113,6 +115,18 @@ class MaskingResult:
         )
 
     @property
+    def labels(self) -> dict[str, dict[str, str]]:
+        """What the codes of each recoded column mean, where the method or the labels of its codes say it."""
+        found = {}
+        for name, becomes in self.recodings.items():
+            said: dict[str, str] = {}
+            for step in self.steps:
+                if isinstance(step.method, CategoricalMethod) and name in step.attributes:
+                    said |= step.method.new_labels(name)
+            found[name] = labels_of_recoded(becomes, self.source.stored.notes(name).value_labels, said)
+        return {name: labels for name, labels in found.items() if labels}
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """How the file of the original table was read, where that had to be found out."""
         return self.source.stored.remarks
@@ -140,6 +154,7 @@ class MaskingResult:
             "left_alone": dict(self.left_alone),
             "withheld": dict(self.withheld),
             **self.release.to_dict(),
+            **({"labels": self.labels} if self.labels else {}),
         }
 
     def to_json(self) -> str:
@@ -165,7 +180,8 @@ class MaskingResult:
         """
         output = with_suffix_of(str(output), self.source.name)
         check_targets(self.source.name, output, record)
-        masked = carried(self.source.stored, self.in_place, self.masked)
+        new = dict.fromkeys(self.recodings, NOTHING) | self.labels
+        masked = carried(self.source.stored, self.in_place, self.masked, new)
         others = [name for name in self.in_place.columns if name not in self.masked]
         written = self.release.stored(self.source.as_written(masked, others, output))
         files = writable_format(output).write(written, Path(output))
@@ -288,9 +304,9 @@ def mask_source(
     """Mask a table that has been read; see `mask`."""
     used, frame = new_seed() if seed is None else seed, source.known
     kept = {name: what for name, what in ((weight, "weight"), (id_column, "id")) if name is not None}
-    steps = planned(methods, frame, kept, source=source.name)
+    steps = planned(methods, frame, kept, source=source.name, guessed=source.schema)
     declared = next((step.method.schema for step in steps if step.method.schema is not None), None)
-    known = _known(frame, declared)
+    known = source.schema(declared)
     release = release_of(
         frame,
         {name: step.method.name for step in steps for name in step.attributes},
@@ -312,7 +328,7 @@ def mask_source(
         seed=used if shuffle or any(step.method.chance for step in steps) else None,
         release=release,
         schema=known,
-        **_columns(source.plain, masked, steps, kept, release.dropped),
+        **_columns(source, masked, steps, kept, release.dropped),
         source=source,
         strata=tuple(strata),
     )
@@ -321,12 +337,6 @@ def mask_source(
 def _identifiers(declared: Schema | None) -> Sequence[str]:
     """The direct identifiers of a schema."""
     return () if declared is None else declared.select(role=Role.IDENTIFIER)
-
-
-def _known(frame: pd.DataFrame, declared: Schema | None) -> Schema:
-    """What columns are by a schema, else by name and values."""
-    roles = known_columns(frame, declared)
-    return Schema(tuple(Attribute(name, role) for name, (role, _) in roles.items()))
 
 
 def methods_of(
@@ -360,7 +370,7 @@ def _with_schema(method: MaskingMethod, schema: Schema | None) -> MaskingMethod:
 
 
 def _columns(
-    frame: pd.DataFrame,
+    source: Source,
     written: pd.DataFrame,
     steps: Sequence[Step],
     kept: Mapping[str, str],
@@ -370,13 +380,12 @@ def _columns(
 
     Also which of the masked ones have not changed, and which others a method has left alone.
     """
-    masked = {name for step in steps for name in step.attributes}
+    masked, frame = {name for step in steps for name in step.attributes}, source.plain
     left: dict[str, str] = {}
     if any(step.chosen for step in steps):
         schemas = [step.method.schema for step in steps if step.method.schema is not None]
-        columns = known_columns(frame, schemas[0] if schemas else None)
-        words = {**dict.fromkeys(NAMES_RECORDS, "id"), Role.WEIGHT: "weight", Role.STRATUM: "stratum"}
-        left = {name: words[role] for name, (role, _) in columns.items() if role in words} | dict(kept)
+        known = source.schema(schemas[0] if schemas else None).attributes
+        left = {each.name: word for each in known if (word := _left_as(each, frame))} | dict(kept)
         left = {
             name: left[name] for name in frame.columns if name in left and name not in (*masked, *dropped)
         }
@@ -392,3 +401,13 @@ def _columns(
         "left_alone": left,
         "withheld": {name: count for name, count in lost.items() if count},
     }
+
+
+_LEFT_AS = {**dict.fromkeys(NAMES_RECORDS, "id"), Role.WEIGHT: "weight", Role.STRATUM: "stratum"}
+"""What columns are left alone as, by their roles."""
+
+
+def _left_as(attribute: Attribute, frame: pd.DataFrame) -> str | None:
+    """What a column is that methods leave alone; None where it is nothing special."""
+    codes = attribute.scale in CATEGORICAL and pd.api.types.is_numeric_dtype(frame[attribute.name].dtype)
+    return _LEFT_AS.get(attribute.role or Role.KEY) or ("categories" if codes else None)

@@ -19,8 +19,10 @@ from linkrisk.datasets.microdata.formats.base import StoredFile
 from linkrisk.datasets.microdata.formats.delimited import DelimitedDialect, written_columns
 from linkrisk.datasets.microdata.formats.kinds import Kind, kind_of
 from linkrisk.datasets.microdata.formats.registry import DELIMITED, format_of, read_file, writable_format
+from linkrisk.datasets.microdata.guessing import guessed_schema
 from linkrisk.datasets.microdata.missing import with_codes, without_codes
 from linkrisk.datasets.microdata.names import with_columns
+from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.tables import load_table
 from linkrisk.datasets.pairs.categorical import listed_categories
 from linkrisk.datasets.public.registry import load
@@ -62,6 +64,10 @@ class Source:
     def plain(self) -> pd.DataFrame:
         """The table without blanks around text; text of blanks alone is a missing value."""
         return without_blanks(self.stored.frame)
+
+    def schema(self, declared: Schema | None = None) -> Schema:
+        """What is known of all columns: what is declared, what the file says, and what `describe` guesses."""
+        return guessed_schema(self.plain, self.stored.columns, declared)
 
     @cached_property
     def known(self) -> pd.DataFrame:

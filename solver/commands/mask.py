@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from linkrisk.solver.commands.arguments import names
@@ -14,6 +14,9 @@ from linkrisk.solver.commands.settings import add_settings, given_settings, pars
 
 if TYPE_CHECKING:
     from linkrisk.solver.api.mask import MaskingResult
+
+MOST_LABELS = 8
+"""So many labels of new codes are printed."""
 
 SECRET = "keep it secret, it undoes the masking"
 
@@ -189,6 +192,8 @@ def _summary(arguments: argparse.Namespace, result: MaskingResult) -> str:
     lines.append(f"masked   {shown_names(result.masked)}")
     if result.unchanged:
         lines.append(f"the same {shown_names(result.unchanged)}: masking has not changed a single value")
+    for name, labels in result.labels.items():
+        lines.append(f"labels   {shown_name(name)}: {_listed(labels)}")
     if result.withheld:
         lost = ", ".join(f"{count} of {shown_name(name)}" for name, count in result.withheld.items())
         lines.append(f"withheld {lost}: these values become missing")
@@ -229,6 +234,12 @@ def _release_lines(result: MaskingResult, record: str | None) -> Iterator[str]:
     told = [name for name in told if name in result.as_is and name not in release.renumbered]
     if told:
         yield f"undone   by {shown_names(told)}, as they were; --renumber makes new ones"
+
+
+def _listed(labels: Mapping[str, str]) -> str:
+    """What codes mean, the first of many."""
+    shown = [f"{code} = {label}" for code, label in labels.items()]
+    return ", ".join([*shown[:MOST_LABELS], *(["..."] if len(shown) > MOST_LABELS else [])])
 
 
 def _seed_line(seed: int | None, arguments: argparse.Namespace) -> str:

@@ -12,6 +12,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.recoding import CategoricalMethod
 from linkrisk.datasets.masking.registry import METHODS
 from linkrisk.datasets.masking.spelled import masking_method
+from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.strict_json import AmbiguousError, parse
@@ -98,7 +99,14 @@ def _spelled(step: Mapping[str, Any], options: ProblemOptions) -> Iterator[str]:
         if not attributes:
             return
         _check_schema(name, attributes, schema, options)
-    words = [name, *(_word(key, value) for key, values in given.items() for value in _each(values))]
+    words = [
+        name,
+        *(
+            _word(key, value)
+            for key, values in given.items()
+            for value in _each(values, repeated=known[key].metadata["option"].repeated)
+        ),
+    ]
     if "groups" not in given:  # these name their attributes
         words.append(f"attributes={shown_names(attributes, ',')}")
     text = shlex.join(words)
@@ -106,8 +114,10 @@ def _spelled(step: Mapping[str, Any], options: ProblemOptions) -> Iterator[str]:
     yield text
 
 
-def _each(values: Any) -> list[Any]:
+def _each(values: Any, *, repeated: bool) -> list[Any]:
     """The values of a parameter, one for each time that it is given."""
+    if isinstance(values, list) and not repeated:
+        return [shown_names(map(spelled, values), ",")]
     return values if isinstance(values, list) else [values]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -128,6 +130,15 @@ def written_columns(path: Path, names: Sequence[str], records: int | None = None
     """Columns of a delimited file letter by letter, None where a cell is empty; all or the first records."""
     text, header, dialect = _opened(path)
     return as_written(text, header, dialect.delimiter, list(names), records)[list(names)]
+
+
+def plain_rows(path: Path) -> list[list[str]]:
+    """The cells of a delimited file row by row, its first one, too, without blanks around them."""
+    text, _ = decode(path.read_bytes(), path)
+    delimiter = delimiter_of(text, path.suffix.lower())
+    text = without_end(stripped(text, delimiter))
+    check_shape(text, delimiter, path, named=False)
+    return [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text), delimiter=delimiter)]
 
 
 def dialect_for(dialect: Dialect, path: Path) -> DelimitedDialect:

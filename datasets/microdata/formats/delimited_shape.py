@@ -85,13 +85,13 @@ def stripped(text: str, delimiter: str) -> str:
     return re.sub(cell, lambda found: found[1] or found[2] or "", text)
 
 
-def check_shape(text: str, delimiter: str, path: Path) -> list[str]:
+def check_shape(text: str, delimiter: str, path: Path, *, named: bool = True) -> list[str]:
     """Check the header and the length of every row: pandas pads short rows and renames twins silently.
 
     Returns
     -------
     list of str
-        The column names.
+        The column names, or the cells of the first row where `named` is False.
     """
     # Blank lines at the end of a file are harmless; pandas skips those inside as well, which would move rows.
     first = text[:8].splitlines()[:1]
@@ -100,7 +100,8 @@ def check_shape(text: str, delimiter: str, path: Path) -> list[str]:
     reader = _reader(text, delimiter)
     try:
         header = next(reader)
-        check_header(header, path, last="does each line end with a separator?")
+        if named:
+            check_header(header, path, last="does each line end with a separator?")
         if _is_plainly_even(text, delimiter, len(header)):
             return header
         for row in reader:

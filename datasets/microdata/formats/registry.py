@@ -96,7 +96,7 @@ def read_file(path: str | Path, *, text_columns: Sequence[str] = ()) -> StoredFi
     """
     path = Path(path)
     made = format_of(path)
-    _check_readable(path, made)
+    check_readable(path)
     stored = made.read(path, text_columns=text_columns)
     if stored.frame.empty:
         raise DataError(f"{path} has no records, only column names")
@@ -108,7 +108,9 @@ def read_table(path: str | Path, *, text_columns: Sequence[str] = ()) -> pd.Data
     return without_blanks(read_file(path, text_columns=text_columns).frame)
 
 
-def _check_readable(path: Path, made: Format) -> None:
+def check_readable(path: Path) -> None:
+    """Refuse a file that is not there, is a folder, empty, or of no known format."""
+    made = format_of(path)
     if path.is_dir():
         raise DataError(f"{path} is a folder; give {'an' if made.name[0] in 'AE' else 'a'} {made.name} file")
     try:

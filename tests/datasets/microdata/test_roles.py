@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from linkrisk.datasets.microdata.formats.registry import read_table
-from linkrisk.datasets.microdata.roles import household, recognition, stratum
+from linkrisk.datasets.microdata.roles import household, recognised, recognition, stratum
 from linkrisk.datasets.microdata.schema import Role, Schema
 
 DATA = os.environ.get("LINKRISK_DATA")
@@ -60,7 +60,9 @@ def test_ids_by_name_with_values_that_all_differ(name: str, values: list[Any]) -
 @pytest.mark.parametrize("name", ["ssn_id", "soc_sec_id", "PassportNo", "tax_number", "phone id"])
 def test_numbers_that_people_have_outside_of_the_file_are_identifiers(name: str) -> None:
     assert role(name, TEXT) is Role.IDENTIFIER
-    assert role(name, [*TEXT[:-1], TEXT[0]]) is Role.KEY
+    assert role(name, [*TEXT[:-1], TEXT[0]]) is Role.IDENTIFIER
+    if name != "phone id":  # a phone of many is none of words for what few share
+        assert role(name, ["a", "b"] * 20) is Role.KEY
 
 
 @pytest.mark.parametrize("name", ["hhid", "hhnum", "HH_ID", "household_id", "hid", "fam_no", "dwelling_nr"])
@@ -154,7 +156,8 @@ def test_counters_and_text_that_never_repeats_are_ids_under_any_name() -> None:
     "values",
     [
         COUNT[:19],
-        [*COUNT[:-1], 131],
+        [*COUNT[:-2], 131, 130],
+        [at * at for at in range(len(COUNT))],
         [*COUNT[:-1], 101],
         [float(at) for at in COUNT],
         [*COUNT[:-1], None],
@@ -230,6 +233,111 @@ def test_roles_that_are_given_count() -> None:
     assert Schema.from_dict(schema.to_dict()) == schema
 
 
+LIVING_TOGETHER = [10 * (at // 2) + 7 for at in range(30)]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(
+            "DB030",
+            "hb030",
+            "RX030",
+            "Haushaltsnummer",
+            "HaushaltsNr",
+            "hhnr",
+            "Haushalts-ID",
+            "numero_menage",
+        ),
+        *("id_hogar", "NumeroFamiglia", "huishoudnummer", "hushållsnummer", "nummer_haushalt"),
+    ],
+)
+def test_household_numbers_in_other_languages_and_surveys(name: str) -> None:
+    assert role(name, LIVING_TOGETHER) is Role.HOUSEHOLD
+
+
+@pytest.mark.parametrize(
+    "name", ["RB030", "PB030", "Laufnummer", "lfdnr", "Personennummer", "identifiant", "Kennung"]
+)
+def test_record_ids_in_other_languages_and_surveys(name: str) -> None:
+    assert role(name, GAPS) is Role.RECORD_ID
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(
+            "DB090",
+            "RB050",
+            "PB040",
+            "COEFF",
+            "Gewicht",
+            "Personengewicht",
+            "Haushaltsgewicht",
+            "HRF",
+            "poids",
+        ),
+        *("pondération", "peso", "Hochrechnungsfaktor", "waga", "vikt", "ponderación", "facexp"),
+    ],
+)
+def test_sampling_weights_in_other_languages_and_surveys(name: str) -> None:
+    assert role(name, AMOUNTS) is Role.WEIGHT
+    assert role(name, [-1.0, *AMOUNTS]) is Role.KEY
+
+
+def test_a_weight_beside_a_height_is_that_of_a_body_in_every_language() -> None:
+    assert roles(peso=AMOUNTS, altura=GAPS)["peso"] == "key"
+    assert roles(poids=AMOUNTS, taille=GAPS)["poids"] == "key"
+
+
+@pytest.mark.parametrize(
+    ("label", "values", "expected"),
+    [
+        ("Haushaltsnummer", LIVING_TOGETHER, Role.HOUSEHOLD),
+        ("Personal ID", GAPS, Role.RECORD_ID),
+        ("Household cross-sectional weight", AMOUNTS, Role.WEIGHT),
+        ("Weight of the person in kg", AMOUNTS, Role.KEY),
+        ("Age of the person", GAPS, Role.KEY),
+    ],
+)
+def test_labels_of_variables_suggest_roles_too(label: str, values: list[Any], expected: Role) -> None:
+    found = recognised("v17", pd.Series(values), ["v17", "income"], label)
+    assert (Role.KEY if found is None else found.role) is expected
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Nachname",
+        "Vorname",
+        "surname",
+        "first_name",
+        "LastName",
+        "prénom",
+        "apellidos",
+        "e_mail",
+        "Telefon",
+        "Straße",
+    ],
+)
+def test_names_of_persons_and_where_they_are_found_are_identifiers_though_they_repeat(name: str) -> None:
+    assert role(name, ["Meyer", "Schulz", "Meyer", "Kunz"]) is Role.IDENTIFIER
+
+
+def test_a_name_is_an_identifier_where_it_hardly_repeats() -> None:
+    assert role("name", ["Meyer", "Schulz", "Meyer", "Kunz"]) is Role.IDENTIFIER
+    assert role("name", ["north", "south"] * 10) is Role.KEY
+    assert role("region_name", ["north", "south"] * 10) is Role.KEY
+
+
+def test_whole_numbers_that_increase_in_small_steps_are_ids_and_sorted_amounts_are_not() -> None:
+    counter = [1000 + 3 * at + at % 2 for at in range(30)]
+    assert role("x", counter) is Role.RECORD_ID
+    assert role("x", counter[:19]) is Role.KEY
+    assert role("x", [*counter[:-1], counter[-2]]) is Role.KEY
+    assert role("x", [1000 * at for at in range(30)]) is Role.KEY
+
+
 @pytest.mark.skipif(DATA is None, reason="needs public data: set LINKRISK_DATA to its folder")
 @pytest.mark.parametrize(
     ("file", "expected"),
@@ -241,8 +349,21 @@ def test_roles_that_are_given_count() -> None:
         ("casc_eia", {"UTILITYID": Role.IDENTIFIER}),
         ("rtauargus_indiv_dt", {"WEIGHT": Role.WEIGHT}),
         ("tauargus_testw", {"Wgt": Role.WEIGHT}),
-        ("febrl4a", {"rec_id": Role.RECORD_ID, "soc_sec_id": Role.IDENTIFIER}),
-        ("splink_fake_1000", {"unique_id": Role.RECORD_ID}),
+        (
+            "febrl4a",
+            {
+                "rec_id": Role.RECORD_ID,
+                **dict.fromkeys(("given_name", "surname", "address_1", "address_2"), Role.IDENTIFIER),
+                "soc_sec_id": Role.IDENTIFIER,
+            },
+        ),
+        (
+            "splink_fake_1000",
+            {
+                "unique_id": Role.RECORD_ID,
+                **dict.fromkeys(("first_name", "surname", "email"), Role.IDENTIFIER),
+            },
+        ),
         ("uci_abalone", {}),
         ("uci_adult_train", {}),
         ("uci_wdbc", {"id": Role.RECORD_ID}),

@@ -10,7 +10,7 @@ import pytest
 from linkrisk.datasets.errors import NotANumberError
 from linkrisk.datasets.microdata.scales import Scale
 from linkrisk.datasets.microdata.tables import Table
-from linkrisk.datasets.microdata.undeclared import MOST_CATEGORIES, nominal_note, undeclared_scale
+from linkrisk.datasets.microdata.undeclared import MOST_CATEGORIES, category_note, undeclared_scale
 
 NUMBERS = [1.0, 2.5, 3.0, 4.0]
 WORDS = ["a", "b", "a", "b"]
@@ -89,7 +89,7 @@ def test_there_is_a_largest_number_of_categories() -> None:
 
 
 def test_the_note_counts_the_categories_of_all_files() -> None:
-    assert nominal_note("x", tables(WORDS, ["a", "c", "c", "a"])) == (
+    assert category_note("x", Scale.NOMINAL, tables(WORDS, ["a", "c", "c", "a"])) == (
         "column x holds text and is compared as nominal (3 categories); declare it with --nominal, --ordinal "
         "or --schema"
     )

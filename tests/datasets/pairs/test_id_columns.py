@@ -14,7 +14,10 @@ from linkrisk.datasets.pairs.file_pair import make_file_pair
 from linkrisk.datasets.pairs.table_pair import make_table_pair
 
 RECORDS = 40
-CURE = "both files have the same values in column 'id': align the records with --id id"
+OUT_OF_ORDER = (
+    "original and masked have the same values in column 'id' in different orders; align the records with "
+    "--id id (--row-by-row takes the rows as they are)"
+)
 
 
 def people() -> pd.DataFrame:
@@ -54,21 +57,26 @@ def no_category(cell: str) -> str:
     )
 
 
-@pytest.mark.parametrize("change", [shuffled, lambda frame: frame, lambda frame: frame.iloc[3:]])
-def test_an_id_of_text_among_the_attributes_is_offered(change):
+def test_an_id_is_left_out_and_offered_where_the_rows_are_out_of_order():
     original = people()
-    masked = change(noisy(original))
-    first = original["id"][0]
-    assert message(original, masked) == f"{no_category(first)}; {CURE}"
-    assert make_file_pair(original, masked, id_column="id").attributes == ("age", "income")
+    pair = make_file_pair(original, noisy(original))
+    assert pair.attributes == ("age", "income")
+    assert pair.notes[0] == (
+        "not compared, by name and values: id (the record id); --attributes or --schema compares them"
+    )
+    assert message(original, shuffled(noisy(original))) == OUT_OF_ORDER
+    assert message(original, noisy(original).iloc[3:]).endswith("with --id")
+    for change in (shuffled, lambda frame: frame.iloc[3:]):
+        pair = make_file_pair(original, change(noisy(original)), id_column="id")
+        assert pair.attributes == ("age", "income")
+        assert not any("not compared" in note for note in pair.notes)
 
 
 def test_the_column_that_is_no_number_need_not_be_the_id():
     original = people()
     original.insert(0, "town", ["A", "B"] * (RECORDS // 2))
     masked = shuffled(noisy(original))
-    first = original["id"][0]
-    assert message(original, masked) == f"{no_category(first)}; {CURE}"
+    assert message(original, masked) == OUT_OF_ORDER
     # A column that is read as numbers, but for a cell, is refused after those of text.
     original["age"] = ["?", *original["age"][1:].astype(str)]
     assert message(original.drop(columns="id"), masked.drop(columns="id")) == (
@@ -80,10 +88,10 @@ def test_ids_written_differently_and_then_alike():
     original = people()
     masked = shuffled(noisy(original))
     masked["id"] = masked["id"].str.removeprefix("P").astype(int)
-    first = original["id"][0]
     assert message(original, masked) == (
-        f"original, column 'id', row 1: {first!r} is not a number, and masked has numbers there; fix it, "
-        f"choose other --attributes, or compare categories with --nominal; {CURE}"
+        "original and masked have the same values in column 'id' in different orders, written differently "
+        "('P8' and '8'); write them alike and align the records with --id id (--row-by-row takes the rows as "
+        "they are)"
     )
     assert message(original, masked, id_column="id").endswith("write the ids alike in both files")
 
@@ -91,7 +99,7 @@ def test_ids_written_differently_and_then_alike():
 def test_a_name_that_a_shell_would_split_is_quoted():
     original = people().rename(columns={"id": "the id"})
     assert message(original, shuffled(original)).endswith(
-        "in column 'the id': align the records with --id 'the id'"
+        "align the records with --id 'the id' (--row-by-row takes the rows as they are)"
     )
 
 
@@ -102,11 +110,11 @@ def test_no_id_is_offered_where_none_is_shared_or_the_user_has_chosen():
     twice = masked.assign(id=[masked["id"][1], *masked["id"][1:]])
     others = masked.assign(id="Q" + masked["age"].astype(str) + masked["id"])
     lacking = masked.assign(id=[None, *masked["id"][1:]])
-    for frame in (twice, others):
-        assert message(original, frame) == line
-    assert message(original, lacking) == line
+    for frame in (twice, lacking):
+        assert "--id id" not in message(original, frame)
+    assert make_file_pair(original, others).alignment == "row by row"  # ids of its own say nothing
     assert message(original, masked, attributes=["id", "age"]) == line
-    assert message(original, masked, row_by_row=True) == line
+    assert make_file_pair(original, masked, row_by_row=True).attributes == ("age", "income")
     # A number that is wrongly written makes no id of its column.
     spelled = original.drop(columns="id").astype(str)
     spelled.loc[0, "income"] = "1.234,5"

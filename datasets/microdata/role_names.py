@@ -1,0 +1,139 @@
+"""Words of column names and labels that suggest a role, in several languages, and codes of surveys."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from types import MappingProxyType
+
+_HOUSEHOLD_ID, _PERSON_ID = "household id", "person id"
+_HOUSEHOLD_WEIGHT, _PERSON_WEIGHT = "household weight", "person weight"
+
+_SURVEY_CODES = MappingProxyType(
+    {
+        # EU-SILC: the files D, R, P and H
+        **dict.fromkeys(("db030", "hb030", "rx030", "px030", "hx030", "rb040"), _HOUSEHOLD_ID),
+        **dict.fromkeys(("rb030", "pb030"), _PERSON_ID),
+        **dict.fromkeys(("db080", "db090", "db095"), _HOUSEHOLD_WEIGHT),
+        **dict.fromkeys(("rb050", "rb060", "rb062", "rb063", "rb064", "rl070"), _PERSON_WEIGHT),
+        **dict.fromkeys(("pb040", "pb050", "pb060", "pb070", "pb080"), _PERSON_WEIGHT),
+        "db050": "stratum",
+        # EU-LFS, household budgets and finances, structure of earnings, IPUMS, the European Social Survey
+        **dict.fromkeys(("hhnum", "hhlink", "ha04", "sa0010"), _HOUSEHOLD_ID),
+        **dict.fromkeys(("coeff", "coeffy", "coeffq", "coefmod", "coeffmod", "perwt"), _PERSON_WEIGHT),
+        **dict.fromkeys(("coefhh", "coeffhh", "hhwt", "ha10", "hw0010"), _HOUSEHOLD_WEIGHT),
+        **dict.fromkeys(("dweight", "pspwght", "pweight", "anweight", "spfwt0"), _PERSON_WEIGHT),
+        **dict.fromkeys(("b51", "b52"), "grossing weight"),
+    }
+)
+"""What columns of European and international surveys are, by the codes that they are named by."""
+
+_TRANSLATED = MappingProxyType(
+    {
+        # German
+        **dict.fromkeys(("haushalt", "haushalts", "haushalte", "hh"), "household"),
+        **dict.fromkeys(("familie", "familien", "familia", "famiglia", "famille", "rodzina"), "family"),
+        **dict.fromkeys(("personen", "persona", "personne", "pessoa", "persoon", "osoba"), "person"),
+        **dict.fromkeys(("personal", "osoby", "persoons"), "person"),
+        **dict.fromkeys(("betrieb", "betriebs", "unternehmen", "unternehmens", "empresa"), "firm"),
+        **dict.fromkeys(("entreprise", "bedrijf", "bedrijfs", "impresa", "firma", "foretag"), "firm"),
+        **dict.fromkeys(("gewicht", "gewichte", "gewichtung", "gewichts", "wichtung"), "weight"),
+        **dict.fromkeys(("hochrechnungsfaktor", "hochrechnung", "hrf"), "grossing weight"),
+        **dict.fromkeys(("gewichtungsfaktor", "pondera", "ponderador"), "sampling weight"),
+        **dict.fromkeys(("nummer", "numero", "nombre_de", "numer"), "number"),
+        **dict.fromkeys(("kennung", "kennnummer", "kennziffer", "identnummer"), "id"),
+        "identifiant": "id",
+        **dict.fromkeys(("identificador", "identificativo", "identyfikator", "identificatie"), "id"),
+        **dict.fromkeys(("laufnummer", "lfdnr", "satznummer", "satznr", "lopnr"), "record number"),
+        **dict.fromkeys(("volgnummer", "consecutivo", "progressivo"), "record number"),
+        **dict.fromkeys(("schicht", "strate", "estrato", "strato", "warstwa"), "stratum"),
+        # French, Spanish, Italian, Portuguese, Dutch, Polish, Swedish
+        **dict.fromkeys(("menage", "foyer", "hogar", "vivienda", "agregado", "domicilio"), "household"),
+        **dict.fromkeys(("huishouden", "huishoudens", "gospodarstwo", "gospodarstwa"), "household"),
+        "huishoud": "household",
+        **dict.fromkeys(("hushall", "hushalls", "husholdning", "kotitalous"), "household"),
+        **dict.fromkeys(("poids", "peso", "pesos", "waga", "wagi", "vikt", "vikter", "vekt"), "weight"),
+        **dict.fromkeys(("ponderation", "ponderacion", "ponderazione", "ponderacao"), "sampling weight"),
+        **dict.fromkeys(("weging", "weegfactor", "ophoogfactor", "facexp", "factorexp"), "sampling weight"),
+        # Heights, beside which a weight is that of a body
+        **dict.fromkeys(("altura", "estatura", "altezza", "taille", "groesse", "wzrost", "langd"), "height"),
+        **dict.fromkeys(("koerpergroesse", "lengte", "talla"), "height"),
+    }
+)  # fmt: skip
+"""Words of other languages, without accents, in English."""
+
+_SILENT = frozenset(
+    ("of", "the", "for", "der", "des", "die", "de", "la", "du", "del", "della", "van", "do", "da")
+)
+"""Words of labels that say nothing."""
+
+PERSON_NAMES = frozenset(
+    (
+        *("surname", "lastname", "firstname", "forename", "forenames", "fullname", "givenname", "maidenname"),
+        *("nachname", "familienname", "vorname", "vornamen", "zuname", "geburtsname"),
+        *("prenom", "prenoms", "nomfamille", "nombres", "apellido", "apellidos", "cognome", "sobrenome"),
+        *("apelido", "achternaam", "voornaam", "voornamen", "imie", "nazwisko", "efternamn", "fornamn"),
+    )
+)
+"""Names of columns of names of persons, in small letters and without separators."""
+
+CONTACTS = frozenset(
+    (
+        *("email", "mail", "phone", "telephone", "mobile", "telefon", "telefono", "telefone", "telefoon"),
+        *("handy", "fax", "address", "adresse", "anschrift", "direccion", "indirizzo", "endereco", "adres"),
+        *("adress", "street", "strasse", "calle", "rua", "straat", "ulica", "gata"),
+        *("reisepass", "pasaporte", "passaporto", "dni", "nif", "codicefiscale", "pesel", "bsn"),
+        *("personnummer", "sozialversicherungsnummer", "steuernummer"),
+    )
+)
+"""Words in names of columns that say where or under which number somebody is found."""
+
+NAMES = frozenset(("name", "names", "nom", "nombre", "nome", "naam", "nazwa", "namn"))
+"""Words for a name: that of a person or firm where the values hardly repeat."""
+
+_FIRST_OR_LAST = frozenset(("first", "last", "given", "middle", "family", "maiden", "full", "sur", "fore"))
+
+
+def words_of(name: str) -> tuple[str, ...]:
+    """Split a name or a label into English words in small letters.
+
+    ``rec_id``, ``recId`` and ``REC.ID`` have the same two, ``Haushaltsnummer`` has household and number, and
+    ``DB090``, a code of EU-SILC, household and weight. Numbers are none.
+    """
+    code = _SURVEY_CODES.get(name.strip().lower())
+    if code is not None:
+        return tuple(code.split())
+    parts = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", _plain(name))
+    return tuple(
+        word for part in parts if part.lower() not in _SILENT for word in _translated(part.lower()).split()
+    )
+
+
+def names_a_person(name: str) -> bool:
+    """Whether a column has the name of one of persons' names: surname, Vorname, first_name."""
+    plain = tuple(part.lower() for part in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", _plain(name)))
+    joined = "".join(plain)
+    return joined in PERSON_NAMES or (
+        plain[-1:] == ("name",) and bool(_FIRST_OR_LAST.intersection(plain[:-1]))
+    )
+
+
+def _plain(name: str) -> str:
+    """A name without accents."""
+    spelled = unicodedata.normalize("NFKD", name.replace("ß", "ss"))
+    return "".join(letter for letter in spelled if not unicodedata.combining(letter))
+
+
+def _translated(word: str) -> str:
+    """A word in English; of two that are written together, both."""
+    if word in _TRANSLATED:
+        return _TRANSLATED[word]
+    for at in range(2, len(word) - 1):
+        first, last = word[:at], word[at:]
+        if first in _TRANSLATED and (last in _TRANSLATED or last in _LAST):
+            return f"{_TRANSLATED[first]} {_TRANSLATED.get(last, last)}"
+    return word
+
+
+_LAST = frozenset(("nr", "id", "no", "number", "weight", "key"))
+"""English or short words at the end of a word of two."""

@@ -1,0 +1,134 @@
+"""What `describe` knows of a file holds in every command: labels, leading zeros, ids and weights."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from linkrisk.datasets.masking.noise import AdditiveNoise
+from linkrisk.datasets.microdata.describing import describe
+from linkrisk.datasets.microdata.formats.base import ColumnNotes, StoredFile
+from linkrisk.datasets.microdata.formats.registry import read_file, writable_format
+from linkrisk.datasets.microdata.scales import CATEGORICAL
+from linkrisk.datasets.microdata.schema import Role, Schema
+from linkrisk.datasets.microdata.tables import load_table
+from linkrisk.datasets.microdata.writing import write_all
+from linkrisk.datasets.pairs.file_pair import make_file_pair
+from linkrisk.solver.api.key_variables import KeyVariables
+from linkrisk.solver.api.mask import mask
+
+RECORDS = 60
+SEX = {"1": "male", "2": "female"}
+REGION = {"1": "north", "2": "east", "3": "south"}
+
+
+def survey(folder: Path, suffix: str) -> Path:
+    """A labelled file of households."""
+    random = np.random.default_rng(7)
+    frame = pd.DataFrame(
+        {
+            "HHNR": [10 * (at // 2) + 3 for at in range(RECORDS)],
+            "PID": [100 + 7 * at for at in random.permutation(RECORDS)],
+            "sex": random.integers(1, 3, RECORDS),
+            "region": random.integers(1, 4, RECORDS),
+            "plz": [("0870", "4011", " ")[at % 3] for at in range(RECORDS)],
+            "age": random.integers(18, 80, RECORDS),
+            "income": random.normal(3000.0, 500.0, RECORDS).round(2),
+            "Gewicht": random.uniform(50.0, 300.0, RECORDS).round(1),
+        }
+    )
+    notes = {
+        "sex": ColumnNotes("Sex", SEX),
+        "region": ColumnNotes("Region", REGION),
+        "PID": ColumnNotes("Personennummer"),
+    }
+    path = folder / f"survey{suffix}"
+    write_all(writable_format(path).write(StoredFile(frame, columns=notes), path))
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".sav", ".dta", ".parquet"])
+def test_noise_leaves_codes_ids_and_weights_of_a_labelled_file_alone(tmp_path: Path, suffix: str) -> None:
+    path = survey(tmp_path, suffix)
+    table = load_table(str(path), "survey")
+    guessed = describe(table.frame, "survey", table.notes).schema
+    result = mask(str(path), "noise", parameters={"percent": 10.0}, seed=1)
+    assert result.masked == ("age", "income")
+    assert result.left_alone == {
+        "HHNR": "id",
+        "PID": "id",
+        "sex": "categories",
+        "region": "categories",
+        "Gewicht": "weight",
+    }
+    result.write(tmp_path / f"masked{suffix}")
+    written = read_file(tmp_path / f"masked{suffix}")
+    assert dict(written.notes("sex").value_labels) == SEX
+    assert written.frame["region"].to_list() == table.frame["region"].to_list()
+    # The others agree with what describe has written down.
+    codes = {each.name for each in guessed.attributes if each.scale in CATEGORICAL and each.role is Role.KEY}
+    assert codes == {"sex", "region", "plz"}
+    assert mask(str(path), "pram change=0.1", seed=1).masked == ("sex", "region", "plz")
+    assert KeyVariables.read(str(path), None, None).names == ("sex", "region", "plz", "age", "income")
+    assert mask(str(path), AdditiveNoise(percent=10.0, schema=guessed), seed=1).masked == result.masked
+    pair = make_file_pair(str(path), str(tmp_path / f"masked{suffix}"))
+    assert pair.attributes == ("sex", "region", "plz", "age", "income")
+    assert set(pair.categorical) == codes
+    assert pair.notes[0] == (
+        "not compared, by name and values: HHNR (the household number), PID (the record id), Gewicht (the "
+        "sampling weight); --attributes or --schema compares them"
+    )
+
+
+def test_what_is_said_comes_before_what_is_guessed(tmp_path: Path) -> None:
+    path = survey(tmp_path, ".sav")
+    named = mask(str(path), "noise percent=10 attributes=sex,PID", seed=1)
+    assert named.masked == ("PID", "sex")
+    schema = Schema.from_dict({"attributes": [{"name": "sex", "scale": "numeric", "role": "key"}]})
+    assert mask(str(path), AdditiveNoise(percent=10.0, schema=schema), seed=1).masked == ("sex",)
+    pair = make_file_pair(str(path), str(path), attributes=["sex", "Gewicht"], ordinal=["sex"])
+    assert pair.attributes == ("sex", "Gewicht")
+    assert pair.categorical["sex"].scale == "ordinal"
+    declared = Schema.from_dict({"attributes": [{"name": "region", "scale": "numeric"}]})
+    pair = make_file_pair(str(path), str(path), attributes=["sex", "region"], schema=declared)
+    assert set(pair.categorical) == {"sex"}
+
+
+def test_codes_that_became_other_numbers_are_compared_as_numbers(tmp_path: Path) -> None:
+    path = survey(tmp_path, ".sav")
+    masked = mask(str(path), "noise percent=10 attributes=sex", seed=1)
+    masked.write(tmp_path / "m.sav")
+    assert not make_file_pair(str(path), str(tmp_path / "m.sav"), attributes=["sex", "age"]).categorical
+
+
+def _labels(result: Any, folder: Path, name: str) -> dict[str, str]:
+    result.write(folder / "m.sav")
+    return dict(read_file(folder / "m.sav").notes(name).value_labels)
+
+
+def test_recodings_make_labels(tmp_path: Path) -> None:
+    path = survey(tmp_path, ".sav")
+    grouped = mask(str(path), "recode breaks=18,30,65 attributes=age")
+    ages = read_file(path).frame["age"].to_numpy()
+    expected = np.where(ages < 30, 18, np.where(ages < 65, 30, 65))
+    assert grouped.table["age"].to_list() == expected.tolist()
+    assert grouped.labels == {"age": {"18": "18 to under 30", "30": "30 to under 65", "65": "65 and more"}}
+    assert _labels(grouped, tmp_path, "age") == grouped.labels["age"]
+    named = mask(str(path), "recode breaks=18,65 labels=adult,old attributes=age")
+    assert _labels(named, tmp_path, "age") == {"18": "adult", "65": "old"}
+
+
+def test_an_old_label_is_not_that_of_a_new_code_that_is_spelled_alike(tmp_path: Path) -> None:
+    """Code 2 was east and becomes south: its label stayed east."""
+    path = survey(tmp_path, ".sav")
+    (tmp_path / "r.grc").write_text("1: 1 - 2\n2: 3\n", encoding="utf-8")
+    recoded = mask(str(path), f"recode file=region={tmp_path / 'r.grc'}")
+    assert _labels(recoded, tmp_path, "region") == {"1": "north, east", "2": "south"}
+    (tmp_path / "r.grc").write_text("1: 1-2\n2: 3\n<CODELIST> r.cdl\n", encoding="utf-8")
+    (tmp_path / "r.cdl").write_text('1,"not south"\n2,"south"\n', encoding="utf-8")
+    recoded = mask(str(path), f"recode file=region={tmp_path / 'r.grc'}")
+    assert _labels(recoded, tmp_path, "region") == {"1": "not south", "2": "south"}
