@@ -137,11 +137,94 @@ def test_recoding_files_that_do_not_fit(text: str, message: str) -> None:
     assert message in str(caught.value)
 
 
+AGES = "1: -9\n2: 10 - 19\n3: 20-29\n4: 30-\n"
+
+
+def test_ranges_of_numbers_are_compared_as_numbers() -> None:
+    """9.5 became 4 and 19.9 became 1: they were compared by letters."""
+    Path("age.grc").write_text(AGES, encoding="utf-8")
+    method = masking_method("recode file=age=age.grc")
+    ages = [0.0, 10.0, 20.0, 29.0, 30.0, 100.0, -1.0]
+    assert method.apply(pd.DataFrame({"age": ages}))["age"].to_list() == [1, 2, 3, 3, 4, 4, 1]
+    for between in (9.5, 19.9, 29.5):
+        with pytest.raises(DataError) as caught:
+            method.apply(pd.DataFrame({"age": [*ages, between]}))
+        assert str(caught.value) == (
+            f"age.grc: no line takes the code '{between}' of 'age'; add it to one, or to <MISSING>; for "
+            "numbers with decimals give breaks, as in breaks=0,10,20"
+        )
+    with pytest.raises(DataError, match="no line takes the code 'old' of 'age'"):
+        method.apply(pd.DataFrame({"age": ["5", "old"]}))
+
+
+@given(
+    st.lists(st.integers(-50, 50), min_size=1, max_size=5, unique=True).map(sorted),
+    st.lists(st.floats(0, 200, allow_nan=False), min_size=1, max_size=8),
+)
+def test_breaks_make_half_open_intervals(breaks: list[int], above: list[float]) -> None:
+    values = [breaks[0] + each for each in above]
+    text = ",".join(map(str, breaks))
+    made = masking_method(f"recode breaks={text} attributes=x").apply(pd.DataFrame({"x": values}))["x"]
+    assert made.to_list() == [max(each for each in breaks if each <= value) for value in values]
+
+
+def test_whole_codes_of_numbers_with_decimals_are_written_whole() -> None:
+    made = masking_method("recode breaks=0,10 attributes=x").apply(pd.DataFrame({"x": [0.5, 9.99, 10.0]}))
+    assert made.to_csv(index=False).split() == ["x", "0", "0", "10"]
+
+
+@pytest.mark.parametrize(
+    ("content", "levels"),
+    [
+        ("31,30s,*\n32,30s,*\n99,90s,*\n", (("31", "32", "99"), ("30s", "30s", "90s"), ("*", "*", "*"))),
+        ("age,d,all\n31,30s,*\n99,90s,*\n", (("31", "99"), ("30s", "90s"), ("*", "*"))),
+        ("1,low\n2,high\n", (("1", "2"), ("low", "high"))),
+        ("a,*,*\nb,x,*\n", (("a", "b"), ("*", "x"), ("*", "*"))),
+        ("31 ; 30s\n 32; 30s\n", (("31", "32"), ("30s", "30s"))),
+        ("code,group\na,low\nb,high\n", (("a", "b"), ("low", "high"))),
+        ("x,low\na,low\nb,high\n", (("a", "b"), ("low", "high"))),  # the name of the attribute is a header
+    ],
+)
+def test_a_hierarchy_needs_no_header(content: str, levels: tuple[tuple[str, ...], ...]) -> None:
+    Path("h.csv").write_text(content, encoding="utf-8")
+    assert Hierarchy.read("x", "h.csv").levels == levels
+
+
+def test_what_was_taken_for_a_header_is_said_where_a_category_is_lacking() -> None:
+    Path("h.csv").write_text("a,low\nb,high\nc,high\n", encoding="utf-8")
+    with pytest.raises(DataError) as caught:
+        masking_method("global-recoding hierarchy=x=h.csv level=1").apply(pd.DataFrame({"x": ["a", "b"]}))
+    assert str(caught.value).endswith("; the first line of its file was taken for a header: a,low")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a,b\n1,\n", "h.csv, column 'b', row 1: missing value"),
+        ("1,x\n2,\n", "h.csv, column '2', row 2: missing value"),
+        ("1,x\n2\n", "h.csv, line 2: 1 cell where the header has 2; fix or delete the line"),
+        ("a,a\n1,2\n", "h.csv: the column name 'a' is twice in the header; rename one"),
+        ("a,b\n", "h.csv has no records, only column names"),
+    ],
+)
+def test_hierarchies_that_cannot_be_read(content: str, message: str) -> None:
+    Path("h.csv").write_text(content, encoding="utf-8")
+    with pytest.raises(DataError) as caught:
+        Hierarchy.read("x", "h.csv")
+    assert str(caught.value) == message
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("recode", "recode: give either file or digits: how to recode"),
-        ("recode digits=1 file=age=age.grc", "give either file or digits"),
+        ("recode", "recode: give one of file, digits and breaks: how to recode"),
+        ("recode digits=1 file=age=age.grc", "give one of file, digits and breaks"),
+        ("recode digits=1 breaks=1,2", "give one of file, digits and breaks"),
+        ("recode breaks=1,1 attributes=age", "breaks must ascend, as in 0,10,20"),
+        ("recode breaks=0,x attributes=age", "'x' is not a number"),
+        ("recode breaks=0,10 labels=a attributes=age", "there are 1 labels for 2 breaks"),
+        ("recode breaks=2,3 attributes=age", "'age' has 1, which is below the first break, 2: put a lower"),
+        ("recode breaks=0 attributes=sex", "'sex' has 'f', which is no number: breaks are for numbers"),
         ("recode digits=0", "digits is 0; it must be at least 1"),
         ("recode file=age=age.grc file=age=age.grc", "an attribute has two recoding files"),
         ("recode file=age", "'age' is no recoding file; write ATTRIBUTE=FILE"),
