@@ -152,7 +152,8 @@ def fit(
         Write down what proves the bound, for `verify`; ``exact`` and one aggregator only. Where that
         fails, the result has no certificate and a note that says why.
     certificate_time_limit : float, optional
-        Seconds for that, after the search; 60 or the time limit, whichever is longer, when absent.
+        Seconds for that, after the search; when absent, the search leaves a part of the time limit to it, or
+        60 without one.
     on_progress : callable, optional
         Called with every `Progress`, from whichever thread makes it. Without one, a notebook shows the
         closing bound under its cell, unless the environment variable LINKRISK_PROGRESS is ``none``.
@@ -212,7 +213,8 @@ def fit(
         command=command,
     )
     with watched(on_progress) as told:
-        found = find(original, masked, aggregator, options, replace(request, report=told))
+        asked = replace(request, report=told, own_seconds=certificate_time_limit is not None)
+        found = find(original, masked, aggregator, options, asked)
     if isinstance(found, FitResults):
         return found
     return found.certified(certificate_time_limit) if certificate else found.result

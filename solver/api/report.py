@@ -22,6 +22,9 @@ if TYPE_CHECKING:  # a page that is made again should not wait for what measures
 _MEASURED = 0.9
 """Share of the call after which there is nothing left but certificates."""
 
+_LEAST_SECONDS = 0.5
+"""Certificates have so many, however late the measures have ended."""
+
 _READING = ("id_column", "row_by_row", "schema")
 
 
@@ -90,7 +93,8 @@ def report(
     certificates : bool, optional
         Whether to certify every worst case and check the certificates; when absent, where that is quick.
     certificate_time_limit : float, optional
-        Seconds for all certificates, after the measures; 20 when absent.
+        Seconds for all certificates, after the measures and beyond their time limit; when absent, the
+        measures leave a part of that to them, of which 20 are used at most.
     on_progress : callable, optional
         Called with every progress report.
     **options
@@ -133,7 +137,7 @@ def report(
             _only(original),
             _only(masked),
             reading,
-            seconds=certificate_time_limit,
+            seconds=certificate_time_limit or _left(found, asked=certificates is True),
             asked=certificates is True,
             on_progress=certifying,
         )
@@ -143,6 +147,17 @@ def report(
         "certificates": [one.to_dict() for one in made],
     }
     return ReportResult(document_of(content, audience=reader), found, made)
+
+
+def _left(found: RiskResult, *, asked: bool) -> float:
+    """Seconds for certificates where none are named: what the measures have left of the time limit."""
+    from linkrisk.solver.api.report_certificates import MOST_PAIRS, SECONDS
+
+    limit = found.details["time_limit"]
+    large = found.worst.worst.records * found.worst.details["candidates"] > MOST_PAIRS
+    if limit is None or (asked and large):  # whatever that takes
+        return SECONDS
+    return min(SECONDS, max(_LEAST_SECONDS, float(limit) - float(found.details["seconds"])))
 
 
 def _only(given: Any) -> Any:

@@ -14,6 +14,8 @@ from linkrisk.solver.api.choices import TableLike
 from linkrisk.solver.api.verify import verify
 from linkrisk.solver.api.verify_bundle import CERTIFICATE, FAMILY, FIT, KEY
 from linkrisk.solver.certificates.writing.certifiable import why_not_certifiable
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.limits import in_time
 from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.run.results import FitResult
 from linkrisk.solver.worst_case.family_results import Family, FitResults
@@ -28,6 +30,12 @@ PHASE = "certificate"
 """What a reporter is told is being done."""
 
 _STOPPED = "stopped before it was checked"
+_TOO_LONG = (
+    "not checked: its time was over; a longer --time-limit, or --certificate-time-limit, would check it"
+)
+
+_MAKING = 0.5
+"""Share of the time of a certificate after which what was made is checked."""
 
 
 @dataclass(frozen=True)
@@ -108,11 +116,31 @@ def certified(
             low, high = worst.interval
             about, total = family.aggregator, worst.worst.total
             on_progress(Progress(0.0, float(low), float(high), PHASE, "", about, total, at / len(families)))
+        certifying = _Certifying(family, original, masked, reading, share)
         try:
-            found.append(_one(family, original, masked, reading, share))
+            found.append(in_time(certifying, Clock(share)))
         except KeyboardInterrupt:  # must not cost the report
             return *found, *(Certified(one.aggregator, one.result, _STOPPED) for one in families[at:])
     return tuple(found)
+
+
+@dataclass(frozen=True)
+class _Certifying:
+    """Certifying one family, and checking that, within its time."""
+
+    family: Family
+    original: Any
+    masked: Any
+    reading: Mapping[str, Any]
+    seconds: float
+
+    def do(self) -> Certified:
+        """Certify and check."""
+        return _one(self.family, self.original, self.masked, self.reading, _MAKING * self.seconds)
+
+    def so_far(self) -> Certified:
+        """There is no certificate that was checked."""
+        return Certified(self.family.aggregator, self.family.result, _TOO_LONG)
 
 
 def _one(family: Family, original: Any, masked: Any, reading: Mapping[str, Any], seconds: float) -> Certified:

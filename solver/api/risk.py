@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Real
-from typing import TypeVar
 
 from linkrisk.datasets.masking.base import MaskingMethod
 from linkrisk.datasets.masking.recoding import CategoricalMethod
@@ -31,20 +29,20 @@ from linkrisk.solver.compiling.ahead import LINKAGE, RISK, compile_once
 from linkrisk.solver.inputs.mask_records import with_records
 from linkrisk.solver.inputs.problem import Problem, ProblemOptions, schema_of
 from linkrisk.solver.inputs.releases import Given, Releases, aligned_groups, given_releases
-from linkrisk.solver.measures.base import Measure, MeasureResult
+from linkrisk.solver.measures.base import Measure
 from linkrisk.solver.measures.choices import MeasureChoices
 from linkrisk.solver.measures.registry import MEASURES
 from linkrisk.solver.measures.releases import SeveralReleases
 from linkrisk.solver.measures.results import RiskResult
-from linkrisk.solver.measures.task import RiskTask
+from linkrisk.solver.measures.taking import take_measures
+from linkrisk.solver.measures.task import MOMENT, RiskTask
 from linkrisk.solver.measures.verdict import TOLERATED
 from linkrisk.solver.measures.verdict_findings import Known, verdict_of
 from linkrisk.solver.run.clock import AUTOMATIC, Clock
 from linkrisk.solver.run.crew import crew_choice
-from linkrisk.solver.run.errors import UsageError, noted
+from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel, interruptible
-from linkrisk.solver.run.progress import MEASURES as MEASURING
-from linkrisk.solver.run.progress import Progress, Reporter, part_of_call
+from linkrisk.solver.run.progress import Reporter, part_of_call
 from linkrisk.solver.run.versions import library_versions
 from linkrisk.solver.worst_case.families import (
     ALL,
@@ -54,16 +52,15 @@ from linkrisk.solver.worst_case.families import (
     search_families,
     several,
 )
+from linkrisk.solver.worst_case.problem_rows import pairs_of
 from linkrisk.solver.worst_case.sampled.plan import CONFIDENCE
-from linkrisk.solver.worst_case.single_fit import FitRequest
-
-_Each = TypeVar("_Each")
+from linkrisk.solver.worst_case.single_fit import CERTIFICATE_SECONDS, FitRequest
 
 _SEARCHES = 0.5
 """Share of the time limit for the worst cases, which most measures go by."""
 
-_STOPPED = "stopped before it was begun"
-_NO_TIME = "no time was left for it; a longer --time-limit would take it too"
+_PROVING = 0.2
+"""Share of the time limit that measures leave to certificates."""
 
 
 @checked_keywords
@@ -148,9 +145,11 @@ def risk(
     seed : int
         Seed of every random choice.
     time_limit, work_limit, memory_limit
-        Of the whole call: half of it for the worst cases, the rest shared out by what measures cost.
+        Of the whole call, reading included: half of it for the worst cases, the rest shared out by what
+        measures cost. A measure that has no answer by then is a note.
     proofs : bool
-        Keep what certificates of the worst cases would be made of (`Family.fitted`).
+        Keep what certificates of the worst cases would be made of (`Family.fitted`), and leave a part of the
+        time limit to them.
     cancel, on_progress, command
         See `fit`.
 
@@ -205,9 +204,10 @@ def risk(
     )
     names = several(aggregator) or (str(aggregator),)
     check_k_additive(names, options)
+    reading = Clock(None)
     with watched(on_progress) as told, replace(request, proofs=proofs, report=told).hired() as hired:
         given = given_releases(original, masked, options, releases, versions=versions)
-        return measured(given, releases, asked, tolerated, names, options, choices, hired)
+        return measured(given, releases, asked, tolerated, names, options, choices, hired, reading)
 
 
 def asked_measures(measures: str | Sequence[str]) -> list[Measure]:
@@ -256,16 +256,23 @@ def measured(
     options: ProblemOptions,
     choices: MeasureChoices,
     request: FitRequest,
+    reading: Clock | None = None,
 ) -> RiskResult:
-    """What `risk` does, once the request has been checked, and whoever is to work has been hired."""
-    began = time.perf_counter()
+    """What `risk` does, once the request has been checked, and whoever is to work has been hired.
+
+    `reading` has run since the call began.
+    """
+    reading = reading or Clock(None)
     first, releases = _read(given, way, options)
     choices.check(first.files)
     found = family_problems(first, names, options)
     problems = {name: problem for name, problem in found.items() if isinstance(problem, Problem)}
-    for name in (*problems, LINKAGE, RISK):  # before the clock runs
+    spent = reading.seconds
+    for name in (*problems, LINKAGE, RISK):  # while no clock runs
         compile_once(name, request.report)
-    clock = request.clock(first)
+    clock = request.limits.clock(spent)
+    if request.proofs and clock.time_limit is not None and pairs_of(first.searched) <= MOMENT:
+        clock.leave(min(CERTIFICATE_SECONDS, _PROVING * clock.time_limit))
     with interruptible(clock):
         whole = clock.remaining
         part = clock.part(None if whole is None else _SEARCHES * whole)
@@ -273,13 +280,13 @@ def measured(
         worst = search_families(first, found, searching, part)
         schema = schema_of(options.schema)
         task = RiskTask(first, problems, schema, request, clock, worst, choices, releases)
-        taken, left_out, seconds = _take(measures, task, request.report)
+        taken, left_out, seconds = take_measures(measures, task, request.report, _SEARCHES)
     details = {
         **first.describe(),
         "records": task.records,
         "notes": list(first.files.notes),
         "seed": request.options.seed,
-        "seconds": round(time.perf_counter() - began, 3),
+        "seconds": round(clock.seconds, 3),
         "measure_seconds": seconds,
         "time_limit": request.limits.time,
         "command": request.command,
@@ -291,61 +298,3 @@ def measured(
         details["masking"] = [*details.get("masking", ()), *(text for text, _ in choices.masked_by)]
     known = Known(task, taken, left_out, tolerated)
     return RiskResult(verdict_of(known), taken, left_out, worst, details)
-
-
-def _take(
-    measures: Sequence[Measure], task: RiskTask, report: Reporter | None
-) -> tuple[dict[str, MeasureResult], dict[str, str], dict[str, float]]:
-    """Take the measures, the cheapest first, each within its share of what is left; in their own order.
-
-    So time that runs out is that of dear ones, and what cheap ones leave over is theirs.
-
-    Returns
-    -------
-    taken : dict
-    left_out : dict
-        Why, by name.
-    seconds : dict
-        Of those that were taken.
-    """
-    taken: dict[str, MeasureResult] = {}
-    left_out: dict[str, str] = {}
-    seconds: dict[str, float] = {}
-    lacking = {measure.name: measure.lacking(task) for measure in measures}
-    left_out |= {name: reason for name, reason in lacking.items() if reason is not None}
-    possible = [measure for measure in measures if lacking[measure.name] is None]
-    possible.sort(key=lambda measure: measure.cost)
-    for at, measure in enumerate(possible):
-        remaining = task.clock.remaining
-        late = remaining is not None and remaining < measure.least(task)
-        if (late or task.clock.expired) and measure.cost > 0.0:
-            left_out[measure.name] = _STOPPED if task.clock.stopped else _NO_TIME
-            continue
-        if report is not None:
-            low, high = task.worst.interval
-            done = _SEARCHES + (1.0 - _SEARCHES) * at / len(possible)
-            seconds_now, total = task.clock.seconds, task.worst.worst.total
-            report(Progress(seconds_now, low, high, MEASURING, "", measure.name, total, done))
-        began = time.perf_counter()
-        try:
-            taken[measure.name] = measure.take(task, _share(task, possible[at:]))
-        except Exception as error:  # what one measure cannot take must not cost all others
-            left_out[measure.name] = noted(error)
-            continue
-        seconds[measure.name] = round(time.perf_counter() - began, 3)
-    names = [measure.name for measure in measures]
-    return _ordered(taken, names), _ordered(left_out, names), _ordered(seconds, names)
-
-
-def _ordered(found: dict[str, _Each], names: Sequence[str]) -> dict[str, _Each]:
-    """The same in the order of these names."""
-    return {name: found[name] for name in names if name in found}
-
-
-def _share(task: RiskTask, left: Sequence[Measure]) -> Clock:
-    """The time of the first of the measures that are left."""
-    costs = [measure.cost + measure.least(task) for measure in left]
-    remaining = task.clock.remaining
-    if remaining is None or sum(costs) == 0.0:
-        return task.clock.part(remaining)
-    return task.clock.part(max(1e-9, remaining * costs[0] / sum(costs)))

@@ -128,7 +128,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.masked,
             options.aggregator,
             options,
-            replace(request, report=reporter(line)),
+            replace(request, report=reporter(line), own_seconds=certificate_limit is not None),
         )
     if isinstance(found, FitResults):
         _hand_over(arguments, found, families_summary(found))

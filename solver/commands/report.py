@@ -62,14 +62,13 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.out is None and arguments.json is None:
         raise UsageError("where to? give --out FILE.html, or --json FILE")
     check_targets(arguments, "out", "json", "certificate")
-    if arguments.saved is None:
-        return _write(_made(arguments), arguments)
+    make = _made if arguments.saved is None else _read
     if arguments.out is None:
-        return _write(_read(arguments), arguments)
+        return _write(make(arguments), arguments)
     from linkrisk.solver.report.page.scripts import bundling
 
     with bundling():
-        return _write(_read(arguments), arguments)
+        return _write(make(arguments), arguments)
 
 
 def _write(result: ReportResult, arguments: argparse.Namespace) -> int:

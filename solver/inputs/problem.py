@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -29,6 +28,7 @@ from linkrisk.solver.inputs.rereading import Rereading, rereading
 from linkrisk.solver.inputs.scales import scale_notes
 from linkrisk.solver.inputs.survey import BlockSurvey, weight_unit
 from linkrisk.solver.linkage.categories import category_distances
+from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 
 FloatArray = NDArray[np.float64]
@@ -202,8 +202,9 @@ def make_problem(original: Any = None, masked: Any = None, options: ProblemOptio
     """
     options = options or ProblemOptions()
     check_problem_options(options)
-    schema = schema_of(options.schema)
-    return problem_of(_files(original, masked, options, schema), options, (original, masked))
+    clock, schema = Clock(None), schema_of(options.schema)
+    found = problem_of(_files(original, masked, options, schema), options, (original, masked))
+    return replace(found, seconds=clock.seconds)
 
 
 def check_problem_options(options: ProblemOptions) -> None:
@@ -227,8 +228,7 @@ def problem_of(files: FilePair, options: ProblemOptions, read: tuple[Any, Any] =
 
     `read` is where others can read them, if they can.
     """
-    began = time.perf_counter()
-    missing = Missing(options.missing)
+    clock, missing = Clock(None), Missing(options.missing)
     # The aggregator next: a request that it refuses should not cost the comparison of records.
     aggregator = _aggregator(options, files.attributes, categorical=bool(files.categorical))
     weight = files.design.weight
@@ -250,7 +250,7 @@ def problem_of(files: FilePair, options: ProblemOptions, read: tuple[Any, Any] =
     survey = BlockSurvey.of(files.design, direction, pair.query_rows, pair.partner)
     files = replace(files, notes=(*files.notes, *_missing_notes(files, missing), *scale_notes(files, pair)))
     again = _rereading(pair, *read, direction, moments)
-    return Problem(files, pair, aggregator, options, time.perf_counter() - began, survey, again)
+    return Problem(files, pair, aggregator, options, clock.seconds, survey, again)
 
 
 def _moments(files: FilePair, standardisation: Standardisation) -> FileMoments | None:

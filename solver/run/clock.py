@@ -62,7 +62,7 @@ class Clock:
         self.time_limit, self.memory_limit, self.work_limit = time_limit, memory_limit, work_limit
         self.cancel = cancel
         self._stop, self._full = threading.Event(), threading.Event()
-        self._next_look, self._reserved = 0.0, 0.0
+        self._next_look, self._reserved, self._left = 0.0, 0.0, 0.0
         self._operations, self._counting = 0.0, threading.Lock()
 
     @property
@@ -97,10 +97,19 @@ class Clock:
         """Be `expired` so much before the time limit: for what is to be done afterwards."""
         self._reserved = seconds
 
+    def leave(self, seconds: float) -> None:
+        """Leave so much of the time limit to what comes after the run, such as a certificate of it."""
+        self._left = seconds
+
+    @property
+    def ends(self) -> float | None:
+        """When the run must have ended, in `seconds`; None without a time limit."""
+        return None if self.time_limit is None else self.time_limit - self._left
+
     @property
     def latest(self) -> float | None:
         """When the time is over, in `seconds`."""
-        return None if self.time_limit is None else self.time_limit - self._reserved
+        return None if self.ends is None else self.ends - self._reserved
 
     @property
     def deadline(self) -> float | None:
@@ -276,6 +285,11 @@ class Beside(Clock):
     def reserve(self, seconds: float) -> None:
         """Leave the end of the whole run's time to what is to be done afterwards."""
         self._whole.reserve(seconds)
+
+    @property
+    def ends(self) -> float | None:
+        """When the whole run must have ended."""
+        return self._whole.ends
 
     @property
     def latest(self) -> float | None:

@@ -130,10 +130,10 @@ def last_call(clock: Clock) -> float:
     """When a last look at the answer must end, in seconds of the clock: most of what a step may take."""
     if clock.stopped or clock.out_of_memory:
         return clock.seconds + _MOMENT
-    if clock.time_limit is None:
+    if clock.ends is None:
         return math.inf
-    late = 0.6 * GRACE + 0.8 * min(_LONGEST, _LONGER * clock.time_limit)
-    return max(clock.seconds, clock.time_limit) + late
+    late = 0.6 * GRACE + 0.8 * min(_LONGEST, _LONGER * clock.ends)
+    return max(clock.seconds, clock.ends) + late
 
 
 def still_working() -> bool:

@@ -45,7 +45,13 @@ FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
 CERTIFICATE_SECONDS = 60.0
-"""How long a certificate may take where nothing else is said and the time limit is no longer."""
+"""How long a certificate may take without a time limit, and what is left to it at most where there is one."""
+
+_CERTIFICATE_SHARE = 0.25
+"""Share of the time limit that a search leaves to its certificate."""
+
+_LEAST_SECONDS = 0.5
+"""A certificate has so many, however late the search has ended."""
 
 _SAME_WEIGHT = Fraction(1, 10**9)
 """Relative difference of a sum of doubles from the exact one."""
@@ -74,6 +80,8 @@ class FitRequest:
         Whoever does, once the run has begun.
     proofs : bool
         Whether several families keep what their certificates would be made of.
+    own_seconds : bool
+        Whether the certificate has seconds of its own: otherwise a part of the time limit is left to it.
     """
 
     engine: Engine
@@ -86,6 +94,7 @@ class FitRequest:
     workers: CrewChoice = field(default_factory=CrewChoice)
     crew: Crew = field(default_factory=Crew)
     proofs: bool = False
+    own_seconds: bool = False
 
     @contextmanager
     def hired(self) -> Iterator[FitRequest]:
@@ -142,10 +151,11 @@ class Fitted:
         Parameters
         ----------
         seconds : float, optional
-            Time for it; `CERTIFICATE_SECONDS` or the time limit, whichever is longer, when absent.
+            Time for it; when absent, what is left of the time limit, or `CERTIFICATE_SECONDS` without one.
         """
         clock, outcome = self.run.incumbent.clock, self.run.outcome
-        allowed = max(CERTIFICATE_SECONDS, clock.time_limit or 0.0) if seconds is None else seconds
+        left = CERTIFICATE_SECONDS if clock.time_limit is None else clock.time_limit - clock.seconds
+        allowed = max(_LEAST_SECONDS, left) if seconds is None else seconds
 
         def make() -> dict[str, Any]:
             if self.samples is not None:
@@ -270,6 +280,8 @@ def fit_one(
             compile_once(CERTIFICATES, request.report)
         request.crew.prepare(compile_once, problem.aggregator.name)
         clock = request.clock(problem)
+        if request.certificate and clock.time_limit is not None and not request.own_seconds:
+            clock.leave(min(CERTIFICATE_SECONDS, _CERTIFICATE_SHARE * clock.time_limit))
     request.crew.know(problem.pair, problem.rereading)
     unit = problem.survey.unit
     total = float(problem.pair.weight.sum()) * unit

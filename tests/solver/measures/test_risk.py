@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+import threading
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +14,7 @@ from risk_runs import task_of
 from survey_files import NAMES, grouped, noisy, survey
 
 from linkrisk import Cancel, fit, risk
+from linkrisk.solver.inputs.releases import given_releases
 from linkrisk.solver.measures.base import Finding, Kind, MeasureResult, Unit
 from linkrisk.solver.measures.registry import MEASURES
 from linkrisk.solver.measures.verdict_findings import Known, verdict_of
@@ -21,6 +24,8 @@ from linkrisk.solver.worst_case import families
 from linkrisk.solver.worst_case.families import search_families
 
 TIES = ({"ties": "strict"}, {"ties": "share"}, {})
+api_risk = sys.modules["linkrisk.solver.api.risk"]
+
 BEFORE = ("worst-case", "references")
 
 
@@ -239,3 +244,47 @@ def test_a_family_that_fails_costs_no_other(monkeypatch):
 def test_what_ends_all_is_raised(error):
     with pytest.raises(type(error)):
         noted(error)
+
+
+def test_a_measure_that_does_not_end_is_left_behind(monkeypatch):
+    """It ends when the others have been taken: whoever waited for it would wait for ever."""
+    over, began = threading.Event(), []
+
+    def endless(self, task, clock):
+        del self, task, clock
+        began.append(True)
+        assert over.wait(600.0)
+
+    monkeypatch.setattr(type(MEASURES["uniqueness"]), "take", endless)
+    monkeypatch.setattr(type(MEASURES["uniqueness"]), "cost", 0.0)
+    try:
+        found = risk(
+            *frames(), measures=["worst-case", "uniqueness"], aggregator="weighted-mean", time_limit=2.0
+        )
+    finally:
+        over.set()
+    assert began
+    assert "worst-case" in found.measures
+    assert found.not_measured["uniqueness"] == (
+        "it had not ended when its time was over; a longer --time-limit would take it too"
+    )
+
+
+def test_reading_is_inside_the_limit_and_a_part_is_left_to_certificates(virtual_time, monkeypatch):
+    """Of 100 seconds 20 are left to certificates, and 30 have passed while files were read."""
+    clocks = []
+
+    def slow(*given, **named):
+        while virtual_time.asked < 3_000:
+            virtual_time.perf_counter()
+        return given_releases(*given, **named)
+
+    def noting(first, problems, request, clock):
+        clocks.append(clock)
+        return families.search_families(first, problems, request, clock)
+
+    monkeypatch.setattr(api_risk, "given_releases", slow)
+    monkeypatch.setattr(api_risk, "search_families", noting)
+    found = risk(*frames(), measures="worst-case", aggregator="weighted-mean", time_limit=100.0, proofs=True)
+    assert clocks[0].time_limit == pytest.approx(0.5 * (100.0 - 20.0 - 30.0), abs=1.0)
+    assert found.details["seconds"] > 30.0

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from linkrisk.solver.run.clock import Clock, resident_megabytes, usable_megabytes
+from linkrisk.solver.run.clock import Beside, Clock, resident_megabytes, usable_megabytes
 from linkrisk.solver.run.status import Limit
 
 
@@ -68,3 +68,15 @@ def test_who_names_no_memory_limit_gets_most_of_what_is_free(most, held, expecte
         (tmp_path / "memory.max").write_text(most)
         (tmp_path / "memory.current").write_text(held)
     assert usable_megabytes() - resident_megabytes() == pytest.approx(expected, abs=20.0)
+
+
+def test_what_is_left_to_others_ends_a_run_sooner(virtual_time):
+    del virtual_time
+    clock = Clock(10.0)
+    clock.leave(4.0)
+    clock.reserve(1.0)
+    assert (clock.ends, clock.latest, clock.deadline) == (6.0, 5.0, 5.0)
+    assert Beside(clock).ends == 6.0
+    while not clock.expired:
+        pass
+    assert 5.0 <= clock.seconds < 5.5
