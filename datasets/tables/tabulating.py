@@ -133,6 +133,7 @@ def tabulate(
     weighting: str = EXPANDED,
     negative: bool = False,
     source: str = "the table",
+    kept: npt.NDArray[np.bool_] | None = None,
 ) -> Tabulated:
     """Make a table.
 
@@ -150,6 +151,8 @@ def tabulate(
         Whether contributions may be negative; rules then look at absolute values.
     source : str
         What to call the records in messages.
+    kept : ndarray of bool, shape (r,), optional
+        Which records are in the table; by default all.
 
     Raises
     ------
@@ -169,7 +172,8 @@ def tabulate(
     amount = _amounts(frame, roles.response, negative, source)
     weight = _amounts(frame, roles.weight, False, source, "a weight")
     shadow = amount if roles.shadow is None else _amounts(frame, roles.shadow, negative, source)
-    cell, record = _memberships(frame, trees, source)
+    inside = np.arange(len(frame)) if kept is None else np.flatnonzero(kept)
+    cell, record = _memberships(frame, trees, source, inside)
     holder = _holders(frame, roles.holding, source)
     one_each = KNOWN if weighting == KNOWN else SAMPLE  # of a holding
     size = np.abs(shadow)[record]
@@ -195,6 +199,12 @@ def _amounts(
     """A column of numbers; ones where there is none."""
     if column is None:
         return np.ones(len(frame))
+    missing = frame[column].isna().to_numpy(dtype=bool)
+    if missing.any() and what != "a weight":
+        raise DataError(
+            f"{source}, column {column!r}, row {int(np.argmax(missing)) + 1}: missing value; fill it in, or "
+            "leave such records out (--missing leave-out)"
+        )
     found = numbers_of(frame, [column], source)[:, 0]
     if not negative and (found < 0).any():
         row = int(np.argmax(found < 0)) + 1
@@ -267,11 +277,14 @@ def _holders(frame: pd.DataFrame, holding: str | None, source: str) -> IntArray:
     return numbers.astype(np.int64)
 
 
-def _memberships(frame: pd.DataFrame, trees: Sequence[Codes], source: str) -> tuple[IntArray, IntArray]:
-    """Every cell that each record belongs to: the cell, and the record."""
-    cell, record = np.zeros(len(frame), dtype=np.int64), np.arange(len(frame), dtype=np.int64)
+def _memberships(
+    frame: pd.DataFrame, trees: Sequence[Codes], source: str, inside: IntArray
+) -> tuple[IntArray, IntArray]:
+    """Every cell that each record inside belongs to: the cell, and the record."""
+    cell, record = np.zeros(inside.size, dtype=np.int64), inside.astype(np.int64)
     for tree in trees:
-        leaf = _positions(frame[tree.variable], tree, source)
+        leaf = np.full(len(frame), -1, dtype=np.int64)
+        leaf[inside] = _positions(frame[tree.variable].iloc[inside], tree, source, inside)
         above = tree.above()
         codes, members = np.nonzero(above.T)  # by code, who belongs to it
         order = np.argsort(members, kind="stable")
@@ -284,7 +297,7 @@ def _memberships(frame: pd.DataFrame, trees: Sequence[Codes], source: str) -> tu
     return cell, record
 
 
-def _positions(column: pd.Series, tree: Codes, source: str) -> IntArray:
+def _positions(column: pd.Series, tree: Codes, source: str, rows: IntArray) -> IntArray:
     parts = {int(line[0]) for line in tree.inner}
     at = {code: position for position, code in enumerate(tree.codes) if position not in parts}
     texts = column.map(spelled, na_action="ignore")
@@ -299,6 +312,9 @@ def _positions(column: pd.Series, tree: Codes, source: str) -> IntArray:
         if texts.isna().iloc[row]:
             others = int(column.isna().sum()) - 1
             more = f" (and in {others:,} other {'row' if others == 1 else 'rows'})" if others else ""
-            what = f"the code is missing{more}; fill it in, or leave the record out"
-        raise DataError(f"{source}, column {column.name!r}, row {row + 1}: {what}")
+            what = (
+                f"the code is missing{more}; fill it in, or leave such records out, or give them a code of "
+            )
+            what += "their own (--missing leave-out or code)"
+        raise DataError(f"{source}, column {column.name!r}, row {rows[row] + 1}: {what}")
     return np.asarray(found.to_numpy(), dtype=np.int64)

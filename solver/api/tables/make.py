@@ -19,6 +19,7 @@ from linkrisk.datasets.microdata.writing import contents, for_the_house, write_a
 from linkrisk.datasets.tables.cells_and_relations import FIXED, SAFE, SENSITIVE, StoredTable, stored_table
 from linkrisk.datasets.tables.code_trees import Codes, CodeTree, Hierarchies, codes_of, renamed
 from linkrisk.datasets.tables.contributing import EXPANDED, WEIGHTINGS
+from linkrisk.datasets.tables.incomplete import REFUSE, Incomplete, settled, with_code
 from linkrisk.datasets.tables.manual_statuses import read_manual_statuses
 from linkrisk.datasets.tables.own_columns import names_of_codes
 from linkrisk.datasets.tables.tabulating import Roles, Tabulated, tabulate
@@ -59,6 +60,9 @@ class MadeTable:
         By which cells are sensitive. Not to be published.
     renamed : dict of str to str
         Variables whose column of codes has another name, such as `status_code` for `status`.
+    coded, left_out : dict of str to int
+        By column, how many records without a code got one, and how many are not in the table because they
+        have no code or no response; one that lacks several is counted with each.
     """
 
     cells: pd.DataFrame = field(repr=False)
@@ -66,6 +70,8 @@ class MadeTable:
     tabulated: Tabulated = field(repr=False)
     rules: tuple[str, ...] = field(default=(), repr=False)
     renamed: dict[str, str] = field(default_factory=dict, repr=False)
+    coded: dict[str, int] = field(default_factory=dict, repr=False)
+    left_out: dict[str, int] = field(default_factory=dict, repr=False)
 
     @property
     def by(self) -> list[str]:
@@ -155,6 +161,7 @@ def make_table(
     empty: str = "published",
     manual: str | Path | None = None,
     manual_range: float = MANUAL_RANGE,
+    missing: str | Incomplete = REFUSE,
 ) -> MadeTable:
     """Make a table of microdata, and say which cells are sensitive.
 
@@ -202,6 +209,10 @@ def make_table(
         A file of codes with `status` and if need be levels and `cost`, which come before the rules.
     manual_range : float
         Level of cells that are made sensitive by hand, in % of the value, where none is given.
+    missing : str
+        Records without a code, or without a response: ``refuse`` the table; ``leave-out`` of it; or ``code``,
+        ``code=NAME``: those without a code of a variable have the code ``missing``, or this one, right below
+        its total, and those without a response are left out.
 
     Returns
     -------
@@ -240,16 +251,20 @@ def make_table(
     _check_roles(roles, known)
     names = [one for one in (holding, respondent) if one is not None]
     source = read_source(data, (), None, [*by, *names])
-    frame = source.known
-    check_known([*by, *roles.columns], list(frame.columns), source.name, what="column")
+    check_known([*by, *roles.columns], list(source.known.columns), source.name, what="column")
+    lacking = missing if isinstance(missing, Incomplete) else Incomplete.parse(missing)
+    amounts = [one for one in dict.fromkeys((response, shadow, cost)) if one is not None]
+    given = settled(source.known, by, amounts, lacking, source.name)
+    trees = _trees(given.frame[given.kept], by, hierarchies or {})
     made = tabulate(
-        frame,
-        _trees(frame, by, hierarchies or {}),
+        given.frame,
+        [with_code(tree, lacking.code) if tree.variable in given.coded else tree for tree in trees],
         roles,
         max((rule.width for rule in known), default=1),
         weighting=weights_in_rules,
         negative=negative,
         source=source.name,
+        kept=given.kept,
     )
     columns = names_of_codes(by)
     made = replace(made, trees=tuple(renamed(tree, columns[tree.variable]) for tree in made.trees))
@@ -260,7 +275,9 @@ def make_table(
     if (made.absolute > np.abs(made.total)).any():  # nobody knows that sums are not below 0
         cells = with_bounds(cells, (cells["status"] == SENSITIVE).to_numpy(), float(made.absolute.max()))
     other = {name: column for name, column in columns.items() if name != column}
-    return MadeTable(cells, made.terms(), made, tuple(str(rule) for rule in rules), other)
+    return MadeTable(
+        cells, made.terms(), made, tuple(str(rule) for rule in rules), other, given.coded, given.left_out
+    )
 
 
 def _check_word(what: str, given: str, known: Sequence[str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import pandas as pd
 
 from linkrisk.datasets.tables.cells_and_relations import SENSITIVE, StoredTable
 from linkrisk.datasets.tables.code_trees import TOTAL
+from linkrisk.datasets.tables.incomplete import REFUSE, Incomplete
 from linkrisk.datasets.tables.linking import link
 from linkrisk.solver.api.choices import TableLike
 from linkrisk.solver.api.tables.make import MadeTable, make_table, write_made
@@ -46,6 +47,16 @@ class MadeTables:
     def renamed(self) -> dict[str, str]:
         """Variables whose column of codes has another name, such as `status_code` for `status`."""
         return {name: column for table in self.tables for name, column in table.renamed.items()}
+
+    @property
+    def coded(self) -> dict[str, int]:
+        """By column, how many records without a code got one."""
+        return {name: count for table in self.tables for name, count in table.coded.items()}
+
+    @property
+    def left_out(self) -> dict[str, int]:
+        """By column, how many records are in no table because they have nothing there."""
+        return self.tables[0].left_out
 
     @property
     def sensitive(self) -> int:
@@ -126,10 +137,13 @@ def make_tables(data: TableLike, by: Sequence[Sequence[str]], **how: Any) -> Mad
         raise UsageError(
             f"hierarchies: {unknown!r} is no explanatory variable; these are {', '.join(sorted(seen))}"
         )
+    text = how.pop("missing", REFUSE)
+    missing = replace(Incomplete.parse(text), beside=tuple(sorted(seen)))
     tables = tuple(
         make_table(
             data,
             list(one),
+            missing=missing,
             hierarchies={name: files for name, files in hierarchies.items() if name in one},
             **how,
         )

@@ -15,6 +15,7 @@ from linkrisk.datasets.masking.record import version
 from linkrisk.datasets.microdata.numeric import check_known
 from linkrisk.datasets.microdata.tables import load_table
 from linkrisk.datasets.tables.code_trees import Hierarchies
+from linkrisk.datasets.tables.incomplete import REFUSE
 from linkrisk.datasets.tables.numbers import numbers_of
 from linkrisk.formulations.tables.cell_key import NoiseDesign, PerturbationTable, cell_keys
 from linkrisk.formulations.tables.cell_table import FloatArray
@@ -62,6 +63,7 @@ def perturb_counts(
     design: str | Path | pd.DataFrame | None = None,
     hierarchies: Mapping[str, Hierarchies] | None = None,
     weight: str | None = None,
+    missing: str = REFUSE,
     keys: str | None = None,
     seed: int = 0,
 ) -> PerturbedCounts:
@@ -93,6 +95,8 @@ def perturb_counts(
     weight : str, optional
         Column of sampling weights. A perturbed weighted count is the perturbed number of records times the
         mean weight of the cell, as in package cellKey; the noise does not depend on weights.
+    missing : str
+        See `make_table`.
     keys : str, optional
         Column of record keys, from 0 to less than 1; drawn where absent.
     seed : int
@@ -115,7 +119,7 @@ def perturb_counts(
     >>> perturb_counts("persons.csv", ["region", "sex"], most=2, variance=1.0)  # doctest: +SKIP
     """
     table = _design(most, variance, small, stay, monotone, design)
-    made = make_table(data, by, hierarchies=hierarchies, weight=weight)
+    made = make_table(data, by, hierarchies=hierarchies, weight=weight, missing=missing)
     key_of = record_keys(data, keys, seed, made.tabulated.contributor.size)
     count = made.tabulated.respondents
     of_cell = cell_keys(key_of, made.tabulated.cell, made.tabulated.record, count.size)
@@ -148,6 +152,8 @@ def perturb_counts(
         "seed": None if keys is not None else seed,
         "design": lines.to_dict("list"),
         "renamed": made.renamed,
+        "coded": made.coded,
+        "left_out": made.left_out,
         "table": _figures(cells, made.by, table),
     }
     return PerturbedCounts(cells, key_of, lines, off, details)

@@ -11,6 +11,7 @@ import numpy as np
 from linkrisk.datasets.masking.record import version
 from linkrisk.datasets.tables.cells_and_relations import SENSITIVE
 from linkrisk.datasets.tables.code_trees import Hierarchies
+from linkrisk.datasets.tables.incomplete import REFUSE
 from linkrisk.datasets.tables.numbers import numbers_of
 from linkrisk.datasets.tables.tabulating import Tabulated
 from linkrisk.formulations.tables.cell_key import cell_keys
@@ -65,6 +66,7 @@ def perturb_sums(
     digits: int | None = None,
     zeros: bool = False,
     weight: str | None = None,
+    missing: str = REFUSE,
     negative: bool = False,
     decimals: int | None = None,
     hierarchies: Mapping[str, Hierarchies] | None = None,
@@ -117,6 +119,8 @@ def perturb_sums(
         Whether keys of records that contribute 0 are summed, too.
     weight : str, optional
         Column of sampling weights.
+    missing : str
+        See `make_table`.
     negative : bool
         Whether contributions may be negative.
     decimals : int, optional
@@ -152,7 +156,14 @@ def perturb_sums(
     if tables.odd is not None and len(factors) > 1:
         raise UsageError("noise of its own for odd numbers of records takes one factor only")
     made = make_table(
-        data, by, response=response, rules=rules, hierarchies=hierarchies, weight=weight, negative=negative
+        data,
+        by,
+        response=response,
+        rules=rules,
+        hierarchies=hierarchies,
+        weight=weight,
+        negative=negative,
+        missing=missing,
     )
     table, sensitive = made.tabulated, (made.cells["status"] == SENSITIVE).to_numpy()
     key_of = record_keys(data, keys, seed, table.amount.size)
@@ -193,6 +204,8 @@ def perturb_sums(
         "sensitive": int(sensitive.sum()),
         "response": response,
         "renamed": made.renamed,
+        "coded": made.coded,
+        "left_out": made.left_out,
         "scale": scale,
         "share": share,
         "least": least,

@@ -16,6 +16,7 @@ from linkrisk.datasets.microdata.formats.registry import read_table
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.numeric import check_known
 from linkrisk.datasets.tables.code_trees import CodeTree, Hierarchies, codes_of
+from linkrisk.datasets.tables.incomplete import REFUSE
 from linkrisk.datasets.tables.recoded_codes import cut_at_level, recoded
 from linkrisk.formulations.tables.primary_rules import PrimaryRule
 from linkrisk.solver.api.choices import TableLike
@@ -112,6 +113,7 @@ def recode_table(
     hierarchies: Mapping[str, Hierarchies] | None = None,
     holding: str | None = None,
     weight: str | None = None,
+    missing: str = REFUSE,
     suppress: bool = False,
     time_limit: float | None = DEFAULT_TIME_LIMIT,
     cancel: Cancel | None = None,
@@ -120,7 +122,7 @@ def recode_table(
 
     Parameters
     ----------
-    data, by, response, rules, hierarchies, holding, weight
+    data, by, response, rules, hierarchies, holding, weight, missing
         See `make_table`.
     recode : mapping of str to path, optional
         For a variable, which codes become others: a recoding file of ARGUS (``.grc``), one that names codes
@@ -163,7 +165,7 @@ def recode_table(
         for name, (_, tree, becomes) in chosen.items():
             coarser[name] = tree
             frame = with_columns(frame, {name: _mapped(frame[name], becomes)})
-        return make_table(frame, by, hierarchies=coarser, **more)
+        return make_table(frame, by, hierarchies=coarser, missing=missing, **more)
 
     plain = made({})
     alone = asked or _every_cut(trees)

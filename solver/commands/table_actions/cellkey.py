@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from linkrisk.solver.commands.arguments import names, number
 from linkrisk.solver.commands.table_actions.common import (
     PAGES,
+    add_missing,
     add_reports,
+    incomplete_lines,
     renamed_lines,
     write_changed,
     written_lines,
@@ -41,6 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--design", metavar="FILE", help="a perturbation table instead of these: columns i, v and p"
     )
     parser.add_argument("--weight", metavar="COLUMN", help="sampling weights: weighted counts, too")
+    add_missing(parser)
     parser.add_argument("--keys", metavar="COLUMN", help="record keys, from 0 to less than 1")
     parser.add_argument("--seed", metavar="N", help="of the keys that are drawn; default: 0")
     parser.add_argument("--output", metavar="FILE", help="write the table as it may be published")
@@ -69,6 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
         design=arguments.design,
         hierarchies=hierarchies_of(arguments),
         weight=arguments.weight,
+        missing=arguments.missing,
         keys=arguments.keys,
         seed=whole(arguments.seed, "--seed") or 0,
     )
@@ -90,5 +94,5 @@ def _summary(arguments: argparse.Namespace, result: PerturbedCounts) -> str:
         f"zeros       {several(changes['false_zeros'], 'count')} became 0, those of 0 have stayed",
         f"sums        {found['not_adding_up']} of {found['relations']} {of} not add up any more",
     ]
-    lines += renamed_lines(found["renamed"])
+    lines += [*incomplete_lines(found["coded"], found["left_out"]), *renamed_lines(found["renamed"])]
     return "\n".join([*lines, *written_lines(arguments, "output", "internal")])

@@ -171,6 +171,27 @@ def time_limit_of(arguments: argparse.Namespace, usual: str | None = None) -> fl
     return None if limit == "none" else number(limit, "--time-limit")
 
 
+def add_missing(parser: argparse.ArgumentParser) -> None:
+    """Declare what becomes of records without a code or a response."""
+    parser.add_argument(
+        "--missing",
+        metavar="HOW",
+        default="refuse",
+        help="records without a code or a response: refuse (default), leave-out, or code (code=NAME): those "
+        "without a code have the code missing (NAME) below the total, those without a response are left out",
+    )
+
+
+def incomplete_lines(coded: Mapping[str, int], left_out: Mapping[str, int]) -> list[str]:
+    """What became of records without a code or a response, where there are such."""
+    lines = []
+    for title, counts in (("coded", coded), ("left out", left_out)):
+        if counts:
+            each = (f"{count:,} without {shown_name(name)}" for name, count in counts.items())
+            lines.append(f"{title:<11} records: {', '.join(each)}")
+    return lines
+
+
 def renamed_lines(names: Mapping[str, str]) -> list[str]:
     """A line for each variable whose column of codes has another name in what is written."""
     return [

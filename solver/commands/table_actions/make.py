@@ -6,7 +6,14 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from linkrisk.solver.commands.arguments import names, number
-from linkrisk.solver.commands.table_actions.common import Once, refuse_alone, renamed_lines, written_lines
+from linkrisk.solver.commands.table_actions.common import (
+    Once,
+    add_missing,
+    incomplete_lines,
+    refuse_alone,
+    renamed_lines,
+    written_lines,
+)
 from linkrisk.solver.commands.table_actions.given import hierarchies_of
 from linkrisk.solver.commands.unsafe_options import several
 
@@ -48,6 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--holding", metavar="COLUMN", help="holdings, whose respondents count as one")
     _add_columns(parser)
+    add_missing(parser)
     parser.add_argument("--cells", metavar="FILE", help="write the cells")
     parser.add_argument("--relations", metavar="FILE", help="write the relations")
     parser.add_argument(
@@ -137,7 +145,8 @@ def run(arguments: argparse.Namespace) -> int:
     relations = int(made.relations["relation"].max()) + 1
     print(f"table       {several(len(made.cells), 'cell')}, {several(relations, 'relation')}")
     print(f"sensitive   {several(made.sensitive, 'cell')}")
-    print("".join(f"{line}\n" for line in renamed_lines(made.renamed)), end="")
+    for line in (*incomplete_lines(made.coded, made.left_out), *renamed_lines(made.renamed)):
+        print(line)
     print("\n".join(written_lines(arguments, "cells", "relations", "contributors", "table", "record")))
     return 0
 
@@ -187,4 +196,4 @@ def _more(arguments: argparse.Namespace) -> dict[str, Any]:
     }
     if arguments.manual_range is not None:
         found["manual_range"] = number(arguments.manual_range, "--manual-range")
-    return {**found, "negative": arguments.negative}
+    return {**found, "negative": arguments.negative, "missing": arguments.missing}

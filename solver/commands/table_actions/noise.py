@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 from linkrisk.solver.commands.arguments import names, number
 from linkrisk.solver.commands.table_actions.common import (
     PAGES,
+    add_missing,
     add_reports,
+    incomplete_lines,
     refuse_alone,
     renamed_lines,
     write_changed,
@@ -35,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--hierarchy", metavar="A=FILE", action="append", help="see `tables make`; once for each variable"
     )
     parser.add_argument("--weight", metavar="COLUMN", help="sampling weights")
+    add_missing(parser)
     parser.add_argument("--negative", action="store_true", help="contributions may be negative")
     _add_noise(parser)
     parser.add_argument(
@@ -113,6 +116,7 @@ def run(arguments: argparse.Namespace) -> int:
         digits=whole(arguments.turn_digits, "--turn-digits"),
         zeros=arguments.zeros,
         weight=arguments.weight,
+        missing=arguments.missing,
         negative=arguments.negative,
         decimals=whole(arguments.decimals, "--decimals"),
         hierarchies=hierarchies_of(arguments),
@@ -143,7 +147,7 @@ def _summary(arguments: argparse.Namespace, result: PerturbedSums) -> str:
         f"sums        {found['not_adding_up']} of {found['relations']} {of} not add up any more",
         *_finer(found),
     ]
-    lines += renamed_lines(found["renamed"])
+    lines += [*incomplete_lines(found["coded"], found["left_out"]), *renamed_lines(found["renamed"])]
     return "\n".join([*lines, *written_lines(arguments, "output", "internal")])
 
 

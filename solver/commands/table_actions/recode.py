@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from linkrisk.solver.commands.arguments import names
 from linkrisk.solver.commands.table_actions.common import (
     PAGES,
+    add_missing,
     add_reports,
+    incomplete_lines,
     renamed_lines,
     time_limit_of,
     write_about,
@@ -59,6 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--relations", metavar="FILE", help="write its relations")
     parser.add_argument("--json", metavar="FILE", help="write the effects as JSON")
     add_reports(parser)
+    add_missing(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -83,6 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
         hierarchies=hierarchies_of(arguments),
         holding=arguments.holding,
         weight=arguments.weight,
+        missing=arguments.missing,
         suppress=arguments.suppress,
         time_limit=time_limit_of(arguments),
     )
@@ -100,7 +104,9 @@ def _summary(arguments: argparse.Namespace, result: RecodedTable) -> str:
     shown = [name for name in _COLUMNS if arguments.suppress or name not in ("secondary", "cost", "bound")]
     lines = [[getattr(one, name) for name in shown] for one in result.effects]
     written = written_lines(arguments, "cells", "relations")
-    written = [*renamed_lines(result.made.renamed), *written] if written else []
+    made = result.made
+    said = [*incomplete_lines(made.coded, made.left_out), *renamed_lines(made.renamed)]
+    written = [*said, *written] if written or made.coded or made.left_out else []
     if left := result.details["not_begun"]:
         more = f", and {len(left) - 1} more" if len(left) > 1 else ""
         written.append(f"stopped     by the user; not suppressed: {left[0]}{more}")

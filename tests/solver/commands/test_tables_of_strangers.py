@@ -70,7 +70,7 @@ def test_records_without_a_code_are_counted(capsys):
     asked = ["--input", "own.csv", "--by", "region", "--cells", "made.csv", "--relations", "terms.csv"]
     message = (
         "own.csv, column 'region', row 4: the code is missing (and in 2 other rows); fill it in, or leave "
-        "the record out"
+        "such records out, or give them a code of their own (--missing leave-out or code)"
     )
     refuse(capsys, message, "tables", "make", *asked)
 

@@ -1,0 +1,149 @@
+"""Records without a code or a response: refused, left out, or with a code of their own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from cli_runs import refuse, run
+
+from linkrisk import make_table, make_tables, perturb_counts, perturb_sums
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.tables.code_trees import CodeTree, JoinedTrees
+from linkrisk.datasets.tables.incomplete import Incomplete, with_code
+
+RECORDS = """region,size,turnover,key
+N,big,5,0.1
+N,small,7,0.25
+,big,11,0.35
+S,,13,0.45
+S,small,,0.55
+S,big,17,0.65
+,,19,0.75
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("firms.csv").write_text(RECORDS, encoding="utf-8")
+    Path("tree.csv").write_text("code,parent\nland,Total\nN,land\nS,land\n", encoding="utf-8")
+
+
+def values(made) -> dict[tuple[str, ...], float]:
+    """The values of all cells that are not 0, by codes."""
+    columns = [made.cells[name] for name in (*made.by, "value")]
+    return {tuple(codes): value for *codes, value in zip(*columns, strict=True) if value}
+
+
+def plainly(frame: pd.DataFrame, by: list[str]) -> dict[tuple[str, ...], float]:
+    """The same from complete records, by adding each to every combination of its codes and totals."""
+    found: dict[tuple[str, ...], float] = {}
+    for row in frame.to_dict("records"):
+        for mask in np.ndindex(*(2,) * len(by)):
+            cell = tuple("Total" if total else row[name] for name, total in zip(by, mask, strict=True))
+            found[cell] = found.get(cell, 0) + row["turnover"]
+    return found
+
+
+def test_records_are_left_out_of_the_whole_table():
+    made = make_table("firms.csv", ["region", "size"], response="turnover", missing="leave-out")
+    whole = pd.read_csv("firms.csv").dropna()
+    assert values(made) == plainly(whole, ["region", "size"])
+    assert (made.coded, made.left_out) == ({}, {"region": 2, "size": 2, "turnover": 1})
+    assert sorted(made.contributors["contributor"].unique()) == [1, 2, 6]  # as numbered in the file
+
+
+def test_records_without_a_code_have_one_of_their_own():
+    frame = pd.read_csv("firms.csv").dropna(subset=["turnover"])
+    for code in ("missing", "not known"):
+        how = "code" if code == "missing" else f"code={code}"
+        made = make_table("firms.csv", ["region", "size"], response="turnover", missing=how)
+        assert values(made) == plainly(frame.fillna(code), ["region", "size"])
+        assert (made.coded, made.left_out) == ({"region": 2, "size": 2}, {"turnover": 1})
+
+
+def test_the_code_stands_right_below_the_total_of_a_hierarchy():
+    made = make_table("firms.csv", ["region"], hierarchies={"region": "tree.csv"}, missing="code")
+    assert values(made) == {("Total",): 7, ("land",): 5, ("N",): 2, ("S",): 3, ("missing",): 2}
+    tree = CodeTree.read("region", "tree.csv")
+    both = with_code(JoinedTrees("region", (tree, CodeTree.flat("region", ["N", "S"]))), "missing")
+    assert both.codes == ("Total", "land", "N", "S", "missing")
+    assert with_code(tree, "N") is tree
+
+
+def test_linked_tables_leave_out_the_same_records():
+    """A record without a size is in the table of regions neither: their totals are common cells."""
+    made = make_tables("firms.csv", [["region"], ["size"]], missing="leave-out")
+    assert made.cells.set_index(["region", "size"])["value"].to_dict() == {
+        ("Total", "Total"): 4,
+        ("N", "Total"): 2,
+        ("S", "Total"): 2,
+        ("Total", "big"): 2,
+        ("Total", "small"): 2,
+    }
+    assert made.left_out == {"region": 2, "size": 2}
+    assert make_tables("firms.csv", [["region"], ["size"]], missing="code").coded == {"region": 2, "size": 2}
+
+
+def test_noise_is_of_the_records_that_are_in_the_table():
+    """Keys belong to records: whoever is left out takes none from another."""
+    design = {"keys": "key", "missing": "leave-out"}
+    counts = perturb_counts("firms.csv", ["region"], most=2, variance=1.0, **design)
+    alone = pd.read_csv("firms.csv").dropna(subset=["region"])
+    pd.testing.assert_frame_equal(
+        counts.cells, perturb_counts(alone, ["region"], most=2, variance=1.0, keys="key").cells
+    )
+    given = {"response": "turnover", "noise": "most=2,variance=1", "share": 0.1}
+    sums = perturb_sums("firms.csv", ["region"], **given, **design)
+    alone = alone.dropna(subset=["turnover"])
+    again = perturb_sums(alone, ["region"], **given, keys="key")
+    pd.testing.assert_frame_equal(sums.cells, again.cells, check_dtype=False)
+    assert sums.details["left_out"] == {"region": 2, "turnover": 1}
+
+
+def test_what_is_done_is_said(capsys):
+    asked = ["tables", "make", "--input", "firms.csv", "--by", "region,size", "--response", "turnover"]
+    files = ["--cells", "cells.csv", "--relations", "terms.csv"]
+    message = (
+        "firms.csv, column 'turnover', row 5: missing value; fill it in, or leave such records out "
+        "(--missing leave-out)"
+    )
+    refuse(capsys, message, *asked, *files)
+    message = (
+        "firms.csv, column 'region', row 3: the code is missing (and in 1 other row); fill it in, or leave "
+        "such records out, or give them a code of their own (--missing leave-out or code)"
+    )
+    refuse(capsys, message, *asked[:6], *files)
+    said = run(capsys, *asked, *files, "--missing", "code").splitlines()
+    assert said[2:4] == [
+        "coded       records: 2 without region, 2 without size",
+        "left out    records: 1 without turnover",
+    ]
+    noisy = ["tables", "cellkey", *asked[2:6], "--most", "2", "--variance", "1", "--missing", "leave-out"]
+    assert "left out    records: 2 without region, 2 without size" in run(capsys, *noisy).splitlines()
+    coarser = ["tables", "recode", *asked[2:6], "--missing", "leave-out", "--rule", "frequency=2"]
+    assert "left out    records: 2 without region, 2 without size" in run(capsys, *coarser).splitlines()
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ("code=N", "column 'region': 'N' is a code already"),
+        ("drop", "'drop' is not known; choose refuse, leave-out, code or code=NAME"),
+        ("code=", "'code=' is not known"),
+        ("leave-out=x", "'leave-out=x' is not known"),
+    ],
+)
+def test_what_cannot_be_is_refused(how, message):
+    with pytest.raises(DataError, match=message):
+        make_table("firms.csv", ["region"], missing=how)
+
+
+def test_a_table_without_records_is_refused():
+    frame = pd.DataFrame({"region": [None, None], "size": ["a", "b"]})
+    with pytest.raises(DataError, match="every record lacks a code or a response"):
+        make_table(frame, ["region", "size"], missing="leave-out")
+    assert Incomplete.parse("code=x y") == Incomplete("code", "x y")
