@@ -5,13 +5,24 @@ VENV := .venv
 BIN := $(VENV)/bin
 SIDE_BY_SIDE := --numprocesses logical --maxprocesses 4 --dist worksteal
 
-.PHONY: demo test test-slow lint types compiled clean
+NEWEST := .venv-newest
+CORE := $(addprefix tests/solver/backends/test_,silence.py backend_answers.py linear_programs.py model_file.py separation.py) \
+  $(addprefix tests/datasets/microdata/formats/test_,arrow.py excel.py foreign.py round_trips.py)
+
+.PHONY: demo test newest test-slow lint types compiled clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python -m solver fit --aggregator choquet
 
 test: lint types compiled
 	$(BIN)/python -m pytest $(SIDE_BY_SIDE)
+
+# What users get: not the pinned versions, but the newest ones that the ranges of pyproject.toml allow.
+newest:
+	rm -rf $(NEWEST)
+	$(PYTHON) -m venv $(NEWEST)
+	$(NEWEST)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[scip]' hypothesis pytest pytest-xdist
+	NUMBA_CACHE_DIR=$(abspath $(NEWEST))/compiled $(NEWEST)/bin/python -m pytest -p no:cacheprovider $(SIDE_BY_SIDE) $(CORE)
 
 test-slow: compiled
 	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m "slow or not slow"
@@ -45,4 +56,4 @@ compiled: $(VENV)/.installed-dev
 	$(BIN)/python -m solver compile
 
 clean:
-	rm -rf $(VENV) .types build *.egg-info .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(NEWEST) .types build *.egg-info .mypy_cache .pytest_cache .ruff_cache

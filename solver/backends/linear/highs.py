@@ -70,7 +70,10 @@ class HighsProgram(LinearProgram):
         )
         highs.run()
         status = self._status()
-        if status is LinearStatus.FAILED:  # the last basis may lead nowhere
+        if status is LinearStatus.FAILED:
+            # The last basis may lead nowhere, or another library may have used HiGHS in this thread: its
+            # scheduler refuses runs with another number of threads than its first one had.
+            highs.resetGlobalScheduler(True)
             self.forget_basis()
             highs.run()
             status = self._status()

@@ -81,6 +81,21 @@ def check(model: LinearModel, solution) -> None:
 # ---------------------------------------------------------------- one solve
 
 
+def test_another_library_may_have_used_highs_with_other_threads() -> None:
+    """As PuLP does: the scheduler that HiGHS keeps for the thread refuses a run with one thread then."""
+    import highspy
+
+    other = highspy.Highs()
+    for option, value in (("output_flag", False), ("threads", 2)):
+        other.setOptionValue(option, value)
+    other.run()
+    try:
+        model = model_of([1.0], [[1.0]], [1.0], [2.0], [0.0], [3.0])
+        assert linear_program(model, name="highs").solve().objective == 1.0
+    finally:
+        highspy.Highs.resetGlobalScheduler(True)
+
+
 @everywhere
 def test_an_example_by_hand(name):
     solution = linear_program(small(), name=name).solve()

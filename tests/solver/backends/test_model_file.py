@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,7 +36,8 @@ def test_lp_file_to_the_letter(tmp_path):
     rows = (named("domain", ["simplex"]), NamedBlock("links", 1, "link_{}_{}", ([3], np.array([17]))))
     columns = (named("parameters", ["w(age)", "w(income)"]), NamedBlock("lost", 1, "lost_{}", ([3],)))
     write_model(replace(model, row_blocks=rows, column_blocks=columns), tmp_path / "model.lp")
-    assert (tmp_path / "model.lp").read_text() == (
+    written = re.sub(r"0\.3{15}\d*", "0.333333333333333", (tmp_path / "model.lp").read_text())
+    assert written == (  # HiGHS 1.16 writes more digits
         "\\ File written by HiGHS .lp file handler\n"
         "min\n"
         " obj: +1 lost_3  +2.5\n"
