@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from numbers import Real
@@ -19,6 +20,9 @@ LARGEST = 1e150
 
 SMALLEST_RANGE = 1e-300
 """Below this, a standard deviation may have fewer digits than doubles of usual size."""
+
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+_BOTH_SIGNS = re.compile(r"[+-]?\d{1,3}(?:\.\d{3})+,\d+")
 
 CONSTANT, NEARLY = "constant", "constant except for the last digits"
 """What is wrong with an attribute that cannot be compared."""
@@ -243,9 +247,17 @@ def _spelled_numbers(
         shown = cell if len(cell) <= 40 else cell[:37] + "..."
         raise NotANumberError(
             f"{_place(source, attribute, _among(known, unread))}: {shown!r} is not a number; "
-            f"{_or('fix it', otherwise)}"
+            f"{_or('fix it', otherwise)}{reading_cure(cell)}"
         )
     return values
+
+
+def reading_cure(cell: str) -> str:
+    """Say how a cell that is written with other signs is read as a number; nothing of other cells."""
+    text = cell.strip()
+    if _DECIMAL_COMMA.fullmatch(text):
+        return "; --decimal , reads it as a number"
+    return "; --decimal , --thousands . reads it as a number" if _BOTH_SIGNS.fullmatch(text) else ""
 
 
 def _among(known: npt.NDArray[np.bool_], wrong: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:

@@ -19,6 +19,7 @@ from linkrisk.datasets.errors import NotANumberError
 from linkrisk.datasets.microdata.category_names import are_numbers, spelled
 from linkrisk.datasets.microdata.formats.base import ColumnNotes
 from linkrisk.datasets.microdata.names import shown_name
+from linkrisk.datasets.microdata.numeric import reading_cure
 from linkrisk.datasets.microdata.scales import Scale
 from linkrisk.datasets.microdata.tables import Table
 
@@ -156,6 +157,7 @@ def _check_few(name: str, table: Table) -> None:
     raise NotANumberError(
         f"{_first_text(table, name)} is not a number, and with {why} the column is not treated as "
         "categorical; declare it with --nominal or --schema, or choose other --attributes"
+        f"{reading_cure(str(column.dropna().iloc[0]))}"
     )
 
 

@@ -45,6 +45,9 @@ COMMANDS = {
 }
 """Every command, a file of `solver/commands`, in a line."""
 
+READ_NO_DATA = ("app", "datasets", "compile")
+"""Commands that read no files of their users."""
+
 SEARCHING = ("fit", "risk", "report", "sweep", "tables suppress")
 """Commands that end with an interval when the application stops them, at whatever moment."""
 
@@ -100,7 +103,24 @@ def build_parser(commands: Iterable[str] = tuple(COMMANDS)) -> argparse.Argument
     made = {name: subparsers.add_parser(name, help=line) for name, line in COMMANDS.items()}
     for name in commands:
         importlib.import_module(f"linkrisk.solver.commands.{name}").add_arguments(made[name])
+        if name not in READ_NO_DATA:
+            _add_reading_options(made[name])
     return parser
+
+
+def _add_reading_options(parser: argparse.ArgumentParser) -> None:
+    """Declare how text files are read, for a command or all of its actions."""
+    actions = [each for each in parser._actions if isinstance(each, argparse._SubParsersAction)]
+    for action in actions:
+        for below in set(action.choices.values()):
+            _add_reading_options(below)
+    if actions:
+        return
+    group = parser.add_argument_group("numbers in text files and in text of workbooks")
+    group.add_argument(
+        "--decimal", metavar="SIGN", help="what stands before decimals, . or , (default: found out)"
+    )
+    group.add_argument("--thousands", metavar="SIGN", help="what stands between thousands: . , ' or blank")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -168,7 +188,13 @@ def _run(argv: list[str]) -> int:
     _check_command(argv)
     arguments = build_parser([name for name in COMMANDS if name == argv[0]]).parse_args(argv)
     arguments.command_line = argv
-    return int(arguments.run(arguments))
+    signs = [getattr(arguments, name, None) for name in ("decimal", "thousands")]
+    if signs == [None, None]:
+        return int(arguments.run(arguments))
+    from linkrisk.datasets.microdata.formats.reading import reading
+
+    with reading(*signs):
+        return int(arguments.run(arguments))
 
 
 def _check_command(argv: list[str]) -> None:

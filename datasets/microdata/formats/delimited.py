@@ -25,6 +25,7 @@ from linkrisk.datasets.microdata.formats.delimited_values import (
     MISSING_MARKS,
     as_written,
     decimal_of,
+    is_code,
     parse,
     reads_as_numbers,
     with_thousands,
@@ -39,6 +40,7 @@ from linkrisk.datasets.microdata.formats.encodings import (
 )
 from linkrisk.datasets.microdata.formats.kinds import Kind, cells_of, kind_of
 from linkrisk.datasets.microdata.formats.losses import Holds, columns, losses, sentence
+from linkrisk.datasets.microdata.formats.reading import number_signs
 from linkrisk.datasets.microdata.names import with_columns
 
 
@@ -82,7 +84,8 @@ class Delimited(Format):
         missing. A column in which a cell is written with leading zeros, a leading plus or more than 15 digits
         without a decimal sign holds codes, and stays text.
         """
-        numbers = read_numbers(path, text_columns)
+        signs = number_signs()
+        numbers = None if signs.given else read_numbers(path, text_columns)
         if numbers is not None:
             encoding = UTF8_MARK if numbers.marked else UTF8
             dialect = DelimitedDialect(
@@ -90,14 +93,23 @@ class Delimited(Format):
             )
             return StoredFile(numbers.frame, dialect=dialect, remarks=_remarks(dialect, (), ()))
         text, header, dialect = _opened(path)
-        decimal, unclear = decimal_of(text, header, dialect.delimiter)
+        decimal, unclear = (
+            (signs.decimal, ()) if signs.decimal else decimal_of(text, header, dialect.delimiter)
+        )
         dialect = replace(dialect, decimal=decimal)
         try:
             frame = parse(
-                text, header, delimiter=dialect.delimiter, decimal=decimal, text_columns=text_columns
+                text,
+                header,
+                delimiter=dialect.delimiter,
+                decimal="." if decimal == dialect.delimiter else decimal,
+                text_columns=text_columns,
             )
         except ValueError as error:
             raise DataError(f"{path} cannot be read as CSV: {str(error).splitlines()[0]}") from error
+        if signs.given:
+            written = as_written(text, header, dialect.delimiter)
+            frame = _with_signs(frame, written, [name for name in header if name not in text_columns])
         apart = with_thousands(frame, (*text_columns, *unclear))
         return StoredFile(frame, dialect=dialect, remarks=_remarks(dialect, unclear, apart))
 
@@ -124,6 +136,22 @@ class Delimited(Format):
         said += sentence(marks, "text such as 'NA' comes back as a missing value")
         said += sentence(numbers, "text that looks like numbers or True and False comes back as such")
         return (*said, *_encoding_losses(stored))
+
+
+def _with_signs(frame: pd.DataFrame, written: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """A table whose columns of numbers are read with the signs that were said; with others they are text."""
+    signs, changed = number_signs(), {}
+    for name in names:
+        cells = written[name].mask(written[name].isin(MISSING_MARKS))
+        if any(is_code(cell) for cell in cells.dropna().unique()):
+            continue
+        numbers = signs.numbers(cells)
+        if numbers is not None:
+            changed[name] = numbers
+        elif signs.decimal == "," and pd.api.types.is_float_dtype(frame[name].dtype):
+            points = cells.dropna().str.contains(".", regex=False).any()
+            changed |= {name: cells} if points else {}
+    return with_columns(frame, changed)
 
 
 def written_columns(path: Path, names: Sequence[str], records: int | None = None) -> pd.DataFrame:
@@ -175,12 +203,12 @@ def _remarks(dialect: DelimitedDialect, unclear: Sequence[str], apart: Sequence[
     if unclear:
         remarks.append(
             f"{columns(unclear)}: kept as text, because ',' may be a decimal sign or separate thousands; "
-            "write these numbers with '.' and without separators"
+            "say which with --decimal , or --thousands ,"
         )
     if apart:
         remarks.append(
             f"{columns(apart)}: kept as text, because thousands are separated; "
-            f"write these numbers without separators, such as 1234{dialect.decimal}5"
+            "say how with --thousands and --decimal"
         )
     return tuple(remarks)
 

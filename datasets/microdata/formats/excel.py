@@ -18,6 +18,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats import timeless
 from linkrisk.datasets.microdata.formats.base import Dialect, Format, StoredFile
 from linkrisk.datasets.microdata.formats.delimited_shape import check_header
+from linkrisk.datasets.microdata.formats.delimited_values import is_code
 from linkrisk.datasets.microdata.formats.foreign import check_content, first_line
 from linkrisk.datasets.microdata.formats.kinds import (
     Kind,
@@ -28,7 +29,9 @@ from linkrisk.datasets.microdata.formats.kinds import (
     kind_of,
     plain,
 )
-from linkrisk.datasets.microdata.formats.losses import Holds, losses
+from linkrisk.datasets.microdata.formats.losses import Holds, columns, losses
+from linkrisk.datasets.microdata.formats.reading import number_signs
+from linkrisk.datasets.microdata.names import with_columns
 
 _ROWS, _COLUMNS, _LETTERS = 1_048_575, 16_384, 32_767
 """The most records, columns and letters of a cell that a sheet holds."""
@@ -37,6 +40,7 @@ _PADDED = re.compile(r"0{2,}")
 _ILLEGAL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _FORMULA = re.compile(rb"<f[ >]")
 _NOT_AVAILABLE = "#N/A"
+_COMMA = re.compile(r"\s*[+-]?\d+(?:,\d+)?\s*")
 _DATE, _MOMENT, _TIME = "yyyy-mm-dd", "yyyy-mm-dd hh:mm:ss", "hh:mm:ss"
 _HOLDS = Holds.LOGICAL | Holds.DATES | Holds.MOMENTS | Holds.MIXED
 
@@ -72,8 +76,14 @@ class Excel(Format):
             raise DataError(f"{path}: the sheet {sheets[0]!r} is empty; it needs a header and records")
         _check_formulas(content, rows, path)
         frame = _frame(rows, path)
+        frame = _with_signs(frame) if number_signs().given else frame
         others = f"; {len(sheets) - 1} more not read" if len(sheets) > 1 else ""
-        remarks = (f"read from the sheet {sheets[0]!r}{others}",) if others else ()
+        remarks: tuple[str, ...] = (f"read from the sheet {sheets[0]!r}{others}",) if others else ()
+        unread = [name for name in frame.columns if _reads_with_comma(frame[name])]
+        if unread:
+            remarks += (
+                f"{columns(unread)}: text such as '94,71' is kept as text; --decimal , reads numbers",
+            )
         return StoredFile(frame, dialect=ExcelDialect(sheets[0]), remarks=remarks)
 
     def write(self, stored: StoredFile, path: Path) -> dict[Path, bytes]:
@@ -188,6 +198,25 @@ def _frame(rows: list[list[Any]], path: Path) -> pd.DataFrame:
         for at, name in enumerate(header)
     }
     return pd.DataFrame(columns)
+
+
+def _with_signs(frame: pd.DataFrame) -> pd.DataFrame:
+    """A table whose text is read as numbers where all of it is some, with the signs that were said."""
+    changed = {}
+    for name in frame.columns:
+        cells = frame[name]
+        texts = cells[[isinstance(cell, str) for cell in cells]]
+        numbers = None if texts.empty or any(map(is_code, texts)) else number_signs().numbers(texts)
+        if numbers is not None and not [cell for cell in cells if isinstance(cell, bool | dt.date | dt.time)]:
+            made = pd.to_numeric(cells.where(~cells.index.isin(texts.index), None).astype(object))
+            changed[name] = made.astype(float).fillna(numbers.astype(float))
+    return with_columns(frame, changed)
+
+
+def _reads_with_comma(column: pd.Series) -> bool:
+    """Whether all text of a column is numbers with a decimal comma, as in 94,71."""
+    texts = [cell for cell in column if isinstance(cell, str)] if column.dtype.kind not in "bifM" else []
+    return bool(texts) and all(map(_COMMA.fullmatch, texts)) and any("," in text for text in texts)
 
 
 def _used(rows: Iterable[Sequence[Any]]) -> int:

@@ -132,7 +132,8 @@ def test_what_counts_as_a_number(column: pd.Series) -> None:
         ),
         (
             ["1", "2", "1,5"],
-            "masked, column 'b', row 3: '1,5' is not a number; fix it or choose other --attributes",
+            "masked, column 'b', row 3: '1,5' is not a number; fix it or choose other --attributes; "
+            "--decimal , reads it as a number",
         ),
         (
             ["w" * 50, "2", "3"],

@@ -119,7 +119,8 @@ def test_no_id_is_offered_where_none_is_shared_or_the_user_has_chosen():
     spelled = original.drop(columns="id").astype(str)
     spelled.loc[0, "income"] = "1.234,5"
     assert message(spelled, spelled) == (
-        "original, column 'income', row 1: '1.234,5' is not a number; fix it or choose other --attributes"
+        "original, column 'income', row 1: '1.234,5' is not a number; fix it or choose other --attributes; "
+        "--decimal , --thousands . reads it as a number"
     )
 
 

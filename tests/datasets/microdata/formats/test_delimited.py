@@ -142,8 +142,8 @@ def test_decimal_commas_that_may_separate_thousands_stay_text_and_it_is_said(tmp
     stored = read_file(path)
     assert stored.frame["a"].to_list() == ["1,234", "5,678"]
     assert stored.remarks[1] == (
-        "column a: kept as text, because ',' may be a decimal sign or separate thousands; write these "
-        "numbers with '.' and without separators"
+        "column a: kept as text, because ',' may be a decimal sign or separate thousands; say which "
+        "with --decimal , or --thousands ,"
     )
     surely = read_file(_csv(tmp_path, "a;b\n1,234;0,5\n5,678;1\n"))
     assert surely.frame["a"].to_list() == [1.234, 5.678]
@@ -175,10 +175,7 @@ def test_numbers_with_separated_thousands_stay_text_and_it_is_said(
         _csv(tmp_path, "a;b\n" + "".join(f"{cell};{place}\n" for place, cell in enumerate(cells)))
     )
     assert stored.frame["a"].to_list() == cells
-    remark = (
-        "column a: kept as text, because thousands are separated; write these numbers without separators, "
-        "such as 1234.5"
-    )
+    remark = "column a: kept as text, because thousands are separated; say how with --thousands and --decimal"
     assert (remark in stored.remarks) is said
 
 

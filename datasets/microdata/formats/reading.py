@@ -1,0 +1,103 @@
+"""How numbers are written in text, where it is said and not found out: the same for all that is read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from linkrisk.datasets.errors import DataError
+
+DECIMALS = (".", ",")
+THOUSANDS = (".", ",", "'", "’", " ")
+BLANK = "blank"
+"""What the blank is called as a sign between thousands."""
+
+_BLANKS = " \u00a0\u2009\u202f"
+
+
+@dataclass(frozen=True)
+class NumberSigns:
+    """The signs in numbers.
+
+    Attributes
+    ----------
+    decimal, thousands : str
+        What stands before decimals and between thousands; empty where nothing is said.
+    """
+
+    decimal: str = ""
+    thousands: str = ""
+
+    @property
+    def given(self) -> bool:
+        """Whether anything is said."""
+        return bool(self.decimal or self.thousands)
+
+    def numbers(self, cells: pd.Series) -> pd.Series | None:
+        """Read text cells as numbers; None where one of them is none, or all are plain digits.
+
+        Parameters
+        ----------
+        cells : Series
+            Text or missing.
+        """
+        known = cells.dropna().astype(str)
+        decimal = self.decimal or ("." if self.thousands != "." else ",")
+        signs = re.escape(self.thousands) if self.thousands != " " else f"[{_BLANKS}]"
+        grouped = rf"\d{{1,3}}(?:{signs}\d{{3}})+|" if self.thousands else ""
+        number = rf"[+-]?(?:{grouped}\d*){re.escape(decimal)}?\d*(?:[eE][+-]?\d+)?"
+        if known.empty or not known.str.fullmatch(number).all() or not known.str.contains(r"\d").all():
+            return None
+        plain = known.str.replace(signs, "", regex=True) if self.thousands else known
+        plain = plain.str.replace(decimal, ".", regex=False)
+        if plain.equals(known):
+            return None
+        made = pd.Series(np.nan, cells.index, dtype=np.float64, name=cells.name)
+        made[plain.index] = pd.to_numeric(plain).to_numpy(dtype=np.float64)
+        whole = not plain.str.contains(r"[.eE]").any() and len(plain) == len(cells)
+        return made.astype(np.int64) if whole and (made.abs() < 2**53).all() else made
+
+
+_NOTHING_SAID = NumberSigns()
+_signs: ContextVar[NumberSigns] = ContextVar("signs", default=_NOTHING_SAID)
+
+
+def number_signs() -> NumberSigns:
+    """The signs that were said of what is read now."""
+    return _signs.get()
+
+
+@contextmanager
+def reading(decimal: str | None = None, thousands: str | None = None) -> Iterator[None]:
+    """Read text files and text in workbooks with these signs in numbers.
+
+    Parameters
+    ----------
+    decimal : str, optional
+        What stands before decimals, ``.`` or ``,``; found out where it is not said.
+    thousands : str, optional
+        What stands between thousands: ``.``, ``,``, ``'``, or ``blank``.
+
+    Raises
+    ------
+    DataError
+        If it is another sign, or both are the same.
+    """
+    apart = " " if thousands == BLANK else thousands
+    if decimal is not None and decimal not in DECIMALS:
+        raise DataError(f"--decimal is {decimal!r}; give '.' or ','")
+    if apart is not None and apart not in THOUSANDS:
+        raise DataError(f"--thousands is {thousands!r}; give '.', ',', \"'\" or {BLANK}")
+    if decimal is not None and decimal == apart:
+        raise DataError(f"--decimal and --thousands are both {decimal!r}; give two signs")
+    token = _signs.set(NumberSigns(decimal or "", apart or ""))
+    try:
+        yield
+    finally:
+        _signs.reset(token)

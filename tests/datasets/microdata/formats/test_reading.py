@@ -1,0 +1,101 @@
+"""Signs of numbers that are said and not found out, for text files and text in workbooks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pandas as pd
+import pytest
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.formats.reading import reading
+from linkrisk.datasets.microdata.formats.registry import read_file, writable_format
+from linkrisk.datasets.microdata.writing import write_all
+from linkrisk.solver.commands.program import main
+
+
+def cells(frame: pd.DataFrame) -> dict[str, list[Any]]:
+    return {str(name): [None if pd.isna(cell) else cell for cell in frame[name]] for name in frame.columns}
+
+
+@pytest.mark.parametrize(
+    ("text", "signs", "expected"),
+    [
+        ('a,b\n1,"94,71"\n2,"5,0"\n', (",", None), {"a": [1, 2], "b": [94.71, 5.0]}),
+        ("a;b\n1.234,5;x\n2,25;y\n", (",", "."), {"a": [1234.5, 2.25], "b": ["x", "y"]}),
+        ("a;b\n1.234;7\n22;8\n", (",", "."), {"a": [1234, 22], "b": [7, 8]}),
+        ("a;b\n1.234;7\n2.5;8\n", (".", None), {"a": [1.234, 2.5], "b": [7, 8]}),
+        ("a;b\n1,234;7\n22;8\n", (None, ","), {"a": [1234, 22], "b": [7, 8]}),
+        ("a;b\n1,234;7\n22;8\n", (",", None), {"a": [1.234, 22.0], "b": [7, 8]}),
+        ("a;b\n12 000;\n1 000 000;8\n", (None, "blank"), {"a": [12000, 1000000], "b": [None, 8.0]}),
+        ("a;b\n12'000,5;NA\n7;8\n", (",", "'"), {"a": [12000.5, 7.0], "b": [None, 8.0]}),
+        ('a,b\n007,"1,5"\n008,"2,5"\n', (",", None), {"a": ["007", "008"], "b": [1.5, 2.5]}),
+        ('a,b\n1.5,"1,5"\n2.5,"x"\n', (",", None), {"a": ["1.5", "2.5"], "b": ["1,5", "x"]}),
+    ],
+)
+def test_text_files(
+    tmp_path: Path, text: str, signs: tuple[str | None, str | None], expected: dict[str, list[Any]]
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(text, encoding="utf-8")
+    with reading(*signs):
+        stored = read_file(path)
+    assert cells(stored.frame) == expected
+    write_all(writable_format(path).write(stored, path))
+    with reading(signs[0]):
+        assert cells(read_file(path).frame) == expected
+
+
+def test_text_in_workbooks(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in (("share", "amount", "plz", "n"), ("94,71", "1.234,50", "0870", 1), ("5,29", 7, "4011", 2)):
+        book.active.append(row)
+    path = tmp_path / "t.xlsx"
+    book.save(path)
+    assert read_file(path).remarks == (
+        "column share: text such as '94,71' is kept as text; --decimal , reads numbers",
+    )
+    with reading(",", "."):
+        found = read_file(path)
+    assert cells(found.frame) == {
+        "share": [94.71, 5.29],
+        "amount": [1234.5, 7.0],
+        "plz": ["0870", "4011"],
+        "n": [1, 2],
+    }
+    assert not found.remarks
+
+
+@pytest.mark.parametrize(
+    ("signs", "message"),
+    [
+        (("x", None), "--decimal is 'x'; give '.' or ','"),
+        ((None, "x"), "--thousands is 'x'; give '.', ',', \"'\" or blank"),
+        ((",", ","), "--decimal and --thousands are both ','; give two signs"),
+    ],
+)
+def test_signs_that_cannot_be(signs: tuple[str | None, str | None], message: str) -> None:
+    with pytest.raises(DataError) as caught, reading(*signs):
+        pass
+    assert str(caught.value) == message
+
+
+def test_every_command_takes_them_and_the_error_names_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "t.csv"
+    rows = "\n".join(f'{at},"{at * 7 % 40},5"' for at in range(30))
+    path.write_text(f"a,share\n{rows}\n", encoding="utf-8")
+    masking = ["mask", "--input", str(path), "--method", "noise percent=10 attributes=share"]
+    assert main([*masking, "--output", str(tmp_path / "m.csv")]) == 2
+    assert capsys.readouterr().err.endswith(
+        "column 'share', row 1: '0,5' is not a number; fix it or choose other --attributes; --decimal , reads "
+        "it as a number\n"
+    )
+    assert main([*masking, "--output", str(tmp_path / "m.csv"), "--decimal", ","]) == 0
+    capsys.readouterr()
+    assert main(["describe", str(tmp_path / "m.csv"), "--decimal", ","]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["share", "key", "numeric"] in [line[:3] for line in lines]
