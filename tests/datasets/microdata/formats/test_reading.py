@@ -91,8 +91,8 @@ def test_every_command_takes_them_and_the_error_names_them(
     masking = ["mask", "--input", str(path), "--method", "noise percent=10 attributes=share"]
     assert main([*masking, "--output", str(tmp_path / "m.csv")]) == 2
     assert capsys.readouterr().err.endswith(
-        "column 'share', row 1: '0,5' is not a number; fix it or choose other --attributes; --decimal , reads "
-        "it as a number\n"
+        "column 'share', row 1: '0,5' is not a number; fix it or choose other --attributes; --decimal , "
+        "reads it as a number\n"
     )
     assert main([*masking, "--output", str(tmp_path / "m.csv"), "--decimal", ","]) == 0
     capsys.readouterr()
