@@ -12,6 +12,7 @@ from linkrisk.datasets.microdata.formats.foreign import content_of
 METADATA = ".rda"
 DATA = (".asc", ".dat")
 _CODE_LIST = re.compile(r"<CODELIST>\s*\"?([^\"\r\n]+?)\"?\s*$", re.IGNORECASE | re.MULTILINE)
+_WORD = re.compile(rb"^\s*<[A-Za-z]+>", re.MULTILINE)
 _R_DATA = ("a gzip file", "a bzip2 file", "an xz file", "an R file")
 
 
@@ -34,6 +35,7 @@ def pair_of(path: Path) -> tuple[Path, Path]:
         If the other one is not beside it.
     """
     if path.suffix.lower() == METADATA:
+        read_text(path)  # data of R has no files beside it
         candidates = [f"{path.stem}{suffix}" for suffix in DATA]
         data = next((found for name in candidates if (found := find_file(path.parent, name))), None)
         if data is None:
@@ -57,6 +59,11 @@ def read_text(path: Path) -> tuple[str, str]:
     if path.suffix.lower() == METADATA and found is not None and found.words in _R_DATA:
         raise DataError(f"{path} is data of R, not metadata of ARGUS; save the table as CSV (UTF-8)")
     return decode(content, path)
+
+
+def is_metadata(content: bytes) -> bool:
+    """Whether this is metadata of ARGUS, whatever its name says: text with words such as <NUMERIC>."""
+    return b"\0" not in content[:1000] and _WORD.search(content[:10_000]) is not None
 
 
 def read_code_list(path: Path) -> dict[str, str]:

@@ -9,6 +9,7 @@ import re
 import zipfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,9 @@ from linkrisk.datasets.microdata.names import with_columns
 
 _ROWS, _COLUMNS, _LETTERS = 1_048_575, 16_384, 32_767
 """The most records, columns and letters of a cell that a sheet holds."""
+
+_MOST_EMPTY = 500_000
+"""Cells without a value below or right of the table that are read over: a few seconds."""
 
 _PADDED = re.compile(r"0{2,}")
 _ILLEGAL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
@@ -67,7 +71,9 @@ class Excel(Format):
         content = path.read_bytes()
         check_content(content, path, self.name, self.suffixes)
         try:
-            sheets, rows = _sheet(content)
+            sheets, rows = _sheet(content, path)
+        except DataError:
+            raise
         except Exception as error:  # openpyxl raises what parsers of ZIP and XML do, of any class
             raise DataError(
                 f"{path} is not a readable Excel file (cut off or damaged?): {first_line(error)}"
@@ -133,20 +139,49 @@ def _is_far_off(column: pd.Series) -> bool:
     return values.dtype.kind == "M" and bool((values.dt.year > dt.MAXYEAR).any())
 
 
-def _sheet(content: bytes) -> tuple[list[str], list[list[Any]]]:
-    """The names of all sheets, and the rows of the first one without empty ones at the end."""
+def _sheet(content: bytes, path: Path) -> tuple[list[str], list[list[Any]]]:
+    """The names of all sheets, and the rows of the first one (`_rows`)."""
     import openpyxl
 
     book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
     try:
         sheet = book.worksheets[0]
         sheet.reset_dimensions()
-        rows = [[_value(cell) for cell in row] for row in sheet.iter_rows()]
-        while rows and all(value is None for value in rows[-1]):
-            rows.pop()
-        return list(book.sheetnames), rows
+        return list(book.sheetnames), _rows(sheet.iter_rows(), f"{path}, sheet {sheet.title!r}")
     finally:
         book.close()
+
+
+def _rows(cells: Iterable[Sequence[Any]], where: str) -> list[list[Any]]:
+    """The values of rows without empty cells and rows at the end; nothing behind an empty row between others.
+
+    Raises
+    ------
+    DataError
+        If very many cells below or right of the table have a format and no value, as where somebody has
+        coloured whole columns: to read over all of them takes minutes and a lot of memory.
+    """
+    rows: list[list[Any]] = []
+    gap, width, empty = 0, 0, 0
+    for number, row in enumerate(cells, start=1):
+        values = [_value(cell) for cell in row]
+        while values and values[-1] is None:
+            values.pop()
+        width = max(width, len(values))
+        empty += len(row) if not values else max(0, len(row) - width)
+        if empty > _MOST_EMPTY:
+            raise DataError(
+                f"{where}: more than {_MOST_EMPTY:,} cells below or right of the table have a format and no "
+                "value; delete these rows and columns in Excel, or save the sheet as CSV (UTF-8)"
+            )
+        if rows and not values:
+            gap = gap or number
+        elif gap:
+            rows.append([])
+            return rows
+        else:
+            rows.append(values)
+    return rows if any(rows) else []
 
 
 def _check_formulas(content: bytes, rows: list[list[Any]], path: Path) -> None:
@@ -162,8 +197,8 @@ def _check_formulas(content: bytes, rows: list[list[Any]], path: Path) -> None:
         sheet = book.worksheets[0]
         sheet.reset_dimensions()
         for number, (cells, values) in enumerate(zip(sheet.iter_rows(), rows, strict=False), start=1):
-            for cell, value, name in zip(cells, values, rows[0], strict=False):
-                if cell.data_type == "f" and value is None:
+            for cell, value, name in zip_longest(cells[: len(rows[0])], values, rows[0]):
+                if cell is not None and cell.data_type == "f" and value is None:
                     raise DataError(
                         f"{path}, row {number} of the sheet, column {name!r}: a formula whose value is not "
                         "in the file; open the file in Excel and save it"

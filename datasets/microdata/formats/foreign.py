@@ -65,6 +65,8 @@ _BEGINNINGS: tuple[tuple[bytes, Content], ...] = (
     (b"%PDF", Content("a PDF file", _EXPORT)),
     (b"RDX2\n", Content("an R file", _EXPORT)),
     (b"RDX3\n", Content("an R file", _EXPORT)),
+    (b"RDA2\n", Content("an R file", _EXPORT)),
+    (b"RDA3\n", Content("an R file", _EXPORT)),
     (b"\xff\xfe\x00\x00", Content("UTF-32 text", "save it as UTF-8")),
     (b"\x00\x00\xfe\xff", Content("UTF-32 text", "save it as UTF-8")),
     (b"\xff\xfe", UTF16_TEXT),

@@ -11,6 +11,7 @@ import pandas as pd
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.blank_text import without_blanks
 from linkrisk.datasets.microdata.formats.argus import Argus
+from linkrisk.datasets.microdata.formats.argus_files import METADATA, is_metadata
 from linkrisk.datasets.microdata.formats.base import Format, StoredFile
 from linkrisk.datasets.microdata.formats.delimited import Delimited
 from linkrisk.datasets.microdata.formats.excel import Excel
@@ -39,10 +40,11 @@ FORMATS: tuple[Format, ...] = (
 
 _BY_SUFFIX = {suffix: made for made in FORMATS for suffix in made.suffixes}
 
+_OF_R = (".rds", ".rdata")
 _FIXES = {
     **dict.fromkeys((".xls", ".xlsm", ".xlsb", ".ods"), "save the sheet as .xlsx"),
     ".por": "save it as .sav in SPSS",
-    **dict.fromkeys((".rds", ".rdata"), "save the table as .csv or .parquet in R"),
+    **dict.fromkeys(_OF_R, "save the table as .csv or .parquet in R"),
     **dict.fromkeys((".gz", ".zip", ".bz2", ".xz", ".7z", ".zst"), "unpack it first"),
     ".sas7bcat": "a catalogue belongs to a .sas7bdat file; give that",
     ".cdl": "a code list belongs to an .rda file; give that",
@@ -95,6 +97,8 @@ def read_file(path: str | Path, *, text_columns: Sequence[str] = ()) -> StoredFi
         If the file is missing, a folder, empty, damaged, or of another kind than its name says; in one line.
     """
     path = Path(path)
+    if path.suffix.lower() in _OF_R and path.is_file() and is_metadata(path.read_bytes()):
+        raise DataError(f"{path} is metadata of ARGUS, not data of R: name it {METADATA}")
     made = format_of(path)
     check_readable(path)
     stored = made.read(path, text_columns=text_columns)
