@@ -54,7 +54,7 @@ def answer(table: MadeTable, insiders: str | None, limit: float) -> tuple[str, s
     found = protect_table(
         table.cells,
         table.relations,
-        insiders=insiders,
+        insiders=insiders or "none",
         contributors=table.contributors if insiders else None,
         time_limit=limit,
     )

@@ -19,8 +19,8 @@ AUTOMATIC, OPTIMAL = "auto", "optimal"
 OWN = "exact"
 """The backend of our own."""
 
-OUTSIDERS, SINGLETONS, EVERYBODY, LISTED = "", "singletons", "contributors", "file"
-"""Who attacks: outsiders alone, or insiders, too."""
+USUAL, NOBODY, SINGLETONS, EVERYBODY, LISTED = "", "none", "singletons", "contributors", "file"
+"""Who attacks besides outsiders: singletons where they are known, nobody, or insiders who are asked for."""
 
 FILES = (
     *("cells", "relations", "metadata", "apriori", "microdata", "manual"),
@@ -72,7 +72,7 @@ class TableQuestion:
     weights_in_rules, protection, empty, manual, manual_range, negative
         As `tables make` has them.
     insiders : str
-        `OUTSIDERS`, `SINGLETONS`, `EVERYBODY` or `LISTED`.
+        `USUAL`, `NOBODY`, `SINGLETONS`, `EVERYBODY` or `LISTED`.
     listed : str
         The file of insiders, where these are `LISTED`.
     contributors : str
@@ -137,7 +137,7 @@ class TableQuestion:
     empty: str = "published"
     manual: str = ""
     manual_range: float = 20.0
-    insiders: str = OUTSIDERS
+    insiders: str = USUAL
     listed: str = ""
     contributors: str = ""
     coalitions: str = ""
@@ -232,8 +232,8 @@ class TableQuestion:
 
     @property
     def attacked(self) -> bool:
-        """Whether anybody but outsiders attacks."""
-        return bool(self.insiders or self.coalitions)
+        """Whether insiders are asked for."""
+        return self.insiders not in (USUAL, NOBODY) or bool(self.coalitions)
 
     @property
     def contributing(self) -> bool:

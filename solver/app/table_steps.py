@@ -26,6 +26,7 @@ from linkrisk.solver.app.table_question import (
     AUDIT,
     AUTOMATIC,
     LISTED,
+    NOBODY,
     OPTIMAL,
     SUPPRESS,
     VERIFY,
@@ -141,7 +142,7 @@ def _trees(question: TableQuestion) -> list[str]:
 
 def _attackers(question: TableQuestion, contributors: str) -> list[str]:
     if not question.attacked:
-        return []
+        return ["--insiders", NOBODY] if question.insiders == NOBODY else []
     who = question.listed if question.insiders == LISTED else question.insiders
     asked = ["--insiders", who] if who else []
     asked += ["--contributors", contributors] if contributors and question.contributing else []

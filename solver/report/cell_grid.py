@@ -16,6 +16,7 @@ class CellState(StrEnum):
     SENSITIVE = "sensitive"
     SECONDARY = "secondary"
     SHORT = "short"
+    GONE = "gone"
     UP = "up"
     DOWN = "down"
     ABSENT = "absent"
@@ -25,14 +26,15 @@ LETTERS = {
     CellState.SHORT: "!",
     CellState.SENSITIVE: "u",
     CellState.SECONDARY: "m",
+    CellState.GONE: "x",
     CellState.FIXED: "z",
     CellState.UP: "\N{UPWARDS ARROW}",
     CellState.DOWN: "\N{DOWNWARDS ARROW}",
 }
 """Marks beside the value, so that nothing hangs on colour alone; those of statuses are letters of ARGUS."""
 
-SUPPRESSED = frozenset((CellState.SENSITIVE, CellState.SECONDARY, CellState.SHORT))
-"""Of cells whose value is not published."""
+SUPPRESSED = frozenset((CellState.SENSITIVE, CellState.SECONDARY, CellState.SHORT, CellState.GONE))
+"""Of cells whose value is not published; of the last one nothing else is said."""
 
 STATES = {
     CellState.PUBLISHED: "published",
@@ -40,6 +42,7 @@ STATES = {
     CellState.SENSITIVE: "sensitive",
     CellState.SECONDARY: "suppressed with them",
     CellState.SHORT: "sensitive, not protected",
+    CellState.GONE: "suppressed",
     CellState.UP: "changed, up",
     CellState.DOWN: "changed, down",
     CellState.ABSENT: "no such cell",

@@ -79,15 +79,16 @@ def audit_table(
     stored, published = _joined(table_from(cells, relations), also)
     table = cell_table(stored, "unit")
     attackers = Attackers(insiders=insiders, contributors=contributors, coalitions=coalitions)
-    table, beyond = with_insiders(table, stored, attackers, as_far_as_possible)
+    attacked = with_insiders(table, stored, attackers, as_far_as_possible)
+    table = attacked.table
     suppressed = (table.primary | (stored.status == SECONDARY)) & ~published
     clock = Clock(time_limit, cancel=cancel)
     with interruptible(clock):
         found = audit(table, suppressed, clock, report=on_progress, workers=workers)
         certified = certify(table, suppressed, clock, on_progress) if exact else None
-        crowd = crowd_result(table, suppressed, beyond, clock, on_progress)
+        crowd = crowd_result(table, suppressed, attacked.beyond, clock, on_progress)
     limit = None if found.audited.all() and (crowd is None or crowd.audit.audited) else clock.limit
-    more = {"seconds": round(clock.seconds, 3)}
+    more = {"from": attacked.to_dict(), "seconds": round(clock.seconds, 3)}
     result = table_result(stored, table, suppressed, found, None, (None, limit), more, crowd)
     return replace(result, certified=certified)
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.tables.argus.ready_tables import RESPONDENTS
 from linkrisk.datasets.tables.cells_and_relations import StoredTable
 from linkrisk.datasets.tables.insider_files import read_coalitions, read_contributions, read_insiders
 from linkrisk.datasets.tables.numbers import numbers_of
@@ -27,7 +29,16 @@ _NO_TIME = (
     "the time was out before it was known which levels can be reached against whom; give a longer time limit"
 )
 
-SINGLETONS, CONTRIBUTORS = "singletons", "contributors"
+SINGLETONS, CONTRIBUTORS, NOBODY = "singletons", "contributors", "none"
+LISTED, COALITIONS = "listed", "coalitions"
+
+NOT_ASKED = "that was not asked for"
+NOT_COUNTED = "the table does not say how many respondents each of its cells has"
+TOO_LATE = "the time was out before it was known what can be kept from them"
+"""Why respondents were not looked at."""
+
+_SHARE = 0.25
+"""Of the time: in which it must be known what can be kept from insiders that nobody asked for."""
 
 File = str | Path | pd.DataFrame
 
@@ -39,7 +50,8 @@ class Attackers:
     Attributes
     ----------
     insiders : str, path or frame, optional
-        ``singletons``, ``contributors``, or a file with `insider`, `cell`, `lower`, `upper`.
+        ``singletons``, ``contributors``, ``none``, or a file with `insider`, `cell`, `lower`, `upper`. Where
+        absent, and coalitions too, singletons as far as the table or the contributors say who is alone.
     contributors : path or frame, optional
         `cell`, `contributor`, `amount`, as `make_table` writes them.
     coalitions : path or frame, optional
@@ -50,6 +62,21 @@ class Attackers:
     contributors: File | None = None
     coalitions: File | None = None
 
+    @property
+    def usual(self) -> bool:
+        """Whether nobody said who attacks."""
+        return self.insiders is None and self.coalitions is None
+
+    def who(self, stored: StoredTable) -> tuple[str, ...]:
+        """The kinds of insiders that are looked at."""
+        known = self.contributors is not None or _counted(stored)
+        if self.usual:
+            return (SINGLETONS,) if known else ()
+        named = isinstance(self.insiders, str) and self.insiders in (SINGLETONS, CONTRIBUTORS, NOBODY)
+        kind = str(self.insiders) if named else LISTED
+        kinds = [] if self.insiders is None or kind == NOBODY else [kind]
+        return (*kinds, *([] if self.coalitions is None else [COALITIONS]))
+
     def of(self, table: CellTable, stored: StoredTable) -> CellTable:
         """The table with its insiders.
 
@@ -58,27 +85,29 @@ class Attackers:
         UsageError, DataError
             If a file cannot be used, what is needed is not there, or nobody looks at what is given.
         """
-        named = isinstance(self.insiders, str) and self.insiders in (SINGLETONS, CONTRIBUTORS)
-        if self.contributors is not None and self.coalitions is None and not named:
+        who = self.who(stored)
+        if self.contributors is not None and not {SINGLETONS, CONTRIBUTORS, COALITIONS} & set(who):
             raise UsageError(
                 f"contributions are looked at for coalitions, {SINGLETONS} or {CONTRIBUTORS} as insiders, "
                 "and neither is asked for; ask for one, or leave them out"
             )
         shares = None if self.contributors is None else _shares(self.contributors, len(table))
-        found = (*self._single(table, stored, shares), *self._together(table, shares))
+        found = (*self._single(table, stored, shares, who), *self._together(table, shares))
         return replace(table, insiders=tuple(one for one in found if one.cells.size))
 
-    def _single(self, table: CellTable, stored: StoredTable, shares: Shares | None) -> Sequence[Insider]:
-        if self.insiders is None:
+    def _single(
+        self, table: CellTable, stored: StoredTable, shares: Shares | None, who: Sequence[str]
+    ) -> Sequence[Insider]:
+        if LISTED in who and self.insiders is not None:
+            return carried_up(table, _of_file(read_insiders(self.insiders, len(table)), table))
+        if SINGLETONS not in who and CONTRIBUTORS not in who:
             return ()
-        if isinstance(self.insiders, str) and self.insiders in (SINGLETONS, CONTRIBUTORS):
-            if shares is not None:
-                every = shares.insiders(table.value)
-                return every if self.insiders == CONTRIBUTORS else [one for one in every if _alone(one)]
-            if self.insiders == CONTRIBUTORS:
-                raise UsageError("contributors as insiders need the file of contributions; give it")
-            return carried_up(table, singletons(table, _respondents(stored)))
-        return carried_up(table, _of_file(read_insiders(self.insiders, len(table)), table))
+        if shares is not None:
+            every = shares.insiders(table.value)
+            return every if CONTRIBUTORS in who else [one for one in every if _alone(one)]
+        if CONTRIBUTORS in who:
+            raise UsageError("contributors as insiders need the file of contributions; give it")
+        return carried_up(table, singletons(table, _respondents(stored)))
 
     def _together(self, table: CellTable, shares: Shares | None) -> list[Insider]:
         if self.coalitions is None:
@@ -113,13 +142,21 @@ def _shares(source: File, cells: int) -> Shares:
     )
 
 
+def _counted(stored: StoredTable) -> bool:
+    """Whether it says of each cell how many respondents it has."""
+    if RESPONDENTS not in stored.cells.columns:
+        return False
+    found = numbers_of(stored.cells, [RESPONDENTS], stored.name, allow_missing=True)[:, 0]
+    return not np.isnan(found).any()
+
+
 def _respondents(stored: StoredTable) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    if "respondents" not in stored.cells.columns:
+    if RESPONDENTS not in stored.cells.columns:
         raise UsageError(
             f"{stored.name} has no column 'respondents', which says who is alone in a cell; give it, or the "
             "file of contributions"
         )
-    found = numbers_of(stored.cells, ["respondents"], stored.name)[:, 0]
+    found = numbers_of(stored.cells, [RESPONDENTS], stored.name)[:, 0]
     return found.astype(np.int64)
 
 
@@ -152,13 +189,15 @@ def _reachable(
     Raises
     ------
     UsageError
-        If one cannot, and it was not said to go as far as possible; if there was no time to see how far.
+        If one cannot, and it was not said to go as far as possible.
+    OutOfTimeError
+        If it was, and there was no time to see how far.
     """
     try:
         beyond = [one for one in unreachable(table, clock) if one.owner]
     except OutOfTimeError:
         if as_far_as_possible:
-            raise UsageError(_NO_TIME) from None
+            raise
         return table, []  # the audit of the pattern, which is never cut, says it where one cannot
     if not beyond:
         return table, []
@@ -171,22 +210,62 @@ def _reachable(
     return replace(table, insiders=tuple(insiders)), beyond
 
 
+@dataclass(frozen=True, eq=False)
+class Attacked:
+    """A table with those who attack it.
+
+    Attributes
+    ----------
+    table : CellTable
+        With insiders, against whom levels that cannot be reached are lowered.
+    beyond : list of Unmet
+        These levels.
+    who : tuple of str
+        The kinds of insiders that are looked at, even where there are none of them.
+    left_out : str or None
+        Why respondents who are alone in a cell are not looked at.
+    """
+
+    table: CellTable
+    beyond: list[Unmet]
+    who: tuple[str, ...]
+    left_out: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """What the JSON says of them."""
+        return {"who": list(self.who), "left_out": self.left_out, "in_part": bool(self.beyond)}
+
+
 def with_insiders(
     table: CellTable,
     stored: StoredTable,
     attackers: Attackers,
     as_far_as_possible: bool,
     clock: Clock | None = None,
-) -> tuple[CellTable, list[Unmet]]:
+) -> Attacked:
     """The table with those who attack it, and the levels that cannot be reached against some.
+
+    Where nobody said who attacks, these levels are lowered, and insiders are left out for want of time only.
 
     Raises
     ------
     UsageError, DataError
         If a file cannot be used; if a level cannot be reached, unless it was said to go as far as possible.
     """
-    made = attackers.of(table, stored)
-    return _reachable(made, as_far_as_possible, clock) if made.insiders else (made, [])
+    made, who = attackers.of(table, stored), attackers.who(stored)
+    if not who:
+        return Attacked(made, [], who, NOT_COUNTED if attackers.usual else NOT_ASKED)
+    alone = SINGLETONS in who or CONTRIBUTORS in who
+    if not made.insiders:
+        return Attacked(made, [], who, None if alone else NOT_ASKED)
+    try:
+        part = clock.part_of_left(_SHARE) if clock is not None and attackers.usual else clock
+        lowered, beyond = _reachable(made, as_far_as_possible or attackers.usual, part)
+    except OutOfTimeError:
+        if not attackers.usual:
+            raise UsageError(_NO_TIME) from None
+        return Attacked(table, [], (), TOO_LATE)
+    return Attacked(lowered, beyond, who, None if alone else NOT_ASKED)
 
 
 def crowd_result(

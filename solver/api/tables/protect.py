@@ -92,7 +92,9 @@ def protect_table(
         ``log`` of 1 + value, or as ``given``.
     insiders : str, path or frame, optional
         Who attacks besides outsiders: ``singletons``, each only respondent of a cell; ``contributors``, each
-        respondent by what it contributed; or a file of `insider`, `cell`, `lower`, `upper`.
+        respondent by what it contributed; a file of `insider`, `cell`, `lower`, `upper`; or ``none``. By
+        default singletons, where `contributors` or a column `respondents` say who is alone, and as far as
+        levels can be kept from them.
     contributors : path or frame, optional
         Who contributes what: `cell`, `contributor`, `amount`, as `make_table` writes them. Without it
         singletons are known by the column `respondents` of the cells.
@@ -144,7 +146,8 @@ def protect_table(
     attackers = Attackers(insiders=insiders, contributors=contributors, coalitions=coalitions)
     clock = Clock(time_limit, cancel=cancel)
     with interruptible(clock):
-        table, beyond = with_insiders(table, stored, attackers, as_far_as_possible, clock)
+        attacked = with_insiders(table, stored, attackers, as_far_as_possible, clock)
+        table = attacked.table
         search = partial(_optimal, solver, seed) if method == OPTIMAL else partial(_large, method)
         pattern = _in_units(search, table, clock, on_progress)
     limit = None if pattern.proven else clock.limit
@@ -152,7 +155,7 @@ def protect_table(
     checked = (
         audit_levels(table, pattern.suppressed) if levels else _audited(table, pattern.suppressed, clock)
     )
-    crowd = _by_insiders(table, pattern, beyond, clock)
+    crowd = _by_insiders(table, pattern, attacked.beyond, clock)
     if crowd is not None and not crowd.audit.passed and bool((pattern.suppressed == ~table.fixed).all()):
         raise UsageError(found_by_the_audit(table, crowd.audit))  # there was no time to look at it before
     if not checked.passed or not (crowd is None or crowd.audit.passed):
@@ -160,6 +163,7 @@ def protect_table(
     status = Status.OPTIMAL if pattern.proven else Status.INTERRUPTED if clock.stopped else Status.FEASIBLE
     more = {
         "method": method,
+        "from": attacked.to_dict(),
         "cost_of": cost,
         "backend": backend,
         "seed": seed,

@@ -6,10 +6,11 @@ from nicegui import ui
 
 from linkrisk.solver.app.pages import layout
 from linkrisk.solver.app.pages.table_fields import Asking
-from linkrisk.solver.app.table_question import EVERYBODY, LISTED, OUTSIDERS, SINGLETONS
+from linkrisk.solver.app.table_question import EVERYBODY, LISTED, NOBODY, SINGLETONS, USUAL
 
 WHO = {
-    OUTSIDERS: "nobody",
+    USUAL: "the only respondents of cells, as far as they are known",
+    NOBODY: "nobody",
     SINGLETONS: "the only respondents of cells",
     EVERYBODY: "every respondent",
     LISTED: "those of a file",

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from linkrisk.solver.commands.table_actions.common import Once, refuse_alone
 from linkrisk.solver.commands.unsafe_options import several
+from linkrisk.solver.run.from_whom import AS_FAR, not_looked_at
 
 if TYPE_CHECKING:
     from linkrisk.solver.api.tables.crowd_result import CrowdResult
+    from linkrisk.solver.api.tables.result import TableResult
 
 _SHOWN = 5
 
@@ -22,8 +24,9 @@ def add_attackers(parser: argparse.ArgumentParser) -> None:
         "--insiders",
         metavar="WHO",
         action=Once,
-        help="singletons (the only respondents of cells), contributors (every respondent, by what it "
-        "contributed), or a file: insider, cell, lower, upper",
+        help="singletons (the only respondents of cells; default where --contributors or a column "
+        "respondents say who is alone, as far as levels can be kept from them), contributors (every "
+        "respondent, by what it contributed), a file: insider, cell, lower, upper; or none",
     )
     group.add_argument(
         "--contributors",
@@ -52,11 +55,8 @@ def given_attackers(arguments: argparse.Namespace) -> dict[str, Any]:
     UsageError
         If something is said of insiders, and there are none.
     """
-    for option, what in (
-        ("--as-far-as-possible", "lowers levels against insiders"),
-        ("--contributors", "says what insiders know"),
-    ):
-        refuse_alone(arguments, option, "--insiders", "--coalitions", what=what)
+    what = "lowers levels against insiders who are asked for"
+    refuse_alone(arguments, "--as-far-as-possible", "--insiders", "--coalitions", what=what)
     return {
         "insiders": arguments.insiders,
         "contributors": arguments.contributors,
@@ -65,12 +65,19 @@ def given_attackers(arguments: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def attacker_lines(found: CrowdResult | None, named: Callable[[int], str]) -> list[str]:
-    """What insiders find out; `named` says what to call a cell."""
-    if found is None:
-        return []
+def attacker_lines(result: TableResult) -> list[str]:
+    """What insiders find out, or why nobody looked."""
+    found, named, left_out = result.insiders, result.table.named, result.details["from"]["left_out"]
+    lines = [] if found is None else _found(found, named)
+    if left_out is not None:
+        lines.append(f"insiders    {not_looked_at(left_out)}")
+    return lines or ["insiders    none: no cell has a single respondent"]
+
+
+def _found(found: CrowdResult, named: Callable[[int], str]) -> list[str]:
     audit, many = found.audit, several(len(found.audit.names) - 1, "insider")
-    lines = [f"insiders    {many}: every sensitive cell is protected from each"]
+    far = f", {AS_FAR}" if found.beyond else ""
+    lines = [f"insiders    {many}: every sensitive cell is protected from each{far}"]
     if not audit.passed:
         short = [at for at in range(len(audit.cells)) if audit.short[at] > 0]
         shown = "; ".join(

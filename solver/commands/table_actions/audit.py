@@ -116,7 +116,7 @@ def summary(arguments: argparse.Namespace, result: TableResult) -> str:
         *_method(details),
         f"audit       {audited(result)}",
         *_exactly(result),
-        *attacker_lines(result.insiders, result.table.named),
+        *attacker_lines(result),
     ]
     if result.protected:
         return "\n".join([*lines, *written_lines(arguments, "output", "internal", *CERTIFICATE)])

@@ -84,5 +84,5 @@ def _of_table(number: int, table: BatchTable) -> list[str]:
         shared = ", of all linked tables" if len(table.result.cells) > len(stored) else ""
         lines.append(f"suppressed  {several(more, 'cell')} more{cost_said(table.result)}{shared}")
         lines.append(f"audit       {audited(table.result)}")
-        lines += attacker_lines(table.result.insiders, table.result.table.named)
+        lines += attacker_lines(table.result)
     return lines

@@ -65,7 +65,7 @@ TABLE = PageWords(
     about="Protected table",
     eyebrow="Cells of a table suppressed, and what attackers find of them",
     internal="Has values of suppressed cells and says which are sensitive: do not publish.",
-    external="without values, intervals, or anything that would help an intruder.",
+    external="without suppressed values, intervals, or anything that would help an intruder.",
     no_scripts="Scripts are off: the chart is not drawn, and in its place stands the table of its numbers. "
     "Open this file in a browser for the chart, and for all rows.",
     footer="from results alone, without looking at the table again",
@@ -81,7 +81,7 @@ ROUNDING = PageWords(
     about="Rounded table",
     eyebrow="Cells of a table rounded, and what that changes",
     internal="Has the values before rounding: do not publish.",
-    external="without values, changes, or anything that would help an intruder.",
+    external="without values before that, changes, or anything that would help an intruder.",
     no_scripts="Scripts are off: of long tables the first rows are shown. Open this file in a browser for "
     "all rows.",
     footer="from results alone, without looking at the table again",

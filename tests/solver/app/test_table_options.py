@@ -19,7 +19,15 @@ from linkrisk.solver.app.answers import answer, verdict
 from linkrisk.solver.app.project import Project
 from linkrisk.solver.app.run_folder import Run, State
 from linkrisk.solver.app.run_queue import Queue
-from linkrisk.solver.app.table_question import AUDIT, LISTED, SINGLETONS, SUPPRESS, VERIFY, TableQuestion
+from linkrisk.solver.app.table_question import (
+    AUDIT,
+    LISTED,
+    NOBODY,
+    SINGLETONS,
+    SUPPRESS,
+    VERIFY,
+    TableQuestion,
+)
 from linkrisk.solver.app.table_steps import add_table, table_steps, verifying
 from linkrisk.solver.commands.program import build_parser, main
 from linkrisk.solver.run.errors import UsageError
@@ -229,7 +237,13 @@ def test_no_option_is_left_without_the_one_that_it_belongs_to() -> None:
         (TableQuestion("c.csv"), TableQuestion(microdata="m.csv", by=("a",))),
         ({}, {"weight": "w"}),
         ({}, {"manual": "s.csv"}),
-        ({}, {"insiders": SINGLETONS}, {"insiders": LISTED, "listed": "i.csv"}, {"coalitions": "t.csv"}),
+        (
+            {},
+            {"insiders": NOBODY},
+            {"insiders": SINGLETONS},
+            {"insiders": LISTED, "listed": "i.csv"},
+            {"coalitions": "t.csv"},
+        ),
         (SUPPRESS, AUDIT),
     )
     left = {"weights_in_rules": "sample", "manual_range": 5.0, "respondent": "r", "partly": True}

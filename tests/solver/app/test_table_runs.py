@@ -45,9 +45,10 @@ def test_a_table_is_protected_by_the_command_that_is_shown(project: Project) -> 
     finished(queue, run)
     assert run.state is State.DONE, run.text("log.txt")
     assert answer(run) == (
-        "Both sensitive cells are protected from outsiders. 4 cells are suppressed with them, at a cost of "
-        "69: "
-        "proven least, every pattern that protects costs as much or more."
+        "Both sensitive cells are protected from outsiders only; respondents of single cells were not looked "
+        "at, because the table does not say how many respondents each of its cells has. 4 cells are "
+        "suppressed with them, at a cost of 69: proven least, every pattern that protects costs as much or "
+        "more."
     )
     assert set(run.files()) == FILES
     published = pd.read_csv(run.folder / "table-published.csv")

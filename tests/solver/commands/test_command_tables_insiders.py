@@ -46,12 +46,15 @@ def firms(tmp_path, monkeypatch):
 
 def test_singletons(capsys):
     """The outsider's pattern gives b away to a; the exit code of its audit is 1."""
-    outside = run(capsys, "tables", "suppress", *FILES, "--internal", "outside.csv")
+    asked = ["--insiders", "none", "--internal", "outside.csv"]
+    outside = run(capsys, "tables", "suppress", *FILES, *asked)
     audited = ["tables", "audit", "--cells", "outside.csv", "--relations", "relations.csv"]
     assert main([*audited, "--insiders", "singletons"]) == 1
     told = capsys.readouterr().out
     inside = run(capsys, "tables", "suppress", *FILES, "--insiders", "singletons", "--internal", "inside.csv")
     check_golden("tables-insiders", f"{outside}{told}{inside}")
+    assert run(capsys, "tables", "suppress", *FILES, "--internal", "inside.csv") == inside  # the default
+    assert main(audited) == 1
     columns = pd.read_csv("inside.csv").columns
     assert {"narrowest_low", "narrowest_high", "narrowest_of"} <= set(columns)
 
@@ -147,16 +150,60 @@ def test_files_that_cannot_be_used(argv, message, capsys):
 
 
 @pytest.mark.parametrize("action", ["suppress", "audit"])
-@pytest.mark.parametrize(
-    ("option", "what"),
-    [
-        (["--as-far-as-possible"], "lowers levels against insiders"),
-        (["--contributors", "who.csv"], "says what insiders know"),
-    ],
-)
-def test_what_would_do_nothing_without_insiders(action, option, what, capsys):
-    message = f"{option[0]} {what}; give --insiders or --coalitions, or leave {option[0]} out"
-    refuse(capsys, message, "tables", action, *FILES, *option)
+def test_what_would_do_nothing_without_insiders(action, capsys):
+    """By default levels are lowered against singletons anyway."""
+    message = (
+        "--as-far-as-possible lowers levels against insiders who are asked for; give --insiders or "
+        "--coalitions, or leave --as-far-as-possible out"
+    )
+    refuse(capsys, message, "tables", action, *FILES, "--as-far-as-possible")
+
+
+def test_singletons_by_name_where_contributions_are_known(capsys):
+    printed = run(capsys, "tables", "suppress", *FILES, "--contributors", "who.csv")
+    assert "insiders    2 insiders: every sensitive cell is protected from each" in printed
+    found = protect_table("cells.csv", "relations.csv", contributors="who.csv")
+    assert set(found.insiders.audit.names[1:]) == {"a", "b"}
+    assert found.details["from"] == {"who": ["singletons"], "left_out": None, "in_part": False}
+
+
+def test_singletons_whose_level_cannot_be_kept_are_looked_at_all_the_same(capsys):
+    """Two firms make up a published row: each knows the other, and nothing can be done."""
+    cells = pd.read_csv("cells.csv")
+    row = cells["region"] == "N"
+    cells.loc[row, "status"] = ["z", "u", "u", "z"]
+    cells.to_csv("cells.csv", index=False)
+    refuse(
+        capsys,
+        "not protected, whatever is suppressed: cell 5 (region=N, size=big) from the only respondent of cell "
+        "6 (region=N, size=mid), by 4; cell 5 (region=N, size=big) from the only respondent of cell 6 "
+        "(region=N, size=mid), by 4; cell 6 (region=N, size=mid) from the only respondent of cell 5 "
+        "(region=N, size=big), by 6 and 1 more; lower their levels, let more cells be suppressed, or go as "
+        "far as possible",
+        *["tables", "suppress", *FILES, "--insiders", "singletons"],
+    )
+    printed = run(capsys, "tables", "suppress", *FILES, "--external-report", "outside.html")
+    assert (
+        "insiders    2 insiders: every sensitive cell is protected from each, as far as they can be kept "
+        "from them\n" in printed
+    )
+    assert "unreachable 4 levels: cell 5 (region=N, size=big) from the only respondent" in printed
+    assert "as far as any suppression could keep it from these" in Path("outside.html").read_text("utf-8")
+
+
+def test_why_singletons_are_not_looked_at(capsys):
+    """Nobody knows who is alone, or nobody is, or it was not asked for."""
+    said = "insiders    respondents of single cells were not looked at, because"
+    asked = ["tables", "suppress", *FILES]
+    assert f"{said} that was not asked for\n" in run(capsys, *asked, "--insiders", "none")
+    cells = pd.read_csv("cells.csv")
+    cells.assign(respondents=cells["respondents"].clip(lower=2)).to_csv("cells.csv", index=False)
+    assert "insiders    none: no cell has a single respondent\n" in run(capsys, *asked)
+    unknown = f"{said} the table does not say how many respondents each of its cells has\n"
+    cells.assign(respondents=cells["respondents"].where(cells.index > 0)).to_csv("cells.csv", index=False)
+    assert unknown in run(capsys, *asked)
+    cells.drop(columns="respondents").to_csv("cells.csv", index=False)
+    assert unknown in run(capsys, *asked)
 
 
 @pytest.mark.parametrize("action", ["suppress", "audit"])

@@ -25,6 +25,7 @@ from linkrisk.solver.api.tables.audit import audit_table
 from linkrisk.solver.api.tables.batch.safety_rules import safety_rules, width_of
 from linkrisk.solver.api.tables.batch.steps import BatchTable
 from linkrisk.solver.api.tables.batch.tables import columns_of
+from linkrisk.solver.api.tables.insiders import NOBODY
 from linkrisk.solver.api.tables.make import make_table
 
 MATRIX, PIVOT, CODES, SBS, INTERMEDIATE, JJ, NOISY = range(1, 8)
@@ -66,7 +67,7 @@ def may_be_published(table: BatchTable) -> bool:
 def _audited(table: BatchTable) -> None:
     """Audit a table that nothing was done with, where something in it is sensitive."""
     if table.result is None and (table.stored.status == SENSITIVE).any():
-        table.result = audit_table(table.stored)
+        table.result = audit_table(table.stored, insiders=NOBODY)
         table.stored = table.result.table
 
 

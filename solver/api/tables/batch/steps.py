@@ -21,7 +21,7 @@ from linkrisk.solver.api.tables.batch.cell_keys import noisy_table
 from linkrisk.solver.api.tables.batch.sources import BatchSource
 from linkrisk.solver.api.tables.batch.tables import manual_share
 from linkrisk.solver.api.tables.changed import ChangedTable
-from linkrisk.solver.api.tables.insiders import SINGLETONS
+from linkrisk.solver.api.tables.insiders import NOBODY, SINGLETONS
 from linkrisk.solver.api.tables.noisy import NoisyTable
 from linkrisk.solver.api.tables.protect import DEFAULT_TIME_LIMIT, OPTIMAL, protect_table
 from linkrisk.solver.api.tables.result import TableResult
@@ -162,7 +162,7 @@ def _suppress(tables: Sequence[BatchTable], step: Suppress, search: Search, wher
         whole,
         method=method,
         cost="given",
-        insiders=SINGLETONS if singletons else None,
+        insiders=SINGLETONS if singletons else NOBODY,
         as_far_as_possible=singletons,
         time_limit=search.seconds(minutes),
         cancel=search.cancel,

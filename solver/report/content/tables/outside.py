@@ -1,9 +1,10 @@
 """What readers outside may know of a protected table: a list of what is kept; whatever is new is left out.
 
-Left out are: values, levels and intervals; which of the suppressed cells are the sensitive ones, and how
-many; rules and bounds; cost, bound, proof, seed and search, as a pattern that is known to be the cheapest
-says that all others cost more; the name of the input. How many cells are suppressed, in all and by category,
-everybody can count in the published table.
+Kept are the table as it is published, and from whom it is protected. Left out are: values of suppressed
+cells, levels and intervals; which of the suppressed cells are the sensitive ones, and how many; rules and
+bounds; cost, bound, proof, seed and search, as a pattern that is known to be the cheapest says that all
+others cost more; the name of the input. How many cells are suppressed, in all and by category, everybody can
+count.
 """
 
 from __future__ import annotations
@@ -11,13 +12,34 @@ from __future__ import annotations
 from typing import Any
 
 from linkrisk.solver.charts.table import Of
+from linkrisk.solver.report.cell_grid import CellState, GridCell
 from linkrisk.solver.report.content.external import fields, flag, number, one_of
 from linkrisk.solver.report.content.tables.outside_changed import CHANGED, of_table
-from linkrisk.solver.report.content.tables.words import Json
-from linkrisk.solver.report.content.wording import of_all, table
+from linkrisk.solver.report.content.tables.shown import grids
+from linkrisk.solver.report.content.tables.words import Json, exactly
+from linkrisk.solver.report.content.wording import joined, of_all, table
 from linkrisk.solver.report.document import Block, Choice, Headline, Items, Paragraph, Section
 
-_TOP = fields({"cells": number, "relations": number, "suppressed": number, "protected": flag})
+_WHO: dict[str, str] = {
+    "singletons": "respondents who are alone in a cell",
+    "contributors": "any respondent",
+    "listed": "those whom the office has listed as knowing more",
+    "coalitions": "respondents whom the office expects to tell one another",
+}
+_GONE = ("u", "m")
+_TOP = fields(
+    {
+        "cells": number,
+        "relations": number,
+        "suppressed": number,
+        "protected": flag,
+        "from": lambda given: {
+            "who": [one_of(*_WHO)(kind) for kind in given["who"]],
+            "left_out": given["left_out"] is not None,
+            "in_part": flag(given["in_part"]),
+        },
+    }
+)
 _SUPPRESSION = "suppression"
 TITLES = {_SUPPRESSION: "A table with suppressed cells", **{name: one.title for name, one in CHANGED.items()}}
 """Of the pages, by what was done."""
@@ -28,14 +50,38 @@ def for_external(given: Json) -> dict[str, Any]:
     kind = one_of(*TITLES)(given["protection"])
     variables = list(map(str, given["table"]["variables"]))
     if kind != _SUPPRESSION:
-        return {**CHANGED[kind].keep(given), "protection": kind, "variables": variables}
+        return {
+            **CHANGED[kind].keep(given),
+            **({} if kind == "recoding" else {"table": _published(given, "became")}),
+            "protection": kind,
+            "variables": variables,
+        }
     loss = given["table"]["loss"]
     return {
         **_TOP(given),
         "protection": kind,
         "variables": variables,
+        **({"table": _published(given, "value")} if given["protected"] else {}),
         "loss": {str(name): [_category(one) for one in lines] for name, lines in loss.items()},
     }
+
+
+def _published(given: Json, column: str) -> dict[str, Any]:
+    """The table as everybody sees it: codes, and values of cells that are not suppressed."""
+    found, cells = given["table"], given["table"]["all"]
+    kept = {
+        "variables": list(map(str, found["variables"])),
+        "loss": {
+            str(name): [{"code": str(one["code"])} for one in lines] for name, lines in found["loss"].items()
+        },
+    }
+    if cells is None:
+        return {**kept, "all": None}
+    status = cells.get("status", [""] * len(cells[column]))
+    shown = [
+        None if one in _GONE else number(value) for one, value in zip(status, cells[column], strict=True)
+    ]
+    return {**kept, "all": {"codes": [list(map(str, one)) for one in cells["codes"]], "shown": shown}}
 
 
 def _category(one: Json) -> list[Any]:
@@ -54,16 +100,42 @@ def outside_headline(kept: Json) -> Headline:
     return Headline(
         "below",
         said,
-        "An independent audit found that none of them that has to be kept secret can be "
-        "computed too closely from what is published.",
+        "An independent audit found that none of them that has to be kept secret can be computed too "
+        f"closely {_by_whom(kept['from'])}.",
     )
 
 
+def _by_whom(known: Json) -> str:
+    """From whom the table is protected."""
+    readers = "by readers who know what is published, and nothing more"
+    who = [_WHO[kind] for kind in known["who"]]
+    if who:
+        far = ", as far as any suppression could keep it from these" if known["in_part"] else ""
+        readers += f", or by {joined(who)}{far}"
+    if known["left_out"]:
+        readers += ". Respondents who are alone in a cell, and subtract what they know, were not looked at"
+    return readers
+
+
 def outside_sections(kept: Json) -> tuple[Section, ...]:
-    """What was done, what can be inferred, and what is suppressed by category."""
+    """The table, what was done, what can be inferred, and what is suppressed by category."""
     if kept["protection"] in CHANGED:
-        return CHANGED[kept["protection"]].sections(kept)
-    return _done(kept), *_loss(kept)
+        return (*_table(kept), *CHANGED[kept["protection"]].sections(kept))
+    return *_table(kept), _done(kept), *_loss(kept)
+
+
+def _table(kept: Json) -> tuple[Section, ...]:
+    """The table as it is published; nothing of one that must not be, or that is not final."""
+
+    def drawn(at: int) -> GridCell:
+        value = kept["table"]["all"]["shown"][at]
+        return (
+            GridCell(CellState.GONE, "") if value is None else GridCell(CellState.PUBLISHED, exactly(value))
+        )
+
+    if "table" not in kept:
+        return ()
+    return (Section("table", "The table", "As it is published.", grids(kept, drawn)),)
 
 
 def _done(kept: Json) -> Section:
@@ -73,8 +145,8 @@ def _done(kept: Json) -> Section:
         "help to compute such a cell. Nothing says which is which.",
         "What is suppressed is not missing: it is in the totals that are published.",
         "From what is published, every suppressed cell can be bounded. These bounds were computed before: "
-        "none of "
-        "those that have to be kept secret is tighter than the rules of this publication allow.",
+        "none of those that have to be kept secret is tighter than the rules of this publication allow, "
+        f"{_by_whom(kept['from'])}.",
         "A suppressed cell says nothing of its size. Do not replace it by 0, and do not compare categories "
         "by how "
         "many of their cells are shown.",
@@ -83,9 +155,8 @@ def _done(kept: Json) -> Section:
         Paragraph("Cell suppression: some cells are not published, all others are, unchanged."),
         Items("What a reader may infer", items),
         Paragraph(
-            "This page leaves out what would help an intruder: values, intervals, rules with their "
-            "parameters, "
-            "and how cells were chosen.",
+            "This page leaves out what would help an intruder: values of suppressed cells, intervals, rules "
+            "with their parameters, and how cells were chosen.",
             quiet=True,
         ),
     )

@@ -59,6 +59,9 @@ def _section(kept: Json, what: str, items: tuple[str, ...], left_out: str, *more
     return Section("done", "What was done", lead, blocks)
 
 
+_INSIDERS = "It was not computed what those could find out who know more, such as respondents of a cell."
+
+
 def _rounded(kept: Json) -> tuple[Section, ...]:
     base = kept["base"]
     near = (
@@ -71,15 +74,18 @@ def _rounded(kept: Json) -> tuple[Section, ...]:
         "Sums were rounded together with their parts, so that they add up; a total is not nearer to its "
         "value than its parts are to theirs.",
         "Small differences between cells say nothing.",
+        _INSIDERS,
     )
     what = f"Controlled rounding to base {base}: every cell is a multiple of it, and every sum holds."
-    return (_section(kept, what, items, "values and changes, which would undo the rounding"),)
+    return (_section(kept, what, items, "values before it and changes, which would undo the rounding"),)
 
 
 def _adjusted(kept: Json) -> tuple[Section, ...]:
     items = (
-        "Every cell is shown, and none says whether its value was changed. Most changes are small; values "
-        "of cells that would say too much of one contributor were moved further.",
+        "Every cell is shown, and no digit says whether its value was changed: all are written as they were. "
+        "Most changes are small, or none; values of cells that would say too much of one contributor were "
+        "moved further.",
+        f"That keeps readers from taking a value for the true one. {_INSIDERS}",
         "Sums were adjusted together with their parts, so that they add up.",
     )
     what = "Controlled tabular adjustment: values were changed as little as protection allows."
@@ -100,6 +106,7 @@ def _counts(kept: Json) -> tuple[Section, ...]:
         "nothing.",
         *_SAME,
         "A count of 0 has stayed 0; other counts may have become 0.",
+        _INSIDERS,
         *((f"Counts of {gone} do not appear, whether there were any or not.",) if small else ()),
         *(
             ("A weighted count moves by the noise of its records times their mean weight.",)
@@ -119,6 +126,7 @@ def _sums(kept: Json) -> tuple[Section, ...]:
         "of a few, the more it moves.",
         *_SAME,
         "A sum of 0 has stayed 0.",
+        _INSIDERS,
     )
     what = "Cell-key method: every sum has noise, which follows from the records that it sums."
     return (_section(kept, what, items, "how large noise is, rules, values before it, and all keys"),)

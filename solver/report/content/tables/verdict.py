@@ -15,6 +15,7 @@ from linkrisk.solver.report.content.tables.words import (
 from linkrisk.solver.report.content.wording import of_all
 from linkrisk.solver.report.document import Headline
 from linkrisk.solver.report.formats import count
+from linkrisk.solver.run.from_whom import AS_FAR, not_looked_at
 from linkrisk.solver.run.gaps import no_less
 from linkrisk.solver.run.percent import percent
 
@@ -54,12 +55,15 @@ def _all(sensitive: int) -> str:
 
 def _protected(given: Json, cells: str) -> str:
     """From whom they are."""
-    insiders = given.get("insiders")
+    insiders, left_out = given.get("insiders"), given["from"]["left_out"]
+    more = "" if left_out is None else f"; {not_looked_at(left_out)}"
     if insiders is None:
-        return f"{cells} protected from outsiders."
+        more = more or "; no cell has a single respondent"
+        return f"{cells} protected from outsiders{' only' if left_out else ''}{more}."
     who = several(insiders["attackers"], "insider")
     if insiders["protected"]:
-        return f"{cells} protected from outsiders and from {who}."
+        far = f", {AS_FAR}" if given["from"]["in_part"] else ""
+        return f"{cells} protected from outsiders and from {who}{far}{more}."
     short = len(insiders["under_protected"])
     if not short:
         return (

@@ -180,8 +180,10 @@ def test_outside_only_what_users_need_of_counts(counts):
     kept = for_external(counts.to_dict())
     assert set(kept) == {
         *("cells", "relations", "not_adding_up", "small", "variance", "weighted"),
-        *("protection", "variables"),
+        *("protection", "variables", "table"),
     }
+    cells = counts.to_dict()["table"]["all"]
+    assert kept["table"]["all"]["shown"] == cells["became"] != cells["value"]
     said = texts(counts.to_html(external=True))
     assert "standard deviation 1.22 at most" in said
     assert "Counts of 1 do not appear" in said

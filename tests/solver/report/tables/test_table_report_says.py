@@ -20,6 +20,11 @@ from linkrisk.solver.report.content.tables.build import table_document
 from linkrisk.solver.report.document import Audience, Choice
 from linkrisk.solver.run.interruption import Cancel
 
+OUTSIDERS_ONLY = (
+    "Both sensitive cells are protected from outsiders only; respondents of single cells were not looked at, "
+    "because the table does not say how many respondents each of its cells has."
+)
+
 # What it says
 
 
@@ -27,7 +32,7 @@ def test_what_the_report_of_a_suppression_says(protected):
     document = table_document(protected)
     head = document.headline
     assert (document.title, document.about, head.answer) == ("Protection of cells.csv", "table", "below")
-    assert head.verdict == "Both sensitive cells are protected from outsiders."
+    assert head.verdict == OUTSIDERS_ONLY
     assert head.worst == (
         "4 cells are suppressed with them, at a cost of 69: proven least, every pattern that protects "
         "costs as "
@@ -106,7 +111,7 @@ def test_a_search_that_was_stopped_has_a_report(files):
     cancel = Cancel()
     cancel.cancel()
     document = table_document(protect_table(**files, cancel=cancel).to_dict())
-    assert document.headline.verdict == "Both sensitive cells are protected from outsiders."
+    assert document.headline.verdict == OUTSIDERS_ONLY
 
 
 def test_what_the_report_of_a_rounding_says(rounded):
@@ -176,10 +181,12 @@ def test_insiders_are_said_where_they_are_there(protected):
     assert short.rows == [["1 × 3", 1.5, "contributor B"]]
     assert narrowest.rows == [["1 × 3", 10.0, 8.5, 13.0, "contributor B"]]
     safe = {**INSIDERS, "protected": True, "under_protected": [], "short_by": [], "short_of": []}
-    given = {**protected, "insiders": {**safe, "unreachable": [{}]}}
+    looked = {"who": ["contributors"], "left_out": None, "in_part": True}
+    given = {**protected, "from": looked, "insiders": {**safe, "unreachable": [{}]}}
     document = table_document(given)
     assert document.headline.verdict == (
-        "Both sensitive cells are protected from outsiders and from 3 insiders."
+        "Both sensitive cells are protected from outsiders and from 3 insiders, as far as they can be kept "
+        "from them."
     )
     assert section(document, "audit").blocks[-1].text.startswith("1 level cannot be reached")
     assert "contributor B" not in table_document(given, Audience.EXTERNAL).to_json()
