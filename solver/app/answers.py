@@ -61,7 +61,7 @@ class Interval:
 
 def interval_of(result: Any) -> Interval | None:
     """The worst case in the JSON of a `fit` or of a `risk`; None where there is none."""
-    from linkrisk.solver.run.results import limit_key, objective
+    from linkrisk.solver.run.results import least_key, limit_key, objective
 
     if not isinstance(result, Mapping):
         return None
@@ -78,7 +78,7 @@ def interval_of(result: Any) -> Interval | None:
     confidence = chosen.get("confidence")
     high = result.get(limit_key(keys)) if confidence is not None else None
     high = result.get(keys[1], result["linked_upper_bound"]) if high is None else high
-    low = result.get(keys[0], result["linked"])
+    low = result.get(least_key(keys), result.get(keys[0], result["linked"]))
     total = chosen.get("total_weight", result["records"])
     return Interval(low, high, total, family, confidence, "not_comparable" not in chosen)
 

@@ -9,7 +9,7 @@ from linkrisk.formulations.linkage.aggregators import words_of
 from linkrisk.solver.charts.markup import bar, card, paragraph, table, written
 from linkrisk.solver.charts.reading import run_ends
 from linkrisk.solver.charts.table import Column, Of, Table
-from linkrisk.solver.run.results import WEIGHTED, limit_key, objective
+from linkrisk.solver.run.results import WEIGHTED, least_of, limit_key, objective
 from linkrisk.solver.run.worst_sentence import shares_of, worst_sentence
 
 Json = Mapping[str, Any]
@@ -56,7 +56,7 @@ def _ends(fit: Json) -> tuple[float, float, float]:
     """What is linked, what is not exceeded, and what both are part of."""
     keys = objective(fit)
     high = fit[keys[1] if fit.get("confidence") is None else limit_key(keys)]
-    return fit.get(keys[0], fit["linked"]), high, fit["total_weight"] if keys == WEIGHTED else fit["records"]
+    return least_of(fit), high, fit["total_weight"] if keys == WEIGHTED else fit["records"]
 
 
 def _family_row(fit: Json) -> list[Any]:

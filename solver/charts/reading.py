@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from linkrisk.solver.run.percent import percent
-from linkrisk.solver.run.results import limit_key, objective
+from linkrisk.solver.run.results import least_key, limit_key, objective
 
 Result = Mapping[str, Any]
 
@@ -88,7 +88,7 @@ def fit_of(result: Result, family: str | None) -> Result | None:
 def ends(fit: Result) -> tuple[float, float]:
     """What was maximised, and what it cannot exceed."""
     keys = objective(fit)
-    low = number(fit.get(keys[0])) or 0.0
+    low = number(fit.get(least_key(keys), fit.get(keys[0]))) or 0.0
     high = fit.get(limit_key(keys) if fit.get("confidence") is not None else keys[1])
     return low, low if (most := number(high)) is None else most
 

@@ -19,7 +19,7 @@ from linkrisk.solver.commands.wording import (
 )
 from linkrisk.solver.report.formats import count, weight
 from linkrisk.solver.report.words import family_title, state, sum_of_parts
-from linkrisk.solver.run.results import EXPECTED, WEIGHTED, FitResult, objective
+from linkrisk.solver.run.results import EXPECTED, WEIGHTED, FitResult, least_key, objective
 from linkrisk.solver.run.worst_sentence import without_recoding
 from linkrisk.solver.worst_case.family_results import Family, FitResults
 
@@ -126,9 +126,8 @@ def _sampled(result: FitResult, what: str) -> list[str]:
     )
     if not counted["all"]:
         text = f"  the attack was counted on {count(counted['records'])} of {count(result.records)} records"
-        if "linked_lower_limit" in counted:
-            least = share(counted["linked_lower_limit"], result.records)
-            text += f"; on all it links at least {least}, with {confidence}"
+        if least_key(objective(result.details)) in counted:
+            text += f", and links {share(low, records)} of all at least, with {confidence}"
         lines.append(text)
     return lines
 

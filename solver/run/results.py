@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +26,18 @@ def objective(result: Container[str]) -> tuple[str, str]:
 def limit_key(keys: tuple[str, str]) -> str:
     """The key for what is not exceeded with some confidence, where samples were searched."""
     return f"{keys[0]}_confidence_limit"
+
+
+def least_key(keys: tuple[str, str]) -> str:
+    """The key for what is linked at least, with the same confidence, where not all records were counted."""
+    return f"{keys[0]}_lower_limit"
+
+
+def least_of(result: Mapping[str, Any]) -> float:
+    """What the JSON of a fit says is linked at least: what was counted, or what that says of all records."""
+    keys = objective(result)
+    least: float = result.get(least_key(keys), result.get(keys[0], result["linked"]))
+    return least
 
 
 def plain(value: Any) -> Any:
@@ -82,10 +94,11 @@ class FitResult:
     def interval(self) -> tuple[float, float]:
         """What was maximised, and its bound: linked records, or one of the sums of `objective`.
 
-        Where samples were searched, not the bound, which is certain and wide, but the limit.
+        Where samples were searched, not the bound, which is certain and wide, but the limit; and where the
+        attack was counted on a random part of the records, not that count, but the limit that it gives.
         """
         keys = objective(self.details)
-        low = self.details.get(keys[0], self.linked)
+        low = least_of({"linked": self.linked, **self.details})
         if self.confidence is not None:
             return low, self.details[limit_key(keys)]
         return low, self.details.get(keys[1], self.linked_upper_bound)

@@ -141,6 +141,8 @@ def search_families(
 
     `starts` are parameters that are known of some of the families, by name.
     """
+    many = sum(isinstance(problem, Problem) for problem in problems.values())
+    request = replace(request, sampling=replace(request.sampling, families=max(many, 1)))
     search = _Families(first, request, clock, starts or {})
     families = search.run(problems)
     if all(family.result is None for family in families):

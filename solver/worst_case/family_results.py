@@ -9,7 +9,7 @@ import pandas as pd
 
 from linkrisk.solver.linkage.evaluation import Evaluation
 from linkrisk.solver.run.plots import Plots
-from linkrisk.solver.run.results import LINKED, FitResult, dump_json, limit_key, objective
+from linkrisk.solver.run.results import LINKED, FitResult, dump_json, least_key, limit_key, objective
 
 if TYPE_CHECKING:
     from linkrisk.solver.worst_case.single_fit import Fitted
@@ -127,6 +127,8 @@ class FitResults:
             ends["confidence"] = self.confidence
             for key in {limit_key(LINKED): None, limit_key(keys): None}:
                 ends[key] = max(result.details[key] for result in results)
+            if self.interval[0] > ends.get(keys[0], self.linked):
+                ends[least_key(keys)] = self.interval[0]
         return ends
 
     def to_json(self) -> str:

@@ -16,7 +16,7 @@ from linkrisk.solver.report.content.outside_verdict import outside_findings
 from linkrisk.solver.report.content.results import Json, Results
 from linkrisk.solver.report.document import Paragraph, Section
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.results import EXPECTED, LINKED, WEIGHTED, limit_key
+from linkrisk.solver.run.results import EXPECTED, LINKED, WEIGHTED, least_key, limit_key
 
 Keep = Callable[[Any], Any]
 """From a value of a JSON to what of it is kept; None where that is nothing."""
@@ -111,7 +111,10 @@ def fields(kept: Mapping[str, Keep]) -> Keep:
 _family = one_of(*FAMILIES, EQUAL)
 
 _SUMS = dict.fromkeys(
-    (*LINKED, *EXPECTED, *WEIGHTED, *map(limit_key, (LINKED, EXPECTED, WEIGHTED)), "records", "total_weight"),
+    (
+        *(key for keys in (LINKED, EXPECTED, WEIGHTED) for key in (*keys, limit_key(keys), least_key(keys))),
+        *("records", "total_weight"),
+    ),
     number,
 )
 

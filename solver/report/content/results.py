@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.results import WEIGHTED, limit_key, objective
+from linkrisk.solver.run.results import WEIGHTED, least_of, limit_key, objective
 
 Json = Mapping[str, Any]
 
@@ -82,7 +82,7 @@ class FamilyResult:
         confidence = content.get("confidence")
         high = content[keys[1] if confidence is None else limit_key(keys)]
         comparable = "not_comparable" not in content
-        return Interval(content.get(keys[0], content["linked"]), high, total, confidence, comparable)
+        return Interval(least_of(content), high, total, confidence, comparable)
 
 
 @dataclass(frozen=True)

@@ -28,12 +28,16 @@ class SamplingChoice:
         Of the limit for the whole file.
     strata : str, optional
         Column by whose values to draw.
+    families : int
+        Families that are searched, the best of whose attacks is shown: the limits of what they link are wrong
+        with the chance that is left, all together.
     """
 
     sample: int | str | None = "auto"
     samples: int | None = None
     confidence: float = CONFIDENCE
     strata: str | None = None
+    families: int = 1
 
     @property
     def asked(self) -> bool:

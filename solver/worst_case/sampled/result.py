@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from linkrisk.solver.engines.base import Engine, EngineOptions, whole
 from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.linkage.evaluation import Evaluation
-from linkrisk.solver.run.results import LINKED, FitResult, limit_key, objective, plain
+from linkrisk.solver.run.results import LINKED, FitResult, least_key, limit_key, objective, plain
 from linkrisk.solver.run.status import Status
 from linkrisk.solver.worst_case.answers import answer, most_blocks
 from linkrisk.solver.worst_case.sampled.confidence import Design, upper_limit, upper_limit_of_sum
@@ -110,8 +110,13 @@ def sampled_answer(
     count = most_blocks(pair.weight, most) if not whole(pair.weight) else int(most + 1e-6)
     limits: dict[str, Any] = {limit_key(LINKED): min(max(count, result.linked), result.linked_upper_bound)}
     keys = objective(result.details)
+    alpha = (1 - Fraction(str(choice.confidence))) / choice.families
+    counted = _counted(state, evaluation, alpha, keys, problem.survey.unit)
     if keys != LINKED:
         limits[limit_key(keys)] = max(plain(most * problem.survey.unit), result.details[keys[0]])
+    if (least := counted.get(least_key(keys))) is not None:
+        limits[least_key(keys)] = least = min(least, result.interval[1])
+        limits[limit_key(keys)] = max(limits[limit_key(keys)], least)  # where chance has them cross
     details = {
         "confidence": choice.confidence,
         **limits,
@@ -126,7 +131,7 @@ def sampled_answer(
                 "size": state.samples.plan.size,
                 "strata": choice.strata,
             },
-            "counted": _counted(state, evaluation, 1 - Fraction(str(choice.confidence))),
+            "counted": counted,
         },
     }
     interrupted = run.incumbent.clock.stopped
@@ -164,25 +169,34 @@ def _stage(stage: StageLimit, unit: float) -> dict[str, Any]:
     }
 
 
-def _counted(state: SampledRun, evaluation: Evaluation, alpha: Fraction) -> dict[str, Any]:
+def _counted(
+    state: SampledRun,
+    evaluation: Evaluation,
+    alpha: Fraction,
+    keys: tuple[str, str] = LINKED,
+    unit: float = 1.0,
+) -> dict[str, Any]:
     """How many records the attack was counted on; where not on all, what that says of the whole file.
 
     The records that were counted beyond those that the attack was searched on are a random sample of the
     others, and the attack knows nothing of them. Where it is the best of several, each has its part of what
     the limit may be wrong with.
     """
-    settled = evaluation.settled
+    settled, weight = evaluation.settled, evaluation.weight
     said: dict[str, Any] = {"records": int(settled.sum()), "all": bool(settled.all())}
-    if said["all"] or not whole(evaluation.weight) or state.attacks is None:
+    if said["all"] or state.attacks is None:
         return said
     outside = state.samples.outside
-    fresh, looked_at = outside[state.attacked :], outside[state.attacked : state.meant]
-    missed = int((~evaluation.linked[looked_at]).sum())  # who was not counted in the end counts as missed
+    fresh = outside[state.attacked :]
+    looked_at = fresh[: state.meant]
     design = Design(int(fresh.size), int(looked_at.size))
-    least = fresh.size - upper_limit(design, missed, alpha / state.attacks)
-    known = [state.samples.drawn, outside[: state.attacked]]
-    inside = int(evaluation.linked[np.concatenate(known)].sum())
-    return {**said, "linked_lower_limit": max(evaluation.count, inside + int(least))}
+    # Who was not counted in the end counts as missed.
+    missed = float(weight[looked_at][~evaluation.linked[looked_at]].sum())
+    least = float(weight[fresh].sum()) - _limit(design, missed, weight, alpha / state.attacks)
+    known = np.concatenate([state.samples.drawn, outside[: state.attacked]])
+    inside = float(weight[known][evaluation.linked[known]].sum())
+    found = max(evaluation.linked_weight, inside + least) * unit
+    return {**said, least_key(keys): int(found) if whole(weight) and keys == LINKED else plain(found)}
 
 
 def _notes(state: SampledRun, choice: SamplingChoice) -> Sequence[str]:

@@ -54,7 +54,8 @@ class SampledRun:
     attacked : int
         Records outside of the samples, the first of their order, that the attack was searched on, too.
     meant : int
-        Records outside of the samples that there seemed to be time to count, before the first was.
+        Records outside of the samples that there seemed to be time to count, before the first was; those that
+        the attack was not searched on first.
     attacks : int or None
         How many attacks the one that is shown may have been chosen from by what they link outside of the
         samples; None where one of them may have been made with knowledge of these records.
@@ -297,7 +298,8 @@ class _Work:
         """Count the attack: records of the samples first, then of the others as many as there is time for.
 
         How many is decided by the former, before any of the latter is looked at: a sample that ended where
-        it suits would say too much.
+        it suits would say too much. Those that the attack was not searched on come first: they alone say what
+        it links of all.
         """
         run, clock, samples = self.state.run, self._clock, self.state.samples
         exact = self._searched.aggregator.domain.exact(theta)
@@ -305,12 +307,13 @@ class _Work:
         began = clock.now
         self._count_some(exact, form, samples.drawn)
         each, left = (clock.now - began) / samples.drawn.size, clock.remaining
-        most = samples.outside.size
+        others = np.roll(samples.outside, -self.state.attacked)
+        most = others.size
         if left is not None:
             most = min(most, int(self._steering.counting_share * left / max(each, 1e-9)))
         self.state.meant = most
         if most:
-            for blocks in np.array_split(samples.outside[:most], min(_PIECES, most)):
+            for blocks in np.array_split(others[:most], min(_PIECES, most)):
                 self._count_some(exact, form, blocks)
         if not run.baselines:
             self._count_baselines()

@@ -167,7 +167,7 @@ def test_the_lower_limit_is_of_the_best_of_several_attacks():
     problem = make_problem(*files, ProblemOptions("weighted-mean"))
     plan = Plan(8, (Stage(2, Fraction(1, 20)),))
     samples = draw_samples(plan, b"any", 0, 200, None)
-    state = SimpleNamespace(samples=samples, attacked=10, meant=100, attacks=1)
+    state = SimpleNamespace(samples=samples, attacked=10, meant=90, attacks=1)
     outside = samples.outside[:100]
     evaluator = Evaluator(problem.pair)
     known = evaluator.recount(
