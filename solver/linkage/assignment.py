@@ -37,7 +37,14 @@ def distance_matrix(pair: LinkagePair, form: DistanceForm) -> NDArray[np.float64
 
 
 def assigned_links(pair: LinkagePair, form: DistanceForm, random: np.random.Generator | None = None) -> int:
-    """Correct links of the assignment with the smallest total distance (the Hungarian method's answer).
+    """Number of correct links of the assignment with the smallest total distance (`assigned_blocks`)."""
+    return int(assigned_blocks(pair, form, random).sum())
+
+
+def assigned_blocks(
+    pair: LinkagePair, form: DistanceForm, random: np.random.Generator | None = None
+) -> NDArray[np.bool_]:
+    """Find whom the assignment with the smallest total distance links rightly (Hungarian method).
 
     With fewer candidates than blocks some blocks stay without a link.
 
@@ -48,6 +55,10 @@ def assigned_links(pair: LinkagePair, form: DistanceForm, random: np.random.Gene
     random : numpy.random.Generator, optional
         Puts the candidates into a random order first. Of assignments with the same total the method gives one
         that goes by position, and in many files the partner is where the record is.
+
+    Returns
+    -------
+    ndarray of bool, shape (blocks,)
     """
     matrix, partner = distance_matrix(pair, form), pair.partner
     if random is not None:
@@ -58,4 +69,6 @@ def assigned_links(pair: LinkagePair, form: DistanceForm, random: np.random.Gene
         # Beyond the total of any assignment of possible pairs: no more impossible ones than there must be.
         matrix[~possible] = 2.0 * min(matrix.shape) * max(float(matrix[possible].max(initial=0.0)), 1.0)
     rows, columns = linear_sum_assignment(matrix)
-    return int(((partner[rows] == columns) & possible[rows, columns]).sum())
+    right = np.zeros(pair.blocks, dtype=np.bool_)
+    right[rows] = (partner[rows] == columns) & possible[rows, columns]
+    return right

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from linkrisk.solver.linkage.assignment import assigned_links
+from linkrisk.solver.linkage.assignment import assigned_blocks
 from linkrisk.solver.linkage.baselines import baseline_forms
 from linkrisk.solver.measures.base import CountedAttack, Finding, Measure, MeasureResult
 from linkrisk.solver.measures.links.simple_linkers import by_bayes, by_probability
@@ -134,7 +134,7 @@ class SimpleAttacksMeasure(Measure):
             ("equal_weights", "equal weights", _baseline("euclid")),
             ("classical_mahalanobis", "classical Mahalanobis", _baseline("mahalanobis")),
             ("probabilistic", "probabilistic linkage", _linker(by_probability)),
-            ("matched_equal_weights", "equal weights, one to one", _matched(total)),
+            ("matched_equal_weights", "equal weights, one to one", _matched),
             ("bayesian", "Bayesian, half known", _bayes),
         )
         attacks = tuple(_tried(key, words, way, task, clock, total) for key, words, way in ways)
@@ -200,16 +200,12 @@ def _bayes(task: RiskTask, clock: Clock) -> float:
     return _linker(by_bayes)(task, clock)
 
 
-def _matched(total: float) -> Callable[[RiskTask, Clock], float]:
-    """The optimal one-to-one assignment by equal weights; with sampling weights, its share of their sum."""
-
-    def way(task: RiskTask, clock: Clock) -> float:
-        pair = task.first.pair
-        if max(pair.blocks, len(pair.candidates)) > MATCHED:
-            raise _NotTriedError(f"its time grows with the cube of the records; for at most {MATCHED:,}")
-        if clock.expired:
-            raise _NotTriedError(_NO_TIME)
-        random = np.random.default_rng(task.seed)
-        return assigned_links(pair, baseline_forms(pair)["euclid"], random) / pair.blocks * total
-
-    return way
+def _matched(task: RiskTask, clock: Clock) -> float:
+    """The optimal one-to-one assignment by equal weights."""
+    pair, weight = task.first.pair, task.first.survey.weight
+    if max(pair.blocks, len(pair.candidates)) > MATCHED:
+        raise _NotTriedError(f"its time grows with the cube of the records; for at most {MATCHED:,}")
+    if clock.expired:
+        raise _NotTriedError(_NO_TIME)
+    right = assigned_blocks(pair, baseline_forms(pair)["euclid"], np.random.default_rng(task.seed))
+    return float(right.sum() if weight is None else weight[right].sum())

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.inputs.problem import Problem, Searched
-from linkrisk.solver.linkage.assignment import assigned_links
+from linkrisk.solver.linkage.assignment import assigned_blocks
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.worst_case.search import Start, search
@@ -181,7 +181,8 @@ class Attacked:
     def __init__(
         self, pair: LinkagePair, counts: FloatArray, split: Split, seed: int, *, assign: bool
     ) -> None:
-        self._pair, self._total = pair.part(split.attacked), float(counts[split.attacked].sum())
+        self._pair, self._counts = pair.part(split.attacked), counts[split.attacked]
+        self._total = float(self._counts.sum())
         self._evaluator = Evaluator(self._pair)
         self._random = stream(seed, split.number, 1) if assign else None
 
@@ -193,7 +194,7 @@ class Attacked:
         """Share of them that are matched with their partner."""
         if self._random is None:
             return None
-        return assigned_links(self._pair, form, self._random) / self._pair.blocks
+        return float(self._counts[assigned_blocks(self._pair, form, self._random)].sum()) / self._total
 
 
 def record_counts(problem: Problem) -> FloatArray:

@@ -36,6 +36,9 @@ FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 IndexArray = NDArray[np.intp]
 
+_FEWEST, _MOMENT = 300, 100_000_000
+"""Records that are counted even when time is over, and pairs of one of them and a candidate: a moment's."""
+
 _PIECES = 50
 """Pieces in which the records outside of the samples are counted."""
 
@@ -311,9 +314,13 @@ class _Work:
         most = others.size
         if left is not None:
             most = min(most, int(self._steering.counting_share * left / max(each, 1e-9)))
-        self.state.meant = most
-        if most:
-            for blocks in np.array_split(others[:most], min(_PIECES, most)):
+        fresh = others.size - self.state.attacked
+        least = min(fresh, _FEWEST, _MOMENT // len(self._searched.pair.candidates))
+        self.state.meant = most = max(most, least)
+        if least:  # however late it is: a few say most of what is to be said
+            run.evaluator.best.note(form, Evaluator(run.evaluator.pair).recount(form, others[:least]))
+        if most > least:
+            for blocks in np.array_split(others[least:most], min(_PIECES, most - least)):
                 self._count_some(exact, form, blocks)
         if not run.baselines:
             self._count_baselines()

@@ -15,6 +15,7 @@ from linkrisk.solver import evaluate, fit, verify
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.results import WEIGHTED
 from linkrisk.solver.worst_case.sampled.confidence import Design, upper_limit, upper_limit_of_sum
 from linkrisk.solver.worst_case.sampled.plan import Plan, Stage
 from linkrisk.solver.worst_case.sampled.result import _counted
@@ -247,3 +248,24 @@ def test_frames_are_not_needed_to_be_random():
     masked.iloc[40:] = np.random.default_rng(1).permutation(masked.iloc[40:].to_numpy())
     result = sampled((original, masked), sample=10, samples=4)
     assert 30 < result.linked < result.linked_confidence_limit < 60
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_what_is_linked_at_least_holds_for_weights(share):
+    """Of 300 draws few limits are above the truth; and where everybody is linked, they are near it."""
+    random, limits = np.random.default_rng(7), []
+    weight = random.integers(1, 5, 400) / 2.0
+    linked = random.random(400) < share
+    truth = float(weight[linked].sum())
+    for seed in range(300):
+        samples = draw_samples(Plan(8, (Stage(2, Fraction(1, 20)),)), b"any", seed, 400, None)
+        state = SimpleNamespace(samples=samples, attacked=10, meant=120, attacks=1)
+        settled = np.zeros(400, dtype=bool)
+        settled[np.concatenate([samples.drawn, samples.outside[:130]])] = True
+        seen = linked & settled
+        known = SimpleNamespace(
+            settled=settled, linked=seen, weight=weight, linked_weight=float(weight[seen].sum())
+        )
+        limits.append(_counted(state, known, Fraction(1, 20), WEIGHTED, 2.0)["weighted_links_lower_limit"])
+    assert np.mean(np.array(limits) > 2.0 * truth + 1e-9) <= 0.05
+    assert share < 1.0 or np.mean(limits) > 0.9 * 2.0 * truth
