@@ -8,6 +8,7 @@ from typing import Any
 
 from linkrisk.solver.app.run_folder import Run, State
 from linkrisk.solver.report.formats import count, percent
+from linkrisk.solver.run.counts import persons
 from linkrisk.solver.run.counts import MINUS
 
 _STATES = {
@@ -40,6 +41,7 @@ class Interval:
     family: str
     confidence: float | None = None
     comparable: bool = True
+    weighted: bool = False
 
     @property
     def proven(self) -> bool:
@@ -49,19 +51,22 @@ class Interval:
     @property
     def sentence(self) -> str:
         """In words, with the state of the proof."""
-        of = f"of {count(self.total)} records"
+        number = persons if self.weighted else count
+        low, high = number(self.low), number(self.high)
+        of = f"of {number(self.total)} persons whom records stand for" if self.weighted else ""
+        of = of or f"of {count(self.total)} records"
         if self.proven and self.confidence is None:
             share = percent(self.low, self.total)
-            return f"At worst {count(self.low)} {of} ({share}) can be re-identified: proven"
+            return f"At worst {low} {of} ({share}) can be re-identified: proven"
         shares = f"{percent(self.low, self.total)} to {percent(self.high, self.total)}"
         sure = "" if self.confidence is None else f", with {percent(self.confidence, 1.0)} confidence"
-        between = f"between {count(self.low)} and {count(self.high)} {of} ({shares})"
+        between = f"between {low} and {high} {of} ({shares})"
         return f"At worst {between} can be re-identified{sure}"
 
 
 def interval_of(result: Any) -> Interval | None:
     """The worst case in the JSON of a `fit` or of a `risk`; None where there is none."""
-    from linkrisk.solver.run.results import least_key, limit_key, objective
+    from linkrisk.solver.run.results import WEIGHTED, least_key, limit_key, objective
 
     if not isinstance(result, Mapping):
         return None
@@ -80,7 +85,7 @@ def interval_of(result: Any) -> Interval | None:
     high = result.get(keys[1], result["linked_upper_bound"]) if high is None else high
     low = result.get(least_key(keys), result.get(keys[0], result["linked"]))
     total = chosen.get("total_weight", result["records"])
-    return Interval(low, high, total, family, confidence, "not_comparable" not in chosen)
+    return Interval(low, high, total, family, confidence, "not_comparable" not in chosen, keys == WEIGHTED)
 
 
 def answer(run: Run) -> str:

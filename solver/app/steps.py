@@ -36,7 +36,7 @@ class Question:
     identifier : str
         The column that says who is who; empty for row by row, or what the schema says.
     ties : str
-        Rule for identical candidates.
+        Rule for identical candidates; empty for the usual one of the command.
     tolerated : float
         Share of records that may be re-identified, for the verdict of `risk`.
     certificate : bool
@@ -55,7 +55,7 @@ class Question:
     seed: int = 0
     attributes: tuple[str, ...] = ()
     identifier: str = ""
-    ties: str = "strict"
+    ties: str = ""
     tolerated: float = 0.05
     certificate: bool = False
     linker: str = "prl"
@@ -84,9 +84,14 @@ class Question:
         return {what: name for what, name in named.items() if name}
 
     @property
+    def tie_rule(self) -> list[str]:
+        """The argument that names a rule; none where the command has its usual one."""
+        return ["--ties", self.ties] if self.ties else []
+
+    @property
     def run_options(self) -> list[str]:
         """The arguments of every search."""
-        return ["--ties", self.ties, "--time-limit", f"{self.seconds:g}", "--seed", str(self.seed)]
+        return [*self.tie_rule, "--time-limit", f"{self.seconds:g}", "--seed", str(self.seed)]
 
 
 def fit_steps(question: Question, folder: str) -> tuple[list[list[str]], dict[int, str]]:
@@ -144,7 +149,7 @@ def sweep_steps(question: Question, methods: Sequence[str], folder: str) -> list
 
 def link_steps(question: Question, folder: str) -> list[list[str]]:
     """`link`: a linker that learns without the truth, judged by it."""
-    how = ["--method", question.linker, *question.files, "--ties", question.ties]
+    how = ["--method", question.linker, *question.files, *question.tie_rule]
     how += ["--one-to-one", question.one_to_one] if question.one_to_one else []
     return [["link", *how, "--seed", str(question.seed), "--json", f"{folder}/{RESULT}"]]
 

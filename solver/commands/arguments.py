@@ -77,11 +77,12 @@ def add_problem(
     *,
     several: bool = False,
     family: str | None = None,
+    ties: str | None = None,
 ) -> None:
     """What is linked to what, and how distances are formed.
 
-    `default` says what holds when left out, `family` which aggregator then, and `several` that more than one
-    may be named.
+    `default` says what holds when left out, `family` which aggregator and `ties` which rule for identical
+    candidates then, and `several` that more than one aggregator may be named.
     """
 
     def choices(names: Iterable[str], usual: str | None = None) -> str:
@@ -93,9 +94,8 @@ def add_problem(
     more = "; several joined by commas, or all" if several else ""
     group.add_argument("--aggregator", metavar="NAME", help=choices(names.aggregators, family) + more)
     group.add_argument("--direction", metavar="WAY", help=choices(names.directions))
-    group.add_argument(
-        "--ties", metavar="RULE", help=f"{choices(names.ties)}; share: identical candidates share a link"
-    )
+    usual = f"{', '.join(names.ties)}; default: {ties}" if ties else choices(names.ties)
+    group.add_argument("--ties", metavar="RULE", help=f"{usual}; share: identical candidates share a link")
     group.add_argument("--standardisation", metavar="HOW", help=choices(names.standardisations))
     group.add_argument(
         "--differences", metavar="KIND", help=choices(names.differences, "squared, for mahalanobis signed")

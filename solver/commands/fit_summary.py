@@ -93,7 +93,7 @@ def families_summary(results: FitResults) -> str:
 
 def _interval(result: FitResult) -> list[str]:
     """The interval that holds the worst case, and the state of its proof."""
-    records, (low, high) = result.total, result.interval
+    records, (low, high) = _shown(result.total, result), (_shown(end, result) for end in result.interval)
     what = _what(result)
     if result.confidence is not None:
         return _sampled(result, what)
@@ -114,7 +114,8 @@ def _sum_of_parts(details: Mapping[str, Any]) -> list[str]:
 
 def _sampled(result: FitResult, what: str) -> list[str]:
     """The limit of samples, with its confidence; what was seen in them; and who was counted."""
-    records, (low, high), sampling = result.total, result.interval, result.details["sampling"]
+    records, (low, high) = _shown(result.total, result), (_shown(end, result) for end in result.interval)
+    sampling = result.details["sampling"]
     sample, counted = sampling["sample"], sampling["counted"]
     confidence = f"{_percent(result)} confidence"
     most = f"{share(high, records)}, with {confidence}"
@@ -130,6 +131,11 @@ def _sampled(result: FitResult, what: str) -> list[str]:
             text += f", and links {share(low, records)} of all at least, with {confidence}"
         lines.append(text)
     return lines
+
+
+def _shown(links: float, result: FitResult) -> float:
+    """Links as they are shown: of sampling weights whole persons."""
+    return round(links) if objective(result.details) == WEIGHTED else links
 
 
 def _percent(result: FitResult | FitResults) -> str:
@@ -246,7 +252,8 @@ def _families_table(results: FitResults) -> list[str]:
         if result is None:
             lines.append(f"  {title:<{width}}  {'-':>9}  {'-':>9}  {'-':>7}  {family.reason}")
             continue
-        low, high = (count(end) for end in result.interval)
+        low, high = (count(_shown(end, result)) for end in result.interval)
+        high = high if result.bounded else "-"
         seconds, ended = result.details["seconds"], state(result.status, result.limit, result.confidence)
         lines.append(f"  {title:<{width}}  {low:>9}  {high:>9}  {seconds:>7.1f}  {ended}")
     return lines
@@ -264,7 +271,8 @@ def _short_title(family: Family) -> str:
 
 def _worst_of(results: FitResults) -> list[str]:
     """One maximum, and what is proven of it."""
-    worst, records, (low, high) = results.worst, results.worst.total, results.interval
+    worst = results.worst
+    records, (low, high) = _shown(worst.total, worst), (_shown(end, worst) for end in results.interval)
     what, title = _what(worst), family_title(worst.details)
     if results.proven:
         pairs = [(f"{what} in the worst case", f"{share(low, records)}, by the {title}")]

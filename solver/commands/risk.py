@@ -75,7 +75,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="sampling fraction: records for each person of the population; default: by sampling weights",
     )
     add_categories(parser, numbers=True)
-    add_problem(parser, several=True, family="all")
+    add_problem(parser, several=True, family="all", ties="share where candidates are identical")
     group = parser.add_argument_group("run")
     group.add_argument(
         "--time-limit",

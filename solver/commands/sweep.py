@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--plan", metavar="FILE", help="TOML file with maskings, and with any of these options"
     )
     _add_columns(parser)
-    add_problem(parser, several=True, family="all")
+    add_problem(parser, several=True, family="all", ties="share where candidates are identical")
     group = parser.add_argument_group("measures")
     group.add_argument(
         "--measures",

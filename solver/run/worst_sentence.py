@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from linkrisk.datasets.microdata.names import shown_names
-from linkrisk.solver.run.counts import count
+from linkrisk.solver.run.counts import count, persons
 from linkrisk.solver.run.percent import percent
 
 
@@ -32,8 +32,9 @@ def worst_sentence(
     'At worst between 352 and 354 of 400 records (88.0 % to 88.5 %) can be re-identified by a distance of ...'
     """
     share = percents(*shares_of(low, high, total))
-    of = f"records that stand for {{}} of {count(total)}" if weighted else f"{{}} of {count(total)} records"
-    said = of.format(count(low) if low == high else f"between {count(low)} and {count(high)}")
+    number = persons if weighted else count
+    of = f"records that stand for {{}} of {number(total)}" if weighted else f"{{}} of {count(total)} records"
+    said = of.format(number(low) if low == high else f"between {number(low)} and {number(high)}")
     sure = "" if confidence is None else f", with {100.0 * confidence:.4g} % confidence"
     return f"At worst {said} ({share}) can be re-identified by a distance of this kind{sure}."
 

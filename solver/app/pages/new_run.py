@@ -126,7 +126,7 @@ class _Form:
                     self._select("Also match one to one", MATCHINGS, question.one_to_one, "one_to_one"),
                 )
                 self._number("Seed", question.seed, "seed", 0)
-                ties = {"strict": "strict", "share": "shared by identical candidates"}
+                ties = {"": "as usual", "strict": "strict", "share": "shared by identical candidates"}
                 self._select("Ties", ties, question.ties, "ties")
                 self._only(("risk",), self._number("Tolerated, in % of the records", 5, "tolerated", 0))
             ui.checkbox(

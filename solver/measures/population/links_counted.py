@@ -79,7 +79,8 @@ def _counted_alike(task: RiskTask, clock: Clock) -> RiskTask:
 
     first = without(task.first)
     problems = {name: without(problem) for name, problem in task.problems.items()}
-    worst = search_families(first, problems, task.request, clock)
+    # What it tells of itself would be of other numbers than all else that is told.
+    worst = search_families(first, problems, replace(task.request, report=None), clock)
     return RiskTask(first, problems, task.schema, task.request, clock, worst, task.choices)
 
 

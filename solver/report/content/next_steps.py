@@ -92,8 +92,9 @@ def _protect(results: Results, allowed: float) -> Iterator[str]:
     if one is not None:
         within = one.high <= allowed * total
         enough = "that is within what is tolerated" if within else "that alone is not enough"
+        most = of_all(one.high, total, weighted=results.weighted)
         yield (
-            f"Withhold {one.attribute} or mask it more: without it at most {of_all(one.high, total)} "
+            f"Withhold {one.attribute} or mask it more: without it at most {most} "
             "could be "
             f"re-identified, which is proven; {enough}."
         )

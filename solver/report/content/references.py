@@ -20,7 +20,7 @@ _FAMILIES = [
     ("high", "At most", Of.COUNT),
     ("low_share", "Share", Of.SHARE),
     ("high_share", "At most, share", Of.SHARE),
-    ("lost", "Out of reach", Of.COUNT),
+    ("lost", "Out of reach, records", Of.COUNT),
     ("state", "State", Of.TEXT),
 ]
 
@@ -77,7 +77,11 @@ def _families(results: Results) -> Iterator[list[Any]]:
             continue
         interval = family.interval
         lost = None if interval.confidence is not None else family.content.get("lost")
-        yield [heading, interval.low, interval.high, *interval.shares, lost, proof(family)]
+        low, high = (round(end) if results.weighted else end for end in (interval.low, interval.high))
+        if not interval.bounded:
+            yield [heading, low, None, interval.shares[0], None, lost, f"no bound in time, {proof(family)}"]
+            continue
+        yield [heading, low, high, *interval.shares, lost, proof(family)]
 
 
 def _explained(results: Results) -> Iterator[str]:
@@ -139,7 +143,7 @@ def _baselines(results: Results) -> Iterator[Block]:
     worst = results.worst
     baselines = {} if worst is None else worst.content.get("baselines") or {}
     rows = [
-        [_BASELINES.get(name, name), linked, None if linked is None else linked / worst.content["records"]]
+        [_BASELINES.get(name, name), linked, None if linked is None else linked / worst.interval.total]
         for name, linked in baselines.items()
         if worst is not None
     ]

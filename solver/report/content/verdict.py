@@ -72,7 +72,7 @@ def _reasons(results: Results) -> Iterator[str]:
     whom = "records that stand for " if results.weighted else ""
     yield (
         f"The worst distance found is the {family_words(first.name)}: it re-identifies {whom}"
-        f"{of_all(first.interval.low, first.interval.total)}."
+        f"{of_all(first.interval.low, first.interval.total, weighted=results.weighted)}."
     )
     if interval.proven:
         yield f"{none} re-identifies more, which is proven."
@@ -89,7 +89,7 @@ def _reasons(results: Results) -> Iterator[str]:
     known = first.content.get("best_known")
     if known is not None:
         name = _BASELINES.get(known["attack"]) or f"the {family_words(known['attack'])}"
-        linked = of_all(known["linked"], first.content["records"])
+        linked = of_all(known["linked"], first.interval.total, weighted=results.weighted)
         about = " The upper end is about the families searched only." if known.get("above_bound") else ""
         yield f"A distance of another family, {name}, re-identifies more: {linked}.{about}"
     if missing := [family_words(family.name) for family in results.families if family.reason is not None]:

@@ -11,6 +11,7 @@ from linkrisk.solver.report.content.results import FamilyResult, Interval, Json
 from linkrisk.solver.report.document import Number
 from linkrisk.solver.report.formats import count, significant
 from linkrisk.solver.report.words import state
+from linkrisk.solver.run.counts import persons
 from linkrisk.solver.run.percent import percent
 
 _MANY = 10_000.0
@@ -36,9 +37,10 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def of_all(part: float, total: float) -> str:
-    """``324 of 400 (81.0 %)``."""
-    return f"{count(part)} of {count(total)} ({percent(part / total if total else 0.0)})"
+def of_all(part: float, total: float, *, weighted: bool = False) -> str:
+    """``324 of 400 (81.0 %)``; of sampling weights whole persons."""
+    number = persons if weighted else count
+    return f"{number(part)} of {number(total)} ({percent(part / total if total else 0.0)})"
 
 
 def between(interval: Interval) -> str:

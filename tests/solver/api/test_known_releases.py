@@ -1,0 +1,159 @@
+"""Releases with known answers: no verdict is below an attack that a few lines of pandas make.
+
+Each attack links every original record to a released one by what anybody sees; lots decide among equals. The
+share that it links rightly is what the verdict must not be below, whatever it looks at.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import linear_sum_assignment
+from scipy.spatial.distance import cdist
+
+from linkrisk import report, risk
+from linkrisk.solver.commands.risk_summary import summary
+
+QUICK = {"measures": "worst-case,simple-attacks", "aggregator": "weighted-mean,owa", "time_limit": None}
+
+
+def scaled(frame):
+    return ((frame - frame.mean()) / frame.std(ddof=0)).to_numpy()
+
+
+def by_lot(distances):
+    """Expected share of right links where lots decide among the nearest."""
+    nearest = np.isclose(distances, distances.min(axis=1, keepdims=True), rtol=0.0, atol=1e-12)
+    return float((nearest.diagonal() / nearest.sum(axis=1)).mean())
+
+
+def people(records=60, seed=5):
+    random = np.random.default_rng(seed)
+    return pd.DataFrame(random.normal(size=(records, 3)).round(3), columns=["wage", "hours", "age"])
+
+
+def grouped(original, k=5):
+    """Records in order of their wage, in groups of k, each released as its group's mean."""
+    groups = original["wage"].rank(method="first").sub(1).floordiv(k)
+    return original.groupby(groups).transform("mean")
+
+
+def test_a_k_anonymous_file_is_guessed_among_equals():
+    """Nobody is alone in the release, and who guesses in the nearest group is right in one of k cases."""
+    original = people()
+    masked = grouped(original)
+    assert masked.value_counts().min() >= 5
+    attack = by_lot(cdist(scaled(original), scaled(masked)))
+    assert attack > 0.05
+    found = risk(original, masked, **QUICK)
+    assert found.verdict.low >= attack - 1e-9
+    assert found.verdict.answer == "above"
+    assert "(0.0 % without)" in found.verdict.sentence
+    strict = risk(original, masked, ties="strict", **QUICK)
+    assert strict.verdict.low >= attack - 1e-9
+    assert strict.verdict.high >= found.verdict.high - 1e-9
+
+
+@pytest.mark.parametrize("k", [5, 15])
+def test_of_k_equal_records_no_more_than_one_is_expected(k):
+    """The two rules bound each other: at most one of each group is found by lot, and nobody for certain."""
+    original = people()
+    found = risk(original, grouped(original, k), tolerated=0.2, **QUICK).verdict
+    assert found.high <= 1.0 / k + 1e-9 or k < 10
+    without = next(one for one in found.findings if one.key == "without_lots")
+    assert (without.low, without.high) == (0.0, 0.0)
+    assert (found.answer == "below") == (found.high <= 0.2)
+
+
+def test_an_unmasked_file_is_known_altogether():
+    original = people()
+    found = risk(original, original.sample(frac=1.0, random_state=1).sort_index(), **QUICK)
+    assert (found.verdict.low, found.verdict.answer) == (1.0, "above")
+
+
+def test_an_unmasked_file_of_which_little_was_counted():
+    """What few records say of all is an estimate from below, too, and enough for red."""
+    original = people(400)
+    found = risk(
+        original, original.copy(), aggregator="weighted-mean", measures="worst-case", sample=20, samples=2,
+        time_limit=None, work_limit=0.02,
+    )  # fmt: skip
+    counted = found.worst.worst.details["sampling"]["counted"]
+    assert counted["all"] or counted["linked_lower_limit"] <= 400
+    assert found.verdict.answer == "above"
+
+
+def correlated(seed, records=80):
+    """Two attributes that go together, and noise along them: only a distance that knows it finds anybody."""
+    random = np.random.default_rng(seed)
+    common, own = random.normal(size=records), random.normal(size=records)
+    original = pd.DataFrame({"a": common + 0.05 * own, "b": common - 0.05 * own})
+    shift = 2.0 * random.normal(size=records)
+    return original, original.add(shift, axis=0)
+
+
+def test_the_classical_mahalanobis_distance_belongs_to_the_verdict():
+    """Along the common direction nothing is left; across it all is, and only a quadratic form sees it."""
+    original, masked = correlated(3)
+    inverse = np.linalg.inv(np.cov(scaled(masked).T, ddof=0))
+    attack = by_lot(cdist(scaled(original), scaled(masked), "mahalanobis", VI=inverse))
+    found = risk(original, masked, aggregator="owa", measures="worst-case", tolerated=0.3, time_limit=None)
+    assert attack > found.worst.interval[1] / len(original)
+    assert found.verdict.low >= attack - 0.02  # the classical form pools both files
+    assert "classical Mahalanobis" in found.verdict.sentence
+    assert found.verdict.answer == ("above" if found.verdict.low > 0.3 else "below")
+
+
+def test_one_to_one_matching_belongs_to_the_verdict():
+    original = people(60, seed=8)[["wage", "hours"]]
+    masked = original + 0.25 * people(60, seed=9)[["wage", "hours"]]
+    rows, columns = linear_sum_assignment(cdist(scaled(original), scaled(masked), "sqeuclidean"))
+    attack = float((rows == columns).mean())
+    found = risk(original, masked, **QUICK)
+    assert attack > found.worst.interval[1] / 60, "the case is one where matching finds more"
+    assert found.verdict.low >= attack - 1e-9
+    assert "equal weights, one to one" in found.verdict.sentence
+
+
+def weighted_pair():
+    random = np.random.default_rng(4)
+    original = people(50, seed=4).assign(weight=random.integers(20, 900, 50) + 0.25)
+    masked = original.copy()
+    masked[["wage", "hours", "age"]] += 0.5 * people(50, seed=6)
+    return original, masked
+
+
+WEIGHTS = {"attributes": [{"name": "weight", "role": "weight"}]}
+
+
+def test_weights_are_counted_in_persons_everywhere():
+    original, masked = weighted_pair()
+    names = ["wage", "hours", "age"]
+    distances = cdist(scaled(original[names]), scaled(masked[names]))
+    right = distances.argmin(axis=1) == np.arange(50)
+    attack = float(original["weight"][right].sum() / original["weight"].sum())
+    rows, columns = linear_sum_assignment(distances**2)
+    matched = float(original["weight"][rows == columns].sum() / original["weight"].sum())
+    found = risk(original, masked, attributes=names, schema=WEIGHTS, measures="simple-attacks,held-out",
+                 time_limit=None, aggregator="weighted-mean")  # fmt: skip
+    shares = {one.key: one.value for one in found["simple-attacks"].findings}
+    assert shares["equal_weights"] == pytest.approx(attack)
+    assert shares["matched_equal_weights"] == pytest.approx(matched)
+    rates = [rate.held_out for rate in found["held-out"].rates]
+    assert found.verdict.low >= max(attack, matched, *rates) - 1e-9
+    assert found.verdict.weighted
+    assert "of the weighted records" in found.verdict.sentence
+    assert "." not in summary(found).split("stand for")[1].split("of")[0], "no part of a person"
+
+
+def test_a_report_is_never_below_an_attack_that_it_shows():
+    original = people(40, seed=2)
+    masked = original + 0.5 * people(40, seed=3)
+    made = report(original, masked, certificates=False, time_limit=None, aggregator="weighted-mean,owa",
+                  measures="worst-case,simple-attacks,held-out,references")  # fmt: skip
+    found = made.risk
+    shown = [one.value for one in found["simple-attacks"].findings]
+    shown += [one.value for one in found["held-out"].findings if one.key != "over_fit_gap"]
+    assert found.verdict.low >= max(shown)
+    assert made.document.headline.answer == found.verdict.answer
