@@ -8,8 +8,7 @@ from typing import Any
 
 from linkrisk.solver.app.run_folder import Run, State
 from linkrisk.solver.report.formats import count, percent
-from linkrisk.solver.run.counts import persons
-from linkrisk.solver.run.counts import MINUS
+from linkrisk.solver.run.counts import MINUS, persons
 
 _STATES = {
     State.WAITING: "waits for the runs before it",

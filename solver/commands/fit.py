@@ -215,6 +215,8 @@ def _certify(arguments: argparse.Namespace, fitted: Fitted, seconds: float | Non
         print(f"note: there is no certificate: {reason}; the fit above is kept", file=sys.stderr)
     else:
         write_whole(arguments.certificate, json.dumps(result.certificate) + "\n")
+        if result.proven:
+            print("proven: the certificate shows that no other parameters re-identify more")
         for note in result.details["notes"][len(fitted.result.details["notes"]) :]:
             print(f"note: {note}", file=sys.stderr)
     _write(arguments, result)

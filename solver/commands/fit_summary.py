@@ -101,7 +101,9 @@ def _interval(result: FitResult) -> list[str]:
         pairs = [(f"{what} in the worst case", share(low, records)), ("at most", share(high, records))]
         margin = result.details["margin"]
         least = "" if margin is None else f" by a margin of {margin:g}"
-        said = f"  proven: no other parameters re-identify more{least}"
+        asked = result.details["certificate"]
+        proven = "proven" if asked is None or asked["made"] else "by the search, its certificate is to come"
+        said = f"  {proven}: no other parameters re-identify more{least}"
         return [*listed(pairs), said, *_sum_of_parts(result.details)]
     pairs = [(f"{what}, at least", share(low, records)), (f"{what}, at most", share(high, records))]
     return [*listed(pairs), f"  not proven: {why_not_proven(result)}", *_sum_of_parts(result.details)]
@@ -170,6 +172,9 @@ def _affected(result: FitResult) -> list[tuple[str, str]]:
     tied, twins = details["tied"]["records"], details["tied"]["with_twins"]
     if tied:
         pairs.append(("partner tied, so not counted", share(tied, records) + _see_ties(tied, twins)))
+    expected = details["tied"].get("expected_links", 0.0)
+    if expected > result.interval[0]:
+        pairs.append(("expected by guessing among equals", share(_shown(expected, result), result.total)))
     return pairs
 
 

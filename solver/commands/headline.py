@@ -7,6 +7,7 @@ import sys
 import textwrap
 from typing import TextIO
 
+from linkrisk.formulations.linkage.aggregators import words_of
 from linkrisk.solver.run.results import WEIGHTED, FitResult, objective
 from linkrisk.solver.run.worst_sentence import shares_of, worst_sentence
 from linkrisk.solver.worst_case.family_results import FitResults
@@ -29,17 +30,27 @@ def headline(result: FitResult | FitResults, stream: TextIO | None = None) -> li
         Where they will be written; standard output when absent.
     """
     stream = sys.stdout if stream is None else stream
-    worst = result.worst if isinstance(result, FitResults) else result
+    worst, ends, kinds = _shown(result)
     sentence = worst_sentence(
-        *result.interval,
+        *ends,
         worst.total,
         weighted=objective(worst.details) == WEIGHTED,
         confidence=result.confidence,
+        kinds=kinds,
     )
     width = columns(stream)
     lines = textwrap.wrap(sentence, max(width - 1, 20), break_on_hyphens=False)
-    shares = shares_of(*result.interval, worst.total)
+    shares = shares_of(*ends, worst.total)
     return [*lines, bar(*shares, width - 1, _BLOCKS if _encodes(stream, _BLOCKS) else _PLAIN)]
+
+
+def _shown(result: FitResult | FitResults) -> tuple[FitResult, tuple[float, float], list[str]]:
+    """The worst case, its ends, and the families that these are about where others have no bound."""
+    if isinstance(result, FitResult):
+        return result, result.interval, []
+    some = 0 < len(result.bounded) < len(result.results)
+    names = [words_of(name).title for name in result.bounded] if some else []
+    return result.worst, result.bounded_interval, names
 
 
 def bar(low: float, high: float, width: int, marks: str = _BLOCKS) -> str:

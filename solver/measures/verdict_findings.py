@@ -73,7 +73,7 @@ class Known:
     @cached_property
     def bounded(self) -> dict[str, FitResult]:
         """The families of which more is known than that they link no more than all, by name."""
-        return {name: result for name, result in self.task.worst.results.items() if result.bounded}
+        return self.task.worst.bounded
 
     def graded(
         self, key: str, about: tuple[str, ...], ends: Ends, confidence: float | None = None
@@ -97,8 +97,7 @@ def verdict_of(known: Known) -> Verdict:
 def worst_cases(known: Known) -> Iterator[VerdictFinding]:
     """What the families link, and what none of those exceeds that were searched to a bound."""
     worst, total, bounded = known.task.worst, known.task.total, known.bounded
-    low, high = worst.interval[0], max((each.interval[1] for each in bounded.values()), default=0.0)
-    low, high = low / total, max(low, high) / total
+    low, high = (end / total for end in worst.bounded_interval)
     names = tuple(words_of(name).title for name in (bounded or worst.results))
     other = _by_other_rule(known)
     if other is not None and known.task.first.pair.ties is Ties.STRICT:  # what was searched is the lesser one

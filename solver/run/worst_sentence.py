@@ -10,7 +10,13 @@ from linkrisk.solver.run.percent import percent
 
 
 def worst_sentence(
-    low: float, high: float, total: float, *, weighted: bool = False, confidence: float | None = None
+    low: float,
+    high: float,
+    total: float,
+    *,
+    weighted: bool = False,
+    confidence: float | None = None,
+    kinds: Sequence[str] = (),
 ) -> str:
     """Say between which numbers the worst case lies.
 
@@ -25,6 +31,8 @@ def worst_sentence(
         Whether they are sampling weights.
     confidence : float or None
         Of `high`, where samples were searched; None where it is certain.
+    kinds : sequence of str
+        The families that both are about, where others were searched, too, that no bound was found of.
 
     Examples
     --------
@@ -36,7 +44,8 @@ def worst_sentence(
     of = f"records that stand for {{}} of {number(total)}" if weighted else f"{{}} of {count(total)} records"
     said = of.format(number(low) if low == high else f"between {number(low)} and {number(high)}")
     sure = "" if confidence is None else f", with {100.0 * confidence:.4g} % confidence"
-    return f"At worst {said} ({share}) can be re-identified by a distance of this kind{sure}."
+    named = f"these kinds: {', '.join(kinds)}" if kinds else "this kind"
+    return f"At worst {said} ({share}) can be re-identified by a distance of {named}{sure}."
 
 
 def without_recoding(names: Sequence[str]) -> str:

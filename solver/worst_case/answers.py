@@ -156,11 +156,12 @@ def in_population(counts: Mapping[str, float | None], unit: float) -> dict[str, 
     return {name: None if count is None else plain(count * unit) for name, count in counts.items()}
 
 
-def tied_partners(problem: Problem, evaluation: Evaluation) -> dict[str, int]:
+def tied_partners(problem: Problem, evaluation: Evaluation) -> dict[str, Any]:
     """Records that a tie alone keeps from being linked, and those of them that are tied with twins.
 
     Twins equal the partner on every attribute: no parameters tell them apart. All other ties are those of the
-    parameters found, and decide only where no rival is nearer.
+    parameters found, and decide only where no rival is nearer. Where there are twins, also what guessing
+    among them is expected to link.
     """
     pair = problem.pair
     tied = (evaluation.ties > 0) & (evaluation.rank > 0)
@@ -168,7 +169,12 @@ def tied_partners(problem: Problem, evaluation: Evaluation) -> dict[str, int]:
     if pair.ties is Ties.STRICT:
         twins = tied & (pair.equals > 1)
     alone = twins | (tied & (evaluation.rank == 1))
-    return {"records": int(alone.sum()), "with_twins": int(twins.sum())}
+    found: dict[str, Any] = {"records": int(alone.sum()), "with_twins": int(twins.sum())}
+    if found["with_twins"]:
+        lots = twins & (evaluation.rank == 1) & (evaluation.ties == pair.equals - 1)
+        share = np.where(evaluation.linked, pair.weight, 0.0) + np.where(lots, pair.weight / pair.equals, 0.0)
+        found["expected_links"] = plain(float(share.sum()) * problem.survey.unit)
+    return found
 
 
 def records_table(labels: Sequence[str], evaluation: Evaluation) -> RecordsTable:

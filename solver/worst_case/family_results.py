@@ -104,6 +104,17 @@ class FitResults:
         """What the worst attack links, and what no family can exceed; expected links, with shared ties."""
         return self.worst.interval[0], max(result.interval[1] for result in self.results.values())
 
+    @property
+    def bounded(self) -> dict[str, FitResult]:
+        """The results of which more is known than that they link no more than all."""
+        return {name: result for name, result in self.results.items() if result.bounded}
+
+    @property
+    def bounded_interval(self) -> tuple[float, float]:
+        """What the worst attack links, and what none of the families exceeds that a bound was found of."""
+        among = (self.bounded or self.results).values()
+        return self.interval[0], max(self.interval[0], *(result.interval[1] for result in among))
+
     def to_dict(self) -> dict[str, Any]:
         """The JSON of `fit --json` as a dictionary."""
         return {

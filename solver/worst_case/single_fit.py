@@ -28,8 +28,9 @@ from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.run.limits import cancellable
 from linkrisk.solver.run.processors import processors
 from linkrisk.solver.run.progress import Reporter, of_search
-from linkrisk.solver.run.results import FitResult
-from linkrisk.solver.worst_case.answers import answer
+from linkrisk.solver.run.results import LINKED, FitResult, objective, plain
+from linkrisk.solver.run.status import Status
+from linkrisk.solver.worst_case.answers import answer, most_blocks
 from linkrisk.solver.worst_case.part_search import PartSearch
 from linkrisk.solver.worst_case.parts import Part, search_whole
 from linkrisk.solver.worst_case.sampled.draw import fingerprint
@@ -183,14 +184,13 @@ class Fitted:
             Exception
         ) as error:  # a fault in making a certificate must not cost the result of a long search
             return self._without_certificate(f"{type(error).__name__}: {error}")
-        weaker = (
-            self._weaker(certificate["bound"])
-            if self.samples is None
-            else self._weaker_samples(self.samples, certificate["samples"])
-        )
-        notes = [*self.result.details["notes"], *weaker]
-        details = {**self.result.details, "notes": notes, "certificate": {"made": True, "reason": None}}
-        return replace(self.result, details=details, certificate=certificate)
+        if self.samples is None:
+            result, weaker = self._as_proven(weight_of_bound(certificate["bound"]))
+        else:
+            result, weaker = self.result, self._weaker_samples(self.samples, certificate["samples"])
+        notes = [*result.details["notes"], *weaker]
+        details = {**result.details, "notes": notes, "certificate": {"made": True, "reason": None}}
+        return replace(result, details=details, certificate=certificate)
 
     def _certified_samples(self, samples: SampledRun, seconds: float) -> dict[str, Any]:
         """The certificate of the samples that were searched."""
@@ -221,15 +221,21 @@ class Fitted:
         """The bound of the search; in the population where there are sampling weights."""
         return Fraction(self.run.incumbent.bound) * Fraction(self.problem.survey.unit)
 
-    def _weaker(self, proved: Mapping[str, int]) -> list[str]:
-        """A note where the certificate proves less than the search did."""
-        here, most = weight_of_bound(proved), self._proved
+    def _as_proven(self, here: Fraction) -> tuple[FitResult, list[str]]:
+        """The result with no lower bound than its certificate proves, and a note where that is more."""
+        result, most = self.result, self._proved
         if here <= most * (1 + _SAME_WEIGHT):
-            return []
-        return [
-            f"the certificate proves that at most {float(here):.10g} are linked, not {float(most):.10g}, as "
-            "the search did: verify will not confirm the bound of this fit"
-        ]
+            return result, []
+        unit, weight, keys = self.problem.survey.unit, self.problem.pair.weight, objective(result.details)
+        bound = most_blocks(weight, float(here / Fraction(unit)))
+        details = result.details if keys == LINKED else {**result.details, keys[1]: plain(float(here))}
+        status = Status.FEASIBLE if result.status == Status.OPTIMAL else Status(result.status)
+        said = (
+            f"the certificate proves in its time that at most {float(here):.10g} are linked, and no more is "
+            f"claimed; the search came to {float(most):.10g}"
+        )
+        bounded = replace(result, linked_upper_bound=bound, status=status.value, details=details)
+        return bounded, [said]
 
     def _weaker_samples(self, samples: SampledRun, parts: Sequence[Mapping[str, Any] | None]) -> list[str]:
         """A note where the certificate proves less of some samples than their searches did."""

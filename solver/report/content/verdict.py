@@ -41,12 +41,14 @@ def worst(results: Results) -> str:
     """The interval of all families in one sentence."""
     interval = results.interval
     assert interval is not None
+    some = 0 < len(results.bounded) < len(results.found)
     return worst_sentence(
         interval.low,
         interval.high,
         interval.total,
         weighted=results.weighted,
         confidence=interval.confidence,
+        kinds=[family_words(one.name) for one in results.bounded] if some else (),
     )
 
 
