@@ -185,7 +185,7 @@ class Fitted:
         ) as error:  # a fault in making a certificate must not cost the result of a long search
             return self._without_certificate(f"{type(error).__name__}: {error}")
         if self.samples is None:
-            result, weaker = self._as_proven(weight_of_bound(certificate["bound"]))
+            result, weaker = self._as_proven(certificate)
         else:
             result, weaker = self.result, self._weaker_samples(self.samples, certificate["samples"])
         notes = [*result.details["notes"], *weaker]
@@ -221,14 +221,17 @@ class Fitted:
         """The bound of the search; in the population where there are sampling weights."""
         return Fraction(self.run.incumbent.bound) * Fraction(self.problem.survey.unit)
 
-    def _as_proven(self, here: Fraction) -> tuple[FitResult, list[str]]:
+    def _as_proven(self, certificate: Mapping[str, Any]) -> tuple[FitResult, list[str]]:
         """The result with no lower bound than its certificate proves, and a note where that is more."""
-        result, most = self.result, self._proved
+        result, here, most = self.result, weight_of_bound(certificate["bound"]), self._proved
         if here <= most * (1 + _SAME_WEIGHT):
             return result, []
         unit, weight, keys = self.problem.survey.unit, self.problem.pair.weight, objective(result.details)
         bound = most_blocks(weight, float(here / Fraction(unit)))
-        details = result.details if keys == LINKED else {**result.details, keys[1]: plain(float(here))}
+        lost = min(len(certificate["proof"].get("lost", ())), result.details["lost"])
+        details = {**result.details, "lost": lost}
+        if keys != LINKED:
+            details[keys[1]] = plain(float(here))
         status = Status.FEASIBLE if result.status == Status.OPTIMAL else Status(result.status)
         said = (
             f"the certificate proves in its time that at most {float(here):.10g} are linked, and no more is "

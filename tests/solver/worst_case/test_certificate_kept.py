@@ -154,17 +154,21 @@ def test_without_time_it_proves_less_and_says_so_and_still_holds(capsys):
     """Not one record is proven to be lost: everybody might be linked, which is true."""
     run(capsys, *ARGV)
     assert not any("the certificate proves" in note for note in content()["notes"])
+    assert content()["status"] == "optimal"
     assert main([*ARGV, "--certificate-time-limit", "1e-9"]) == 0
     note = content()["notes"][-1]
     assert note == (
-        "the certificate proves that at most 30 are linked, not 23, as the search did: verify will not "
-        "confirm the bound of this fit"
+        "the certificate proves in its time that at most 30 are linked, and no more is claimed; the search "
+        "came to 23"
     )
-    assert capsys.readouterr().err.endswith(f"note: {note}\n")
+    told = capsys.readouterr()
+    assert told.err.endswith(f"note: {note}\n")
+    assert "proven:" not in told.out
     assert note in Path("fit.html").read_text(encoding="utf-8")
     proof = json.loads(Path("proof.json").read_text("utf-8"))
     assert proof["proof"] == {"lost": [], "method": "lost"}
-    assert proof["bound"]["linked_weight"] == proof["records"] > content()["linked_upper_bound"]
+    assert proof["bound"]["linked_weight"] == proof["records"] == content()["linked_upper_bound"]
+    assert content()["status"] == "feasible"
     argv = ["verify", "fit.json", "--certificate", "proof.json", *PAIR]
-    assert main(argv) == 1
+    assert main(argv) == 0, "what the fit claims is what its certificate proves"
     assert f"no weighted mean links more than {proof['records']} of " in capsys.readouterr().out
