@@ -24,6 +24,7 @@ from linkrisk.solver.api.choices import (
     TiesName,
 )
 from linkrisk.solver.api.chosen_linker import Run
+from linkrisk.solver.api.fitted_files import check_same_records, fitted_alignment, fitted_files
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.link import relink
 from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
@@ -187,7 +188,8 @@ def evaluate(
     Parameters
     ----------
     original, masked : path, frame (pandas, polars, pyarrow) or ndarray of shape (n, a), optional
-        The file pair; the embedded default pair when both are absent.
+        The file pair; when both are absent, the files that the parameters name (the embedded default pair
+        where that is theirs, or they name none), looked up beside their JSON and in the working folder.
     parameters : result of `fit` or `link`, path or mapping
         The result, the JSON that was written of it, or its content.
     one_to_one : bool
@@ -267,13 +269,22 @@ def _evaluate(
         fitted, source = parameters.to_dict(), "the parameters"
     else:
         fitted, source = read_parameters(parameters), str(parameters)
-    fitted = pick_family(fitted, given.get("aggregator"), source)
+    whole, fitted = fitted, pick_family(fitted, given.get("aggregator"), source)
+    named = None
+    if original is None and masked is None:
+        folder = Path(parameters).parent if isinstance(parameters, str | Path) else None
+        named = fitted_files(whole, source, folder)
+        original, masked = named or (None, None)
+    if named is not None and not given.keys() & {"id_column", "row_by_row"}:
+        given |= fitted_alignment(whole)
     if "method" in fitted:
         matching = "hungarian" if one_to_one else None
         run = Run(crew, report, cancel)
         return relink(original, masked, fitted, run, one_to_one=matching, **_link_options(given, source))
     given.setdefault("masking", recorded_masking(fitted))
     problem = make_problem(original, masked, ProblemOptions(**{**learned_options(fitted), **given}))
+    if named is not None:
+        check_same_records(whole, problem.pair.blocks, len(problem.pair.candidates), source)
     theta = _encode(problem, fitted["parameters"], source)
     compile_once(LINKAGE, report)
     crew.prepare(compile_once, LINKAGE)

@@ -26,6 +26,7 @@ from linkrisk.solver.run.errors import noted
 from linkrisk.solver.run.incumbent import Incumbent
 from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.run.progress import CONTEST, Progress, Reporter
+from linkrisk.solver.run.status import Status
 from linkrisk.solver.run.versions import library_versions
 from linkrisk.solver.worst_case.problem_rows import first_incumbent, problem_system
 
@@ -46,18 +47,20 @@ class BackendRow:
     backend : str or None
         The backend of ``milp``; the exact engine has none.
     status : str
-        Its own claim, in the vocabulary of `Status`; ``failed`` when it raised an error.
+        Its own claim, in the vocabulary of `Status`; ``failed`` when it raised an error, and ``feasible``
+        when it found nothing in its time, as an attack was known before.
     limit : str or None
         The limit it hit.
     linked : float or None
-        Weight of linked records (their number, under the strict tie rule) after a recount of its solution.
+        Weight of linked records (their number, under the strict tie rule) after a recount of its solution; of
+        the attack that was known before where it has none.
     claimed : float or None
         Weight of linked records by its own objective, before the recount.
     linked_with_margin : float or None
         Weight of those among them that keep the model's margin on every row, as a backend's bound counts.
     linked_upper_bound : float or None
         Its bound, whatever the parameters: of a backend on `linked_with_margin`, of the exact engine
-        on `linked`.
+        on `linked`. Without one of its own, all records that could be linked.
     gap : float or None
         The difference of `linked` and the bound.
     rows, columns, nonzeros : int or None
@@ -179,19 +182,24 @@ class Contest:
         return self._line(name, "failed", version=" ".join(said.split()))
 
     def _answered(self, name: str, answer: IsolatedResult) -> BackendRow:
-        """The row of an answer, recounted."""
-        result = answer.result
-        linked, kept = self._recount(result.values)
+        """The row of an answer, recounted; of none, the attack that was known before, whatever came of it."""
+        result, status = answer.result, answer.result.status
+        if result.values is None and status is Status.NO_SOLUTION:
+            linked, kept, status = self.attack, self._with_margin(self._theta), Status.FEASIBLE
+        else:
+            linked, kept = self._recount(result.values)
         bound = self._exact_bound(result.bound) if name == EXACT else self._milp_bound(result.bound)
+        if bound is None and status is not Status.OPTIMAL:  # no parameters link who cannot be linked
+            bound = rounded_bound(self._system.kept_weight, self._system.pair.weight)
         return self._line(
             name,
-            result.status.value,
+            status.value,
             limit=None if result.limit is None else result.limit.value,
             claimed=self._claimed(name, result.objective),
             linked=linked,
             linked_with_margin=kept,
             linked_upper_bound=bound,
-            gap=None if linked is None or bound is None else max(0.0, bound - linked),
+            gap=None if linked is None else max(0.0, bound - linked),
             build_seconds=None if name == EXACT else round(result.build_seconds, 3),
             solve_seconds=round(result.solve_seconds, 3),
             peak_memory_mb=round(answer.peak_memory_bytes / 1e6, 1) or None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from linkrisk.solver.api.compare import BackendRow, compare
 from linkrisk.solver.backends import registry
 from linkrisk.solver.backends.isolated import IsolatedResult
 from linkrisk.solver.commands.program import main
+from linkrisk.solver.run.status import Limit, Status
 
 COMPARE = ["compare", *PAIR, "--backends", "highs,scipy", "--json", "out.json", "--csv", "out.csv"]
 
@@ -326,3 +328,26 @@ def test_the_attack_before_them_has_their_time_limit(limit, monkeypatch):
     monkeypatch.setattr(linkrisk.solver.worst_case.contest, "attack", attack)
     compare("original.csv", "masked.csv", backends=["scipy"], time_limit=limit)
     assert seen == [limit]
+
+
+@pytest.mark.usefixtures("survey_folder", "in_this_process")
+def test_who_finds_nothing_in_its_time_has_the_attack_that_was_known(tamper, capsys):
+    def nothing(answer: IsolatedResult) -> IsolatedResult:
+        empty = replace(
+            answer.result,
+            status=Status.NO_SOLUTION,
+            limit=Limit.TIME,
+            objective=None,
+            bound=-math.inf,
+            values=None,
+        )
+        return replace(answer, result=empty)
+
+    tamper(nothing)
+    assert main([*COMPARE, "--aggregator", "mahalanobis", "--time-limit", "none"]) == 0
+    capsys.readouterr()
+    result = written()
+    highs, scipy = result["backends"]
+    assert (scipy["status"], scipy["limit"], scipy["linked"]) == ("feasible", "time", result["attack"])
+    assert scipy["linked"] <= highs["linked"] <= scipy["linked_upper_bound"] <= result["records"]
+    assert scipy["claimed"] is None

@@ -1,0 +1,86 @@
+"""`evaluate` without files: those of the fit, and no others."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from linkrisk import evaluate, fit
+from linkrisk.solver.commands.program import main
+from linkrisk.solver.run.errors import UsageError
+
+FIT = [
+    "fit",
+    "--original",
+    "original.csv",
+    "--masked",
+    "masked.csv",
+    "--json",
+    "fit.json",
+    "--work-limit",
+    "3",
+]
+
+
+@pytest.fixture
+def fitted(survey_folder: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
+    """A fit of the small file pair, written to fit.json."""
+    del survey_folder
+    assert main(FIT) == 0
+    capsys.readouterr()
+    found = json.loads(Path("fit.json").read_text())
+    assert isinstance(found, dict)
+    return found
+
+
+def test_the_files_of_the_fit_are_taken(fitted, monkeypatch):
+    assert evaluate(parameters="fit.json").linked == fitted["linked"]
+    Path("elsewhere").mkdir()
+    monkeypatch.chdir("elsewhere")
+    found = evaluate(parameters="../fit.json")
+    assert (found.linked, found.records) == (fitted["linked"], 30)
+    shutil.copy("../fit.json", "fit.json")
+    with pytest.raises(
+        UsageError, match=r"^fit\.json is of original\.csv, which is not there: give --original"
+    ):
+        evaluate(parameters="fit.json")
+
+
+def test_files_that_have_changed_are_refused(fitted):
+    del fitted
+    pd.read_csv("masked.csv").head(29).to_csv("masked.csv", index=False)
+    pd.read_csv("original.csv").head(29).to_csv("original.csv", index=False)
+    message = r"fit\.json is of files with 30 records, and the files that it names have 29: they have changed"
+    with pytest.raises(UsageError, match=message):
+        evaluate(parameters="fit.json")
+
+
+def test_a_fit_of_frames_asks_for_them(survey_folder):
+    del survey_folder
+    frames = [pd.read_csv(name) for name in ("original.csv", "masked.csv")]
+    found = fit(*frames, work_limit=3)
+    assert evaluate(*frames, parameters=found).linked == found.linked
+    with pytest.raises(UsageError, match="does not say where these files are: give --original and --masked"):
+        evaluate(parameters=found)
+
+
+def test_ids_align_as_in_the_fit(survey_folder):
+    del survey_folder
+    for at, name in enumerate(("original.csv", "masked.csv")):
+        frame = pd.read_csv(name)
+        frame.insert(0, "who", range(len(frame)))
+        frame.sample(frac=1.0, random_state=at).to_csv(name, index=False)
+    assert main([*FIT, "--id", "who"]) == 0
+    assert evaluate(parameters="fit.json").linked == json.loads(Path("fit.json").read_text())["linked"]
+
+
+def test_the_embedded_pair_is_that_of_its_fits_and_of_weights_alone():
+    found = fit(work_limit=3)
+    assert evaluate(parameters=found).linked == found.linked
+    names = found.details["attributes"]
+    weights = {"parameters": {"weights": dict.fromkeys(names, 1.0 / len(names))}}
+    assert evaluate(parameters=weights).linked == found.details["baselines"]["euclid"]
