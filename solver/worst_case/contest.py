@@ -184,10 +184,9 @@ class Contest:
     def _answered(self, name: str, answer: IsolatedResult) -> BackendRow:
         """The row of an answer, recounted; of none, the attack that was known before, whatever came of it."""
         result, status = answer.result, answer.result.status
-        if result.values is None and status is Status.NO_SOLUTION:
+        linked, kept = self._recount(result.values)
+        if linked is None and status is Status.NO_SOLUTION:
             linked, kept, status = self.attack, self._with_margin(self._theta), Status.FEASIBLE
-        else:
-            linked, kept = self._recount(result.values)
         bound = self._exact_bound(result.bound) if name == EXACT else self._milp_bound(result.bound)
         if bound is None and status is not Status.OPTIMAL:  # no parameters link who cannot be linked
             bound = rounded_bound(self._system.kept_weight, self._system.pair.weight)
@@ -199,7 +198,7 @@ class Contest:
             linked=linked,
             linked_with_margin=kept,
             linked_upper_bound=bound,
-            gap=None if linked is None else max(0.0, bound - linked),
+            gap=None if linked is None or bound is None else max(0.0, bound - linked),
             build_seconds=None if name == EXACT else round(result.build_seconds, 3),
             solve_seconds=round(result.solve_seconds, 3),
             peak_memory_mb=round(answer.peak_memory_bytes / 1e6, 1) or None,
