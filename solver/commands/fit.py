@@ -78,8 +78,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--certificate-time-limit",
         metavar="S",
-        help="seconds for that, after the search; default: what it leaves of --time-limit, at least a quarter "
-        "or 60",
+        help="seconds for that, after the search; default: what it leaves of --time-limit, at least a "
+        "quarter or 60",
     )
     group.add_argument(
         "--write-model", metavar="FILE", help="write the model (.lp or .mps) instead of solving it"

@@ -50,8 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--certificate-time-limit",
         metavar="S",
-        help="seconds for all certificates, after the measures; default: what these leave of --time-limit, 20 "
-        "at most",
+        help="seconds for all certificates, after the measures; default: what these leave of --time-limit, "
+        "20 at most",
     )
     parser.set_defaults(run=run)
 
