@@ -18,6 +18,7 @@ from linkrisk.datasets.tables.cells_and_relations import (
 )
 from linkrisk.datasets.tables.writing import internal_files, published_files
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable
+from linkrisk.formulations.tables.units import Grid
 from linkrisk.solver.api.tables.crowd_result import CrowdResult
 from linkrisk.solver.api.tables.figures import suppression_figures
 from linkrisk.solver.api.tables.reported import Reported
@@ -28,6 +29,9 @@ from linkrisk.solver.run.status import Limit, Status
 from linkrisk.solver.tables.attackers.audit import Audit
 from linkrisk.solver.tables.attackers.certified import Certified
 from linkrisk.solver.tables.suppression.bounded_pattern import Pattern
+
+_NEAR = 1e-6
+"""Relative to a value: how near an end of an interval is to a multiple, so that it is one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,6 +183,22 @@ class TableResult(Reported):
         return f"TableResult({len(self.cells)} cells, {int(self.suppressed.sum())} suppressed, {state})"
 
 
+def _on_grid(table: CellTable, found: Audit) -> dict[str, Any]:
+    """The last decimal of all values, and sensitive cells whose interval has no other number of it.
+
+    Intervals are those of any numbers: whoever knows the decimals knows these cells, which meet their level.
+    """
+    grid = Grid.of(table.value)
+    if grid is None:
+        return {"step": None, "known": []}
+    grid = Grid(1, grid.decimals)  # a coarser step may be chance: nobody sees the suppressed values
+    low, high = grid.steps(found.low), grid.steps(found.high)
+    near = _NEAR * np.maximum(1.0, np.abs(grid.steps(table.value[found.cells])))
+    alone = np.floor(high + near) - np.ceil(low - near) < 1.0
+    known = found.audited & alone & ~found.exact & table.primary[found.cells]
+    return {"step": grid.step, "known": found.cells[known].tolist()}
+
+
 def table_result(
     stored: StoredTable,
     table: CellTable,
@@ -217,6 +237,7 @@ def table_result(
         "name": stored.name,
         "relations": int(table.relations.shape[0]),
         "sensitive": int(table.primary.sum()),
+        "on_grid": _on_grid(table, checked),
         "table": suppression_figures(stored, words, table, suppressed, checked),
         **more,
     }

@@ -32,6 +32,7 @@ from linkrisk.solver.commands.table_actions.given import (
 from linkrisk.solver.commands.targets import paths_of
 from linkrisk.solver.commands.unsafe_options import several, whole
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.from_whom import known_on_grid
 
 if TYPE_CHECKING:
     from linkrisk.solver.api.tables.result import TableResult
@@ -158,7 +159,9 @@ def audited(result: TableResult) -> str:
     """What the audit found."""
     found, exact = result.audit, int(result.audit.exact.sum())
     more = f"; {several(exact, 'suppressed cell')} known exactly" if exact else ""
-    left = int((~found.audited).sum())
+    grid, left = result.details["on_grid"], int((~found.audited).sum())
+    if grid["known"]:
+        more += f"; {known_on_grid(several(len(grid['known']), 'sensitive cell'), grid['step'])}"
     if not result.details.get("intervals", True):
         more += "; levels only, no intervals"
     elif left:

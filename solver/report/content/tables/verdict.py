@@ -15,7 +15,7 @@ from linkrisk.solver.report.content.tables.words import (
 from linkrisk.solver.report.content.wording import of_all
 from linkrisk.solver.report.document import Headline
 from linkrisk.solver.report.formats import count
-from linkrisk.solver.run.from_whom import AS_FAR, not_looked_at
+from linkrisk.solver.run.from_whom import AS_FAR, known_on_grid, not_looked_at
 from linkrisk.solver.run.gaps import no_less
 from linkrisk.solver.run.percent import percent
 
@@ -102,6 +102,10 @@ def _reasons(given: Json) -> Iterator[str]:
     if exact:
         known = several(exact, "suppressed cell is", "suppressed cells are")
         yield f"{known} known exactly, though not shown."
+    grid = given["on_grid"]
+    if grid["known"]:
+        known = several(len(grid["known"]), "sensitive cell is", "sensitive cells are")
+        yield f"{known_on_grid(known, grid['step'])}: its level is less than such a step. Give a larger one."
     left = len(given["not_audited"])
     if left:
         cells = several(left, "suppressed cell")
