@@ -7,11 +7,12 @@ from typing import Any
 
 from nicegui import ui
 
-from linkrisk.datasets.microdata.roles import Role
+from linkrisk.datasets.microdata.roles import NAMES_RECORDS, Role
 from linkrisk.datasets.microdata.scales import Scale
 from linkrisk.datasets.microdata.schema import Attribute, Schema
 from linkrisk.datasets.microdata.schema_files import read_schema, write_schema
 from linkrisk.datasets.microdata.schema_rows import read_rows
+from linkrisk.solver.app.looking import HIDDEN
 from linkrisk.solver.app.pages import layout
 from linkrisk.solver.app.pages.reading import when_read
 from linkrisk.solver.app.state import State
@@ -78,7 +79,8 @@ class _Columns:
             layout.button("Save as schema", self._save)
             layout.text("span", self._target, "quiet small")
         layout.text("h2", "First rows")
-        self._rows()
+        self._rows = ui.element("div")
+        self._show_rows()
 
     def _offers(self) -> None:
         """What can be done with it: with records, or, by its columns, with the cells of a table."""
@@ -135,10 +137,17 @@ class _Columns:
 
         missing = one["empty"] + one["coded_missing"]
         share = percent(missing, self._found["records"]) if missing else "–"
-        layout.row((named, role, scale, count(one["different"]), share, _values(one)), numbers=(3, 4))
+        values = "–" if self.hides(name) else _values(one)
+        layout.row((named, role, scale, count(one["different"]), share, values), numbers=(3, 4))
 
     def _change(self, name: str, **what: Any) -> None:
         self._attributes[name] = replace(self._attributes[name], **what)
+        if "role" in what:
+            self._show_rows()
+
+    def hides(self, name: str) -> bool:
+        """Whether values of a column identify somebody, by the role that it has now."""
+        return self._attributes[name].role in NAMES_RECORDS
 
     def _save(self) -> None:
         try:
@@ -149,7 +158,20 @@ class _Columns:
         else:
             ui.notify(f"{self._target} is saved")
 
-    def _rows(self) -> None:
+    def _show_rows(self) -> None:
+        self._rows.clear()
+        with self._rows:
+            self._table()
+
+    def shown_rows(self) -> list[list[str]]:
+        """The first rows without values that identify somebody."""
+        hidden = [self.hides(one["name"]) for one in self._found["columns"]]
+        return [
+            [HIDDEN if hide else cell for hide, cell in zip(hidden, row, strict=True)]
+            for row in self._found["rows"]
+        ]
+
+    def _table(self) -> None:
         names = [one["name"] for one in self._found["columns"]]
         columns = [
             {"name": f"c{at}", "label": name, "field": f"c{at}", "align": "left"}
@@ -157,7 +179,7 @@ class _Columns:
         ]
         rows = [
             {"id": at, **{f"c{k}": cell for k, cell in enumerate(row)}}
-            for at, row in enumerate(self._found["rows"])
+            for at, row in enumerate(self.shown_rows())
         ]
         if len(rows) < self._found["records"]:
             layout.text(
