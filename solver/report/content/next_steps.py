@@ -26,21 +26,26 @@ class Without(NamedTuple):
 
 def next_steps(results: Results) -> tuple[str, ...]:
     """What the numbers advise, the most important first."""
-    steps = list(_of_columns(results))
+    found = {one["key"]: joined(one["about"]) for one in (results.verdict or {}).get("findings", ())}
+    steps = list(_of_names(found.get(IDENTIFIERS)))
     steps += list(_of_worst_case(results)) if results.interval is not None else []
+    steps += _of_unchanged(found.get(UNCHANGED))
     steps += _of_sweep(results)
     return tuple(steps) or ("The numbers give no reason to do anything.",)
 
 
-def _of_columns(results: Results) -> Iterator[str]:
-    """What to do about columns that are not compared."""
-    found = {one["key"]: joined(one["about"]) for one in (results.verdict or {}).get("findings", ())}
-    if names := found.get(IDENTIFIERS):
+def _of_names(names: str | None) -> Iterator[str]:
+    """What to do about direct identifiers."""
+    if names:
         yield (
             f"Leave {names} out before anything else: `mask --drop` does, by itself where a schema gives "
             "them the role identifier."
         )
-    if names := found.get(UNCHANGED):
+
+
+def _of_unchanged(names: str | None) -> Iterator[str]:
+    """What to do about other columns that are not compared."""
+    if names:
         yield (
             f"Say what intruders know of {names}: compare what they may know, with --attributes or as key "
             "variables of a schema, mask it or leave it out; what they cannot know has the role confidential."
