@@ -14,6 +14,7 @@ import pandas as pd
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.base import MaskingMethod
 from linkrisk.datasets.masking.choosing import TABLE
+from linkrisk.datasets.masking.household_level import applied
 from linkrisk.datasets.masking.local_suppression import LocalSuppression
 from linkrisk.datasets.masking.weight_calibration import WeightCalibration
 from linkrisk.datasets.microdata.missing import with_codes
@@ -122,6 +123,7 @@ def masked_in_order(
     source: str = TABLE,
     strata: Sequence[str] = (),
     written: pd.DataFrame | None = None,
+    household: str | None = None,
 ) -> pd.DataFrame:
     """Apply methods one after the other.
 
@@ -141,6 +143,8 @@ def masked_in_order(
     written : DataFrame, optional
         The table as it is written: with the codes that its file declares missing, which are missing in
         `frame`. The columns of `counted_as_written` have them back in the result.
+    household : str, optional
+        Column of household numbers: what is of households is masked once for each (`household_level`).
 
     Raises
     ------
@@ -156,9 +160,9 @@ def masked_in_order(
                 coded = (frame[name].isna() & written[name].notna()).to_numpy(dtype=bool)
                 masked = with_columns(masked, {name: with_codes(masked[name], written[name], coded)})
         masked = (
-            step.method.apply(masked, own, source=source)
+            applied(step.method, step.attributes, masked, own, household, source)
             if parts is None
-            else _apart(step, masked, own, parts)
+            else _apart(step, masked, own, parts, household)
         )
     return masked
 
@@ -198,10 +202,12 @@ def _strata(
     return found
 
 
-def _apart(step: Step, frame: pd.DataFrame, seed: int, strata: Mapping[str, IntArray]) -> pd.DataFrame:
+def _apart(
+    step: Step, frame: pd.DataFrame, seed: int, strata: Mapping[str, IntArray], household: str | None
+) -> pd.DataFrame:
     """Mask each stratum by itself; the rows keep their order."""
     parts = [
-        step.method.apply(frame.iloc[rows], seed_of_step(seed, at), source=source)
+        applied(step.method, step.attributes, frame.iloc[rows], seed_of_step(seed, at), household, source)
         for at, (source, rows) in enumerate(strata.items())
     ]
     back = np.argsort(np.concatenate(list(strata.values())), kind="stable")

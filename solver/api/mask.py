@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from linkrisk.datasets.masking.base import MaskingMethod, new_seed, random_generator
+from linkrisk.datasets.masking.household_level import household_level
 from linkrisk.datasets.masking.recoding import CategoricalMethod
 from linkrisk.datasets.masking.record import sha256, steps_as_json, version, write_record
 from linkrisk.datasets.masking.registry import make_method
@@ -124,6 +125,14 @@ class MaskingResult:
                     said |= step.method.new_labels(name)
             found[name] = labels_of_recoded(becomes, self.source.stored.notes(name).value_labels, said)
         return {name: labels for name, labels in found.items() if labels}
+
+    @property
+    def split(self) -> dict[str, str]:
+        """Columns that had one value in each household and have several since, with that of its number."""
+        household = next(iter(self.schema.select(role=Role.HOUSEHOLD)), None)
+        before = household_level(self.source.plain, household, self.masked)
+        after = household_level(self.in_place, household, before)
+        return {name: str(household) for name in before if name not in after}
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -306,11 +315,12 @@ def mask_source(
     steps = planned(methods, frame, kept, source=source.name, guessed=source.schema)
     declared = next((step.method.schema for step in steps if step.method.schema is not None), None)
     known = source.schema(declared)
+    household = next(iter(known.select(role=Role.HOUSEHOLD)), None)
     release = release_of(
         frame,
         {name: step.method.name for step in steps for name in step.attributes},
         identifiers=[name for name in _identifiers(declared) if name not in kept],
-        household=next(iter(known.select(role=Role.HOUSEHOLD)), None),
+        household=household,
         drop=drop,
         renumber=renumber,
         shuffle=random_generator(seed_of_step(used, len(steps))) if shuffle else None,
@@ -318,7 +328,9 @@ def mask_source(
     )
     compile_once(MASKING, report)
     names = {name for step in steps for name in step.attributes}
-    made = masked_in_order(steps, frame, used, source=source.name, strata=strata, written=source.plain)
+    made = masked_in_order(
+        steps, frame, used, source=source.name, strata=strata, written=source.plain, household=household
+    )
     suppressed = {name: made[name] for name in counted_as_written(steps)}  # codes, too, where that is best
     masked = with_columns(source.with_codes(made, names), suppressed)
     return MaskingResult(

@@ -197,6 +197,11 @@ def _summary(arguments: argparse.Namespace, result: MaskingResult) -> str:
     if result.withheld:
         lost = ", ".join(f"{count} of {shown_name(name)}" for name, count in result.withheld.items())
         lines.append(f"withheld {lost}: these values become missing")
+    for name, household in result.split.items():
+        lines.append(
+            f"note     {shown_name(name)} had one value in each household ({shown_name(household)}) and has "
+            "several now; mask such columns by a method of their own, once for each household"
+        )
     lines.append(f"as is    {shown_names(result.as_is) or 'nothing'}")
     if result.left_alone:
         left = ", ".join(f"{shown_name(name)} (as {what})" for name, what in result.left_alone.items())

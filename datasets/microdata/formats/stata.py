@@ -33,7 +33,9 @@ _RULES = (
     "in Stata names have at most 32 letters, digits or underscores, do not begin with a digit and are not "
     "reserved words; rename the column or write .csv"
 )
-_LARGEST = 8.9e307
+_LARGEST = float.fromhex("0x1.fffffffffffffp+1022")
+"""What Stata calls maxdouble, about 8.99e307: larger ones are its missing values."""
+
 _LETTER = re.compile(r"\.[a-z]")
 _RELEASE = re.compile(rb"<release>(\d+)</release>")
 _VERSIONS = {113: 8, 114: 10, 115: 12, 117: 13, 118: 14, 119: 15}

@@ -17,6 +17,7 @@ from linkrisk.datasets.microdata.formats.registry import read_file
 from linkrisk.datasets.microdata.formats.sas_transport import TransportDialect
 from linkrisk.datasets.microdata.formats.stata import StataDialect
 from linkrisk.datasets.microdata.missing import MissingRange, is_declared_missing
+from linkrisk.datasets.microdata.writing import write_table
 
 TEXT = (".csv", ".tsv", ".tab", ".txt")
 ARROW = (".parquet", ".pq", ".feather", ".arrow")
@@ -338,3 +339,13 @@ def test_display_formats_of_sas_stay_where_they_suit_the_values(version: int, tm
     }  # fmt: skip
     assert described(back.frame["number"]) == described(COLUMNS["number"])
     assert described(back.frame["day"]) == described(COLUMNS["day"])
+
+
+def test_the_largest_numbers_of_stata_are_written_back(tmp_path):
+    """What Stata calls maxdouble is a number; the next one up is its missing value."""
+    largest = float.fromhex("0x1.fffffffffffffp+1022")
+    frame = pd.DataFrame({"amount": [largest, -largest, 1.5]})
+    write_table(frame, tmp_path / "large.dta")
+    pd.testing.assert_frame_equal(read_file(tmp_path / "large.dta").frame, frame)
+    with pytest.raises(DataError, match=r"numbers beyond 8\.98847e\+307, which Stata"):
+        write_table(pd.DataFrame({"amount": [2.0**1023, 1.5]}), tmp_path / "larger.dta")
