@@ -22,6 +22,7 @@ from linkrisk.datasets.masking.choosing import (
     values_of,
     with_values,
 )
+from linkrisk.datasets.microdata.dates import LEVELS
 from linkrisk.datasets.microdata.names import parse_names, shown_names
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.schema_files import read_schema
@@ -172,6 +173,11 @@ def parse_whole(text: str) -> int:
         return int(text)
     except ValueError:
         raise DataError(f"{text!r} is not a whole number") from None
+
+
+def parse_level(text: str) -> int | str:
+    """Read the level of a hierarchy, a whole number, or that of dates, a word."""
+    return text if text in LEVELS else parse_whole(text)
 
 
 def parse_number(text: str) -> float:
@@ -369,4 +375,4 @@ class NumericMethod(ABC):
             raise DataError(f"{source}, column {attributes[error.position]!r}: {error}") from error
         except DataError as error:
             raise DataError(f"{source}: {error}") from error
-        return with_values(frame, attributes, values, masked)
+        return with_values(frame, attributes, values, masked, self.schema)

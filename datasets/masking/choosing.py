@@ -9,20 +9,23 @@ import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.dated import date_columns
+from linkrisk.datasets.microdata.dates import Dates, read_dates
 from linkrisk.datasets.microdata.guessing import guessed_schema
 from linkrisk.datasets.microdata.missing import with_codes, without_codes
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.numeric import check_known, check_no_duplicates, numeric_matrix
-from linkrisk.datasets.microdata.scales import CATEGORICAL
+from linkrisk.datasets.microdata.scales import CATEGORICAL, MEASURED
 from linkrisk.datasets.microdata.schema import Role, Scale, Schema
+from linkrisk.datasets.microdata.tables import Table
 
 TABLE = "the table"
 """What a table without a name is called in messages."""
 
 _OF_SCALE: Mapping[bool | None, tuple[frozenset[Scale], str]] = {
-    True: (frozenset((Scale.NUMERIC,)), "numeric attribute"),
+    True: (MEASURED, "numeric attribute"),
     False: (CATEGORICAL, "attribute with categories"),
-    None: (CATEGORICAL | {Scale.NUMERIC}, "key variable"),
+    None: (CATEGORICAL | MEASURED, "key variable"),
 }
 """Scales that a method masks, and what attributes of these scales are called."""
 
@@ -91,14 +94,31 @@ def values_of(
 ) -> npt.NDArray[np.float64]:
     """Take attributes as a float64 array (n, a), NaN where a value is missing or has a declared missing code.
 
+    Of dates, days since 1970.
+
     Raises
     ------
     DataError
         For the first cell that is not a number.
     """
     check_records(frame, source)
-    frame = known_values(frame, attributes, schema)
-    return numeric_matrix(frame, attributes, source, allow_missing=True)
+    known = known_values(frame, attributes, schema)
+    days = {name: dates.days for name, dates in dates_of(known, attributes, schema, source).items()}
+    return numeric_matrix(known.assign(**days), attributes, source, allow_missing=True)
+
+
+def dates_of(
+    frame: pd.DataFrame, names: Iterable[str], schema: Schema | None, source: str = TABLE
+) -> dict[str, Dates]:
+    """Read those of some columns that are dates, as the schema says or as they show.
+
+    Raises
+    ------
+    DataError
+        If a cell is no date, or their form is not clear.
+    """
+    forms = date_columns(names, [Table(frame, source)], schema)
+    return {name: read_dates([(frame[name], source)], form)[0] for name, form in forms.items()}
 
 
 def known_values(frame: pd.DataFrame, names: Iterable[str], schema: Schema | None) -> pd.DataFrame:
@@ -121,8 +141,11 @@ def with_values(
     attributes: Sequence[str],
     before: npt.NDArray[np.float64],
     after: npt.NDArray[np.float64],
+    schema: Schema | None = None,
 ) -> pd.DataFrame:
     """Copy a table with masked values of `attributes`; declared missing codes stay what they are.
+
+    Dates are written as they were, to the day where they have no times.
 
     Parameters
     ----------
@@ -132,10 +155,15 @@ def with_values(
         a of its columns.
     before, after : float64 arrays (n, a)
         Their values, see `values_of`, and what they become.
+    schema : Schema, optional
+        The one of `values_of`.
     """
     replaced = frame.copy()
+    dates = dates_of(known_values(frame, attributes, schema), attributes, schema)
     for position, attribute in enumerate(attributes):
         masked, original = pd.Series(after[:, position], index=frame.index), frame[attribute]
+        if attribute in dates:
+            masked = dates[attribute].written(after[:, position])
         declared = np.isnan(before[:, position]) & original.notna().to_numpy(dtype=bool)
         replaced[attribute] = with_codes(masked, original, declared)
     return replaced

@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.base import option, parse_whole
+from linkrisk.datasets.masking.base import option, parse_level, parse_whole
 from linkrisk.datasets.masking.end_coding import check_categories
 from linkrisk.datasets.masking.paper_parameters import collapsed_categories
 from linkrisk.datasets.masking.recoding import CategoricalMethod, Grouping
@@ -97,8 +97,8 @@ class GlobalRecoding(CategoricalMethod):
             repeated=True,
         ),
     )
-    level: int | None = field(
-        default=None, metadata=option("level of the hierarchy (default: 1)", parse_whole, metavar="L")
+    level: int | str | None = field(
+        default=None, metadata=option("level of the hierarchy (default: 1)", parse_level, metavar="L")
     )
 
     def __post_init__(self) -> None:
@@ -111,6 +111,10 @@ class GlobalRecoding(CategoricalMethod):
             raise DataError("--label has no effect with --hierarchy, which names its groups; leave it out")
         if self.level is not None and not self.hierarchy:
             raise DataError("--level has no effect without --hierarchy; leave it out")
+        if isinstance(self.level, str):
+            raise DataError(
+                f"level is {self.level}, which is one of dates: recode these with the method recode"
+            )
         if self.level is not None and self.level < 0:
             raise DataError(
                 f"level is {self.level}; it must be at least 0, which is the categories themselves"
@@ -154,7 +158,7 @@ class GlobalRecoding(CategoricalMethod):
 
     @property
     def _level(self) -> int:
-        return 1 if self.level is None else self.level
+        return self.level if isinstance(self.level, int) else 1
 
     @property
     def _hierarchies(self) -> Mapping[str, Hierarchy]:

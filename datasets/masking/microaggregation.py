@@ -162,7 +162,7 @@ class Microaggregation:
             with about(source):
                 groups = partition_by_pattern(standardised(values), k)
             means = group_means(values, groups, least=k)
-            masked = with_values(masked, group.attributes, values, means)
+            masked = with_values(masked, group.attributes, values, means, self.schema)
         return masked
 
     def _k_of(self, group: AttributeGroup) -> int:

@@ -1,4 +1,4 @@
-"""Recoding by a file of mu-ARGUS, by breaks, or by cutting digits off codes."""
+"""Recoding by files of mu-ARGUS, by breaks, by cutting digits off, of dates to months, quarters or years."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ import numpy as np
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.base import option, parse_number, parse_whole
-from linkrisk.datasets.masking.choosing import TABLE, chosen_by_default
+from linkrisk.datasets.masking.base import option, parse_level, parse_number, parse_whole
+from linkrisk.datasets.masking.choosing import TABLE, chosen_by_default, known_columns
 from linkrisk.datasets.masking.recoding import CategoricalMethod, Grouping
 from linkrisk.datasets.microdata.categories import Categories
 from linkrisk.datasets.microdata.category_names import in_order, spelled
+from linkrisk.datasets.microdata.dates import LEVELS, at_level, days_of_names
 from linkrisk.datasets.microdata.names import parse_names
 from linkrisk.datasets.microdata.recoding_files import RecodingFile
+from linkrisk.datasets.microdata.schema import Role, Scale
 
 
 def _parse_breaks(text: str) -> tuple[float, ...]:
@@ -28,7 +30,7 @@ def _parse_breaks(text: str) -> tuple[float, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Recode(CategoricalMethod):
-    """Make one code of several, by files, breaks or their first digits (Hundepool and Willenborg 1997).
+    """Make one code of several: by files, breaks, first digits, dates (Hundepool and Willenborg 1997).
 
     Attributes
     ----------
@@ -41,11 +43,13 @@ class Recode(CategoricalMethod):
         largest of them that is not above it.
     labels : tuple of str
         What the groups of `breaks` are called, in their order; by default "10 to under 20".
+    level : str, optional
+        Instead: ``year``, ``quarter`` or ``month`` of dates.
 
     Raises
     ------
     DataError
-        Unless exactly one of the three is given; if an attribute has two files, or none; if breaks do not
+        Unless exactly one of the four is given; if an attribute has two files, or none; if breaks do not
         ascend, or labels are not as many.
     """
 
@@ -78,10 +82,17 @@ class Recode(CategoricalMethod):
         default=(),
         metadata=option("what the groups of breaks are called, in their order", parse_names, metavar="A,B"),
     )
+    level: int | str | None = field(
+        default=None,
+        metadata=option(f"what dates become: {', '.join(LEVELS)}", parse_level, metavar="L"),
+    )
 
     def __post_init__(self) -> None:
-        if [self.digits is not None, bool(self.file), bool(self.breaks)].count(True) != 1:
-            raise DataError("give one of --file, --digits and --breaks: how to recode")
+        given = [self.digits is not None, bool(self.file), bool(self.breaks), self.level is not None]
+        if given.count(True) != 1:
+            raise DataError("give one of --file, --digits, --breaks and --level: how to recode")
+        if self.level is not None and self.level not in LEVELS:
+            raise DataError(f"level is {self.level}; dates have the levels {', '.join(LEVELS)}")
         if any(low >= high for low, high in pairwise(self.breaks)):
             raise DataError("breaks must ascend, as in 0,10,20")
         if self.labels and len(self.labels) != len(self.breaks):
@@ -102,14 +113,30 @@ class Recode(CategoricalMethod):
         """What is done, with the parameters."""
         if self.breaks:
             return f"recoding to groups from {', '.join(map(spelled, self.breaks))}"
+        if self.level is not None:
+            return f"recoding to the {self.level}"
         if self.digits is None:
             return "recoding by files"
         return f"cutting {self.digits} {'character' if self.digits == 1 else 'characters'} off codes"
+
+    def candidates(self, frame: pd.DataFrame, *, source: str = TABLE) -> tuple[str, ...]:
+        """Name every key variable that has categories; numeric ones for breaks, dates for a level."""
+        if self.level is None:
+            return chosen_by_default(frame, source, self.schema, numeric=bool(self.breaks))
+        kinds = known_columns(frame, self.schema)
+        found = tuple(name for name, kind in kinds.items() if kind == (Role.KEY, Scale.DATE))
+        if not found:
+            raise DataError(f"{source} has no key variable of dates; name at least one with --attributes")
+        return found
 
     def recoding(self, attribute: str, categories: Categories) -> Grouping:
         """See `CategoricalMethod.recoding`."""
         if self.breaks:
             found = [self._group(attribute, code) for code in categories.names]
+        elif self.level is not None:
+            form = None if self.schema is None else self.schema.get(attribute).form
+            days = days_of_names(categories.names, f"column {attribute!r}", form)
+            found = [at_level(day, str(self.level)) for day in days.tolist()]
         elif self.digits is not None:
             found = [self._cut(attribute, code) for code in categories.names]
         elif attribute in self._files:
@@ -119,10 +146,6 @@ class Recode(CategoricalMethod):
         after = in_order(set(found)) if self.breaks else tuple(dict.fromkeys(found))
         position = {code: at for at, code in enumerate(after)}
         return Grouping(categories.names, after, np.array([position[code] for code in found], dtype=np.intp))
-
-    def candidates(self, frame: pd.DataFrame, *, source: str = TABLE) -> tuple[str, ...]:
-        """Name every key variable that has categories, or every numeric one where there are breaks."""
-        return chosen_by_default(frame, source, self.schema, numeric=bool(self.breaks))
 
     def new_labels(self, attribute: str) -> dict[str, str]:
         """What the new codes of an attribute mean, where breaks or a list of codes say it."""

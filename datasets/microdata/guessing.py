@@ -9,6 +9,7 @@ from types import MappingProxyType
 import pandas as pd
 
 from linkrisk.datasets.microdata.category_names import are_numbers, in_order, spelled
+from linkrisk.datasets.microdata.dated import guessed_dates
 from linkrisk.datasets.microdata.formats.base import ColumnNotes
 from linkrisk.datasets.microdata.missing import overlapping, without_codes
 from linkrisk.datasets.microdata.roles import COUNTER, ROLE_WORDS, Recognition, Role, recognised
@@ -182,11 +183,12 @@ def _scale(column: pd.Series, notes: ColumnNotes) -> tuple[Scale, str]:
     if isinstance(column.dtype, pd.CategoricalDtype):
         ordered = bool(column.dtype.ordered) and len(column.dtype.categories) > 0
         return (Scale.ORDINAL, "has ordered categories") if ordered else (Scale.NOMINAL, "has categories")
-    if pd.api.types.is_datetime64_any_dtype(column.dtype):
-        return Scale.TEXT, "holds dates, which are not compared"
     stated = stated_scale(column, notes)
     if stated is not None:
         return stated
+    dated = guessed_dates(column)
+    if dated is not None:
+        return dated
     if pd.api.types.is_bool_dtype(column.dtype):
         return Scale.NOMINAL, "holds logical values"
     kind = kind_of(column)

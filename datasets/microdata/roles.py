@@ -14,6 +14,7 @@ from enum import StrEnum
 
 import pandas as pd
 
+from linkrisk.datasets.microdata.dates import looks_dated
 from linkrisk.datasets.microdata.role_names import CONTACTS, NAMES, names_a_person, words_of
 
 
@@ -205,13 +206,13 @@ def recognition(name: str, column: pd.Series, names: Sequence[str]) -> Recogniti
         that of a record, and no value occurs twice; of a household or another unit, shared by 20 records at
         most on average; by its values whole numbers without a gap, or that increase in small steps, or text
         that never repeats, in 20 records or more. An identifier: by its name that of a person or where to
-        find one, or any name whose values hardly repeat. None for all else.
+        find one, or any name whose values hardly repeat. None for all else, and for dates.
     """
     words = words_of(name)
     if _is_weight_name(words, names) and _can_be_weight(column):
         return Recognition(Role.WEIGHT, "has the name of a sampling weight, and no negative value")
     known = column.dropna()
-    if known.empty or not (_is_whole(known) or _is_text(known)):
+    if known.empty or not (_is_whole(known) or _is_text(known)) or looks_dated(known):
         return None
     different = known.nunique()
     once = _each_once(words, known, len(column)) if different == len(known) else None

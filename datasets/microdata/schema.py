@@ -9,6 +9,7 @@ from typing import Any, Self
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.dates import DATE_FORMS, only_form
 from linkrisk.datasets.microdata.hierarchies import Hierarchy
 from linkrisk.datasets.microdata.missing import Missing, overlapping
 from linkrisk.datasets.microdata.names import shown_name
@@ -42,6 +43,8 @@ class Attribute:
         Codes that stand for a missing value.
     hierarchy : Hierarchy, optional
         Ever coarser groups of its codes.
+    form : str, optional
+        How its dates are written (`dates.DATE_FORMS`), where they do not tell themselves.
 
     Raises
     ------
@@ -57,11 +60,18 @@ class Attribute:
     labels: Mapping[str, str] = field(default_factory=dict, hash=False)
     missing: Missing = ()
     hierarchy: Hierarchy | None = None
+    form: str | None = None
 
     def __post_init__(self) -> None:
         if not self.name:
             raise DataError("an attribute of the schema has no name; give it the name of its column")
         what = f"attribute {self.name!r}"
+        if self.form is not None and self.scale is not Scale.DATE:
+            raise DataError(f'{what} has the form of dates and another scale; say scale = "date"')
+        if self.form is not None and self.form not in DATE_FORMS:
+            raise DataError(
+                f"{what}: unknown form of dates {self.form!r}; use one of {', '.join(DATE_FORMS)}"
+            )
         if self.scale is Scale.ORDINAL and not self.categories:
             raise DataError(f"{what} is ordinal; list its categories in ascending order")
         if self.categories is not None:
@@ -159,9 +169,10 @@ class Schema:
     ) -> Self:
         """Infer a schema from a table.
 
-        Numbers are numeric, ordered categoricals ordinal, the rest nominal with the values that occur as
-        categories. Ids, household numbers and sampling weights are recognised where name and values agree
-        (`roles.recognised_role`); every other column is a key variable unless named in the arguments.
+        Numbers are numeric, dates dates, ordered categoricals ordinal, the rest nominal with the values that
+        occur as categories. Ids, household numbers and sampling weights are recognised where name and
+        values agree (`roles.recognised_role`); every other column is a key variable unless named in the
+        arguments.
 
         Parameters
         ----------
@@ -210,5 +221,7 @@ def _infer(name: str, column: pd.Series, role: Role) -> Attribute:
     if isinstance(column.dtype, pd.CategoricalDtype):
         scale = Scale.ORDINAL if column.dtype.ordered else Scale.NOMINAL
         return Attribute(name, role, scale, tuple(str(value) for value in column.dtype.categories))
+    if only_form(column) is not None:
+        return Attribute(name, role, Scale.DATE)
     values = sorted({str(value) for value in column.dropna().to_list()})
     return Attribute(name, role, Scale.NOMINAL, None if role in NAMES_RECORDS else tuple(values))

@@ -32,6 +32,7 @@ def attribute_row(fields: Mapping[str, Any]) -> dict[str, Any]:
         "name": fields["name"],
         "role": None if fields["role"] is None else fields["role"].value,
         "scale": None if fields["scale"] is None else fields["scale"].value,
+        "form": fields["form"],
         "label": fields["label"] or None,
         "categories": None if fields["categories"] is None else list(fields["categories"]),
         "labels": dict(fields["labels"]) or None,
@@ -106,6 +107,12 @@ def _member(kind: type[_Kind], value: object, what: str) -> _Kind:
         raise DataError(f"{what}: unknown {kind.__name__.lower()} {value!r}; use one of {known}") from None
 
 
+def _form(value: object, what: str) -> str:
+    if not isinstance(value, str):
+        raise DataError(f'{what}: form must be text such as "DD.MM.YYYY", not {value!r}')
+    return value
+
+
 def _label(value: object, what: str) -> str:
     if not isinstance(value, str):
         raise DataError(f"{what}: label must be text, not {value!r}")
@@ -173,6 +180,7 @@ _READERS: Mapping[str, Callable[[object, str], Any]] = MappingProxyType(
     {
         "role": _role,
         "scale": _scale,
+        "form": _form,
         "label": _label,
         "categories": _categories,
         "labels": _labels,

@@ -121,7 +121,7 @@ def with_undeclared(
     for name in attributes:
         declared = None if schema is None else schema.get(name).scale
         if name in scales or declared is not None:
-            continue
+            continue  # dates are numbers by now
         scale = undeclared_scale(name, tables)
         if scale in CATEGORICAL:
             found[name] = (scale, ())

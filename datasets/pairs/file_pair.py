@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError, NotANumberError
+from linkrisk.datasets.microdata.dated import date_columns, in_days
 from linkrisk.datasets.microdata.formats.delimited_values import MISSING_MARKS
 from linkrisk.datasets.microdata.id_columns import text_id
 from linkrisk.datasets.microdata.names import shown_names
@@ -95,6 +96,8 @@ class FilePair:
     coded : pair of mappings of str to Series
         Columns of the original and of the masked table as they are written, where declared missing codes are
         missing values in these: a reader tells a code from a gap.
+    dates : mapping of str to (str or None)
+        The attributes that are dates, with the form that is declared. The tables have days in their place.
     """
 
     original: pd.DataFrame
@@ -113,6 +116,7 @@ class FilePair:
     not_comparable: tuple[str, ...] = ()
     left_in: LeftIn = field(default_factory=LeftIn)
     coded: tuple[Mapping[str, pd.Series], Mapping[str, pd.Series]] = ({}, {})
+    dates: Mapping[str, str | None] = field(default_factory=dict)
 
     @cached_property
     def original_values(self) -> npt.NDArray[np.float64]:
@@ -205,6 +209,8 @@ def make_file_pair(
     names = chosen_attributes(first, second, attributes, id_column, schema, special)
     # Where all columns are attributes, so are ids.
     declared = scales_of(names, nominal, ordinal, schema)
+    dates = date_columns(names, (first, second), schema, declared)
+    first, second = in_days((first, second), dates)
     everything = attributes is None and id_column is None and not row_by_row
     with_ids = tuple(name for name in names if everything and name not in declared)
     with _hinting_at_ids((first, second), with_ids):
@@ -260,6 +266,7 @@ def make_file_pair(
         design=design,
         left_in=besides,
         coded=(first.coded, second.coded),
+        dates={name: form for name, form in dates.items() if name in names},
     )
     return _with_recodings(pair)
 

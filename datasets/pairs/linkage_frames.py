@@ -10,6 +10,7 @@ import pandas as pd
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.category_names import are_numbers, in_order, spelled
+from linkrisk.datasets.microdata.dated import date_columns, in_days
 from linkrisk.datasets.microdata.numeric import LARGEST, check_known, check_no_duplicates
 from linkrisk.datasets.microdata.scales import CATEGORICAL
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
@@ -98,6 +99,7 @@ def linkage_frames(
                 raise DataError(f"{option}: {name!r} is not among the attributes to compare")
             if name in nominal and name in ordinal:
                 raise DataError(f"{name!r} is both in --nominal and in --ordinal; choose one")
+    sources = _with_days(sources, everything, schema, (*nominal, *ordinal, *keys))
     attributes = {
         name: _attribute(name, [table for table, names in sources if name in names], nominal, ordinal, schema)
         for name in everything
@@ -120,6 +122,20 @@ def linkage_frames(
     )
 
 
+def _with_days(
+    sources: Sequence[tuple[Table, tuple[str, ...]]],
+    attributes: Sequence[str],
+    schema: Schema | None,
+    others: Sequence[str],
+) -> list[tuple[Table, tuple[str, ...]]]:
+    """Tables and their columns, with days in the place of dates that are compared; keys stay as they are."""
+    dates: dict[str, str | None] = {}
+    for name in attributes:
+        dates |= date_columns([name], [table for table, names in sources if name in names], schema, others)
+    tables = in_days([table for table, _ in sources], dates)
+    return [(table, names) for table, (_, names) in zip(tables, sources, strict=True)]
+
+
 def _is_undeclared(name: str, nominal: Sequence[str], schema: Schema | None) -> bool:
     return name not in nominal and (schema is None or schema.get(name).scale is None)
 
@@ -132,6 +148,9 @@ def _attribute(
         scale = Scale.NOMINAL if name in nominal else Scale.ORDINAL
     else:
         scale = listed.scale or undeclared_scale(name, tables)
+    if scale is Scale.DATE:  # days by now, unless it is a key
+        days = all(pd.api.types.is_float_dtype(table.frame[name].dtype) for table in tables)
+        scale = Scale.NUMERIC if days else Scale.NOMINAL
     if scale is Scale.NUMERIC:
         return Attribute(name, scale=scale)
     if listed.categories:

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from linkrisk.datasets.microdata.dated import in_days
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.numeric import check_known
 from linkrisk.datasets.microdata.spelling import spelled_alike
@@ -310,7 +311,7 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         self.attributes_ = files.attributes
         self._problem_options, self._aggregator = problem.options, problem.aggregator
         values = files.compared_values, files.masked_values
-        self._recoded = files.recoded
+        self._recoded, self._dates = files.recoded, files.dates
         self._categorical = {
             name: _with_frequencies(attribute, *(each[:, files.attributes.index(name)] for each in values))
             for name, attribute in files.categorical.items()
@@ -343,7 +344,8 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         for table in tables:
             check_known(self.attributes_, table.columns, table.source)
         categories = {name: attribute.categories for name, attribute in self._categorical.items()}
-        first, second = spelled_alike(with_missing(tables, self._schema), categories)
+        known = in_days(with_missing(tables, self._schema), self._dates)
+        first, second = spelled_alike(known, categories)
         return first, second
 
     def _values(self, original: Table, masked: Table) -> tuple[FloatArray, FloatArray]:

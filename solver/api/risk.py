@@ -9,6 +9,7 @@ from numbers import Real
 from linkrisk.datasets.masking.base import MaskingMethod
 from linkrisk.datasets.masking.recoding import CategoricalMethod
 from linkrisk.datasets.masking.spelled import masking_method
+from linkrisk.datasets.microdata.dated import of_days
 from linkrisk.datasets.pairs.categorical import NOT_INFERRED, Masking
 from linkrisk.datasets.pairs.releases import check_alike
 from linkrisk.solver.api.choices import (
@@ -278,7 +279,7 @@ def measured(
         part = clock.part(None if whole is None else _SEARCHES * whole)
         searching = replace(request, report=part_of_call(request.report, 0.0, _SEARCHES))
         worst = search_families(first, found, searching, part)
-        schema = schema_of(options.schema)
+        schema = of_days(schema_of(options.schema), first.files.dates)
         task = RiskTask(first, problems, schema, request, clock, worst, choices, releases)
         taken, left_out, seconds = take_measures(measures, task, request.report, _SEARCHES)
     details = {

@@ -277,7 +277,10 @@ def _schema(given: Schema | None, setting: Setting) -> Schema:
     compared = []
     for name in setting.attributes:
         scale, listed = categories.get(name, (Scale.NUMERIC, None))
-        compared.append(replace(_beside(own.get(name)), scale=scale, categories=listed))
+        form = setting.dates.get(name)
+        if name in setting.dates:
+            scale = Scale.DATE
+        compared.append(replace(_beside(own.get(name)), scale=scale, categories=listed, form=form))
     beside = [
         _beside(declared)
         for declared in own.attributes

@@ -169,7 +169,8 @@ def _compared(verdict: Verdict) -> str:
     shown = []
     for name in setting.attributes:
         scale, names = categories.get(name, ("", ()))
-        shown.append(quoted(name) + (f" ({scale}: {_categories(scale, names)})" if scale else ""))
+        kind = f" ({scale}: {_categories(scale, names)})" if scale else ""
+        shown.append(quoted(name) + (" (dates)" if name in setting.dates else kind))
     scaled = "" if len(categories) == len(setting.attributes) else f", {_SCALED[setting.standardisation]}"
     missing = f", missing values as {setting.missing} ones" if verdict.has_missing else ""
     return f"{setting.differences} differences of {', '.join(shown)}{scaled}{missing}"

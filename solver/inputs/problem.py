@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.names import shown_name
-from linkrisk.datasets.microdata.schema import Attribute, Role, Schema
+from linkrisk.datasets.microdata.schema import Attribute, Role, Scale, Schema
 from linkrisk.datasets.microdata.schema_files import read_schema
 from linkrisk.datasets.pairs.categorical import Masking
 from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
@@ -160,7 +160,7 @@ class Problem:
             "differences": self.aggregator.differences.value,
             "missing": str(self.options.missing),
         }
-        if self.files.categorical:
+        if self.files.categorical or self.files.dates:
             described["schema"] = categorical_schema(self.files).to_dict()
         return {**described, **what_masking_did(self.files), **self.survey.describe()}
 
@@ -307,13 +307,13 @@ def distance_tables(files: FilePair, missing: Missing) -> list[FloatArray | None
 
 
 def categorical_schema(files: FilePair) -> Schema:
-    """Scale and categories of the categorical attributes, as results record them."""
-    return Schema(
-        tuple(
-            Attribute(name, Role.KEY, attribute.scale, attribute.categories)
-            for name, attribute in files.categorical.items()
-        )
-    )
+    """Scale and categories of the categorical attributes, and which are dates, as results record them."""
+    kinds = {
+        name: Attribute(name, Role.KEY, attribute.scale, attribute.categories)
+        for name, attribute in files.categorical.items()
+    }
+    kinds |= {name: Attribute(name, Role.KEY, Scale.DATE, form=form) for name, form in files.dates.items()}
+    return Schema(tuple(kinds[name] for name in files.attributes if name in kinds))
 
 
 def _missing_notes(files: FilePair, rule: Missing) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ TOLERATED = 0.05
 """Share of records that may be re-identified where nothing else is said."""
 
 WORST_CASE, WITHOUT_LOTS, NO_BOUND, RELEASES = "worst_case", "without_lots", "no_bound", "releases"
-NOT_SEARCHED, ATTACK = "not_searched", "attack_"
+NOT_SEARCHED, NOT_COMPARABLE, ATTACK = "not_searched", "not_comparable", "attack_"
 """Keys of findings about what an intruder links; those of attacks begin with the last."""
 
 IDENTIFIERS, UNCHANGED, NUMBERS = "identifiers_left_in", "unchanged_not_compared", "numbers_left_in"

@@ -24,6 +24,7 @@ from linkrisk.solver.measures.verdict import (
     ATTACK,
     IDENTIFIERS,
     NO_BOUND,
+    NOT_COMPARABLE,
     NOT_SEARCHED,
     NUMBERS,
     RELEASES,
@@ -38,6 +39,7 @@ from linkrisk.solver.measures.verdict import (
     verdict,
 )
 from linkrisk.solver.run.results import WEIGHTED, FitResult, objective
+from linkrisk.solver.run.worst_sentence import without_recoding
 from linkrisk.solver.worst_case.family_results import Family
 
 Ends = tuple[float, float]
@@ -123,6 +125,13 @@ def without_bounds(known: Known) -> Iterator[VerdictFinding]:
         if family.result is None:
             about = (words_of(family.aggregator).title,)
             yield _said(VerdictFinding(NOT_SEARCHED, Severity.INFORMATION, "", about))
+
+
+def not_comparable(known: Known) -> Iterator[VerdictFinding]:
+    """Columns of which distances say nothing, as no category is in both files and no recoding is known."""
+    names = known.task.files.not_comparable
+    if names:
+        yield VerdictFinding(NOT_COMPARABLE, Severity.AGAINST_GREEN, without_recoding(names), names)
 
 
 def _by_other_rule(known: Known) -> Ends | None:
@@ -254,6 +263,7 @@ def _said(finding: VerdictFinding) -> VerdictFinding:
 SOURCES: tuple[Callable[[Known], Iterator[VerdictFinding]], ...] = (
     worst_cases,
     without_bounds,
+    not_comparable,
     releases,
     baselines,
     counted_attacks,

@@ -380,4 +380,5 @@ def _check_categories(files: FilePair, setting: Setting) -> None:
     """Reject files that are read with other categories than those of the fit."""
     here = {(name, kind.scale.value, kind.categories) for name, kind in files.categorical.items()}
     demand(here == set(setting.schema), "problem, schema: the files are read with other categories")
+    demand(dict(files.dates) == setting.dates, "problem, schema: the files are read with other dates")
     demand(files.attributes == setting.attributes, "problem, attributes: others are read from the files")

@@ -15,7 +15,7 @@ from linkrisk.solver.run.errors import UsageError
 
 MOST_CATEGORIES = 2000
 
-_SCALES = ("ordinal", "nominal")
+_SCALES = ("ordinal", "nominal", "date")
 
 _CHOICES = {
     "direction": ("original-to-masked", "masked-to-original"),
@@ -43,6 +43,8 @@ class Setting:
         The distances that these make.
     schema : tuple of (str, str, tuple of str)
         Name, scale and categories of each categorical attribute.
+    dates : dict of str to (str or None)
+        The attributes that are dates, compared by days, with the form in which they are written, if named.
     recodings : tuple of Recodings
         What is assumed of the masking of attributes, one entry for an attribute.
     weight : str, optional
@@ -59,6 +61,7 @@ class Setting:
     options: dict[str, Any]
     family: Family = field(compare=False)
     schema: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
+    dates: dict[str, str | None] = field(default_factory=dict)
     recodings: tuple[Recodings, ...] = ()
     weight: str | None = None
 
@@ -82,7 +85,7 @@ def read_setting(fields: Fields) -> Setting:
     family = family_of(aggregator, len(attributes), options, fields.where)
     if chosen["differences"] not in family.differences:
         raise UsageError(f"{fields.where}: {aggregator} takes no {chosen['differences']} differences")
-    schema = _read_schema(fields, attributes)
+    schema, dates = _read_schema(fields, attributes)
     if schema and chosen["differences"] == "signed":
         raise UsageError(f"{fields.where}: differences of categories have no sign")
     sizes: dict[str, int] = dict.fromkeys(attributes, 0)
@@ -93,34 +96,42 @@ def read_setting(fields: Fields) -> Setting:
         options=options,
         family=family,
         schema=schema,
+        dates=dates,
         recodings=recodings,
         weight=None if fields.get("weight") is None else fields.text("weight"),
         **chosen,
     )
 
 
-def _read_schema(fields: Fields, attributes: tuple[str, ...]) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
-    """Scale and categories of the categorical attributes; none where the fit names none."""
+def _read_schema(
+    fields: Fields, attributes: tuple[str, ...]
+) -> tuple[tuple[tuple[str, str, tuple[str, ...]], ...], dict[str, str | None]]:
+    """Scale and categories of the categorical attributes, and the dates; none where the fit names none."""
     if fields.get("schema") is None:
-        return ()
-    found = []
+        return (), {}
+    found: list[tuple[str, str, tuple[str, ...]]] = []
+    dates: dict[str, str | None] = {}
     for item in fields.inner("schema").listed("attributes"):
         row = Fields(item, f"{fields.where}, schema")
         name, scale = row.text("name"), row.text("scale")
         if name not in attributes or scale not in _SCALES:
             raise UsageError(f"{row.where}: {name} must be an attribute of the fit, {' or '.join(_SCALES)}")
+        if name in dates or any(name == known for known, _, _ in found):
+            raise UsageError(f"{fields.where}, schema names an attribute twice")
+        if scale == "date":
+            dates[name] = None if row.get("form") is None else row.text("form")
+            continue
         categories = tuple(text(category, row.where) for category in row.listed("categories"))
         if not 0 < len(set(categories)) == len(categories) <= MOST_CATEGORIES:
             raise UsageError(f"{row.where}: {name} must list up to {MOST_CATEGORIES} categories, each once")
         found.append((name, scale, categories))
-    if len({name for name, _, _ in found}) < len(found):
-        raise UsageError(f"{fields.where}, schema names an attribute twice")
-    return tuple(found)
+    return tuple(found), dates
 
 
 def demand_same(fit: Setting, certificate: Setting) -> None:
     """Reject a certificate of another problem than the fit's."""
-    demand(fit.schema == certificate.schema, "problem: the fit and the certificate have different schemas")
+    same = (fit.schema, fit.dates) == (certificate.schema, certificate.dates)
+    demand(same, "problem: the fit and the certificate have different schemas")
     demand(
         fit.recodings == certificate.recodings,
         "problem: the fit and the certificate have different recodings",

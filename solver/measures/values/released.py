@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from linkrisk.datasets.errors import DataError, NotANumberError
 from linkrisk.datasets.microdata.categories import coded, occurring
 from linkrisk.datasets.microdata.category_names import in_order
+from linkrisk.datasets.microdata.dated import date_columns, in_days
 from linkrisk.datasets.microdata.numeric import numeric_matrix
 from linkrisk.datasets.microdata.scales import Scale
 from linkrisk.datasets.microdata.schema import Schema
@@ -126,6 +127,9 @@ def _compared(files: FilePair, at: int) -> ReleasedAttribute:
 def _other(files: FilePair, name: str, schema: Schema | None) -> ReleasedAttribute:
     """An attribute that is not compared, by the scale of the schema; without one by its values."""
     declared = None if schema is None else schema.get(name).scale
+    dated = _days(files, name, schema)
+    if dated is not None:
+        return ReleasedAttribute(name, Scale.NUMERIC, *dated, files.partner)
     if declared in (None, Scale.NUMERIC):
         try:
             before, after = _numbers(files.original, name, "original"), _numbers(files.masked, name, "masked")
@@ -143,6 +147,21 @@ def _other(files: FilePair, name: str, schema: Schema | None) -> ReleasedAttribu
         _positions(column, names, table.source) for column, table in zip(columns, tables, strict=True)
     )
     return ReleasedAttribute(name, scale, before, after, files.partner, tuple(names))
+
+
+def _days(files: FilePair, name: str, schema: Schema | None) -> tuple[FloatArray, FloatArray] | None:
+    """Both columns as days; None where they are no dates, or it is not clear which."""
+    tables = (Table(files.original, "original"), Table(files.masked, "masked"))
+    dates = date_columns([name], tables, schema)
+    if not dates:
+        return None
+    try:
+        first, second = in_days(tables, dates)
+    except DataError:
+        if schema is not None and schema.get(name).scale is Scale.DATE:
+            raise
+        return None
+    return _numbers(first.frame, name, "original"), _numbers(second.frame, name, "masked")
 
 
 def _numbers(frame: pd.DataFrame, name: str, source: str) -> FloatArray:
