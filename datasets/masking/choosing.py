@@ -104,7 +104,7 @@ def values_of(
     check_records(frame, source)
     known = known_values(frame, attributes, schema)
     days = {name: dates.days for name, dates in dates_of(known, attributes, schema, source).items()}
-    return numeric_matrix(known.assign(**days), attributes, source, allow_missing=True)
+    return numeric_matrix(with_columns(known, days), attributes, source, allow_missing=True)
 
 
 def dates_of(

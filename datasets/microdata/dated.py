@@ -8,6 +8,7 @@ from dataclasses import replace
 import pandas as pd
 
 from linkrisk.datasets.microdata.dates import NATIVE, forms_of, looks_dated, read_dates
+from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.scales import Scale
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.tables import Table
@@ -83,5 +84,5 @@ def in_days(tables: Sequence[Table], dates: Mapping[str, str | None]) -> tuple[T
         read = read_dates([(made[at].frame[name], made[at].source) for at in holders], form)
         for at, column in zip(holders, read, strict=True):
             days = pd.Series(column.days, made[at].frame.index, name=name)
-            made[at] = replace(made[at], frame=made[at].frame.assign(**{name: days}))
+            made[at] = replace(made[at], frame=with_columns(made[at].frame, {name: days}))
     return tuple(made)

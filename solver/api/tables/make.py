@@ -19,6 +19,7 @@ from linkrisk.datasets.microdata.writing import contents, for_the_house, write_a
 from linkrisk.datasets.tables.cells_and_relations import FIXED, SAFE, SENSITIVE, StoredTable, stored_table
 from linkrisk.datasets.tables.code_trees import Codes, CodeTree, Hierarchies, codes_of, renamed
 from linkrisk.datasets.tables.contributing import EXPANDED, WEIGHTINGS
+from linkrisk.datasets.tables.date_levels import with_date_levels
 from linkrisk.datasets.tables.incomplete import REFUSE, Incomplete, settled, with_code
 from linkrisk.datasets.tables.manual_statuses import read_manual_statuses
 from linkrisk.datasets.tables.own_columns import names_of_codes
@@ -182,7 +183,8 @@ def make_table(
         sensitive by any of them.
     hierarchies : mapping of str to path, frame or several, optional
         Of explanatory variables: files or frames with the columns `code` and `parent`, or with a column for
-        each level, or trees of ARGUS (``.hrc``); several for a variable that is grouped in several ways.
+        each level, or trees of ARGUS (``.hrc``); several for a variable that is grouped in several ways. Of
+        dates ``month``, ``quarter`` or ``year``: they become these, below the coarser levels.
     holding : str, optional
         Column of holdings, whose respondents count as one.
     weight : str, optional
@@ -254,8 +256,9 @@ def make_table(
     check_known([*by, *roles.columns], list(source.known.columns), source.name, what="column")
     lacking = missing if isinstance(missing, Incomplete) else Incomplete.parse(missing)
     amounts = [one for one in dict.fromkeys((response, shadow, cost)) if one is not None]
-    given = settled(source.known, by, amounts, lacking, source.name)
-    trees = _trees(given.frame[given.kept], by, hierarchies or {})
+    frame, coded = with_date_levels(source.known, hierarchies or {}, source.name)
+    given = settled(frame, by, amounts, lacking, source.name)
+    trees = _trees(given.frame[given.kept], by, coded)
     made = tabulate(
         given.frame,
         [with_code(tree, lacking.code) if tree.variable in given.coded else tree for tree in trees],

@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="A=FILE",
         action="append",
         help="columns code and parent, .hrc, or a column for each level; once for each variable, or for each "
-        "way in which its codes are grouped",
+        "way in which its codes are grouped; of dates A=month, A=quarter or A=year",
     )
     parser.add_argument("--holding", metavar="COLUMN", help="holdings, whose respondents count as one")
     _add_columns(parser)
