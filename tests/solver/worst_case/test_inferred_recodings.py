@@ -165,3 +165,21 @@ def test_every_command_compares_alike():
     assert measured.to_dict()["worst_case"]["families"][0]["linked"] == expected
     problem = make_problem(original, masked, ProblemOptions(nominal=OPTIONS["nominal"]))
     assert problem.describe()["masking"] == ["inferred"]
+
+
+def test_no_verdict_is_green_while_a_column_cannot_be_compared():
+    original, masked = released()
+    asked = {**OPTIONS, "aggregator": "weighted-mean", "measures": "worst-case", "tolerated": 1.0}
+    blind = risk(original, masked, masking=["none"], **asked).to_dict()
+    assert blind["verdict"]["answer"] == "open"
+    found = {one["key"]: one for one in blind["verdict"]["findings"]}
+    assert found["not_comparable"]["about"] == ["postcode"] or found["not_comparable"]["about"] == (
+        "postcode",
+    )
+    assert found["not_comparable"]["sentence"] == (
+        "postcode cannot be compared, as no category is in both files and no recoding is known; who knows it "
+        "may re-identify more"
+    )
+    known = risk(original, masked, **asked).to_dict()
+    assert known["verdict"]["answer"] == "below"
+    assert "not_comparable" not in {one["key"] for one in known["verdict"]["findings"]}
