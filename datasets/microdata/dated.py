@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from linkrisk.datasets.microdata.dates import NATIVE, forms_of, looks_dated, read_dates
+from linkrisk.datasets.microdata.dates import NATIVE, forms_of, goes_with_dates, looks_dated, read_dates
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.scales import Scale
 from linkrisk.datasets.microdata.schema import Schema
@@ -31,6 +31,8 @@ def date_columns(
 ) -> dict[str, str | None]:
     """Name the columns of tables that are dates: as the schema says, or else as all of them show.
 
+    The first of the tables must look so, and the others go with it.
+
     Parameters
     ----------
     names : iterable of str
@@ -53,7 +55,9 @@ def date_columns(
             continue
         if declared is not None and declared.scale is Scale.DATE:
             found[name] = declared.form
-        elif looks_dated(tables[0].frame[name]):
+        elif looks_dated(tables[0].frame[name]) and all(
+            goes_with_dates(table.frame[name]) for table in tables[1:]
+        ):
             found[name] = None
     return found
 

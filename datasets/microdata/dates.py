@@ -49,6 +49,9 @@ _DECLARED_ONLY = ("YYYYMMDD", "YYYY")
 _MOST = 0.5
 """A column of which more cells than this share are dates is meant to hold dates."""
 
+_MOST_YEARS = 2000
+"""So many values tell whether numbers are years."""
+
 LEVELS = ("year", "quarter", "month")
 """Coarser than days, coarsest first."""
 
@@ -159,6 +162,14 @@ def looks_dated(column: pd.Series) -> bool:
     if not texts or not any(_is_date(text) for text in texts[:20]):
         return False
     return sum(map(_is_date, texts)) > _MOST * len(texts)
+
+
+def goes_with_dates(column: pd.Series) -> bool:
+    """Whether a column may hold the dates that another file has there: also years alone, or nothing."""
+    if looks_dated(column):
+        return True
+    values = column.dropna().unique()[:_MOST_YEARS]
+    return all(_day(_cell(value), "YYYY") is not None for value in values.tolist())
 
 
 def only_form(column: pd.Series) -> str | None:

@@ -217,9 +217,9 @@ def test_hierarchies_that_cannot_be_read(content: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("recode", "recode: give one of file, digits and breaks: how to recode"),
-        ("recode digits=1 file=age=age.grc", "give one of file, digits and breaks"),
-        ("recode digits=1 breaks=1,2", "give one of file, digits and breaks"),
+        ("recode", "recode: give one of file, digits, breaks and level: how to recode"),
+        ("recode digits=1 file=age=age.grc", "give one of file, digits, breaks and level"),
+        ("recode digits=1 breaks=1,2", "give one of file, digits, breaks and level"),
         ("recode breaks=1,1 attributes=age", "breaks must ascend, as in 0,10,20"),
         ("recode breaks=0,x attributes=age", "'x' is not a number"),
         ("recode breaks=0,10 labels=a attributes=age", "there are 1 labels for 2 breaks"),

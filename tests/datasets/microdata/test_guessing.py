@@ -43,7 +43,7 @@ def only(values: Any, name: str = "x", **notes: Any) -> Any:
         (["01", "02"] * 20, Scale.NOMINAL, "holds codes with leading zeros"),
         ([f"w{at // 1.5}" for at in range(RECORDS)], Scale.TEXT, "holds text with many different values"),
         ([True, False] * 20, Scale.NOMINAL, "holds logical values"),
-        (pd.date_range("2024-01-01", periods=RECORDS), Scale.TEXT, "holds dates, which are not compared"),
+        (pd.date_range("2024-01-01", periods=RECORDS), Scale.DATE, "holds dates"),
         (pd.Categorical(["a", "b"] * 20), Scale.NOMINAL, "has categories"),
         (
             pd.Categorical(["lo", "hi"] * 20, categories=["lo", "hi"], ordered=True),

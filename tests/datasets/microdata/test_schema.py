@@ -121,13 +121,13 @@ def _about(**entries: Any) -> dict[str, Any]:
         ),
         (
             _about(scale="ratio"),
-            "attribute 'a' of the schema: unknown scale 'ratio'; use one of numeric, ordinal, nominal, text",
+            "attribute 'a' of the schema: unknown scale 'ratio'; use one of numeric, date, ordinal, nominal, text",
         ),
         (_about(lable="x"), "attribute 'a' of the schema has an unknown key 'lable'; did you mean 'label'?"),
         (
             _about(zzz="x"),
-            "attribute 'a' of the schema has an unknown key 'zzz'; there are: name, role, scale, label, "
-            "categories, labels, missing, hierarchy",
+            "attribute 'a' of the schema has an unknown key 'zzz'; there are: name, role, scale, form, "
+            "label, categories, labels, missing, hierarchy",
         ),
         (_about(label=3), "attribute 'a' of the schema: label must be text, not 3"),
         (
