@@ -121,7 +121,8 @@ def _about(**entries: Any) -> dict[str, Any]:
         ),
         (
             _about(scale="ratio"),
-            "attribute 'a' of the schema: unknown scale 'ratio'; use one of numeric, date, ordinal, nominal, text",
+            "attribute 'a' of the schema: unknown scale 'ratio'; use one of numeric, date, ordinal, nominal, "
+            "text",
         ),
         (_about(lable="x"), "attribute 'a' of the schema has an unknown key 'lable'; did you mean 'label'?"),
         (
