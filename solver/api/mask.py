@@ -25,7 +25,7 @@ from linkrisk.datasets.masking.sequence import (
     seed_of_step,
 )
 from linkrisk.datasets.masking.spelled import masking_method
-from linkrisk.datasets.microdata.carried import carried, labels_of_recoded
+from linkrisk.datasets.microdata.carried import carried, labels_of_recoded, occurring_only
 from linkrisk.datasets.microdata.formats.registry import with_suffix_of, writable_format
 from linkrisk.datasets.microdata.names import shown_names, with_columns
 from linkrisk.datasets.microdata.recoding_files import codes_become
@@ -332,7 +332,7 @@ def mask_source(
         steps, frame, used, source=source.name, strata=strata, written=source.plain, household=household
     )
     suppressed = {name: made[name] for name in counted_as_written(steps)}  # codes, too, where that is best
-    masked = with_columns(source.with_codes(made, names), suppressed)
+    masked = occurring_only(with_columns(source.with_codes(made, names), suppressed), names)
     return MaskingResult(
         in_place=masked,
         steps=steps,
