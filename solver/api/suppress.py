@@ -86,7 +86,8 @@ def suppress(
     keys : sequence of str, optional
         The key variables; those of the schema, or all columns that are no ids or weights, when absent.
     k : int, optional
-        Fewer than k records with the same values of all keys are unsafe; 3 where nothing else is said.
+        Fewer than k records with the same values of all keys are unsafe; 3 where nothing else is said. With
+        `dimension`, of all sets of so many keys or fewer.
     levels : mapping of str to int, optional
         Levels of identification, 1 the most identifying: a table has a variable of level 1, another of level
         1 or 2, and so on. Variables that are not named identify nobody.
@@ -182,6 +183,7 @@ def suppress(
         household=None if household is None else households(known, household, table, shared),
         shared=shared,
         k=asked.k or 0,
+        dimension=0 if asked.dimension is None or asked.dimension >= len(names) else asked.dimension,
     )
     levels_of = None
     if problem == JOINT and ghosts:
@@ -211,6 +213,7 @@ def suppress(
         "problem": problem,
         "keys": list(names),
         "k": asked.k,
+        "dimension": asked.dimension,
         "risk": asked.risk,
         "missing": str(meaning),
         "missing_means": meaning.words,

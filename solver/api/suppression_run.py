@@ -29,6 +29,7 @@ from linkrisk.solver.run.status import Limit, Status
 from linkrisk.solver.suppression.anonymity.joint import Recoded, joint
 from linkrisk.solver.suppression.anonymity.matches_anything import match_anything
 from linkrisk.solver.suppression.anonymity.own_category import Priced, anonymise
+from linkrisk.solver.suppression.anonymity.some_keys import anonymise_some_keys
 from linkrisk.solver.suppression.answer import SCALE, Answer
 from linkrisk.solver.suppression.before_and_after import BeforeAndAfter
 from linkrisk.solver.suppression.cover import cover
@@ -92,6 +93,8 @@ class Search:
         if recodings is not None:
             return joint(self.problem, recodings, self.backend, self.clock, self.report, self.seed)
         if self.problem.kind == RECOUNT:
+            if self.problem.dimension:
+                return anonymise_some_keys(self.problem, self.clock, self.report)
             solve = match_anything if self.problem.meaning.alpha > 0.0 else anonymise
             return solve(self.problem, self.backend, self.clock, self.report, self.seed)
         return cover(self.problem, self.minimal, self.clock, self.report)
@@ -252,7 +255,8 @@ def _recounted(
     """Records that are not safe, by code that shares nothing with the search."""
     names, meaning = problem.table.names, problem.meaning
     if problem.kind != COVER:
-        return too_few_alike(output, names, problem.k, matches_anything=meaning.alpha > 0.0)
+        anything, dimension = meaning.alpha > 0.0, problem.dimension or None
+        return too_few_alike(output, names, problem.k, matches_anything=anything, dimension=dimension)
     return whole_unsafe(
         known,
         cells,

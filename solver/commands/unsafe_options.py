@@ -23,7 +23,7 @@ def add_unsafe(group: argparse._ArgumentGroup) -> None:
         metavar="A=1,B=2",
         help="levels of identification: tables of a variable of level 1, another of 1 or 2, and so on",
     )
-    group.add_argument("--dimension", metavar="D", help="all tables of up to D key variables")
+    group.add_argument("--dimension", metavar="D", help="all tables of up to D key variables; with --k, too")
     group.add_argument(
         "--table",
         metavar="A,B",

@@ -102,7 +102,12 @@ def _alike(keys: Sequence[pd.Series]) -> NDArray[np.float64]:
 
 
 def too_few_alike(
-    output: pd.DataFrame, names: Sequence[str], k: int, *, matches_anything: bool
+    output: pd.DataFrame,
+    names: Sequence[str],
+    k: int,
+    *,
+    matches_anything: bool,
+    dimension: int | None = None,
 ) -> int | None:
     """How many records of a table have fewer than k like them, themselves included.
 
@@ -115,22 +120,30 @@ def too_few_alike(
     k : int
     matches_anything : bool
         Whether a missing value agrees with anything, or only with another missing value.
+    dimension : int, optional
+        Count on all sets of so many key variables or fewer; on all key variables when absent.
 
     Returns
     -------
     int or None
         None where loose matches are too many to be compared here.
     """
-    columns = output[list(names)].reset_index(drop=True)
-    counts = pd.Series(np.ones(len(columns)))
-    keys = [columns[name] for name in names]
-    frequency = counts.groupby(keys, dropna=False, sort=False).transform("sum").to_numpy()
-    if matches_anything:
-        more = _loose(columns, counts)
-        if more is None:
-            return None
-        frequency = frequency + more
-    return int((frequency < k).sum())
+    sets = [tuple(names)]
+    if dimension is not None:
+        sets = [some for size in range(1, dimension + 1) for some in combinations(names, size)]
+    rare = np.zeros(len(output), dtype=np.bool_)
+    for some in sets:
+        columns = output[list(some)].reset_index(drop=True)
+        counts = pd.Series(np.ones(len(columns)))
+        keys = [columns[name] for name in some]
+        frequency = counts.groupby(keys, dropna=False, sort=False).transform("sum").to_numpy()
+        if matches_anything:
+            more = _loose(columns, counts)
+            if more is None:
+                return None
+            frequency = frequency + more
+        rare |= frequency < k
+    return int(rare.sum())
 
 
 def information_lost(

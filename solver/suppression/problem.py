@@ -54,7 +54,7 @@ class TablesAsked:
     Attributes
     ----------
     k : int, optional
-        k-anonymity on all key variables.
+        k-anonymity on all key variables; with `dimension` on all sets of so many or fewer.
     levels : mapping of str to int, optional
         Levels of identification of key variables, as mu-ARGUS has them.
     dimension : int, optional
@@ -83,13 +83,16 @@ class TablesAsked:
         UsageError, FormulationError
             If it is said in no way or in several, or names what is no key variable.
         """
-        said = [self.k is not None, bool(self.levels), self.dimension is not None, bool(self.listed)]
+        some = self.dimension is not None and self.k is None
+        said = [self.k is not None, bool(self.levels), some, bool(self.listed)]
         if sum([*said, self.risk is not None]) != 1:
             raise UsageError("say in one way what is unsafe: by k, risk, levels, dimension, or tables")
         if self.risk is not None:
             return individual_risk(len(names), self.risk)
         if self.k is not None:
-            return k_anonymity(len(names), self.k)
+            whole = k_anonymity(len(names), self.k)
+            some = self.dimension is not None
+            return up_to_dimension(len(names), self.dimension or 0, self.k - 1) if some else whole
         if self.dimension is not None:
             return up_to_dimension(len(names), self.dimension, self.threshold)
         if self.levels:
@@ -136,6 +139,8 @@ class Problem:
         One of `KINDS`.
     k : int
         How many records are alike in the output; of all but `COVER`.
+    dimension : int
+        On how many key variables at most; 0 for all.
     """
 
     table: KeyTable
@@ -147,6 +152,7 @@ class Problem:
     shared: int = 0
     kind: str = COVER
     k: int = 0
+    dimension: int = 0
 
     @property
     def allowed(self) -> int:
@@ -165,6 +171,8 @@ def check_kind(
     about = f"the problem {kind!r}"
     if asked.k is None:
         raise UsageError(f"{about} is to have k records alike: say k, not levels or tables")
+    if kind == JOINT and asked.dimension is not None:
+        raise UsageError(f"{about} is about all key variables: leave the dimension out")
     meanings = (OWN_CATEGORY, MATCHES_ANYTHING) if kind == RECOUNT else (OWN_CATEGORY,)
     if str(meaning) not in meanings and meaning.code is None:
         raise UsageError(f"{about} counts a missing value as {' or '.join(meanings)}, not as {meaning}")
