@@ -110,6 +110,7 @@ def unsafe(
             "missing": str(meaning),
             "missing_means": meaning.words,
             "weight": weight,
+            "labels": found.source.labels(found.names, found.schema),
         },
     )
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from linkrisk.solver.commands.unsafe_options import (
     add_hierarchies,
@@ -94,16 +94,25 @@ def _variables(result: UnsafeResult) -> list[str]:
     return _table(["by variable", "before", *([] if after is None else ["after"])], rows)
 
 
-def _categories(result: UnsafeResult) -> list[str]:
+def _in_words(name: str, category: str, labels: Mapping[str, Any] | None) -> str:
+    """A category in the words of its file, with the code beside them."""
     from linkrisk.datasets.microdata.names import shown_name
 
+    label = None if labels is None else labels["codes"].get(category)
+    if labels is None or label is None:
+        return f"{shown_name(name)} = {category}"
+    return f"{labels['label'] or shown_name(name)}: {label} ({category})"
+
+
+def _categories(result: UnsafeResult) -> list[str]:
     found = [
         (many, name, category)
         for name, by in result.before.by_category.items()
         for category, many in by.items()
     ]
     found.sort(key=lambda one: -one[0])
-    rows = [[f"{shown_name(name)} = {category}", many] for many, name, category in found[:_MOST]]
+    labels = result.details["labels"]
+    rows = [[_in_words(name, category, labels.get(name)), many] for many, name, category in found[:_MOST]]
     head = "by category" if len(found) <= _MOST else f"the {_MOST} categories with most"
     return _table([head, "before"], rows)
 

@@ -20,6 +20,8 @@ from linkrisk.datasets.microdata.writing import write_all
 from linkrisk.datasets.pairs.file_pair import make_file_pair
 from linkrisk.solver.api.key_variables import KeyVariables
 from linkrisk.solver.api.mask import mask
+from linkrisk.solver.api.unsafe import unsafe
+from linkrisk.solver.commands.program import main
 
 RECORDS = 60
 SEX = {"1": "male", "2": "female"}
@@ -132,3 +134,18 @@ def test_an_old_label_is_not_that_of_a_new_code_that_is_spelled_alike(tmp_path: 
     (tmp_path / "r.cdl").write_text('1,"not south"\n2,"south"\n', encoding="utf-8")
     recoded = mask(str(path), f"recode file=region={tmp_path / 'r.grc'}")
     assert _labels(recoded, tmp_path, "region") == {"1": "not south", "2": "south"}
+
+
+def test_unsafe_combinations_are_told_in_the_words_of_the_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = survey(tmp_path, ".sav")
+    assert main(["unsafe", "--input", str(path), "--keys", "sex,region", "--k", "50"]) == 0
+    printed = capsys.readouterr().out
+    assert "Sex: female (2)" in printed
+    assert "Region: south (3)" in printed
+    schema = {"attributes": [{"name": "sex", "label": "Geschlecht", "labels": {"2": "weiblich"}}]}
+    result = unsafe(str(path), keys=["sex", "plz"], k=50, schema=Schema.from_dict(schema))
+    assert result.to_dict()["labels"] == {
+        "sex": {"label": "Geschlecht", "codes": {"1": "male", "2": "weiblich"}}
+    }
