@@ -298,6 +298,6 @@ def test_the_demonstration_table():
     table = open_table("pp.tab", recompute=True)
     assert len(table) == 162
     assert (table.status == "u").sum() == 9
-    result = protect_table(table, time_limit=None)
+    result = protect_table(table, insiders="none", time_limit=None)
     assert result.protected
     assert round(result.pattern.cost) == 521_926
