@@ -129,7 +129,7 @@ def test_nothing_is_unsafe():
         ({"recode": ["top-coding"]}, "top-coding"),
         ({"keys": ["towns"]}, "towns"),
         ({"weight": "w"}, "has no column 'w'"),
-        ({"k": 2, "dimension": 1}, "say in one way what is unsafe"),
+        ({"k": 2, "risk": 0.1}, "say in one way what is unsafe"),
         ({"hierarchies": [Hierarchy("job", (("a",), ("b",)))]}, "'job' is no key variable"),
     ],
 )
