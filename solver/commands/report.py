@@ -88,6 +88,7 @@ def _write(result: ReportResult, arguments: argparse.Namespace) -> int:
                 write_whole(path, text)
     head = result.document.headline
     print(head.verdict if head.verdict == head.worst else f"{head.verdict}\n{head.worst}")
+    print("\n".join(f"wrote {path}" for path in made if path is not None))
     sys.stdout.flush()
     return 0
 

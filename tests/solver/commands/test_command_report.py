@@ -32,7 +32,8 @@ def page_text(name):
 def test_page_json_and_certificate(capsys):
     printed = run(capsys, *MADE, "--certificate", "proof.json")
     content = json.loads(Path("r.json").read_bytes())
-    assert printed == f"{content['headline']['verdict']}\n{content['headline']['worst']}\n"
+    said = f"{content['headline']['verdict']}\n{content['headline']['worst']}\n"
+    assert printed == f"{said}wrote r.html\nwrote r.json\nwrote proof.json\n"
     assert content["headline"]["verdict"] in page_text("r.html")
     making = next(one for one in content["sections"] if one["name"] == "making")
     names = {row[0]: row[2] for row in rows(making, "The files, to the byte")}
