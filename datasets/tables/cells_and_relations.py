@@ -18,6 +18,7 @@ from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.numeric import check_known
 from linkrisk.datasets.microdata.tables import Table, load_table
 from linkrisk.datasets.tables.code_trees import Codes
+from linkrisk.datasets.tables.counting import are_counts
 from linkrisk.datasets.tables.joined_terms import joined_terms
 from linkrisk.datasets.tables.numbers import numbers_of
 from linkrisk.datasets.tables.own_columns import NUMBERS, STATUS, is_own, names_of_codes
@@ -56,6 +57,8 @@ class StoredTable:
         Of these columns, where the relations follow from codes; empty where that is not known.
     rules : tuple of str
         That have said which cells are sensitive, for reports; empty where that is not known.
+    counts : bool or None
+        Whether the values are counts; None where nobody says it (see `counting`).
     """
 
     cells: pd.DataFrame
@@ -68,6 +71,7 @@ class StoredTable:
     by: tuple[str, ...] = ()
     trees: tuple[Codes, ...] = ()
     rules: tuple[str, ...] = ()
+    counts: bool | None = None
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -81,6 +85,16 @@ class StoredTable:
     def relations(self) -> pd.DataFrame:
         """A line for each term: `relation`, `cell`, `coefficient`."""
         return pd.DataFrame({"relation": self.relation, "cell": self.cell, "coefficient": self.coefficient})
+
+    @cached_property
+    def guessed(self) -> bool | None:
+        """See `datasets.tables.counting.are_counts`."""
+        return are_counts(self.cells, self.numbers, self.status)
+
+    @property
+    def counting(self) -> bool:
+        """Whether the values are counts, as it is said or guessed."""
+        return bool(self.guessed if self.counts is None else self.counts)
 
     def usual_bounds(self) -> tuple[float, float]:
         """What everybody knows of any cell where nothing else is said: the least and the most that it can be.

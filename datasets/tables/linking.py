@@ -8,6 +8,7 @@ that they share. The relations of all of them hold together.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -74,7 +75,17 @@ def link(tables: Sequence[StoredTable], totals: Mapping[str, str] | None = None)
     _check_values(tables, places, len(number))
     frame = _cells(tables, places, pd.DataFrame(list(number), columns=by))
     name = " + ".join(table.name for table in tables)
-    return stored_table(frame, _terms(tables, places), name, by=by)
+    made = stored_table(frame, _terms(tables, places), name, by=by)
+    return replace(made, counts=_counting(tables, made))
+
+
+def _counting(tables: Sequence[StoredTable], made: StoredTable) -> bool | None:
+    """Whether joined values are counts: where some are known to be, and none not to be."""
+    said = {table.guessed if table.counts is None else table.counts for table in tables}
+    if False in said:
+        return False
+    value = made.numbers["value"]
+    return (True in said and bool(((value == np.round(value)) & (value >= 0)).all())) or None
 
 
 def link_publications(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 NUMBERS = (
     *("value", "cost", "lower_bound", "upper_bound"),
-    *("lower_protection", "upper_protection", "sliding_protection"),
+    *("lower_protection", "upper_protection", "sliding_protection", "threshold"),
 )
 """Columns of numbers that mean something; `value` is needed."""
 

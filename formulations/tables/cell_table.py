@@ -73,6 +73,11 @@ class CellTable:
         Of a primary cell: how wide the interval that an attacker finds must be at least.
     insiders : tuple of Insider
         Attackers besides the outsider, who knows what everybody knows.
+    counts : bool
+        Whether the values are counts, so that attackers reason in whole numbers.
+    rule_level : ndarray of float64, shape (n,), optional
+        Of counts: the part of `upper_level` that has to be reached; the rest, up to the threshold of a rule,
+        as far as it can be.
     title : callable
         What to call a cell in messages, by its number.
 
@@ -94,6 +99,8 @@ class CellTable:
     upper_level: FloatArray
     sliding_level: FloatArray
     insiders: tuple[Insider, ...] = ()
+    counts: bool = False
+    rule_level: FloatArray | None = None
     title: Callable[[int], str] = "cell {}".format
 
     def __post_init__(self) -> None:

@@ -22,9 +22,8 @@ from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.run.status import Limit, Status
 from linkrisk.solver.tables.attackers.audit import audit
-from linkrisk.solver.tables.suppression.capacity import CapacityCuts
 from linkrisk.solver.tables.suppression.cell_suppression import suppress_cells
-from linkrisk.solver.tables.suppression.heuristic import Witnesses
+from linkrisk.solver.tables.suppression.insider_patterns import search_parts
 
 EXACT = "exact"
 CONTEST = "comparing backends"
@@ -110,8 +109,9 @@ class SuppressionProblem(TableProblem):
     name = "suppress"
 
     def __init__(self, table: CellTable, clock: Clock) -> None:
-        self._table, separator = table, CapacityCuts(table)
-        start = Witnesses(table).pattern(separator.open, clock)
+        self._table = table
+        separator, witnesses = search_parts(table)
+        start = witnesses.pattern(separator.open, clock)
         if start is None:
             raise UsageError("a cell cannot be protected; `tables suppress` says which, and why")
         self.model = suppression_model(table, separator)
@@ -129,8 +129,9 @@ class SuppressionProblem(TableProblem):
         cost = float(table.cost[suppressed & table.free].sum())
         if (table.primary & ~suppressed).any():
             return cost, f"cell {int(np.argmax(table.primary & ~suppressed))} is sensitive, and published"
-        short = audit(table, suppressed).short
-        return cost, f"{int((short > 0).sum())} cells are not protected" if (short > 0).any() else None
+        found = audit(table, suppressed, wanted=table.primary)
+        open_ = int(((found.short > 0) | found.undecided).sum())
+        return cost, f"{open_} cells are not protected" if open_ else None
 
 
 class RoundingProblem(TableProblem):

@@ -16,6 +16,7 @@ import pandas as pd
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.argus_files import read_text
 from linkrisk.datasets.tables.cells_and_relations import StoredTable, stored_table
+from linkrisk.datasets.tables.counting import whole_numbers
 from linkrisk.datasets.tables.own_columns import NUMBERS, STATUS
 
 SUFFIX = ".jj"
@@ -110,7 +111,7 @@ def jj_text(table: StoredTable) -> str:
     """A table as a JJ file: numbers with all their digits, bounds and costs that are not given by default.
 
     The default bounds are those of `StoredTable.usual_bounds`, the default cost of a cell its value, at least
-    1.
+    1. Bounds and levels of counts are whole, as readers know them.
     """
     value = table.numbers["value"]
     least, most = table.usual_bounds()
@@ -119,9 +120,10 @@ def jj_text(table: StoredTable) -> str:
         "upper_bound": np.full(value.size, most),
         "cost": np.maximum(np.abs(value), 1.0),
     }
+    numbers = {**table.numbers, **(whole_numbers(table.numbers, table.status) if table.counting else {})}
     columns = {}
     for name in NUMBERS:
-        given = table.numbers.get(name, np.full(value.size, np.nan))
+        given = numbers.get(name, np.full(value.size, np.nan))
         columns[name] = np.where(np.isnan(given), usual.get(name, np.zeros(value.size)), given)
     lines = ["0", str(len(table))]
     for at in range(len(table)):

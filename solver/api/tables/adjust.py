@@ -139,7 +139,8 @@ def adjust_table(
     solver = _solver(backend, squares)
     stored = table_from(cells, relations)
     grid = Grid.of(stored.numbers["value"])
-    table = cell_table(stored if grid is None else _levels_up(stored, grid), "unit")
+    seen = stored if grid is None else _levels_up(stored, grid)
+    table = cell_table(replace(seen, counts=False), "unit")  # readers see other values, and no counts
     problem = TabularAdjustment(table=table, weight=_weights(stored, weight), quadratic=squares, up=up)
     if grid is not None:
         problem = _in_steps(problem, grid)

@@ -12,6 +12,7 @@ from linkrisk.datasets.tables.linking import link_publications
 from linkrisk.formulations.tables.cell_table import BoolArray
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit
+from linkrisk.solver.api.tables.counts import in_reach
 from linkrisk.solver.api.tables.insiders import Attackers, File, crowd_result, with_insiders
 from linkrisk.solver.api.tables.result import TableResult, table_result
 from linkrisk.solver.api.tables.source import Frame, TableSource, cell_table, check_adds_up, table_from
@@ -78,18 +79,19 @@ def audit_table(
     crew_choice(None, workers)
     stored, published = _joined(table_from(cells, relations), also)
     table = cell_table(stored, "unit")
+    clock = Clock(time_limit, cancel=cancel)
+    stored, table, counting = in_reach(stored, table, clock, refuse=False)
     attackers = Attackers(insiders=insiders, contributors=contributors, coalitions=coalitions)
     attacked = with_insiders(table, stored, attackers, as_far_as_possible)
     table = attacked.table
     suppressed = (table.primary | (stored.status == SECONDARY)) & ~published
-    clock = Clock(time_limit, cancel=cancel)
     with interruptible(clock):
         found = audit(table, suppressed, clock, report=on_progress, workers=workers)
         certified = certify(table, suppressed, clock, on_progress) if exact else None
         crowd = crowd_result(table, suppressed, attacked.beyond, clock, on_progress)
     limit = None if found.audited.all() and (crowd is None or crowd.audit.audited) else clock.limit
     more = {"from": attacked.to_dict(), "seconds": round(clock.seconds, 3)}
-    result = table_result(stored, table, suppressed, found, None, (None, limit), more, crowd)
+    result = table_result(stored, table, suppressed, (found, crowd, counting), None, (None, limit), more)
     return replace(result, certified=certified)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations, product
 from typing import Any
 
@@ -16,6 +16,7 @@ from linkrisk.formulations.tables.tabular_adjustment import TabularAdjustment
 from linkrisk.solver.api.answers import answered, no_answer
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit
+from linkrisk.solver.api.tables.counts import in_reach
 from linkrisk.solver.api.tables.protect import DEFAULT_TIME_LIMIT
 from linkrisk.solver.api.tables.source import Frame, TableSource, cell_table, relations_of, table_from
 from linkrisk.solver.backends.base import SolveOptions
@@ -182,9 +183,10 @@ def _problem(
                 value=value, relations=relations_of(stored), weight=ones, base=base, zero_restricted=True
             )
         )
-    table = cell_table(stored, cost)
     if problem == "suppress":
+        stored, table, _ = in_reach(stored, cell_table(stored, cost))
         return SuppressionProblem(table, Clock(time_limit))
+    table = cell_table(replace(stored, counts=False), cost)
     weight = 1.0 / np.maximum(np.abs(table.value), 1.0)
     return AdjustmentProblem(TabularAdjustment(table=table, weight=weight))
 

@@ -17,6 +17,7 @@ from linkrisk.datasets.tables.insider_files import read_coalitions, read_contrib
 from linkrisk.datasets.tables.numbers import numbers_of
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Insider
 from linkrisk.formulations.tables.own_knowledge import Shares, carried_up, singletons
+from linkrisk.solver.api.tables.counts import lowered_and_refused
 from linkrisk.solver.api.tables.crowd_result import CrowdResult
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
@@ -201,13 +202,19 @@ def _reachable(
         return table, []  # the audit of the pattern, which is never cut, says it where one cannot
     if not beyond:
         return table, []
-    if not as_far_as_possible:
-        raise UsageError(kept_from_nobody(table))
+    soft, hard = lowered_and_refused(table, beyond) if table.counts else ([], beyond)
+    if hard and not as_far_as_possible:
+        raise UsageError(kept_from_nobody(_lowered(table, soft)))
+    return _lowered(table, beyond), beyond
+
+
+def _lowered(table: CellTable, beyond: Sequence[Unmet]) -> CellTable:
+    """The table with levels of insiders as far as they can be reached."""
     insiders = list(table.insiders)
     for one in beyond:
         at, key = one.owner - 1, (one.demand.cell, one.demand.up, one.demand.down)
         insiders[at] = replace(insiders[at], lowered={**insiders[at].lowered, key: max(one.found, 0.0)})
-    return replace(table, insiders=tuple(insiders)), beyond
+    return replace(table, insiders=tuple(insiders))
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,6 +19,7 @@ from linkrisk.datasets.microdata.writing import contents, for_the_house, write_a
 from linkrisk.datasets.tables.cells_and_relations import FIXED, SAFE, SENSITIVE, StoredTable, stored_table
 from linkrisk.datasets.tables.code_trees import Codes, CodeTree, Hierarchies, codes_of, renamed
 from linkrisk.datasets.tables.contributing import EXPANDED, WEIGHTINGS
+from linkrisk.datasets.tables.counting import with_whole_levels
 from linkrisk.datasets.tables.date_levels import with_date_levels
 from linkrisk.datasets.tables.incomplete import REFUSE, Incomplete, settled, with_code
 from linkrisk.datasets.tables.manual_statuses import read_manual_statuses
@@ -27,6 +28,7 @@ from linkrisk.datasets.tables.tabulating import Roles, Tabulated, tabulate
 from linkrisk.datasets.tables.usual_bounds import with_bounds
 from linkrisk.formulations.tables.contributions import Contributions
 from linkrisk.formulations.tables.primary_rules import (
+    FrequencyRule,
     PrimaryRule,
     RequestRule,
     Sensitive,
@@ -59,6 +61,8 @@ class MadeTable:
         What the cells were made of.
     rules : tuple of str
         By which cells are sensitive. Not to be published.
+    counts : bool
+        Whether the values are counts, which attackers know to be whole numbers.
     renamed : dict of str to str
         Variables whose column of codes has another name, such as `status_code` for `status`.
     coded, left_out : dict of str to int
@@ -70,6 +74,7 @@ class MadeTable:
     relations: pd.DataFrame = field(repr=False)
     tabulated: Tabulated = field(repr=False)
     rules: tuple[str, ...] = field(default=(), repr=False)
+    counts: bool = field(default=False, repr=False)
     renamed: dict[str, str] = field(default_factory=dict, repr=False)
     coded: dict[str, int] = field(default_factory=dict, repr=False)
     left_out: dict[str, int] = field(default_factory=dict, repr=False)
@@ -88,7 +93,7 @@ class MadeTable:
         """It as a table that `protect_table` takes."""
         trees = self.tabulated.trees
         table = stored_table(self.cells, self.relations, "the table", by=self.by, trees=trees)
-        return replace(table, rules=self.rules)
+        return replace(table, rules=self.rules, counts=self.counts)
 
     @property
     def contributors(self) -> pd.DataFrame:
@@ -277,10 +282,13 @@ def make_table(
         cells = by_hand(cells, read_manual_statuses(manual, made.codes()), manual_range, str(manual))
     if (made.absolute > np.abs(made.total)).any():  # nobody knows that sums are not below 0
         cells = with_bounds(cells, (cells["status"] == SENSITIVE).to_numpy(), float(made.absolute.max()))
+    counts = response is None and bool((made.total == np.round(made.total)).all())
+    if counts:
+        least = max((rule.least for rule in known if isinstance(rule, FrequencyRule)), default=0)
+        cells = with_whole_levels(cells, least, suppressible=empty == "suppressible")
     other = {name: column for name, column in columns.items() if name != column}
-    return MadeTable(
-        cells, made.terms(), made, tuple(str(rule) for rule in rules), other, given.coded, given.left_out
-    )
+    words = tuple(str(rule) for rule in rules)
+    return MadeTable(cells, made.terms(), made, words, counts, other, given.coded, given.left_out)
 
 
 def _check_word(what: str, given: str, known: Sequence[str]) -> None:

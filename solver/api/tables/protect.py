@@ -10,6 +10,7 @@ from linkrisk.formulations.tables.cell_table import BoolArray, CellTable
 from linkrisk.formulations.tables.units import in_units
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit
+from linkrisk.solver.api.tables.counts import in_reach
 from linkrisk.solver.api.tables.crowd_result import CrowdResult
 from linkrisk.solver.api.tables.insiders import Attackers, File, crowd_result, with_insiders
 from linkrisk.solver.api.tables.result import TableResult, table_result
@@ -27,7 +28,11 @@ from linkrisk.solver.tables.attackers.certified import certify
 from linkrisk.solver.tables.attackers.crowd_attacks import Unmet
 from linkrisk.solver.tables.attackers.levels import audit_levels
 from linkrisk.solver.tables.suppression.bounded_pattern import Pattern
-from linkrisk.solver.tables.suppression.cell_suppression import cannot_be_protected, suppress_cells
+from linkrisk.solver.tables.suppression.cell_suppression import (
+    cannot_be_protected,
+    in_whole_numbers,
+    suppress_cells,
+)
 from linkrisk.solver.tables.suppression.large_insiders import from_insiders_too
 from linkrisk.solver.tables.suppression.large_tables import (
     HEURISTIC,
@@ -146,6 +151,7 @@ def protect_table(
     attackers = Attackers(insiders=insiders, contributors=contributors, coalitions=coalitions)
     clock = Clock(time_limit, cancel=cancel)
     with interruptible(clock):
+        stored, table, counting = in_reach(stored, table, clock)
         attacked = with_insiders(table, stored, attackers, as_far_as_possible, clock)
         table = attacked.table
         search = partial(_optimal, solver, seed) if method == OPTIMAL else partial(_large, method)
@@ -153,12 +159,12 @@ def protect_table(
     limit = None if pattern.proven else clock.limit
     levels = method != OPTIMAL and int(pattern.suppressed.sum()) > _MOST_INTERVALS
     checked = (
-        audit_levels(table, pattern.suppressed) if levels else _audited(table, pattern.suppressed, clock)
+        _levels(table, pattern.suppressed, clock) if levels else _audited(table, pattern.suppressed, clock)
     )
     crowd = _by_insiders(table, pattern, attacked.beyond, clock)
     if crowd is not None and not crowd.audit.passed and bool((pattern.suppressed == ~table.fixed).all()):
         raise UsageError(found_by_the_audit(table, crowd.audit))  # there was no time to look at it before
-    if not checked.passed or not (crowd is None or crowd.audit.passed):
+    if not table.counts and (not checked.passed or not (crowd is None or crowd.audit.passed)):
         raise AssertionError("a pattern that was found does not protect when it is audited")
     status = Status.OPTIMAL if pattern.proven else Status.INTERRUPTED if clock.stopped else Status.FEASIBLE
     more = {
@@ -172,7 +178,8 @@ def protect_table(
         **({"rules": list(stored.rules)} if stored.rules else {}),
         **_of_large(pattern, levels=levels),
     }
-    result = table_result(stored, table, pattern.suppressed, checked, pattern, (status, limit), more, crowd)
+    found = (checked, crowd, counting)
+    result = table_result(stored, table, pattern.suppressed, found, pattern, (status, limit), more)
     return replace(
         result, certified=certify(table, pattern.suppressed, report=on_progress) if exact else None
     )
@@ -189,7 +196,7 @@ def _optimal(
 
 def _large(method: str, table: CellTable, clock: Clock, report: Reporter | None) -> Pattern:
     found = suppress_large(table, method, clock, report)
-    return from_insiders_too(table, found, clock, report)
+    return in_whole_numbers(table, from_insiders_too(table, found, clock, report), clock)
 
 
 def _in_units(search: _Search, table: CellTable, clock: Clock, report: Reporter | None) -> Pattern:
@@ -216,8 +223,17 @@ def _audited(table: CellTable, suppressed: BoolArray, clock: Clock) -> Audit:
         found = audit(table, suppressed, patience)
     if not found.undecided.any():
         return found
-    levels = audit_levels(table, suppressed)
+    levels = _levels(table, suppressed, clock)
     return replace(found, short=levels.short, undecided=levels.undecided, exact=found.exact | levels.exact)
+
+
+def _levels(table: CellTable, suppressed: BoolArray, clock: Clock) -> Audit:
+    """All levels; in whole numbers as long as there is patience, and what is open by then is not met."""
+    if not table.counts:
+        return audit_levels(table, suppressed)
+    patience = _patience(clock)
+    with interruptible(patience):
+        return audit_levels(table, suppressed, patience)
 
 
 def _by_insiders(

@@ -19,6 +19,7 @@ from linkrisk.datasets.tables.cells_and_relations import (
 from linkrisk.datasets.tables.writing import internal_files, published_files
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable
 from linkrisk.formulations.tables.units import Grid
+from linkrisk.solver.api.tables.counts import Counting
 from linkrisk.solver.api.tables.crowd_result import CrowdResult
 from linkrisk.solver.api.tables.figures import suppression_figures
 from linkrisk.solver.api.tables.reported import Reported
@@ -59,6 +60,8 @@ class TableResult(Reported):
         What they find out.
     certified : Certified or None
         What was decided in rational numbers, where that was asked for.
+    counting : Counting or None
+        What is known of the table because its values are counts.
     """
 
     cells: pd.DataFrame = field(repr=False)
@@ -71,6 +74,7 @@ class TableResult(Reported):
     table: StoredTable = field(repr=False)
     insiders: CrowdResult | None = field(repr=False, default=None)
     certified: Certified | None = field(repr=False, default=None)
+    counting: Counting | None = field(repr=False, default=None)
 
     @property
     def protected(self) -> bool:
@@ -203,11 +207,10 @@ def table_result(
     stored: StoredTable,
     table: CellTable,
     suppressed: BoolArray,
-    checked: Audit,
+    found: tuple[Audit, CrowdResult | None, Counting | None],
     pattern: Pattern | None,
     ended: tuple[Status | None, Limit | None],
     more: dict[str, Any],
-    insiders: CrowdResult | None = None,
 ) -> TableResult:
     """The result of a pattern and its audit.
 
@@ -216,14 +219,15 @@ def table_result(
     stored : StoredTable
     table : CellTable
     suppressed : ndarray of bool, shape (n,)
-    checked : Audit
+    found : tuple of Audit, CrowdResult or None, Counting or None
+        What the outsider finds out, and insiders, and what is known of counts.
     pattern : Pattern or None
         Where it was searched for.
     ended : tuple of Status or None, Limit or None
     more : dict
         What else the JSON says.
-    insiders : CrowdResult, optional
     """
+    checked, insiders, counting = found
     low, high = table.value.copy(), table.value.copy()
     low[checked.cells] = np.where(checked.audited, checked.low, np.nan)
     high[checked.cells] = np.where(checked.audited, checked.high, np.nan)
@@ -239,8 +243,11 @@ def table_result(
         "sensitive": int(table.primary.sum()),
         "on_grid": _on_grid(table, checked),
         "table": suppression_figures(stored, words, table, suppressed, checked),
+        **({"counts": counting.to_dict()} if counting is not None and counting.counts else {}),
         **more,
     }
     frame = frame if insiders is None else insiders.columns(frame)
     final = replace(stored, cells=frame, status=words)
-    return TableResult(frame, suppressed, checked, pattern, *ended, details, final, insiders)
+    return TableResult(
+        frame, suppressed, checked, pattern, *ended, details, final, insiders, counting=counting
+    )

@@ -18,12 +18,14 @@ from linkrisk.datasets.tables.cells_and_relations import (
     StoredTable,
 )
 from linkrisk.datasets.tables.code_trees import Hierarchies
+from linkrisk.datasets.tables.counting import count_numbers
 from linkrisk.datasets.tables.linking import link
 from linkrisk.datasets.tables.opening import Reading, opened
 from linkrisk.datasets.tables.own_columns import STATUS
 from linkrisk.formulations.tables.cell_table import CellTable, FloatArray, unbalanced
 from linkrisk.solver.api.choices import ToPandas
 from linkrisk.solver.api.keywords import checked_keywords
+from linkrisk.solver.api.tables.counts import with_counts
 from linkrisk.solver.run.errors import UsageError
 
 COSTS = ("value", "unit", "log", "given")
@@ -82,6 +84,7 @@ def open_table(
     metadata: str | Path | None = None,
     apriori: str | Path | None = None,
     recompute: bool = False,
+    counts: bool | None = None,
 ) -> StoredTable:
     """Read a table in whatever form it is, for `protect_table` and the others.
 
@@ -109,6 +112,10 @@ def open_table(
         What is known of some cells: an a-priori file of ARGUS (``.hst``).
     recompute : bool
         Whether totals are computed again from what is below them, where they do not add up.
+    counts : bool, optional
+        Whether the values are counts, which attackers know to be whole numbers, and at least 1 where empty
+        cells are shown. By default it is guessed: where they equal the column `respondents`, or exactly the
+        smallest of whole numbers are sensitive.
 
     Returns
     -------
@@ -136,7 +143,7 @@ def open_table(
         apriori=apriori,
         recompute=recompute,
     )
-    stored = opened(cells, relations, how)
+    stored = with_counts(opened(cells, relations, how), counts)
     check_adds_up(stored)
     return stored
 
@@ -225,6 +232,8 @@ def cell_table(stored: StoredTable, cost: str) -> CellTable:
             f"{name}, row {row + 1}: a sensitive cell has no protection level; give it one above 0"
         )
     _refuse_levels_alone(stored)
+    if stored.counting:
+        return _of_counts(stored, cost)
     least, most = stored.usual_bounds()
     return CellTable(
         value=value,
@@ -237,6 +246,26 @@ def cell_table(stored: StoredTable, cost: str) -> CellTable:
         lower_level=levels[0],
         upper_level=levels[1],
         sliding_level=levels[2],
+        title=stored.named,
+    )
+
+
+def _of_counts(stored: StoredTable, cost: str) -> CellTable:
+    """The table of counts: bounds and levels in whole numbers, and empty cells are published."""
+    found, primary = count_numbers(stored.numbers, stored.status), stored.status == SENSITIVE
+    return CellTable(
+        value=stored.numbers["value"],
+        relations=relations_of(stored),
+        lower=found.lower,
+        upper=found.upper,
+        primary=primary,
+        fixed=(stored.status == FIXED) | found.empty,
+        cost=_costs(stored, cost),
+        lower_level=found.lower_level,
+        upper_level=found.upper_level,
+        sliding_level=found.sliding_level,
+        counts=True,
+        rule_level=found.rule_level,
         title=stored.named,
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from fractions import Fraction
+from math import floor
 
 from linkrisk.datasets.tables.cells_and_relations import FIXED, SAFE, SECONDARY, SENSITIVE, StoredTable
 
@@ -30,9 +31,12 @@ class ExactTable:
             way: _column(stored, f"{name}_protection", Fraction(0), count)
             for way, name in (((1,), "upper"), ((-1,), "lower"), ((1, -1), "sliding"))
         }
+        self.counts = stored.counting
         least, most = self._usual_bounds()
         self.lower = _column(stored, "lower_bound", least, count)
         self.upper = _column(stored, "upper_bound", most, count)
+        if self.counts:
+            self._count(status)
         self.relations: dict[int, Sparse] = {}
         for row, cell, factor in zip(
             stored.relation.tolist(), stored.cell.tolist(), stored.coefficient, strict=True
@@ -43,6 +47,42 @@ class ExactTable:
         for row, terms in self.relations.items():
             for cell in terms:
                 self.of_cell.setdefault(cell, []).append(row)
+
+    def _count(self, status: list[str]) -> None:
+        """Bounds and levels of counts (docs/tables.md): whole, and at least 1 where empty cells are shown.
+
+        The threshold of a rule is a level above; a level below is cut to what the least count leaves.
+        """
+        stored = self.stored
+        given = _column(stored, "lower_bound", Fraction(-1), len(self.value))
+        empty = {at for at, one in enumerate(self.value) if one == 0}
+        hidden = any(at in self.hidden for at in empty)
+        may = any(status[at] == SAFE for at in empty)
+        hidden |= may and any(one == 0 for at, one in enumerate(given) if at not in empty)
+        told = [Fraction(-floor(-one)) for one in self.lower]
+        self.lower = [
+            max(one, Fraction(1)) if at not in empty and not hidden else one for at, one in enumerate(told)
+        ]
+        if any(one < 0 for way in self.levels.values() for one in way):
+            return  # they are no levels
+        down, up, wide = ([Fraction(-floor(-one)) for one in way] for way in self._ways())
+        threshold = _column(stored, "threshold", Fraction(0), len(self.value))
+        for at in self.sensitive:
+            room, asked = self.value[at] - self.lower[at], max(down[at], up[at], wide[at])
+            if not (down[at] > 1 and down[at] > self.value[at] - told[at]):
+                down[at] = min(down[at], room)
+            up[at] = Fraction(1) if asked > 0 and max(down[at], up[at], wide[at]) < 1 else up[at]
+        most = [max(up[at], threshold[at] - self.value[at]) for at in range(len(up))]
+        self.levels = {(1,): most, (-1,): down, (1, -1): wide}
+        for at in set(range(len(up))) - set(self.sensitive):
+            most[at] = up[at]
+        usual = self._usual_bounds()[1]
+        self.upper = [Fraction(floor(one)) for one in _column(stored, "upper_bound", usual, len(up))]
+        for at in self.sensitive:
+            most[at] = max(min(most[at], self.upper[at] - self.value[at]), up[at])
+
+    def _ways(self) -> tuple[list[Fraction], list[Fraction], list[Fraction]]:
+        return self.levels[-1,], self.levels[1,], self.levels[1, -1]
 
     def _usual_bounds(self) -> tuple[Fraction, Fraction]:
         """What everybody knows of cells of which nothing is said (docs/tables.md, the two files).

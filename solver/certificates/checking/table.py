@@ -5,7 +5,8 @@ relation by relation, and a bound is summed over the cells that can move. What a
 its table does not have.
 
 A witness is a vector d of deviations with ``M d = 0`` that moves suppressed cells only, each within what
-everybody knows of it: the attacker cannot exclude the values plus d, nor plus any part of it. For multipliers
+everybody knows of it: the attacker cannot exclude the values plus d, nor plus any part of it; of counts, d is
+whole, and no part of it counts. For multipliers
 u of the relations, whatever they are, cell p goes up by no more than ``sum_i max (e_p - u M)_i d_i`` over
 these bounds.
 """
@@ -84,6 +85,7 @@ def check_table(stored: StoredTable, certificate: Mapping[str, Any], where: str)
     suppressed = set(wholes(certificate.get("suppressed"), f"{where}, suppressed"))
     _check_pattern(table, suppressed)
     _check_levels(table)
+    _check_kind(table, certificate)
     for cell, value in enumerate(table.value):
         if not table.lower[cell] <= value <= table.upper[cell]:
             raise RejectedError(f"{table.named(cell)} is outside its bounds")
@@ -125,6 +127,15 @@ def _check_pattern(table: ExactTable, suppressed: set[int]) -> None:
         )
 
 
+def _check_kind(table: ExactTable, certificate: Mapping[str, Any]) -> None:
+    """Refuse what is said of amounts where the table is one of counts, and the other way round."""
+    kinds, said = ("amounts", "counts"), certificate.get("counts", False) is True
+    if said is not table.counts:
+        raise RejectedError(
+            f"the certificate is about {kinds[said]}, and the table is of {kinds[table.counts]}"
+        )
+
+
 def _check_levels(table: ExactTable) -> None:
     """Refuse levels that ask for nothing: whatever is proven of them protects nobody."""
     sensitive = set(table.sensitive)
@@ -154,6 +165,8 @@ def _check_witness(
         if cell not in suppressed or abs(by) > table.room(cell, sign):
             why = " beyond its bounds" if cell in suppressed else ", which is published"
             raise RejectedError(f"witness {number} moves {table.named(cell)}{why}")
+        if table.counts and by.denominator != 1:
+            raise RejectedError(f"witness {number} moves {table.named(cell)} by {by}, and counts are whole")
         reach[cell, sign] = max(reach.get((cell, sign), Fraction(0)), abs(by))
         rows.update(table.of_cell.get(cell, ()))
     for row in sorted(rows):

@@ -27,6 +27,7 @@ def table_certificate(suppressed: BoolArray, found: Certified) -> dict[str, Any]
     return {
         "format": FORMAT,
         "suppressed": np.flatnonzero(suppressed).tolist(),
+        **({"counts": True} if found.whole else {}),
         "protected": found.protected,
         "missed": sorted({one.cell for one in found.missed}),
         "undecided": sorted({one.cell for one in found.undecided}),

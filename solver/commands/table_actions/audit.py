@@ -106,6 +106,7 @@ def written(arguments: argparse.Namespace, result: TableResult) -> int:
 
 def summary(arguments: argparse.Namespace, result: TableResult) -> str:
     """What was suppressed, and what its audit found."""
+    from linkrisk.solver.api.tables.counts import counting_lines
     from linkrisk.solver.run.counts import count
 
     details = result.details
@@ -113,6 +114,7 @@ def summary(arguments: argparse.Namespace, result: TableResult) -> str:
     lines = [
         table_line(arguments, len(result.cells), details["relations"]),
         f"sensitive   {several(details['sensitive'], 'cell')}",
+        *counting_lines(result.counting, result.table.named),
         f"suppressed  {several(secondary, 'cell')} more{cost_said(result)}",
         *_method(details),
         f"audit       {audited(result)}",
@@ -194,7 +196,8 @@ def _exactly(result: TableResult) -> list[str]:
         return []
     if found.protected:
         vectors = several(len(found.witnesses), "witness vector")
-        return [f"exact       every level is met in rational numbers, by {vectors}"]
+        numbers = "whole" if found.whole else "rational"
+        return [f"exact       every level is met in {numbers} numbers, by {vectors}"]
     said = [f"{several(len(found.missed), 'level')} missed"] if found.missed else []
     said += [f"{several(len(found.undecided), 'level')} undecided"] if found.undecided else []
     cells = sorted({one.cell for one in (*found.missed, *found.undecided)})

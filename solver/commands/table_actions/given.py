@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from linkrisk.datasets.tables.cells_and_relations import StoredTable
 
 
+_SAID = {"yes": True, "no": False}
+
+
 def add_table(parser: argparse.ArgumentParser) -> None:
     """Declare the files and options that say which table it is."""
     group = parser.add_argument_group("the table: --table, or --cells with --relations or codes")
@@ -57,6 +60,13 @@ def add_table(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--value", metavar="COLUMN", help="the column of values; default: value")
     group.add_argument(
         "--apriori", metavar="FILE", action=Once, help="what is known of some cells: .hst of ARGUS"
+    )
+    group.add_argument(
+        "--counts",
+        metavar="yes|no",
+        action=Once,
+        help="whether the values count: attackers know whole numbers, and 1 or more where empty cells are "
+        "shown; default: guessed, and said",
     )
     group.add_argument(
         "--recompute", action="store_true", help="compute totals again, where they do not add up"
@@ -112,7 +122,23 @@ def _whole(arguments: argparse.Namespace) -> StoredTable:
 
 
 def _rest(arguments: argparse.Namespace) -> dict[str, Any]:
-    return {name: getattr(arguments, name) for name in ("value", "apriori", "recompute")}
+    given = {name: getattr(arguments, name) for name in ("value", "apriori", "recompute")}
+    return {**given, "counts": counts_of(arguments)}
+
+
+def counts_of(arguments: argparse.Namespace) -> bool | None:
+    """Whether it is said that values count.
+
+    Raises
+    ------
+    UsageError
+        If it is neither said nor denied.
+    """
+    from linkrisk.solver.run.errors import UsageError
+
+    if arguments.counts not in (None, *_SAID):
+        raise UsageError(f"--counts {arguments.counts}: write yes or no")
+    return None if arguments.counts is None else _SAID[arguments.counts]
 
 
 def _linked(
@@ -162,17 +188,18 @@ def other_table(arguments: argparse.Namespace, text: str) -> StoredTable:
     if len(files) > 2 or not all(files):
         raise UsageError(f"--with: {text!r} is none; write CELLS,RELATIONS, or CELLS alone")
     if len(files) == 1 and is_whole(files[0]):
-        return open_table(files[0], value=arguments.value)
+        return open_table(files[0], value=arguments.value, counts=counts_of(arguments))
     columns = set(read_cells(files[0], value=arguments.value)[0].columns)
     by = [name for name in names(arguments.by, "--by") or () if name in columns] or None
     if len(files) == 2:
-        return open_table(*files, by=by)
+        return open_table(*files, by=by, counts=counts_of(arguments))
     trees, totals = hierarchies_of(arguments), pairs(arguments.total, "--total", "A=CODE")
     return open_table(
         files[0],
         by=by,
         hierarchies={name: one for name, one in trees.items() if name in columns},
         totals={name: one for name, one in totals.items() if name in columns},
+        counts=counts_of(arguments),
     )
 
 

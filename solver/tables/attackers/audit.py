@@ -15,6 +15,7 @@ from linkrisk.formulations.tables.units import in_units
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.tables.attackers.furthest import Ends
+from linkrisk.solver.tables.attackers.integer_audit import IntegerEnds, integer_ends
 from linkrisk.solver.tables.attackers.pieces import Piece, known_exactly, pieces_of
 from linkrisk.solver.tables.attackers.sharing import Work, answers
 
@@ -97,7 +98,8 @@ def audit(
     report : callable, optional
         Told how many cells are done.
     workers : int, optional
-        Processes beside this one; worth it from some thousand suppressed cells in one piece.
+        Processes beside this one; worth it from some thousand suppressed cells in one piece. Whole numbers of
+        counts are looked for in this one.
     wanted : ndarray of bool, shape (n,), optional
         Cells whose intervals are asked for; all when absent. Others count as not audited.
     """
@@ -116,7 +118,30 @@ def audit(
         done += cells.size
         if report is not None:
             report(Progress.uncounted(PHASE, f"{done:,} of {total:,} cells", done=done / total))
+    if table.counts:
+        asked = np.ones(len(table), dtype=np.bool_) if wanted is None else wanted
+        ends = _in_whole_numbers(table, unknown, ends, asked, clock, report)
     return _judged(table, suppressed | table.primary, ends).times(unit)
+
+
+def _in_whole_numbers(
+    table: CellTable,
+    unknown: BoolArray,
+    ends: Ends,
+    wanted: BoolArray,
+    clock: Clock,
+    report: Reporter | None,
+) -> Ends:
+    """The ends of counts: those of whole tables."""
+    outer = IntegerEnds(ends.down, ends.up, ends.down_found, ends.up_found)
+    found = integer_ends(table, unknown, outer, unknown & wanted, clock, report)
+    settled = ~unknown
+    return Ends(
+        found.down,
+        found.up,
+        settled | (found.down_found & wanted),
+        settled | (found.up_found & wanted),
+    )
 
 
 def _tasks(pieces: Sequence[Piece], wanted: BoolArray | None) -> Iterator[_Task]:

@@ -20,6 +20,7 @@ from linkrisk.formulations.tables.units import in_units
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.tables.attackers.eyes import Eyes
+from linkrisk.solver.tables.attackers.integer_audit import integer_unmet
 
 SHORT = 1e-5
 """By how much of its level a cell may be short and still count as protected: what optimisers cannot tell."""
@@ -127,7 +128,23 @@ def audit_by_everybody(
             found.low[at], found.high[at] = table.value[cell] - down, table.value[cell] + up
         if report is not None and done % 50 == 0:
             report(Progress.uncounted(PHASE, f"{done:,} of {cells.size:,} cells", done=done / cells.size))
+    if table.counts:
+        found = _in_whole_numbers(table, suppressed, found, clock, report)
     return found.times(unit)
+
+
+def _in_whole_numbers(
+    table: CellTable, suppressed: BoolArray, found: CrowdAudit, clock: Clock, report: Reporter | None
+) -> CrowdAudit:
+    """The same of counts: intervals end at whole numbers, and levels hold by whole tables."""
+    whole = integer_unmet(table, suppressed, clock, report)
+    place = {int(cell): at for at, cell in enumerate(found.cells)}
+    for owner, demand, reached in whole.unmet:
+        at = place.get(demand.cell)
+        if at is not None and demand.level - reached > found.short[at]:
+            found.short[at], found.short_of[at] = demand.level - reached, owner
+    low, high = np.ceil(found.low - _NARROWER), np.floor(found.high + _NARROWER)
+    return replace(found, low=low, high=high, audited=not whole.undecided)
 
 
 class _Cell:

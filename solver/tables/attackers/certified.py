@@ -7,7 +7,7 @@ known exactly; or as undecided, where neither could be made exact.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -20,6 +20,7 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.tables.attackers.demands import unmet
 from linkrisk.solver.tables.attackers.furthest import Furthest
+from linkrisk.solver.tables.attackers.integer_audit import whole_witnesses
 from linkrisk.solver.tables.attackers.nearest import Nearest
 from linkrisk.solver.tables.attackers.pieces import Piece, known_exactly, pieces_of
 
@@ -64,12 +65,15 @@ class Certified:
     bounds : list of Bound
     missed, undecided : list of Demand
         All others are met.
+    whole : bool
+        Whether witnesses have to be whole numbers, as those of counts have.
     """
 
     witnesses: list[Exact] = field(default_factory=list)
     bounds: list[Bound] = field(default_factory=list)
     missed: list[Demand] = field(default_factory=list)
     undecided: list[Demand] = field(default_factory=list)
+    whole: bool = False
 
     @property
     def protected(self) -> bool:
@@ -80,7 +84,10 @@ class Certified:
 def certify(
     table: CellTable, suppressed: BoolArray, clock: Clock | None = None, report: Reporter | None = None
 ) -> Certified:
-    """Decide every demand in rational numbers.
+    """Decide every demand in rational numbers; of counts in whole numbers.
+
+    A demand of counts that fractions meet and no whole table that was found does is undecided: no bound says
+    that there is none.
 
     It costs what `demands.unmet` does, and for each demand that no witness meets yet a linear program and an
     elimination over fractions; for a demand that is met just so, or not at all, one or two programs more.
@@ -94,6 +101,26 @@ def certify(
         When it has run out, demands that are not met by then are undecided.
     report : callable, optional
     """
+    if not table.counts:
+        return _in_fractions(table, suppressed, clock, report)
+    vectors, left = whole_witnesses(table, suppressed, clock)
+    found = Certified(whole=True)
+    if left:
+        fractions = _in_fractions(table, suppressed, clock, report)
+        found.bounds = fractions.bounds
+        found.missed = [one for one in fractions.missed if one in left]
+    found.undecided = [one for one in table.demands if one in left and one not in found.missed]
+    found.witnesses = [
+        {cell: Fraction(int(moved)) for cell, moved in zip(cells.tolist(), by.tolist(), strict=True)}
+        for cells, by in vectors
+    ]
+    found.witnesses = needed(table.demands, found.witnesses)
+    return found
+
+
+def _in_fractions(
+    table: CellTable, suppressed: BoolArray, clock: Clock | None, report: Reporter | None
+) -> Certified:
     work = _Certifying(table, suppressed, clock or Clock(None), report)
     work.run()
     return work.found
@@ -135,7 +162,7 @@ class _Certifying:
                 if self.report is not None:
                     self.report(Progress.uncounted(PHASE, f"{done:,} of {total:,} levels", done=done / total))
         self.found.missed += [one for one in self.table.demands if known[one.cell]]
-        self._leave_out()
+        self.found.witnesses = needed(self.table.demands, self.found.witnesses)
 
     def _approach(self, nearest: Nearest, piece: Piece, demand: Demand) -> None:
         """Move the cell by just as much as is asked for, and the others as little as can be."""
@@ -219,25 +246,24 @@ class _Certifying:
             tried.append(Bound(cell, sign, kept, most))
         return min(tried, key=lambda one: one.most)
 
-    def _leave_out(self) -> None:
-        """Keep only witnesses that a demand needs: the first that goes far enough, or else the furthest."""
-        best: dict[tuple[int, int], tuple[Fraction, int]] = {}
-        enough = {
-            (one.cell, sign): exact(one.level)
-            for one in self.table.demands
-            for sign in _ways(one)
-            if len(_ways(one)) == 1
-        }
-        sliding = {one.cell for one in self.table.demands if len(_ways(one)) == 2}
-        for number, witness in enumerate(self.found.witnesses):
-            for cell, moved in witness.items():
-                key = (cell, 1 if moved > 0 else -1)
-                so_far = best.get(key, (Fraction(0), -1))[0]
-                far = cell not in sliding and key in enough and so_far >= enough[key]
-                if cell in self._of_cell and not far and abs(moved) > so_far:
-                    best[key] = (abs(moved), number)
-        used = {number for _, number in best.values()}
-        self.found.witnesses = [one for at, one in enumerate(self.found.witnesses) if at in used]
+
+def needed(demands: Sequence[Demand], witnesses: Sequence[Exact]) -> list[Exact]:
+    """The witnesses that a demand needs: the first that goes far enough, or else the furthest."""
+    best: dict[tuple[int, int], tuple[Fraction, int]] = {}
+    enough = {
+        (one.cell, sign): exact(one.level) for one in demands for sign in _ways(one) if len(_ways(one)) == 1
+    }
+    sliding = {one.cell for one in demands if len(_ways(one)) == 2}
+    asked = {one.cell for one in demands}
+    for number, witness in enumerate(witnesses):
+        for cell, moved in witness.items():
+            key = (cell, 1 if moved > 0 else -1)
+            so_far = best.get(key, (Fraction(0), -1))[0]
+            far = cell not in sliding and key in enough and so_far >= enough[key]
+            if cell in asked and not far and abs(moved) > so_far:
+                best[key] = (abs(moved), number)
+    used = {number for _, number in best.values()}
+    return [one for at, one in enumerate(witnesses) if at in used]
 
 
 def _ways(demand: Demand) -> tuple[int, ...]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand
 from linkrisk.formulations.tables.units import in_units
+from linkrisk.formulations.tables.witnesses import Reach
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.tables.attackers.audit import Audit
-from linkrisk.solver.tables.attackers.demands import unmet
+from linkrisk.solver.tables.attackers.demands import Met, unmet
+from linkrisk.solver.tables.attackers.integer_audit import integer_unmet
 from linkrisk.solver.tables.attackers.pieces import known_exactly
 
 
@@ -33,7 +37,7 @@ def audit_levels(
         relation gives away.
     """
     table, unit = in_units(table)
-    found = unmet(table, suppressed, clock, report=report)
+    found = _met(table, suppressed, clock, report)
     cells = np.flatnonzero(suppressed | table.primary)
     up, down = found.reach.up[cells], found.reach.down[cells]
     place = {int(cell): at for at, cell in enumerate(cells)}
@@ -52,6 +56,16 @@ def audit_levels(
         audited=exact.copy(),
         undecided=undecided & ~(short > 0),
     ).times(unit)
+
+
+def _met(table: CellTable, suppressed: BoolArray, clock: Clock | None, report: Reporter | None) -> Met:
+    """Which levels hold; of counts in whole numbers."""
+    if not table.counts:
+        return unmet(table, suppressed, clock, report=report)
+    found = integer_unmet(replace(table, insiders=()), suppressed, clock, report)
+    missed = tuple(one for _, one, _ in found.unmet)
+    open_ = tuple(one for _, one in found.undecided)
+    return Met(missed, open_, Reach(found.down, found.up), ())
 
 
 def _reached(demand: Demand, up: float, down: float) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
@@ -17,14 +18,15 @@ from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.tables.attackers.audit import audit
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
+from linkrisk.solver.tables.attackers.integer_attacks import IntegerAttacks
 from linkrisk.solver.tables.suppression.at_once import AtOnce
 from linkrisk.solver.tables.suppression.bounded_pattern import OUTSIDER, Pattern, tell_cost, unit_of
-from linkrisk.solver.tables.suppression.capacity import CapacityCuts
 from linkrisk.solver.tables.suppression.heuristic import Witnesses
 from linkrisk.solver.tables.suppression.insider_cuts import Noted, SeparatorOf
 from linkrisk.solver.tables.suppression.insider_patterns import CrowdWitnesses, search_parts
+from linkrisk.solver.tables.suppression.integer_cuts import with_whole_tables
 from linkrisk.solver.tables.suppression.large_tables import MODULAR, suppress_large
-from linkrisk.solver.tables.suppression.patterns import OneByOne, Patterns
+from linkrisk.solver.tables.suppression.patterns import Making, OneByOne, Patterns, Rows
 from linkrisk.solver.tables.suppression.reachability import kept_from_nobody, short_of_its_level
 from linkrisk.solver.tables.suppression.whole_search import WholeSearch
 
@@ -39,6 +41,8 @@ _CLOSE = 1e-9
 
 _TOLERANCE = 1e-6
 """What the bound of a backend may be wrong by, relatively."""
+
+_P = TypeVar("_P", bound=Pattern)
 
 
 def suppress_cells(
@@ -85,6 +89,28 @@ def suppress_cells(
     return search.told(_pattern(table, better, bound))
 
 
+def in_whole_numbers(table: CellTable, pattern: _P, clock: Clock) -> _P:
+    """A pattern of a large table of counts, with what whole tables move besides; its bound stays one.
+
+    Parameters
+    ----------
+    table : CellTable
+    pattern : Pattern
+    clock : Clock
+
+    Raises
+    ------
+    UsageError
+        If a cell cannot be protected in whole numbers, whatever is suppressed.
+    """
+    if not table.counts:
+        return pattern
+    found = with_whole_tables(IntegerAttacks(table, clock), pattern.suppressed, table.cost, clock)
+    if found is None:
+        raise UsageError(cannot_be_protected(table))
+    return replace(pattern, suppressed=found, cost=table.cost_of(found))
+
+
 def _pattern(table: CellTable, suppressed: BoolArray, bound: float) -> Pattern:
     cost = table.cost_of(suppressed)
     return Pattern(suppressed, cost, cost if bound >= cost * (1.0 - _CLOSE) else max(bound, 0.0))
@@ -102,8 +128,8 @@ def _outside(
 
 def _start(
     table: CellTable,
-    separator: CapacityCuts | Noted | SeparatorOf,
-    witnesses: Witnesses | CrowdWitnesses,
+    separator: Rows,
+    witnesses: Making,
     clock: Clock,
     report: Reporter | None,
     who: str = "",
@@ -131,16 +157,15 @@ def _start(
     if found is None:
         raise UsageError(cannot_be_protected(table))
     if part.expired and np.array_equal(found, ~table.fixed):
-        if isinstance(witnesses, Witnesses) and not clock.expired:
-            return one_by_one, suppress_large(table, MODULAR, clock.part_of_left(_LARGE_SHARE), report)
+        if not table.insiders and not clock.expired:
+            large = suppress_large(table, MODULAR, clock.part_of_left(_LARGE_SHARE), report)
+            return one_by_one, in_whole_numbers(table, large, clock.part_of_left(_LARGE_SHARE))
         if not _holds(separator, found, unknown=True):
             raise UsageError(cannot_be_protected(table))
     return one_by_one, _pattern(table, found, 0.0)
 
 
-def _holds(
-    separator: CapacityCuts | Noted | SeparatorOf, pattern: BoolArray, *, unknown: bool = False
-) -> bool:
+def _holds(separator: Rows, pattern: BoolArray, *, unknown: bool = False) -> bool:
     """Whether a pattern protects; `unknown` where the time is out before it is known."""
     try:
         return separator.holds(pattern)
@@ -153,7 +178,7 @@ class _Search:
     """What the ways of searching share."""
 
     table: CellTable
-    separator: CapacityCuts | Noted | SeparatorOf
+    separator: Rows
     patterns: Patterns
     start: Pattern
     clock: Clock
@@ -196,7 +221,8 @@ class _Search:
         bound = self._in_costs((found.bound - _TOLERANCE * max(1.0, abs(found.bound))) / (unit or 1.0))
         pattern = start if found.values is None else found.values > 0.5
         better = self.table.cost_of(pattern) < cost and audit(self.table, pattern).passed
-        better = better and (not self.table.insiders or _holds(self.separator, pattern))
+        more = bool(self.table.insiders) or self.table.counts
+        better = better and (not more or _holds(self.separator, pattern))
         return pattern if better else start, max(bound, self.start.bound)
 
     @cached_property
@@ -225,7 +251,7 @@ class _Search:
 def cannot_be_protected(table: CellTable) -> str:
     """A line on what cannot be protected, whatever is suppressed."""
     everything: BoolArray = ~table.fixed
-    found = audit(table, everything)
+    found = audit(table, everything, wanted=table.primary)
     if found.passed and table.insiders:
         return kept_from_nobody(table)
     at = int(np.argmax(found.short))

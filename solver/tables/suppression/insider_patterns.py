@@ -15,9 +15,11 @@ from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram
 from linkrisk.solver.backends.linear.registry import linear_program
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError, Unmet
+from linkrisk.solver.tables.attackers.integer_attacks import IntegerAttacks
 from linkrisk.solver.tables.suppression.capacity import CapacityCuts
 from linkrisk.solver.tables.suppression.heuristic import JUST, Witnesses
 from linkrisk.solver.tables.suppression.insider_cuts import InsiderCuts, SeparatorOf
+from linkrisk.solver.tables.suppression.integer_cuts import IntegerCuts, IntegerPatterns
 
 _MOVED = 1e-9
 _LESS = 1e-9
@@ -171,10 +173,18 @@ class CrowdWitnesses:
 
 def search_parts(
     table: CellTable, clock: Clock | None = None
-) -> tuple[CapacityCuts, Witnesses] | tuple[SeparatorOf, CrowdWitnesses]:
-    """What finds violated rows, and what makes patterns, from the outsider alone or from everybody."""
+) -> tuple[CapacityCuts | SeparatorOf | IntegerCuts, Witnesses | CrowdWitnesses | IntegerPatterns]:
+    """What finds violated rows, and what makes patterns: from the outsider alone or from everybody.
+
+    Of counts both ask for whole tables, too.
+    """
     cuts, witnesses = CapacityCuts(table, clock=clock), Witnesses(table)
-    if not table.insiders:
-        return cuts, witnesses
-    own = InsiderCuts(Crowd.of(table), clock)
-    return SeparatorOf(cuts, own), CrowdWitnesses(witnesses, InsiderPatterns(own))
+    rows: CapacityCuts | SeparatorOf = cuts
+    patterns: Witnesses | CrowdWitnesses = witnesses
+    if table.insiders:
+        own = InsiderCuts(Crowd.of(table), clock)
+        rows, patterns = SeparatorOf(cuts, own), CrowdWitnesses(witnesses, InsiderPatterns(own))
+    if not table.counts:
+        return rows, patterns
+    attacks = IntegerAttacks(table, clock)
+    return IntegerCuts(rows, attacks), IntegerPatterns(patterns, attacks)

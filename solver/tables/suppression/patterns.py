@@ -14,10 +14,15 @@ from linkrisk.solver.tables.suppression.capacity import CapacityCuts
 from linkrisk.solver.tables.suppression.heuristic import Witnesses
 from linkrisk.solver.tables.suppression.insider_cuts import Noted, SeparatorOf
 from linkrisk.solver.tables.suppression.insider_patterns import CrowdWitnesses
+from linkrisk.solver.tables.suppression.integer_cuts import IntegerCuts, IntegerPatterns
 from linkrisk.solver.tables.suppression.thinning import Thinning, protection
 
 Tell = Callable[[float], None]
 """Told what the cheapest pattern so far costs."""
+
+
+Rows = CapacityCuts | Noted | SeparatorOf | IntegerCuts
+Making = Witnesses | CrowdWitnesses | IntegerPatterns
 
 
 class Patterns(Protocol):
@@ -43,13 +48,13 @@ class OneByOne:
     Attributes
     ----------
     table : CellTable
-    separator : CapacityCuts, Noted or SeparatorOf
-    witnesses : Witnesses or CrowdWitnesses
+    separator : CapacityCuts, Noted, SeparatorOf or IntegerCuts
+    witnesses : Witnesses, CrowdWitnesses or IntegerPatterns
     """
 
     table: CellTable
-    separator: CapacityCuts | Noted | SeparatorOf
-    witnesses: Witnesses | CrowdWitnesses
+    separator: Rows
+    witnesses: Making
 
     def __post_init__(self) -> None:
         self.thinned = Thinning(self.table, protection(self.separator))

@@ -12,6 +12,7 @@ from linkrisk.formulations.tables.units import in_units
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers.by_insider import CrowdAudit
 from linkrisk.solver.tables.attackers.crowd_attacks import CrowdAttacks, Unmet
+from linkrisk.solver.tables.attackers.integer_attacks import unreachable_in_whole_numbers
 
 _SHOWN = 3
 _ADVICE = "lower their levels, let more cells be suppressed, or go as far as possible"
@@ -31,6 +32,8 @@ def unreachable(table: CellTable, clock: Clock | None = None) -> list[Unmet]:
     OutOfTimeError
         If the clock is out before all is looked at.
     """
+    if table.counts:
+        return unreachable_in_whole_numbers(table, clock)
     seen, unit = in_units(table)
     attacks = CrowdAttacks(Crowd.of(seen), clock)
     attacks.knows((~table.fixed).astype(np.float64))

@@ -130,7 +130,7 @@ def test_a_table_rounded(capsys):
         (["--base", "1"], "the base 1 is none: give a whole number from 2"),
         (
             ["--base", "5", "--cost", "unit"],
-            "unknown option '--cost': did you mean '--cells'? (see `python -m solver tables round --help`)",
+            "unknown option '--cost': did you mean '--counts'? (see `python -m solver tables round --help`)",
         ),
     ],
 )
@@ -207,7 +207,7 @@ def test_a_cell_that_cannot_be_protected():
     [
         (
             ["audit", "--cost", "unit"],
-            "unknown option '--cost': did you mean '--exact'? (see `python -m solver tables audit --help`)",
+            "unknown option '--cost': did you mean '--counts'? (see `python -m solver tables audit --help`)",
         ),
         (["suppress", "--cost", "price"], "unknown cost 'price': choose value, unit, log, given"),
         (

@@ -1,0 +1,175 @@
+"""Tables of counts: whether values count, and what a reader knows of a cell because they do.
+
+A count is a whole number. Where empty cells are shown as such, a suppressed one is at least 1. Levels are
+whole numbers, too: at least one other count stays possible, and where it is known that a cell is sensitive
+because it is below a threshold, the threshold should be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from linkrisk.datasets.tables.usual_bounds import usual_bounds
+
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+
+_SENSITIVE, _SECONDARY, _SAFE = "u", "m", "s"
+
+_FEW = 15
+"""Where all sensitive values are below it, they may be counts below the threshold of a rule."""
+
+_DIGITS = 1e-9
+"""A level that is a whole number but for so much is one."""
+
+
+def are_counts(
+    cells: pd.DataFrame, numbers: Mapping[str, FloatArray], status: npt.NDArray[np.str_]
+) -> bool | None:
+    """Guess whether the values of a table are counts; None where they may be.
+
+    They are where they equal the numbers of respondents; without these, where they are whole numbers, none
+    below 0, of which exactly the smallest that are not 0 are sensitive, as a rule of frequencies has it. They
+    may be where other ones are sensitive that are as small.
+
+    Parameters
+    ----------
+    cells : DataFrame
+    numbers : mapping of str to ndarray of float64, shape (n,)
+    status : ndarray of str, shape (n,)
+    """
+    value, sensitive = numbers["value"], status == _SENSITIVE
+    if (value != np.round(value)).any() or (value < 0).any():
+        return False
+    if "respondents" in cells.columns:
+        respondents = pd.to_numeric(cells["respondents"], errors="coerce").to_numpy(dtype=np.float64)
+        return bool((respondents == value).all())
+    largest, others = float(value[sensitive].max(initial=0.0)), value[~sensitive & (value > 0)]
+    if not sensitive.any() or largest >= _FEW:
+        return False
+    return True if largest < others.min(initial=np.inf) else None
+
+
+@dataclass(frozen=True, eq=False)
+class CountNumbers:
+    """What a reader knows of counts, and how far their values are to be kept from him; arrays of shape (n,).
+
+    Attributes
+    ----------
+    lower, upper : ndarray of float64
+    lower_level, upper_level, sliding_level : ndarray of float64
+    rule_level : ndarray of float64
+        The part of `upper_level` that is not there for the threshold alone.
+    empty : ndarray of bool
+        Cells that are shown to be empty.
+    """
+
+    lower: FloatArray
+    upper: FloatArray
+    lower_level: FloatArray
+    upper_level: FloatArray
+    sliding_level: FloatArray
+    rule_level: FloatArray
+    empty: BoolArray
+
+
+def count_numbers(numbers: Mapping[str, FloatArray], status: npt.NDArray[np.str_]) -> CountNumbers:
+    """Bounds and levels of counts in whole numbers.
+
+    A level below the value that the least count leaves no room for goes as far as there is room: all other
+    counts are then above.
+
+    Parameters
+    ----------
+    numbers : mapping of str to ndarray of float64, shape (n,)
+        See `cells_and_relations.NUMBERS`.
+    status : ndarray of str, shape (n,)
+    """
+    value, sensitive = numbers["value"], status == _SENSITIVE
+    down, up, wide = (_rounded(numbers, kind, sensitive) for kind in ("lower", "upper", "sliding"))
+    given = _given(numbers, "lower_bound")
+    told = np.where(np.isnan(given), 0.0, np.ceil(given - _DIGITS))
+    shown = empties_are_shown(numbers, status)
+    lower = np.where(shown & (value >= 1), np.maximum(told, 1.0), told)
+    beyond = (down > 1) & (down > value - told)  # more than anybody could ask for: refused by the table
+    asked = np.maximum(np.maximum(down, up), wide)
+    down = np.where(beyond, down, np.minimum(down, value - lower))
+    up = np.where((asked > 0) & (np.maximum(np.maximum(down, up), wide) < 1), 1.0, up)
+    threshold = np.nan_to_num(_given(numbers, "threshold"))
+    wished = np.where(sensitive, np.maximum(up, threshold - value), 0.0)
+    levels = {"lower_protection": down, "upper_protection": wished, "sliding_protection": wide}
+    most = usual_bounds({**numbers, **levels}, sensitive)[1]
+    given = _given(numbers, "upper_bound")
+    upper = np.where(np.isnan(given), most, np.floor(given + _DIGITS))
+    wished = np.maximum(np.minimum(wished, upper - value), up)
+    return CountNumbers(lower, upper, down, wished, wide, up, shown & (value == 0))
+
+
+def whole_numbers(numbers: Mapping[str, FloatArray], status: npt.NDArray[np.str_]) -> dict[str, FloatArray]:
+    """Bounds and levels of counts by the names of their columns, the threshold in the level above."""
+    found = count_numbers(numbers, status)
+    return {
+        "lower_bound": found.lower,
+        "upper_bound": found.upper,
+        "lower_protection": found.lower_level,
+        "upper_protection": found.upper_level,
+        "sliding_protection": found.sliding_level,
+    }
+
+
+def with_whole_levels(cells: pd.DataFrame, least: int, *, suppressible: bool) -> pd.DataFrame:
+    """Cells of counts with whole levels, and the threshold of their rule.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        `value`, `status` and levels.
+    least : int
+        Fewer respondents are sensitive; 0 where there is no such rule.
+    suppressible : bool
+        Whether empty cells may be suppressed, so that a suppressed cell may be empty.
+    """
+    kinds = [name for name in cells.columns if name.endswith("_protection")]
+    numbers = {name: cells[name].to_numpy(dtype=np.float64) for name in ("value", *kinds)}
+    if suppressible:
+        numbers["lower_bound"] = np.zeros(len(cells))
+    status = cells["status"].to_numpy(dtype=np.str_)
+    found = count_numbers(numbers, status)
+    levels = {
+        "lower_protection": found.lower_level,
+        "upper_protection": found.rule_level,
+        "sliding_protection": found.sliding_level,
+    }
+    made = cells.assign(**{name: levels[name] for name in kinds})
+    if least:
+        below = (status == _SENSITIVE) & (numbers["value"] < least)
+        made["threshold"] = np.where(below, float(least), np.nan)
+    return made.assign(lower_bound=0) if suppressible else made
+
+
+def empties_are_shown(numbers: Mapping[str, FloatArray], status: npt.NDArray[np.str_]) -> bool:
+    """Whether a reader knows of every suppressed cell that it is not empty.
+
+    He does not where an empty cell is suppressed itself; or where one may be, and the lower bounds say so:
+    that of a cell which is not empty is 0.
+    """
+    value = numbers["value"]
+    empty = value == 0
+    if (empty & np.isin(status, (_SENSITIVE, _SECONDARY))).any():
+        return False
+    given = _given(numbers, "lower_bound")
+    return not ((empty & (status == _SAFE)).any() and (given[~empty] == 0).any())
+
+
+def _rounded(numbers: Mapping[str, FloatArray], kind: str, sensitive: BoolArray) -> FloatArray:
+    level = np.nan_to_num(_given(numbers, f"{kind}_protection"))
+    return np.where(sensitive, np.where(level > 0, np.ceil(level - _DIGITS), level), 0.0)
+
+
+def _given(numbers: Mapping[str, FloatArray], name: str) -> FloatArray:
+    return numbers.get(name, np.full(numbers["value"].size, np.nan))

@@ -1,0 +1,207 @@
+"""Tables of counts: how far their levels can be reached in whole numbers, and what is said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.tables.cells_and_relations import StoredTable
+from linkrisk.formulations.tables.cell_table import CellTable, FloatArray
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError, Unmet
+from linkrisk.solver.tables.attackers.integer_attacks import unreachable_in_whole_numbers
+from linkrisk.solver.tables.suppression.reachability import short_of_its_level
+
+_SHOWN = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Counting:
+    """What is known of a table because its values are counts, or because they are not.
+
+    Attributes
+    ----------
+    counts : bool
+    guessed : bool
+        Whether nobody has said it.
+    below : tuple of (int, float, float)
+        Cells whose interval cannot reach the threshold of their rule, whatever is suppressed: the cell, the
+        threshold, and the largest count that a reader has to think possible.
+    """
+
+    counts: bool
+    guessed: bool
+    below: tuple[tuple[int, float, float], ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The part `counts` of the JSON."""
+        below = [{"cell": at, "threshold": least, "reached": most} for at, least, most in self.below]
+        return {"guessed": self.guessed, "threshold_out_of_reach": below}
+
+
+def with_counts(stored: StoredTable, counts: bool | None) -> StoredTable:
+    """A table whose values are said to be counts, or not to be.
+
+    Raises
+    ------
+    DataError
+        If they are said to be, and one is no whole number from 0.
+    """
+    if counts is None:
+        return stored
+    value = stored.numbers["value"]
+    wrong = (value != np.round(value)) | (value < 0)
+    if counts and wrong.any():
+        at = int(np.argmax(wrong))
+        raise DataError(
+            f"{stored.name}, row {at + 1}: its value {value[at]:g} is no count, which is a whole number from "
+            "0; correct it, or say that they are none (--counts no)"
+        )
+    return replace(stored, counts=counts)
+
+
+def in_reach(
+    stored: StoredTable, table: CellTable, clock: Clock | None = None, *, refuse: bool = True
+) -> tuple[StoredTable, CellTable, Counting | None]:
+    """A table of counts whose levels can be reached in whole numbers: thresholds that cannot are lowered.
+
+    Parameters
+    ----------
+    stored : StoredTable
+    table : CellTable
+        Of it.
+    clock : Clock, optional
+        When it is out, levels stay as they are.
+    refuse : bool
+        Whether a level that is asked for by more than a threshold is refused where it cannot be reached.
+
+    Returns
+    -------
+    StoredTable, CellTable
+    Counting or None
+        None for a table that is known to hold no counts.
+
+    Raises
+    ------
+    UsageError
+        It names the first cell whose level cannot be reached.
+    """
+    if not table.counts:
+        unsaid = stored.counts is None and stored.guessed is None
+        return stored, table, Counting(counts=False, guessed=True) if unsaid else None
+    guessed = stored.counts is None
+    try:
+        missed = unreachable_in_whole_numbers(replace(table, insiders=()), clock)
+    except OutOfTimeError:
+        return stored, table, Counting(counts=True, guessed=guessed)
+    levels = {way: level.copy() for way, level in _levels(table).items()}
+    soft, hard = lowered_and_refused(table, missed)
+    if hard and refuse:
+        one = hard[0]
+        raise UsageError(_refused(table, one))
+    below = []
+    for one in soft:
+        cell, way = one.demand.cell, (one.demand.up, one.demand.down)
+        if way == (True, False):
+            value = float(table.value[cell])
+            below.append((cell, value + float(levels[way][cell]), value + one.found))
+        levels[way][cell] = one.found
+    lowered = replace(
+        table,
+        upper_level=levels[True, False],
+        lower_level=levels[False, True],
+        sliding_level=levels[True, True],
+    )
+    if below or soft:
+        stored = _lowered(stored, lowered, soft)
+    return stored, lowered, Counting(True, guessed, tuple(sorted(below)))
+
+
+def lowered_and_refused(table: CellTable, missed: Sequence[Unmet]) -> tuple[list[Unmet], list[Unmet]]:
+    """Levels out of reach: those that can be lowered, and those that cannot.
+
+    A level that was rounded up to one count, or up to a threshold, is lowered where another whole number
+    stays possible; so is one below the value, where there is no room for it.
+
+    Parameters
+    ----------
+    table : CellTable
+    missed : sequence of Unmet
+        See `unreachable_in_whole_numbers`.
+    """
+    found = {(one.owner, one.demand.cell, one.demand.up, one.demand.down): one.found for one in missed}
+    rule = np.zeros(len(table)) if table.rule_level is None else table.rule_level
+    soft: list[Unmet] = []
+    hard: list[Unmet] = []
+    for one in missed:
+        cell, up = one.demand.cell, one.demand.up and not one.demand.down
+        left = sum(
+            found.get((one.owner, cell, *way), float(level[cell])) for way, level in _levels(table).items()
+        )
+        enough = left >= 1 and not (up and rule[cell] > 1 and one.found < rule[cell])
+        (soft if enough else hard).append(one)
+    return soft, hard
+
+
+def _levels(table: CellTable) -> dict[tuple[bool, bool], FloatArray]:
+    """Levels by the ways up and down."""
+    return {
+        (True, False): table.upper_level,
+        (False, True): table.lower_level,
+        (True, True): table.sliding_level,
+    }
+
+
+def _refused(table: CellTable, missed: Unmet) -> str:
+    """A line on a cell that cannot be protected."""
+    if missed.found > 0:
+        return short_of_its_level(table, missed.demand.cell, missed.demand.level - missed.found)
+    return (
+        f"{table.title(missed.demand.cell)} cannot be protected: counts are whole numbers, and with all "
+        "cells suppressed it is known exactly; combine categories, or let more cells be suppressed"
+    )
+
+
+def _lowered(stored: StoredTable, table: CellTable, soft: Sequence[Unmet]) -> StoredTable:
+    """The stored table with levels that can be reached, where they could not."""
+    numbers = dict(stored.numbers)
+    for name, level in (
+        ("threshold", table.value + table.upper_level),
+        ("upper_protection", table.upper_level),
+        ("lower_protection", table.lower_level),
+        ("sliding_protection", table.sliding_level),
+    ):
+        if name in numbers:
+            at = np.array(sorted({one.demand.cell for one in soft}))
+            numbers[name] = numbers[name].copy()
+            numbers[name][at] = np.minimum(numbers[name][at], level[at])
+    changed = {name: numbers[name] for name in numbers if name in stored.cells.columns}
+    kept = {name: one for name, one in changed.items() if one is not stored.numbers[name]}
+    return replace(stored, numbers=numbers, cells=stored.cells.assign(**kept))
+
+
+def counting_lines(found: Counting | None, named: Any) -> list[str]:
+    """What is said of counts; `named` says what to call a cell."""
+    if found is None:
+        return []
+    if not found.counts:
+        return [
+            "counts      the values are whole numbers, and taken for amounts; if they count, say so: "
+            "--counts yes"
+        ]
+    guess = " (guessed; if they do not count: --counts no)" if found.guessed else ""
+    lines = [f"counts      readers know whole numbers{guess}"]
+    if found.below:
+        shown = ", ".join(f"{named(cell)} at most {most:g}" for cell, _, most in found.below[:_SHOWN])
+        more = f" and {len(found.below) - _SHOWN} more" if len(found.below) > _SHOWN else ""
+        many = "1 cell" if len(found.below) == 1 else f"{len(found.below):,} cells"
+        lines.append(
+            f"threshold   readers know that {many} {'is' if len(found.below) == 1 else 'are'} below it, "
+            f"whatever is suppressed: {shown}{more}"
+        )
+    return lines

@@ -1,0 +1,166 @@
+"""The audit of counts: intervals in whole numbers, each end a whole table that anybody can add up.
+
+What linear programs find is an outer interval. An end of it counts where a whole table reaches it; elsewhere
+a program in whole numbers says how far a cell goes. Where that is not known in time, the level counts as met
+only by a whole table that reaches it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand, FloatArray, IntArray
+from linkrisk.formulations.tables.integer_witnesses import reach_of
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.progress import Progress, Reporter
+from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
+from linkrisk.solver.tables.attackers.integer_attacks import IntegerAttacks
+
+PHASE = "auditing in whole numbers"
+
+_CLOSE = 1e-6
+"""What the end of an interval may be off by."""
+
+
+@dataclass(frozen=True, eq=False)
+class IntegerEnds:
+    """How far cells can go in whole numbers, as far as it was seen, and whether it is known to be the end.
+
+    Attributes
+    ----------
+    down, up : ndarray of float64, shape (k,)
+    down_found, up_found : ndarray of bool, shape (k,)
+    """
+
+    down: FloatArray
+    up: FloatArray
+    down_found: BoolArray
+    up_found: BoolArray
+
+
+def integer_ends(
+    table: CellTable,
+    suppressed: BoolArray,
+    outer: IntegerEnds,
+    wanted: BoolArray,
+    clock: Clock,
+    report: Reporter | None = None,
+) -> IntegerEnds:
+    """Find how far cells can go in whole numbers.
+
+    Parameters
+    ----------
+    table : CellTable
+        Of counts.
+    suppressed : ndarray of bool, shape (n,)
+    outer : IntegerEnds
+        How far each cell goes in fractions, shape (n,), and where that is known.
+    wanted : ndarray of bool, shape (n,)
+        Cells that are asked for; sensitive ones come first.
+    clock : Clock
+        When it is out, ends count as far as they were seen.
+    report : callable, optional
+        Told how many cells are done.
+    """
+    attacks = IntegerAttacks(replace(table, insiders=()), clock)
+    attacks.move_many(suppressed)
+    most = {
+        1: np.floor(np.where(outer.up_found, outer.up + _CLOSE, table.above)),
+        -1: np.floor(np.where(outer.down_found, outer.down + _CLOSE, table.below)),
+    }
+    found = {sign: ~wanted | (most[sign] <= 0) for sign in (1, -1)}
+    cells = np.flatnonzero(wanted)
+    cells = cells[np.argsort(~table.primary[cells], kind="stable")]
+    down, up = reach_of(attacks.seen.within(suppressed))
+    reach, known = {1: up, -1: down}, len(attacks.seen)
+    for done, cell in enumerate(cells.tolist()):
+        for sign in (1, -1):
+            if found[sign][cell] or reach[sign][cell] >= most[sign][cell]:
+                found[sign][cell] = True
+                continue
+            found[sign][cell] = _settled(attacks, suppressed, cell, sign, float(most[sign][cell]))
+            for moved, by in attacks.seen.after(known):
+                if suppressed[moved].all():
+                    np.maximum.at(up, moved, by)
+                    np.maximum.at(down, moved, -by)
+            known = len(attacks.seen)
+        if report is not None and done % 20 == 0:
+            report(Progress.uncounted(PHASE, f"{done:,} of {cells.size:,} cells", done=done / cells.size))
+    return IntegerEnds(down, up, found[-1], found[1])
+
+
+def _settled(attacks: IntegerAttacks, suppressed: BoolArray, cell: int, sign: int, most: float) -> bool:
+    """Whether it is known how far a cell goes: a program says so, and leaves its witness."""
+    try:
+        attacks.furthest(0, cell, sign, suppressed, most)
+    except OutOfTimeError:
+        return False
+    return True
+
+
+@dataclass(frozen=True, eq=False)
+class IntegerMet:
+    """Which demands hold against whom in whole numbers.
+
+    Attributes
+    ----------
+    down, up : ndarray of float64, shape (n,)
+        How far the outsider has to think that cells can be, as far as it was seen.
+    unmet : tuple of (int, Demand, float)
+        Those that do not hold, with the number of the attacker, and how far the cell goes.
+    undecided : tuple of (int, Demand)
+        Those of which nobody knows.
+    """
+
+    down: FloatArray
+    up: FloatArray
+    unmet: tuple[tuple[int, Demand, float], ...]
+    undecided: tuple[tuple[int, Demand], ...]
+
+
+def integer_unmet(
+    table: CellTable, suppressed: BoolArray, clock: Clock | None = None, report: Reporter | None = None
+) -> IntegerMet:
+    """Find the demands that no whole table meets, of the outsider and all insiders.
+
+    Parameters
+    ----------
+    table : CellTable
+    suppressed : ndarray of bool, shape (n,)
+    clock : Clock, optional
+        When it has run out, demands that no witness meets are undecided.
+    report : callable, optional
+    """
+    attacks = IntegerAttacks(table, clock)
+    attacks.move_many(suppressed)
+    unmet, undecided = [], []
+    for done, (_, owner, demand) in enumerate(attacks.unseen(suppressed)):
+        try:
+            if attacks.witnesses(owner, demand, suppressed) is None:
+                reached = attacks.reached(owner, demand, suppressed) if suppressed[demand.cell] else 0.0
+                unmet.append((owner, demand, reached))
+        except OutOfTimeError:
+            undecided.append((owner, demand))
+        if report is not None and done % 20 == 0:
+            report(Progress.uncounted(PHASE, f"{done:,} levels"))
+    down, up = reach_of(attacks.seen.within(suppressed))
+    return IntegerMet(down, up, tuple(unmet), tuple(undecided))
+
+
+def whole_witnesses(
+    table: CellTable, suppressed: BoolArray, clock: Clock | None = None
+) -> tuple[list[tuple[IntArray, FloatArray]], set[Demand]]:
+    """Whole deviations that meet demands of the outsider, and the demands that none was found for."""
+    attacks = IntegerAttacks(replace(table, insiders=()), clock)
+    left: set[Demand] = set()
+    for _, owner, demand in attacks.unseen(suppressed):
+        try:
+            if attacks.witnesses(owner, demand, suppressed) is None:
+                left.add(demand)
+        except OutOfTimeError:
+            left.add(demand)
+    vectors = attacks.seen.within(suppressed)
+    rows = zip(vectors.indptr[:-1].tolist(), vectors.indptr[1:].tolist(), strict=True)
+    return [(vectors.indices[a:b].astype(np.int64), vectors.data[a:b]) for a, b in rows], left

@@ -1,0 +1,279 @@
+"""Tables of counts: nobody who reasons in whole numbers knows a cell that is called protected."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from whole_attacker import attacked, interval, known_too_closely
+
+from linkrisk import audit_table, make_table, open_table, protect_table, verify_table
+from linkrisk.datasets.errors import DataError
+from linkrisk.solver.api.tables.source import cell_table
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.tables.attackers.audit import audit
+from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
+from linkrisk.solver.tables.attackers.integer_attacks import IntegerAttacks
+
+ROWS = ["1A", "1B", *7 * ["1H"], "1M", "2A", *3 * ["2M"][:2], *8 * ["2W"]]
+TWO_WAYS = pd.DataFrame({"v1": [one[0] for one in ROWS], "v2": [one[1] for one in ROWS]})
+ONE_WAY = pd.DataFrame({"a": [*10 * ["1"], *3 * ["2"], "3", "4"]})
+THREE_WAYS = pd.DataFrame(
+    [list(one) for one in ("CBB", "AAB", "ABC", "CAA", "CBA", "ABA")], columns=["v0", "v1", "v2"]
+)
+
+
+def made(persons, rule="frequency=3,20", **how):
+    return make_table(persons, list(persons.columns), rules=[rule], **how)
+
+
+def in_amounts(stored):
+    """The same table by one who does not know that it counts, with levels of 20 %."""
+    level = np.where(stored.status == "u", 0.2 * stored.numbers["value"], 0.0)
+    numbers = {"value": stored.numbers["value"], "lower_protection": level, "upper_protection": level}
+    cells = stored.cells.drop(columns=["threshold", "respondents"]).assign(
+        lower_protection=level, upper_protection=level
+    )
+    return replace(stored, cells=cells, numbers=numbers, counts=False)
+
+
+@pytest.mark.parametrize("persons", [TWO_WAYS, ONE_WAY], ids=["two ways", "one way"])
+def test_ones_beside_shown_empties_are_not_known(persons):
+    table = made(persons).stored()
+    before = protect_table(in_amounts(table))
+    assert before.protected
+    assert not audit_table(replace(before.table, counts=True)).protected
+    result = protect_table(table, exact=True)
+    assert result.protected
+    assert result.status == "optimal"
+    assert known_too_closely(result, 3) == []
+
+
+def test_one_way_suppresses_the_three():
+    result = protect_table(made(ONE_WAY))
+    assert result.cells.query("status == 'm'")["value"].tolist() == [3]
+    shown = result.cells[["low", "high"]][result.cells["status"] == "u"].to_numpy().tolist()
+    assert shown == [[1.0, 3.0], [1.0, 3.0]]
+
+
+def test_six_persons_in_three_ways_are_refused():
+    """All six are alone, empty cells are shown, and the total is known not to be above 6."""
+    with pytest.raises(UsageError) as refused:
+        protect_table(made(THREE_WAYS, "frequency=2"))
+    assert str(refused.value) == (
+        "cell 3 (v0=Total, v1=Total, v2=C) cannot be protected: counts are whole numbers, and with all cells "
+        "suppressed it is known exactly; combine categories, or let more cells be suppressed"
+    )
+
+
+def test_fractions_are_no_witnesses():
+    """Where empty cells may be suppressed, too: what fractions protect is audited in whole numbers."""
+    found = []
+    for seed in range(2):
+        generator = np.random.default_rng(seed)
+        persons = pd.DataFrame(generator.choice(list("ABC"), (6, 3)), columns=["v0", "v1", "v2"])
+        table = made(persons, "frequency=2", empty="suppressible").stored()
+        lower = np.zeros(len(table))
+        plain = in_amounts(table)
+        fixed = np.where((table.status == "s") & (table.numbers["value"] == 0), "z", table.status)
+        plain = replace(plain, status=fixed, cells=plain.cells.assign(status=fixed))
+        try:
+            before = protect_table(plain)
+        except UsageError:
+            continue
+        hidden = replace(before.table, numbers={**before.table.numbers, "lower_bound": lower}, counts=True)
+        cells = before.cells
+        known = [at for at in np.flatnonzero(cells["status"] == "u") if _alone(cells, before, int(at))]
+        whole = audit_table(replace(hidden, cells=hidden.cells.assign(lower_bound=0.0)))
+        assert set(known) <= set(whole.to_dict()["known_exactly"])
+        found.append(len(known))
+        assert not (whole.protected and known)
+    assert sum(found) > 0
+
+
+def _alone(cells, result, at):
+    low, high = interval(cells, result.table.relations, at)
+    return low == high
+
+
+@pytest.mark.parametrize("seed", [1, 2, 5, 8, 9, 10])
+def test_nobody_knows_a_cell_that_is_called_protected(seed):
+    assert not attacked(seed, most_ways=3, time_limit=None)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(8))
+def test_nobody_knows_a_cell_of_thousands_of_tables(block):
+    for seed in range(1000 + 250 * block, 1250 + 250 * block):
+        assert not attacked(seed), seed
+
+
+@pytest.mark.parametrize("seed", [0, 1, 4])
+def test_the_least_cost_is_that_of_all_patterns(seed):
+    """All patterns of tiny tables, each looked at by the plain attacker."""
+    generator = np.random.default_rng(seed)
+    persons = pd.DataFrame({"a": generator.choice(list("AB"), 12), "b": generator.choice(list("ABC"), 12)})
+    table = made(persons).stored()
+    try:
+        result = protect_table(table, insiders="none")
+    except UsageError:
+        return
+    cells, sensitive = result.cells, np.flatnonzero(table.status == "u")
+    free = np.flatnonzero((table.status == "s") & (table.numbers["value"] > 0))
+    seen = cell_table(table, "value")
+    least = np.inf
+    wanted = {one.cell: one for one in seen.demands if one.up}
+    lowered = {one["cell"]: one["reached"] for one in result.to_dict()["counts"]["threshold_out_of_reach"]}
+    for many in range(free.size + 1):
+        for more in itertools.combinations(free.tolist(), many):
+            cost = float(seen.cost[list(more)].sum())
+            if cost >= least:
+                continue
+            status = np.where(np.isin(np.arange(len(table)), more), "m", np.array(table.status))
+            trial = cells.assign(status=status)
+            ends = {at: interval(trial, result.table.relations, at) for at in sensitive.tolist()}
+            highest = {at: lowered.get(at, seen.value[at] + one.level) for at, one in wanted.items()}
+            down = {one.cell: one.level for one in seen.demands if one.down}
+            reach = result.table.numbers["lower_protection"]
+            if all(
+                ends[at][1] >= highest[at] and seen.value[at] - ends[at][0] >= min(down.get(at, 0), reach[at])
+                for at in sensitive.tolist()
+            ):
+                least = cost
+    assert result.pattern.cost == least
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_who_is_alone_in_a_cell_knows_no_other(seed):
+    generator = np.random.default_rng(100 + seed)
+    persons = pd.DataFrame(generator.choice(list("ABC"), (25, 2)), columns=["a", "b"])
+    try:
+        result = protect_table(made(persons), insiders="singletons", as_far_as_possible=True)
+    except UsageError:
+        return
+    assert result.protected
+    cells = result.cells
+    out = {(one["cell"], one["attacker"]) for one in result.insiders.to_dict()["unreachable"]}
+    alone = np.flatnonzero((cells["value"] == 1) & (cells["status"] == "u"))
+    for mine in alone.tolist():
+        for cell in np.flatnonzero(cells["status"] == "u").tolist():
+            low, high = interval(cells, result.table.relations, cell, known=[mine])
+            excused = any(at == cell for at, _ in out)
+            assert cell == mine or excused or low < high, (mine, cell)
+
+
+@pytest.mark.parametrize("how", [{"method": "modular"}, {"method": "heuristic"}, {"backend": "highs"}])
+def test_every_way_to_search_reasons_in_whole_numbers(how):
+    result = protect_table(made(TWO_WAYS), **how)
+    assert result.protected
+    assert known_too_closely(result, 3) == []
+
+
+def test_a_certificate_holds_whole_tables(tmp_path):
+    result = protect_table(made(TWO_WAYS), exact=True)
+    result.write_certificate(tmp_path / "proof.json")
+    proof = json.loads((tmp_path / "proof.json").read_text())
+    assert proof["counts"] is True
+    value = result.cells["value"].to_numpy()
+    for cells, moved in proof["witnesses"]:
+        assert all(isinstance(one, int) for one in moved)
+        assert (value[cells] + np.array(moved) >= 1).all()
+    assert verify_table(tmp_path / "proof.json", result.table)
+    half = [[cells, [f"{one}/2" for one in moved]] for cells, moved in proof["witnesses"]]
+    (tmp_path / "half.json").write_text(json.dumps({**proof, "witnesses": half}))
+    assert "counts are whole" in str(verify_table(tmp_path / "half.json", result.table).rejected)
+    amounts = replace(result.table, counts=False)
+    assert "is about counts" in str(verify_table(tmp_path / "proof.json", amounts).rejected)
+
+
+def test_levels_are_whole_and_reach_the_threshold():
+    table = cell_table(made(TWO_WAYS, "frequency=4").stored(), "value")
+    assert table.counts
+    ones = table.primary & (table.value == 1)
+    assert (table.lower[table.value > 0] == 1).all()
+    assert (table.lower_level[ones] == 0).all()
+    assert (table.value + table.upper_level)[table.primary].tolist() == [4.0] * int(table.primary.sum())
+    assert table.fixed[table.value == 0].all()
+
+
+def test_where_empties_may_be_suppressed_a_suppressed_cell_may_be_empty():
+    table = cell_table(made(TWO_WAYS, empty="suppressible").stored(), "value")
+    assert (table.lower == 0).all()
+    assert not table.fixed.any()
+
+
+READY = pd.DataFrame(
+    {
+        "code": ["Total", "a", "b", "c", "d"],
+        "value": [15, 10, 3, 1, 1],
+        "status": ["s", "s", "s", "u", "u"],
+        "lower_protection": [0, 0, 0, 0.2, 0.2],
+        "upper_protection": [0, 0, 0, 0.2, 0.2],
+    }
+)
+
+
+def with_levels(frame):
+    level = np.where(frame["status"] == "u", 0.2, 0.0)
+    return frame.assign(lower_protection=level, upper_protection=level)
+
+
+def test_a_ready_table_is_guessed_to_count():
+    guessed = open_table(READY)
+    assert guessed.counting
+    assert protect_table(guessed).counting.guessed
+    assert not open_table(READY, counts=False).counting
+    others = READY.assign(value=[150, 100, 30, 10, 10], status=["s", "s", "u", "s", "s"])
+    others = with_levels(others)
+    assert not open_table(others).counting
+    assert open_table(others, counts=True).counting
+
+
+def test_what_is_no_count_is_refused():
+    amounts = READY.assign(value=[15.5, 10.5, 3, 1, 1])
+    with pytest.raises(DataError, match=r"row 1: its value 15\.5 is no count"):
+        open_table(amounts, counts=True)
+
+
+def test_a_threshold_out_of_reach_is_said():
+    """The total is published: two ones of 2 persons cannot be above 1 where the others are shown."""
+    frame = READY.assign(
+        value=[5, 2, 1, 1, 1], status=["z", "u", "u", "u", "u"], threshold=[None, 9, 9, 9, 9]
+    )
+    result = protect_table(open_table(with_levels(frame), counts=True))
+    below = result.to_dict()["counts"]["threshold_out_of_reach"]
+    assert [(one["cell"], one["threshold"], one["reached"]) for one in below] == [
+        (1, 9.0, 2.0),
+        (2, 9.0, 2.0),
+        (3, 9.0, 2.0),
+        (4, 9.0, 2.0),
+    ]
+    assert audit_table(result.table).protected
+
+
+def test_another_release_is_looked_at_in_whole_numbers():
+    """A second release publishes the 3: the two ones are known, as neither is empty."""
+    result = protect_table(made(ONE_WAY))
+    other = result.table.cells.drop(columns="respondents")
+    other = replace(
+        result.table, status=np.where(result.table.status == "m", "s", result.table.status), cells=other
+    )
+    assert audit_table(result.table).protected
+    assert not audit_table(result.table, also=[other]).protected
+
+
+def test_what_is_not_known_in_time_is_not_protected():
+    table = cell_table(made(TWO_WAYS).stored(), "value")
+    clock = Clock(None)
+    clock.stop()
+    with pytest.raises(OutOfTimeError):
+        IntegerAttacks(table, clock).holds(~table.fixed)
+    result = protect_table(made(TWO_WAYS))
+    ended = audit(cell_table(result.table, "unit"), result.suppressed, clock)
+    assert not ended.passed
+    assert ended.undecided.any()
