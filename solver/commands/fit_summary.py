@@ -174,7 +174,7 @@ def _affected(result: FitResult) -> list[tuple[str, str]]:
         pairs.append(("partner tied, so not counted", share(tied, records) + _see_ties(tied, twins)))
     expected = details["tied"].get("expected_links", 0.0)
     if expected > result.interval[0]:
-        pairs.append(("expected by guessing among equals", share(_shown(expected, result), result.total)))
+        pairs.append(("expected, guessing among equals", share(_shown(expected, result), result.total)))
     return pairs
 
 

@@ -157,3 +157,36 @@ def test_a_report_is_never_below_an_attack_that_it_shows():
     shown += [one.value for one in found["held-out"].findings if one.key != "over_fit_gap"]
     assert found.verdict.low >= max(shown)
     assert made.document.headline.answer == found.verdict.answer
+
+
+def test_recoded_postcodes_are_as_good_as_their_first_digits():
+    """Equal first digit and sex, then the nearest amount: the codes themselves have none in common."""
+    random = np.random.default_rng(11)
+    original = pd.DataFrame(
+        {
+            "postcode": [f"{code:05d}" for code in random.choice([10115, 20095, 20457, 50667, 80331], 60)],
+            "sex": random.choice(["f", "m"], 60),
+            "amount": random.normal(size=60).round(2),
+        }
+    )
+    masked = original.assign(
+        postcode=original["postcode"].str[:1] + "....",
+        amount=original["amount"] + 0.3 * random.normal(size=60),
+    )
+    same = original["postcode"].str[:1].to_numpy()[:, None] == masked["postcode"].str[:1].to_numpy()[None]
+    same &= original["sex"].to_numpy()[:, None] == masked["sex"].to_numpy()[None]
+    distances = np.abs(scaled(original[["amount"]]) - scaled(masked[["amount"]]).T)
+    attack = by_lot(np.where(same, distances, np.inf))
+    found = risk(original, masked, nominal=["postcode", "sex"], tolerated=attack - 0.01, **QUICK)
+    assert found.verdict.low >= attack - 1e-9
+    assert found.verdict.answer == "above"
+
+
+def test_names_that_are_left_in_are_the_first_sentence():
+    original = people(40)
+    masked = (original + 4.0 * people(40, seed=77)).assign(firm=[f"firm {k}" for k in range(40)])
+    named = original.assign(firm=masked["firm"])
+    schema = {"attributes": [{"name": "firm", "role": "identifier"}]}
+    found = risk(named, masked, schema=schema, attributes=["wage", "hours", "age"], tolerated=0.9, **QUICK)
+    assert found.verdict.answer == "above"
+    assert "firm" in found.verdict.sentence
