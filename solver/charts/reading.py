@@ -48,11 +48,14 @@ class Worst:
 
 def run_ends(run: Result) -> tuple[float, float] | None:
     """The worst that is known of a masking of a sweep, as shares; None where nothing was measured."""
-    verdict = run.get("verdict")
-    if not isinstance(verdict, Mapping):
-        return None
-    low, high = number(verdict.get("low")), number(verdict.get("high"))
-    return None if low is None or high is None else (low, high)
+    verdict, total = run.get("verdict"), number(run.get("total")) or 1.0
+    if isinstance(verdict, Mapping):
+        found = [(number(verdict.get("low")), number(verdict.get("high")))]
+    else:  # as it was written before there were verdicts
+        families = run.get("families") or ()
+        found = [(_part(one.get("linked"), total), _part(one.get("most"), total)) for one in families]
+    ends = [(low, high) for low, high in found if low is not None and high is not None]
+    return (max(low for low, _ in ends), max(high for _, high in ends)) if ends else None
 
 
 def measure(result: Result, name: str) -> Result:

@@ -196,8 +196,10 @@ def grounds_of(found: Json) -> Iterator[str]:
     """What else is red or stands against green, or limits what a verdict rests on: sentences for a reader."""
     said = sentence_of(found)
     for one in found["findings"]:
-        telling = one["severity"] != Severity.INFORMATION or one["key"] in (NO_BOUND, NOT_SEARCHED)
-        less = one["key"].startswith(ATTACK) or one["key"] in (WORST_CASE, WITHOUT_LOTS)
+        limits = one["key"] in (NO_BOUND, NOT_SEARCHED, WITHOUT_LOTS)
+        telling = limits or one["severity"] != Severity.INFORMATION
+        less = one["key"].startswith(ATTACK) or one["key"] == WORST_CASE
+        less |= one["key"] == WITHOUT_LOTS and _lots(found) in said
         if telling and not less and one["sentence"] not in said:
             text: str = one["sentence"]
             yield f"{text[:1].upper()}{text[1:]}."

@@ -188,7 +188,7 @@ def _realism(results: Results) -> Iterator[str]:
 
 def _objections(run: Json) -> bool:
     """Whether something stands against a masking that is no share of records."""
-    findings = run["verdict"]["findings"]
+    findings = (run.get("verdict") or {}).get("findings", ())
     return answer_of([one["severity"] for one in findings if one["low"] is None]) != Answer.BELOW
 
 
