@@ -70,7 +70,8 @@ def test_frequencies_weights_and_costs():
     counts, weighted, plain = (table.stored for table in run_batch("firms.arb").tables)
     assert counts.numbers["value"].tolist() == [8, 3, 5]
     assert counts.status.tolist() == ["s", "u", "s"]
-    assert counts.numbers["upper_protection"][1] == pytest.approx(0.9)
+    assert counts.counting
+    assert (counts.numbers["upper_protection"][1], counts.numbers["threshold"][1]) == (1.0, 4.0)
     assert weighted.numbers["value"][0] == pytest.approx(1610.5 + 20 + 15)
     assert weighted.numbers["cost"][0] == 8
     assert set(plain.status) == {"s"}
