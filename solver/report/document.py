@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeGuard
 
 from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.table import Table
@@ -26,7 +26,7 @@ class Audience(StrEnum):
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A few sentences; `quiet` for what has to be known besides."""
+    """A few sentences; `quiet` for what has to be known besides: a note of its section (`Section.notes`)."""
 
     kind: ClassVar[str] = "paragraph"
     text: str
@@ -141,14 +141,30 @@ class Section:
         Its place in the page's address, such as ``who-leaks``.
     title : str
     lead : str
-        What it says, in one sentence; of an empty section, why it is empty.
+        What it says, in one sentence; of an empty section, which no page has, why it is
+        empty; nothing where its measure says so.
     blocks : tuple of blocks
+        Of quiet paragraphs the most important first: what a claim rests on and what limits it.
     """
 
     name: str
     title: str
     lead: str
     blocks: tuple[Block, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """List the notes of the section, each once, in the order of their importance."""
+        return tuple(dict.fromkeys(one.text for one in self.blocks if _is_note(one)))
+
+    @property
+    def shown(self) -> tuple[Block, ...]:
+        """List the blocks that are no notes."""
+        return tuple(one for one in self.blocks if not _is_note(one))
+
+
+def _is_note(block: Block) -> TypeGuard[Paragraph]:
+    return isinstance(block, Paragraph) and block.quiet
 
 
 @dataclass(frozen=True)

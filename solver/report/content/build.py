@@ -32,7 +32,7 @@ def document_of(*given: Mapping[str, Any], audience: Audience = Audience.INTERNA
     # What makes sections and charts is heavy, and not needed where a report is only read.
     from linkrisk.solver.report.content.external import for_external
     from linkrisk.solver.report.content.results import Results
-    from linkrisk.solver.report.content.sections import SECTIONS
+    from linkrisk.solver.report.content.sections import sections_of
     from linkrisk.solver.report.content.verdict import headline
 
     try:
@@ -42,7 +42,7 @@ def document_of(*given: Mapping[str, Any], audience: Audience = Audience.INTERNA
             title="Re-identification risk of a protected file" if outside else _title(results),
             audience=audience,
             headline=headline(results),
-            sections=tuple(section(results) for section in SECTIONS[audience]),
+            sections=sections_of(results, audience),
             version=library_versions()["linkrisk"],
             made=datetime.datetime.now(datetime.UTC).astimezone().isoformat(timespec="seconds"),
         )

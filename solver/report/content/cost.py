@@ -18,13 +18,8 @@ def what_it_cost(results: Results) -> Section:
     """Loss of this release, and of the maskings of a sweep beside their risk."""
     title, blocks = "What protection has cost", tuple(_blocks(results))
     if not blocks:
-        why = results.not_measured.get("information-loss")
-        lead = (
-            f"It was not measured: {why}."
-            if why
-            else "It was not measured; the command risk or report does it."
-        )
-        return Section("cost", title, lead)
+        lead = "It was not measured; the command risk or report does it."
+        return Section("cost", title, "" if "information-loss" in results.not_measured else lead)
     lead = "How far the released file is from the original. More protection usually costs more."
     return Section("cost", title, lead, blocks)
 

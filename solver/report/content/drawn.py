@@ -11,14 +11,14 @@ from linkrisk.solver.report.document import Block
 
 
 def drawn(results: Results, *names: str, family: str | None = None) -> Iterator[Chart]:
-    """These charts, without those that the results have nothing for; of one family, where it is named."""
+    """Draw these charts, without those that have fewer than two points; of one family, where it is named."""
     from linkrisk.solver.charts.gallery import draw
 
     options = {} if family is None else {"family": family}
     for name in names:
         content = results.sweep if name == "risk-utility" else results.details
         chart = None if content is None else draw(name, content, **options)
-        if chart is not None:
+        if chart is not None and len(chart.table.rows) > 1:
             yield chart
 
 

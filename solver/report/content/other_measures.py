@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from linkrisk.solver.charts.table import Of
 from linkrisk.solver.report.content.drawn import drawn
 from linkrisk.solver.report.content.external import EQUAL, FAMILY_KEYS
 from linkrisk.solver.report.content.meanings import meaning_of
 from linkrisk.solver.report.content.results import Json, Results
-from linkrisk.solver.report.content.wording import family_words, number_of, table
+from linkrisk.solver.report.content.wording import family_words, number_of
 from linkrisk.solver.report.document import Block, Number, Numbers, Section
+
+OTHER = "other-measures"
+"""Name of the section, whose end has the list of what was not measured."""
 
 ELSEWHERE = ("worst-case", "simple-attacks", "references", "releases", "information-loss", "changes")
 """Measures that have a section of their own, or stand in one."""
@@ -20,14 +22,14 @@ CHARTS = {"link-reliability": ("reliability",), "interval-disclosure": ("disclos
 
 
 def other_measures(results: Results) -> Section:
-    """What else was measured, and what was not and why."""
+    """What else was measured."""
     title = "Other measures"
     blocks = tuple(_blocks(results))
     if not blocks:
         lead = "Nothing else was measured; the command risk or report takes every measure."
-        return Section("other-measures", title, lead)
+        return Section(OTHER, title, lead)
     lead = "What other views of the same release say. Each line says which way is worse, and what it means."
-    return Section("other-measures", title, lead, blocks)
+    return Section(OTHER, title, lead, blocks)
 
 
 def _blocks(results: Results) -> Iterator[Block]:
@@ -35,10 +37,6 @@ def _blocks(results: Results) -> Iterator[Block]:
         if name not in ELSEWHERE and content.get("findings"):
             yield findings_block(results, name, content)
             yield from drawn(results, *CHARTS.get(name, ()))
-    if results.not_measured:
-        columns = [("measure", "Measure", Of.TEXT), ("reason", "Why not", Of.TEXT)]
-        rows = [[results.title(name), reason] for name, reason in results.not_measured.items()]
-        yield table("Not measured", columns, rows)
 
 
 def findings_block(results: Results, name: str, content: Json) -> Numbers:

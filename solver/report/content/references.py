@@ -14,6 +14,11 @@ from linkrisk.solver.report.document import Block, Numbers, Paragraph, Section
 from linkrisk.solver.report.formats import count
 from linkrisk.solver.report.words import sum_of_parts
 
+_OUT_OF_REACH = (
+    "Out of reach are records that one other candidate keeps from being re-identified, whatever the "
+    "parameters."
+)
+
 _FAMILIES = [
     ("family", "Family of distances", Of.TEXT),
     ("low", "Re-identified", Of.COUNT),
@@ -41,9 +46,13 @@ def worst_case(results: Results) -> Section:
 def _blocks(results: Results) -> Iterator[Block]:
     yield from drawn(results, "headline")
     yield table("Worst case of every family of distances", _FAMILIES, list(_families(results)))
-    yield from (Paragraph(text, quiet=True) for text in dict.fromkeys(_explained(results)))
+    # Notes, the most important first: what limits the claim, what it counts, the files and searches, words.
+    yield from (Paragraph(text, quiet=True) for text in _limits(results))
     if results.weighted:
         yield from _unweighted(results)
+    yield from (Paragraph(note, quiet=True) for note in results.notes)
+    if any(family.content.get("lost") and family.interval.confidence is None for family in results.found):
+        yield Paragraph(_OUT_OF_REACH, quiet=True)
     for measure, title in (("simple-attacks", "Simple attacks"), ("references", "References")):
         found = results.of_measure(measure, "findings")
         if found:
@@ -54,7 +63,6 @@ def _blocks(results: Results) -> Iterator[Block]:
             yield Numbers(title, tuple(lines))
     if not results.of_measure("simple-attacks", "findings"):
         yield from _baselines(results)
-    yield from (Paragraph(note, quiet=True) for note in results.notes)
 
 
 def _unweighted(results: Results) -> Iterator[Block]:
@@ -84,13 +92,8 @@ def _families(results: Results) -> Iterator[list[Any]]:
         yield [heading, low, high, *interval.shares, lost, proof(family)]
 
 
-def _explained(results: Results) -> Iterator[str]:
+def _limits(results: Results) -> Iterator[str]:
     """What the ends of the intervals rest on."""
-    if any(family.content.get("lost") and family.interval.confidence is None for family in results.found):
-        yield (
-            "Out of reach are records that one other candidate keeps from being re-identified, whatever the "
-            "parameters."
-        )
     for family in results.found:
         content, name = family.content, family_heading(family.name)
         if not family.interval.proven and family.interval.confidence is None:

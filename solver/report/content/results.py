@@ -200,15 +200,15 @@ class Results:
 
     @property
     def notes(self) -> list[str]:
-        """What has to be known besides, each once."""
+        """What has to be known besides, each once: of the files first, then of searches, then of measures."""
         return list(dict.fromkeys(self._notes()))
 
     def _notes(self) -> Iterator[str]:
         yield from self.details.get("notes", ())
-        for content in self.measures.values():
-            yield from content.get("notes", ())
         for family in self.families:
             yield from family.content.get("notes", ())
+        for content in self.measures.values():
+            yield from content.get("notes", ())
 
 
 def _families(content: Json) -> Iterator[FamilyResult]:

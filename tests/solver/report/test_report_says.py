@@ -33,8 +33,55 @@ def measured():
 
 
 def test_sections_are_in_the_order_of_the_page(full):
-    assert [one.name for one in full.document.sections] == ORDER
+    assert [one.name for one in full.document.sections] == [one for one in ORDER if one != "several-releases"]
     assert len(SECTIONS[Audience.INTERNAL]) == len(ORDER) > len(SECTIONS[Audience.EXTERNAL])
+
+
+def test_what_was_not_measured_has_a_line_and_no_section(full, measured):
+    missing = rows(section(full.document, "other-measures"), "Not measured")
+    assert [row[1] for row in missing[:-1]] == list(measured["not_measured"].values())
+    assert missing[-1][0] == "After several releases"
+    without = measured | {
+        "measures": {name: one for name, one in measured["measures"].items() if name != "held-out"},
+        "not_measured": {"held-out": "it had not ended"},
+    }
+    told = document_of(without)
+    assert "is-it-realistic" not in [one.name for one in told.sections]
+    (title, *_), *_ = missing = rows(section(told, "other-measures"), "Not measured")
+    assert title.startswith("Held-out")
+    assert [row[1] for row in missing].count("it had not ended") == 1
+    assert "Is it realistic" not in [row[0] for row in missing]
+
+
+def test_notes_are_in_the_order_of_what_limits_the_claim(measured):
+    family, *others = measured["worst_case"]["families"]
+    cut = family | {"linked_upper_bound": 44, "status": "feasible", "limit": "time", "notes": ["of a search"]}
+    given = measured | {
+        "worst_case": measured["worst_case"] | {"families": [cut, *others]},
+        "notes": ["of the files"],
+        "measures": measured["measures"]
+        | {"uniqueness": measured["measures"]["uniqueness"] | {"notes": ["of a measure"]}},
+    }
+    worst = next(one for one in document_of(given).sections if one.name == "worst-case")
+    notes = [note for note in worst.notes if note.startswith(("of ", "Weighted mean: ", "Out of reach"))]
+    assert notes[0].startswith("Weighted mean: the time limit was reached before attack and bound met.")
+    assert notes[1:4] == ["of the files", "of a search", "of a measure"]
+    assert not any(getattr(one, "quiet", False) for one in worst.shown)
+
+
+def test_a_chart_of_one_point_is_not_drawn(measured):
+    groups = measured["measures"]["records"]["groups"][:1]
+    one = measured | {
+        "measures": measured["measures"] | {"records": measured["measures"]["records"] | {"groups": groups}}
+    }
+    drawn = {
+        len(given["measures"]["records"]["groups"]): [
+            chart["name"] for chart in blocks(section(document_of(given), "which-records"), "chart")
+        ]
+        for given in (measured, one)
+    }
+    assert "groups" not in drawn.pop(1)
+    assert all("groups" in names for names in drawn.values())
 
 
 def test_the_json_is_the_document(full):
@@ -131,12 +178,13 @@ def test_a_fit_alone_has_its_sections():
     original, masked = report_cases.files()
     result = fit(original[["age", "hours"]], masked[["age", "hours"]], row_by_row=True, time_limit=None)
     document = document_of(result.to_dict())
-    assert [one.name for one in document.sections] == ORDER
+    assert [one.name for one in document.sections] == [*ORDER[:4], "making"]
     assert document.headline.answer == "unknown"
-    for name in ("is-it-realistic", "several-releases", "other-measures", "cost"):
-        empty = section(document, name)
-        assert empty["blocks"] == []
-        assert empty["lead"]
+    missing = rows(section(document, "making"), "Not measured")
+    assert [row[0] for row in missing] == [
+        *("Is it realistic", "After several releases", "Other measures", "What protection has cost"),
+    ]
+    assert all(row[1] for row in missing)
     assert "--tolerated" in said(result.to_dict())
 
 

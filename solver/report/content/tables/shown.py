@@ -157,7 +157,7 @@ def _same_decimals(cells: list[GridCell]) -> list[GridCell]:
 
 
 def _said(text: str) -> Block:
-    return Paragraph(text, quiet=True)
+    return Paragraph(text)
 
 
 def _slices(

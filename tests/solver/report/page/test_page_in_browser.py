@@ -201,6 +201,20 @@ def test_a_real_report_is_read_by_everybody(browser, real_html, tmp_path, scheme
         assert one.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+def test_notes_are_folded_opened_by_keys_and_printed(reader):
+    summary, text = reader.locator(".notes summary"), reader.get_by_text("Weights sum to one.")
+    assert summary.all_inner_texts() == ["1 note"]
+    assert text.is_hidden()
+    summary.focus()
+    for shown in (True, False):
+        reader.keyboard.press("Enter")
+        assert text.is_visible() == shown
+    reader.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert text.is_visible()
+    reader.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert text.is_hidden()
+
+
 def test_heads_of_tables_are_texts_on_paper(reader):
     """Chromium repeats no buttons on the next sheet."""
     reader.emulate_media(media="print")

@@ -6,13 +6,14 @@ import base64
 import hashlib
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 from report_documents import empty_document, full_document, hostile_document
 
 from linkrisk.solver.charts.table import Of
-from linkrisk.solver.report.document import Document
+from linkrisk.solver.report.document import Document, Paragraph, Section
 from linkrisk.solver.report.page import render_page, scripts
 from linkrisk.solver.report.page.cells import cell_text, day_text, prose, whole
 
@@ -186,6 +187,19 @@ def test_without_scripts_the_numbers_of_charts_are_there():
     charts = re.findall(r'<div class="chart".*?>(.*?)</div>', page)
     assert charts == [charts[0]] * 5
     assert "in the table below" in charts[0]
-    assert page.count("<details") == page.count('<details class="behind" open>') == 4  # not the waterfall
+    assert page.count('<details class="behind" open>') == 4  # not the waterfall
     assert "The first 15 of 30 rows" in page
     assert page.count("<noscript>") == 1
+
+
+@pytest.mark.usefixtures("no_bundle")
+def test_notes_are_one_list_of_their_section():
+    notes = tuple(Paragraph(text, quiet=True) for text in ("It rests on <this>.", "And that.", "And that."))
+    section = Section("one", "One", "Lead.", (notes[0], Paragraph("In sight."), *notes[1:]))
+    page = render_page(replace(full_document(), sections=(section, Section("two", "Two", "", ()))))
+    whole = re.sub(r"\s*\n\s*", "", page)
+    assert (
+        '<p>In sight.</p><details class="notes" open><summary>2 notes</summary>'
+        "<ul><li>It rests on &lt;this&gt;.</li><li>And that.</li></ul></details></section>"
+    ) in whole
+    assert page.count('<details class="notes"') == 1
