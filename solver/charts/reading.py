@@ -58,6 +58,28 @@ def run_ends(run: Result) -> tuple[float, float] | None:
     return (max(low for low, _ in ends), max(high for _, high in ends)) if ends else None
 
 
+def held_out_of(run: Result) -> float | None:
+    """The strongest held-out rate of a masking; of equal weights where nothing was learned."""
+    found = [one for one in (run.get("findings") or {}).get("held-out") or ()
+             if str(one["key"]).startswith("held_out_") and number(one.get("value")) is not None]  # fmt: skip
+    learned = [one for one in found if one["key"] != "held_out_equal_weights"] or found
+    return max((float(one["value"]) for one in learned), default=None)
+
+
+def tolerated_of(sweep: Result) -> float | None:
+    """The share that is tolerated, beside which the maskings of a sweep were judged."""
+    verdicts = (run.get("verdict") for run in sweep.get("runs") or ())
+    shares = (number(one.get("tolerated")) for one in verdicts if isinstance(one, Mapping))
+    return next((one for one in shares if one is not None), None)
+
+
+def loss_words(name: Any) -> str:
+    """The loss of a map in words, as a title has it."""
+    words = {"il1s_of_all": "Loss, IL1s", "pmse": "Loss, pMSE", "": "Loss"}
+    key = str(name or "")
+    return words.get(key) or f"Loss, {key.replace('_', ' ')}"
+
+
 def measure(result: Result, name: str) -> Result:
     """The JSON of a measure; empty where it was not taken."""
     every = result.get("measures")  # those of a sweep are names only

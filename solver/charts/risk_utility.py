@@ -7,7 +7,20 @@ from typing import Any
 import altair as alt
 
 from linkrisk.solver.charts.chart import Chart
-from linkrisk.solver.charts.reading import Result, between, kept, listed, number, run_ends, share, written
+from linkrisk.solver.charts.naming import AWAY, HEIGHT, LETTER, LINE, SIDES, Point, sides
+from linkrisk.solver.charts.reading import (
+    Result,
+    between,
+    held_out_of,
+    kept,
+    listed,
+    loss_words,
+    number,
+    run_ends,
+    share,
+    tolerated_of,
+    written,
+)
 from linkrisk.solver.charts.saving import INK
 from linkrisk.solver.charts.table import Column, Of, Table
 from linkrisk.solver.charts.theme import HELD_OUT, REFERENCE, WORST, Picture, chart, named
@@ -16,8 +29,14 @@ PICKED = "picked"
 """Parameter that holds the masking a reader has picked (field ``masking``)."""
 
 FRONT = "on the front"
-_NAMED = 12
-"""Maskings of the front whose names are written beside them."""
+_NAMED = 16
+"""Maskings whose names are written beside them, those of the front first."""
+
+_LONGEST = 28
+"""Characters of such a name; a longer one loses its middle."""
+
+_NARROW = 420
+"""Pixels; a narrower map has names on its front alone."""
 
 
 def risk_utility(result: Result) -> Chart | None:
@@ -45,14 +64,16 @@ def risk_utility(result: Result) -> Chart | None:
     said = [f"{run['masking']}, loss {written(run['loss'])}, worst case {_said(run)}" for run in front]
     left = len(runs) - len(points)
     more = f" {left:,} maskings without a loss or a worst case are not drawn." if left else ""
-    loss = str(result.get("loss") or "information loss")
+    allowed = tolerated_of(result)
+    rule = "" if allowed is None else f" Tolerated: {share(allowed)}."
     return chart(
         "risk-utility",
         "Risk and information loss of the maskings",
         "Left is less loss, down is less risk; each bar goes from the best attack to what no attack exceeds. "
-        "Filled diamonds are on the front: no other is better in both. Triangles: the held-out attack.",
-        f"{len(points):,} maskings. On the front: {listed(said)}.{more}",
-        _picture(points, loss),
+        "Filled diamonds are on the front: no other is better in both. Triangles: the held-out attack. "
+        "Below the dashed line is what is tolerated.",
+        f"{len(points):,} maskings. On the front: {listed(said)}.{more}{rule}",
+        _picture(points, loss_words(result.get("loss")), allowed),
         Table(columns, [[run[column.name] for column in columns] for run in points]),
     )
 
@@ -60,16 +81,13 @@ def risk_utility(result: Result) -> Chart | None:
 def _run(run: Result) -> dict[str, Any]:
     """One masking: its loss, the worst that is known of it, its strongest held-out rate."""
     low, high = run_ends(run) or (None, None)
-    rates = [one for one in (run.get("findings") or {}).get("held-out") or ()
-             if str(one["key"]).startswith("held_out_") and number(one.get("value")) is not None]  # fmt: skip
-    learned = [one for one in rates if one["key"] != "held_out_equal_weights"] or rates
     return {
         "masking": str(run.get("masking")),
         "place": run.get("pareto") or "not known",
         "loss": number(run.get("loss")),
         "low": low,
         "high": high,
-        "held_out": max((float(one["value"]) for one in learned), default=None),
+        "held_out": held_out_of(run),
     }
 
 
@@ -89,14 +107,53 @@ def _datum(run: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _picture(points: list[dict[str, Any]], loss: str) -> Picture:
-    base = named().encode(
-        x=alt.X(
-            "a:Q",
-            title=f"information loss ({loss.replace('_', ' ')}), more is worse",
-            scale=alt.Scale(zero=True, nice=True),
-        )
-    )
+def _labels(points: list[dict[str, Any]], allowed: float | None) -> list[dict[str, Any]]:
+    """The points with names, each with the place of its name."""
+    most = 1.1 * max(run["loss"] for run in points) or 1.0
+    order = sorted(points, key=lambda run: run["place"] != FRONT)[:_NAMED]
+    places = [
+        Point(run["loss"] / most, run["low"], run["low"] if run["high"] is None else run["high"], name)
+        for run, name in ((run, _cut(run["masking"])) for run in order)
+    ]
+    found = sides(places, () if allowed is None else (allowed,))
+    return [
+        {**_datum(run), "j": one.name, "k": place[1], "l": kept(place[0], 100.0)}
+        for run, one, place in zip(order, places, found, strict=True)
+        if place is not None
+    ]
+
+
+def _cut(name: str) -> str:
+    half = _LONGEST // 2
+    return name if len(name) <= _LONGEST else f"{name[: half - 1]}…{name[-half:]}"
+
+
+def _names(base: alt.Chart) -> list[alt.Chart]:
+    """A layer of names for each side of the end of a bar."""
+    seen = f"(width < {_NARROW} && !datum.h) ? 0 : 1"
+    return [
+        base.transform_filter(f"datum.k == {at}")
+        .mark_text(align="left" if right > 0 else "right", dx=AWAY * right, dy=0.5 * LINE * down,
+                   fontSize=11, color=INK, limit=LETTER * _LONGEST * 1.2, opacity=alt.ExprRef(seen))
+        .encode(y=alt.Y("l:Q"), text=alt.Text("j:N"))
+        for at, (right, down) in enumerate(SIDES)
+    ]  # fmt: skip
+
+
+def _rule() -> list[alt.LayerChart | alt.Chart]:
+    """A line at what is tolerated."""
+    level = named("tolerated").encode(y=alt.Y("b:Q"))
+    return [
+        level.mark_rule(strokeDash=[5, 3], color=INK, opacity=0.8),
+        level.mark_text(align="left", dx=4, dy=-7, fontSize=11, color=INK).encode(
+            x=alt.value(0), text=alt.Text("j:N")
+        ),
+    ]
+
+
+def _picture(points: list[dict[str, Any]], loss: str, allowed: float | None) -> Picture:
+    x = alt.X("a:Q", title=f"{loss}, more is worse", scale=alt.Scale(zero=True, nice=True))
+    base = named().encode(x=x)
     y = alt.Y("b:Q", title="re-identified at worst, %", scale=alt.Scale(domain=[0, 100], nice=False))
     told = [
         alt.Tooltip("masking:N", title="masking"),
@@ -114,17 +171,17 @@ def _picture(points: list[dict[str, Any]], loss: str) -> Picture:
         scale=alt.Scale(domain=[FRONT, *sorted({run["place"] for run in points} - {FRONT})],
                         range=["diamond", "circle", "square", "cross"]),
     )  # fmt: skip
-    few = sum(run["place"] == FRONT for run in points) <= _NAMED
     held = base.transform_filter("isValid(datum.d)").mark_point(shape="triangle-down", size=55, filled=False)
-    texts = base.transform_filter(f"datum.h && {str(few).lower()}").mark_text(
-        align="left", dx=8, dy=-6, fontSize=11, color=INK, limit=190
-    )
     drawing = alt.layer(
         base.mark_rule(opacity=0.75).encode(y=y, y2=alt.Y2("c:Q"), color=colour, size=wide, tooltip=told),
         held.encode(y=alt.Y("d:Q"), color=alt.ColorValue(HELD_OUT), tooltip=told),
         base.mark_point(size=110, opacity=1)
         .encode(y=y, shape=kinds, color=colour, fill=inside, tooltip=told)
         .add_params(picked),
-        texts.encode(y=alt.Y("b:Q"), text=alt.Text("masking:N")),
-    ).properties(height=340)  # fmt: skip
-    return Picture(drawing, {"rows": [_datum(run) for run in points]})
+        *_names(named("names").encode(x=x)),
+        *(_rule() if allowed is not None else ()),
+    ).properties(height=HEIGHT)  # fmt: skip
+    data = {"rows": [_datum(run) for run in points], "names": _labels(points, allowed)}
+    if allowed is not None:
+        data["tolerated"] = [{"b": kept(allowed, 100.0), "j": f"tolerated: {share(allowed)}"}]
+    return Picture(drawing, data)

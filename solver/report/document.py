@@ -174,7 +174,8 @@ class Headline:
     Attributes
     ----------
     answer : str
-        ``above``, ``below`` or ``open``: the worst case beside what is tolerated; ``unknown`` without that.
+        ``above``, ``below`` or ``open``: the worst case beside what is tolerated; ``unknown`` without that;
+        ``compared`` of the maskings of a sweep.
     verdict : str
         One sentence for whoever decides.
     worst : str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from linkrisk.solver.charts.reading import run_ends
+from linkrisk.solver.charts.reading import run_ends, tolerated_of
 from linkrisk.solver.measures.verdict import IDENTIFIERS, TOLERATED, UNCHANGED, Answer, answer_of
 from linkrisk.solver.report.content.results import Json, Results
 from linkrisk.solver.report.content.verdict import FAR_BELOW, best_held_out
@@ -82,9 +82,11 @@ def _of_worst_case(results: Results) -> Iterator[str]:
 
 
 def tolerated(results: Results) -> float:
-    """The share that may be re-identified."""
-    share: float = TOLERATED if results.verdict is None else results.verdict["tolerated"]
-    return share
+    """The share that may be re-identified; without a verdict that of the maskings of a sweep."""
+    own = None if results.verdict is None else results.verdict["tolerated"]
+    if own is None and results.sweep is not None:
+        own = tolerated_of(results.sweep)
+    return TOLERATED if own is None else float(own)
 
 
 def _protect(results: Results, allowed: float) -> Iterator[str]:
@@ -192,19 +194,25 @@ def _objections(run: Json) -> bool:
     return answer_of([one["severity"] for one in findings if one["low"] is None]) != Answer.BELOW
 
 
+def cheapest(results: Results) -> tuple[float, float, str] | None:
+    """Find the masking of least loss whose worst case is tolerated: its loss, upper end and name."""
+    allowed, choices = tolerated(results), []
+    for run in (results.sweep or {}).get("runs", ()):
+        ends = run_ends(run)
+        if run["loss"] is not None and ends is not None and ends[1] <= allowed and not _objections(run):
+            choices.append((float(run["loss"]), ends[1], str(run["masking"])))
+    return min(choices, default=None)
+
+
 def _of_sweep(results: Results) -> Iterator[str]:
     """The masking with the least loss whose worst case is tolerated."""
     if results.sweep is None:
         return
-    allowed, choices = tolerated(results), []
-    for run in results.sweep["runs"]:
-        ends = run_ends(run)
-        if run["loss"] is not None and ends is not None and ends[1] <= allowed and not _objections(run):
-            choices.append((run["loss"], ends[1], run["masking"]))
-    if not choices:
+    allowed, found = tolerated(results), cheapest(results)
+    if found is None:
         yield f"No masking of the sweep keeps its worst case within {percent(allowed)}: try stronger ones."
         return
-    loss, most, masking = min(choices)
+    loss, most, masking = found
     yield (
         f"Of the maskings of the sweep, {masking} loses least ({loss:.3g}) of those whose worst case "
         "is within "

@@ -10,6 +10,7 @@ from linkrisk.solver.report.content.cost import what_it_cost
 from linkrisk.solver.report.content.external import about
 from linkrisk.solver.report.content.leaks import who_leaks
 from linkrisk.solver.report.content.making import how_it_was_made
+from linkrisk.solver.report.content.maskings import the_map
 from linkrisk.solver.report.content.other_measures import OTHER, other_measures
 from linkrisk.solver.report.content.realism import is_it_realistic
 from linkrisk.solver.report.content.records import which_records
@@ -22,6 +23,7 @@ from linkrisk.solver.report.document import Audience, Section
 
 SECTIONS: dict[Audience, tuple[Callable[[Results], Section], ...]] = {
     Audience.INTERNAL: (
+        the_map,
         summary,
         worst_case,
         who_leaks,

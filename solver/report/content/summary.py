@@ -25,6 +25,8 @@ LEAST_GROUP = 10
 def summary(results: Results) -> Section:
     """What whoever decides has to know."""
     lead = "What was released, who is at risk, and what to do next."
+    if results.worst is None:
+        lead = "What was compared, and what to do next."
     return Section("summary", "In short", lead, tuple(_blocks(results)))
 
 
@@ -39,7 +41,7 @@ def _blocks(results: Results) -> Iterator[Block]:
 def what_was_masked(results: Results) -> Iterator[str]:
     """How much of which columns, as far as it is known."""
     if results.worst is None:
-        yield "This is a comparison of maskings; each is named in the table of what protection costs."
+        yield "This is a comparison of maskings; each is named in the table of the map."
         return
     known = results.details.get("masking") or ()
     if known:

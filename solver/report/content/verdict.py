@@ -13,7 +13,7 @@ from linkrisk.solver.report.document import Headline
 from linkrisk.solver.run.percent import percent
 from linkrisk.solver.run.worst_sentence import without_recoding, worst_sentence
 
-UNKNOWN = "unknown"
+UNKNOWN, COMPARED = "unknown", "compared"
 
 _BASELINES = {"euclid": "equal weights", "mahalanobis": "the classical Mahalanobis distance"}
 
@@ -140,7 +140,7 @@ def _of_sweep(results: Results) -> Headline:
     done = [run for run in runs if run["status"] == "done"]
     front = [run for run in done if run["pareto"] == "on the front"]
     return Headline(
-        UNKNOWN,
+        COMPARED,
         f"Of {len(runs)} maskings {len(done)} were measured, and {len(front)} of these are not dominated: "
         "no other one has both less risk and less loss.",
         _worst_of_sweep(done),

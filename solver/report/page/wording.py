@@ -47,6 +47,7 @@ RISK = PageWords(
         "below": "Not more than is tolerated",
         "open": "Not decided yet",
         "unknown": "Nothing was said to be tolerated",
+        "compared": "A comparison of maskings",
     },
 )
 

@@ -11,6 +11,7 @@ from chart_cases import AWKWARD, kept_results, wide_result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from linkrisk.solver.charts import naming
 from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.gallery import GALLERY, draw, offered
 from linkrisk.solver.charts.table import Of
@@ -211,3 +212,53 @@ def test_any_weights_are_drawn_or_none(values):
 def test_a_chart_that_is_not_there():
     with pytest.raises(UsageError, match=r"^there is no chart 'pie': choose from headline, bound, "):
         draw("pie", {})
+
+
+def mapped(*runs, tolerated=0.05):
+    """The map of maskings (name, loss, low, high, place)."""
+    verdict = {"tolerated": tolerated} if tolerated is not None else {}
+    made = [
+        {"masking": name, "loss": loss, "verdict": verdict | {"low": low, "high": high}, "pareto": place}
+        for name, loss, low, high, place in runs
+    ]
+    return draw("risk-utility", {"runs": made, "loss": "pmse"})
+
+
+def test_the_map_names_its_points_and_has_a_line_at_what_is_tolerated():
+    front = "on the front"
+    chart = mapped(
+        ("a" * 40, 0.1, 0.5, 0.9, front), ("b", 0.2, 0.02, 0.04, front), ("c", 0.2, 0.02, 0.3, "open")
+    )
+    assert chart.spec["height"] == 440
+    data = chart.spec["datasets"]
+    assert data["tolerated"] == [{"b": 5.0, "j": "tolerated: 5.0 %"}]
+    assert [one["masking"] for one in data["names"]] == ["a" * 40, "b", "c"]
+    assert [len(one["j"]) for one in data["names"]] == [28, 1, 1]
+    places = {(one["k"], one["l"]) for one in data["names"][1:]}
+    assert len(places) == 2  # of the two at the same place
+    assert chart.description.endswith(" Tolerated: 5.0 %.")
+    assert "Loss, pMSE" in json.dumps(chart.spec)
+    without = mapped(("b", 0.2, 0.02, 0.04, front), tolerated=None)
+    assert "tolerated" not in without.spec["datasets"]
+    assert "Tolerated" not in without.description
+
+
+share = st.floats(0.0, 1.0)
+
+
+@given(
+    st.lists(st.tuples(share, share, share, st.text("mn", max_size=20)), max_size=12),
+    st.lists(share, max_size=1),
+)
+def test_no_name_of_a_map_covers_anything(found, lines):
+    points = [naming.Point(x, min(low, high), max(low, high), name) for x, low, high, name in found]
+    places = naming.sides(points, lines)
+    assert len(places) == len(points)
+    names = [
+        naming._name(point, place[0], *naming.SIDES[place[1]])
+        for point, place in zip(points, places, strict=True)
+        if place is not None
+    ]
+    assert not any(one.meets(other) for at, one in enumerate(names) for other in names[:at])
+    assert not any(one.meets(box) for one in names for point in points for box in naming._drawn(point))
+    assert all(one.left >= 0 and one.right <= naming.WIDTH for one in names)

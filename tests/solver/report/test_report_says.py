@@ -34,7 +34,7 @@ def measured():
 
 def test_sections_are_in_the_order_of_the_page(full):
     assert [one.name for one in full.document.sections] == [one for one in ORDER if one != "several-releases"]
-    assert len(SECTIONS[Audience.INTERNAL]) == len(ORDER) > len(SECTIONS[Audience.EXTERNAL])
+    assert len(SECTIONS[Audience.INTERNAL]) == 1 + len(ORDER) > len(SECTIONS[Audience.EXTERNAL])
 
 
 def test_what_was_not_measured_has_a_line_and_no_section(full, measured):
@@ -192,11 +192,21 @@ def test_a_sweep_alone_and_beside_a_worst_case(measured):
     sweep = json.loads(report_cases.swept())
     alone = document_of(sweep)
     assert alone.headline.verdict.startswith("Of 2 maskings 2 were measured")
+    assert alone.headline.answer == "compared"
+    assert [one.name for one in alone.sections] == ["map", "summary", "making"]
+    chart, words, table, *_ = section(alone, "map")["blocks"]
+    assert chart["name"] == "risk-utility"
+    losses = [(run["loss"], run["masking"]) for run in sweep["runs"] if run["verdict"]["high"] <= 0.05]
+    cheapest = (
+        f"that are tolerated is {min(losses)[1]}: it loses" if losses else "No masking of which the loss"
+    )
+    assert cheapest in words["text"]
+    assert "Held-out" in [column["title"] for column in table["columns"]]
     both = document_of(measured, sweep)
     assert both.headline == document_of(measured).headline
     told = rows(section(both, "cost"), "Maskings: their risk and their loss")
     losses = {run["masking"]: run["loss"] for run in sweep["runs"]}
-    assert {row[0]: row[3] for row in told} == losses
+    assert {row[0]: row[4] for row in told} == losses
     assert "risk-utility" in [one["name"] for one in blocks(section(both, "cost"), "chart")]
     with pytest.raises(UsageError, match="one worst case and one sweep"):
         document_of(sweep, sweep)
@@ -289,3 +299,24 @@ def test_columns_that_have_nothing_to_compare_say_why(measured):
     text = said(edited(measured, ("measures", "changes", "columns"), columns))
     assert "Not compared with what it was, names records: id." in text
     assert "Not compared with what it was, in the masked file only: a and b." in text
+
+
+def test_the_cheapest_masking_that_is_tolerated_is_said_below_the_map():
+    sweep = json.loads(report_cases.swept())
+    first, second = sweep["runs"]
+    rate = {"key": "held_out_weighted_mean", "value": 0.125}
+    first |= {"loss": 0.2, "findings": {"held-out": [rate]}}
+    second |= {"loss": 0.1}
+    for run, high in ((first, 0.25), (second, 0.5)):
+        run["verdict"] |= {"low": 0.0, "high": high, "tolerated": 0.3, "findings": []}
+    _, words, table, *_ = section(document_of(sweep), "map")["blocks"]
+    assert words["text"] == (
+        f"The cheapest masking whose worst case is within the 30.0 % that are tolerated is "
+        f"{first['masking']}: it loses 0.2, and at most 25.0 % of its records can be re-identified."
+    )
+    assert {row[0]: row[3] for row in table["rows"]} == {first["masking"]: 0.125, second["masking"]: None}
+    first["verdict"]["high"] = 0.4
+    (_, words, *_) = section(document_of(sweep), "map")["blocks"]
+    assert words["text"].startswith(
+        "No masking of which the loss is known keeps its worst case within the 30.0 %"
+    )
