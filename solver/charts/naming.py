@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 WIDTH, HEIGHT = 560.0, 440.0
@@ -35,12 +35,16 @@ class Box(NamedTuple):
 
 
 class Point(NamedTuple):
-    """A point with a name: its place from 0 to 1, from the left and from below, and the end of its bar."""
+    """A point with a name: its place from 0 to 1, from the left and from below, and the end of its bar.
+
+    `marks` are the heights of what else is drawn above or below it.
+    """
 
     x: float
     low: float
     high: float
     name: str
+    marks: tuple[float, ...] = ()
 
 
 def sides(points: Sequence[Point], lines: Sequence[float] = ()) -> list[tuple[float, int] | None]:
@@ -75,10 +79,11 @@ def _down(share: float) -> float:
     return (1.0 - share) * HEIGHT
 
 
-def _drawn(one: Point) -> tuple[Box, Box]:
-    x, low = one.x * WIDTH, _down(one.low)
-    point = Box(x - _POINT, low - _POINT, x + _POINT, low + _POINT)
-    return point, Box(x - _BAR, _down(one.high), x + _BAR, low)
+def _drawn(one: Point) -> Iterator[Box]:
+    x = one.x * WIDTH
+    for down in map(_down, (one.low, *one.marks)):
+        yield Box(x - _POINT, down - _POINT, x + _POINT, down + _POINT)
+    yield Box(x - _BAR, _down(one.high), x + _BAR, _down(one.low))
 
 
 def _name(one: Point, end: float, right: int, down: int) -> Box:

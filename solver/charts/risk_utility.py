@@ -111,16 +111,20 @@ def _labels(points: list[dict[str, Any]], allowed: float | None) -> list[dict[st
     """The points with names, each with the place of its name."""
     most = 1.1 * max(run["loss"] for run in points) or 1.0
     order = sorted(points, key=lambda run: run["place"] != FRONT)[:_NAMED]
-    places = [
-        Point(run["loss"] / most, run["low"], run["low"] if run["high"] is None else run["high"], name)
-        for run, name in ((run, _cut(run["masking"])) for run in order)
-    ]
+    places = [_place(run, run["loss"] / most) for run in order]
     found = sides(places, () if allowed is None else (allowed,))
     return [
         {**_datum(run), "j": one.name, "k": place[1], "l": kept(place[0], 100.0)}
         for run, one, place in zip(order, places, found, strict=True)
         if place is not None
     ]
+
+
+def _place(run: dict[str, Any], x: float) -> Point:
+    low, high, held_out = (run[key] for key in ("low", "high", "held_out"))
+    return Point(
+        x, low, low if high is None else high, _cut(run["masking"]), () if held_out is None else (held_out,)
+    )
 
 
 def _cut(name: str) -> str:

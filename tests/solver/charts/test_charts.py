@@ -251,7 +251,7 @@ share = st.floats(0.0, 1.0)
     st.lists(share, max_size=1),
 )
 def test_no_name_of_a_map_covers_anything(found, lines):
-    points = [naming.Point(x, min(low, high), max(low, high), name) for x, low, high, name in found]
+    points = [naming.Point(x, min(low, high), max(low, high), name, (x,)) for x, low, high, name in found]
     places = naming.sides(points, lines)
     assert len(places) == len(points)
     names = [
