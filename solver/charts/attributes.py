@@ -84,9 +84,9 @@ def withheld(result: Result, family: str | None = None) -> Chart | None:
     rows = [_fall(*one) for one in values]
     columns = (
         Column("attribute", "Attribute"),
-        Column("fall", "Fall of the attacks found", Of.SHARE),
-        Column("fall_low", "At least", Of.SHARE),
-        Column("fall_high", "At most", Of.SHARE),
+        Column("fall", "Fall of the attacks found", Of.POINTS),
+        Column("fall_low", "At least", Of.POINTS),
+        Column("fall_high", "At most", Of.POINTS),
     )
     return chart(
         "withheld",

@@ -98,8 +98,8 @@ def written(value: Any, of: Of) -> str:
         return "\N{EN DASH}"
     if of is Of.FLAG:
         return "yes" if value else "no"
-    if of is Of.SHARE:
-        return percent(value)
+    if of in (Of.SHARE, Of.POINTS):
+        return percent(value) if of is Of.SHARE else f"{percent(value).removesuffix(' %')} points"
     if of is Of.COUNT:
         return count(value)
     if of is Of.SECONDS:

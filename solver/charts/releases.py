@@ -40,9 +40,9 @@ def releases(result: Result) -> Chart | None:
         Column("family", "Family"),
         Column("low", "Attack", Of.SHARE),
         Column("high", "Bound", Of.SHARE),
-        Column("rise", "Rise since the first", Of.SHARE),
-        Column("rise_low", "Rise at least", Of.SHARE),
-        Column("rise_high", "Rise at most", Of.SHARE),
+        Column("rise", "Rise since the first", Of.POINTS),
+        Column("rise_low", "Rise at least", Of.POINTS),
+        Column("rise_high", "Rise at most", Of.POINTS),
     )
     rows = [
         [int(one["number"]), name_of(one["aggregator"]), *(number(one.get(key)) for key in keys)]

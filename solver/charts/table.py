@@ -15,6 +15,7 @@ class Of(StrEnum):
     COUNT = "count"
     NUMBER = "number"
     SHARE = "share"
+    POINTS = "points"
     SECONDS = "seconds"
     FLAG = "flag"
 
@@ -30,7 +31,7 @@ class Column:
     title : str
         What people read above it.
     of : Of
-        Shares are between 0 and 1; flags are true, false or null.
+        Shares are between 0 and 1, and points are differences of shares; flags are true, false or null.
     """
 
     name: str

@@ -111,8 +111,8 @@ def _withheld(results: Results, family: FamilyResult) -> Iterator[Block]:
         ("attribute", "Attribute", Of.TEXT),
         ("linked", "Re-identified without it", Of.COUNT),
         ("most", "At most", Of.COUNT),
-        ("fall_low", "Falls at least by", Of.SHARE),
-        ("fall_high", "Falls at most by", Of.SHARE),
+        ("fall_low", "Falls at least by", Of.POINTS),
+        ("fall_high", "Falls at most by", Of.POINTS),
     ]
     cells = [
         [row["attribute"], row["linked"], row["most"], row["fall_low"] / total, row["fall_high"] / total]

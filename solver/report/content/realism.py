@@ -40,7 +40,7 @@ def _blocks(results: Results, rates: Sequence[Json]) -> Iterator[Block]:
         ("held_out", "Re-identified of the others", Of.SHARE),
         ("low", "At least (95 %)", Of.SHARE),
         ("high", "At most (95 %)", Of.SHARE),
-        ("gap", "Over-fit gap", Of.SHARE),
+        ("gap", "Over-fit gap", Of.POINTS),
         ("one_to_one", "One to one", Of.SHARE),
         ("worst", "Worst case", Of.SHARE),
     ]

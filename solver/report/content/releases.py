@@ -46,8 +46,8 @@ def _risks(found: Json) -> Iterator[Block]:
             ("family", "Family of distances", Of.TEXT),
             ("low", "Re-identified", Of.SHARE),
             ("high", "At most", Of.SHARE),
-            ("rise_low", "Rise at least", Of.SHARE),
-            ("rise_high", "Rise at most", Of.SHARE),
+            ("rise_low", "Rise at least", Of.POINTS),
+            ("rise_high", "Rise at most", Of.POINTS),
         ]
         rows = [
             [one["number"], family_heading(one["aggregator"]), *(one[name] for name, _, _ in columns[2:])]

@@ -27,11 +27,22 @@ def number_text(value: float) -> str:
     return count(round(value)) if plain and abs(value) >= 1000 else significant(value)
 
 
-WRITERS = {Of.COUNT: count, Of.NUMBER: number_text, Of.SHARE: percent, Of.SECONDS: duration}
+def points_text(difference: float) -> str:
+    """Write a difference of shares in percentage points: ``33.0 points``."""
+    return f"{percent(difference).removesuffix(' %')} points"
+
+
+WRITERS = {
+    Of.COUNT: count,
+    Of.NUMBER: number_text,
+    Of.SHARE: percent,
+    Of.POINTS: points_text,
+    Of.SECONDS: duration,
+}
 
 
 def cell_text(value: Any, of: Of) -> str:
-    """Write a cell: ``12,345``, ``0.1235``, ``81.0 %``, ``12.3 s``, ``yes``; a dash for no value.
+    """Write a cell: ``12,345``, ``0.1235``, ``81.0 %``, ``3.0 points``, ``12.3 s``, ``yes``; else a dash.
 
     A value of another kind than its column, such as a word among numbers, is written as it is.
     """

@@ -106,11 +106,11 @@ def test_the_bar_is_drawn_to_scale(low, high):
 
 def test_long_tables_are_cut_and_say_so():
     columns = tuple(Column(of.value, of.value, of) for of in Of)
-    row = [NASTY, 1234.0, 0.00012, 1.0, 2.5, True]
+    row = [NASTY, 1234.0, 0.00012, 1.0, 0.33, 2.5, True]
     words = said(card("x", table(Table(columns, [row] * (ROWS + 1500)))))
     assert words.count(NASTY) == ROWS
     assert words.endswith("1,500 more")
-    assert all(cell in words for cell in ("1,234", "0.00012", "100.0 %", "2.5 s", "yes"))
+    assert all(cell in words for cell in ("1,234", "0.00012", "100.0 %", "33.0 points", "2.5 s", "yes"))
     assert table(Table(columns, [])) == ""
     assert "–" in table(Table(columns, [[None] * len(columns)]))
 

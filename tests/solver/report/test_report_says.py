@@ -10,10 +10,12 @@ import report_cases
 from report_texts import blocks, rows, said, section
 
 from linkrisk import fit
+from linkrisk.solver.charts.table import Of
 from linkrisk.solver.report.content.build import document_of
 from linkrisk.solver.report.content.meanings import MEANINGS, meaning_of
 from linkrisk.solver.report.content.sections import SECTIONS
 from linkrisk.solver.report.document import Audience, Document
+from linkrisk.solver.report.page.cells import cell_text
 from linkrisk.solver.run.errors import UsageError
 
 ORDER = [
@@ -320,3 +322,12 @@ def test_the_cheapest_masking_that_is_tolerated_is_said_below_the_map():
     assert words["text"].startswith(
         "No masking of which the loss is known keeps its worst case within the 30.0 %"
     )
+
+
+def test_differences_of_shares_are_in_points_wherever_they_stand(full):
+    found = {}
+    for table in blocks(full.document.to_dict(), "table"):
+        found |= {one["name"]: one["of"] for one in table["columns"]}
+    assert {found[name] for name in ("fall_low", "fall_high", "gap")} == {"points"}
+    assert cell_text(0.3299, Of.POINTS) == "33.0 points"
+    assert cell_text(-0.00001, Of.POINTS) == "-0.001 points"

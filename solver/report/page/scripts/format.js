@@ -1,6 +1,6 @@
 // Cells as people read them: the same as `cells.py`.
 const NOTHING = "\u2013";
-const NUMERIC = new Set(["count", "number", "share", "seconds"]);
+const NUMERIC = new Set(["count", "number", "share", "points", "seconds"]);
 const MOST_DIGITS = 5;
 
 const withMinus = (text) => text.replaceAll("-", "\u2212");
@@ -45,6 +45,8 @@ function shareText(share) {
   return `${larger ? ">" : "<"} ${value < 0 ? "-" : ""}${end} %`;
 }
 
+const pointsText = (difference) => shareText(difference).replace(/ %$/, " points");
+
 function secondsText(seconds) {
   if (seconds < 600) {
     const text = fixed(seconds, seconds < 10 ? 2 : 1);
@@ -56,7 +58,7 @@ function secondsText(seconds) {
   return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, "0")} min`;
 }
 
-const WRITERS = { count: countText, number: numberText, share: shareText, seconds: secondsText };
+const WRITERS = { count: countText, number: numberText, share: shareText, points: pointsText, seconds: secondsText };
 
 // The same as `whole` of `cells.py`: nodes in whose options, and in re-identified, no line ends.
 const WHOLE = /(?<![\w-])(--[a-z][a-z-]*|re-identif[a-z]*)/i;

@@ -96,8 +96,8 @@ class Grid {
       const ends = ["from", "to"].map((word) =>
         element("input", { type: "number", step: "any", placeholder: word, "aria-label": `${column.title} ${word}` }),
       );
-      // Shares are read, and so asked for, in per cent.
-      const unit = column.of === "share" ? 100 : 1;
+      // Shares are read, and so asked for, in per cent, and their differences in points.
+      const unit = ["share", "points"].includes(column.of) ? 100 : 1;
       const change = () => {
         const [least, most] = ends.map((one) => (one.value === "" ? null : Number(one.value) / unit));
         const within = (value) =>
@@ -106,7 +106,7 @@ class Grid {
       };
       ends.forEach((one) => one.addEventListener("input", change));
       set.append(element("div", { class: "range" }, ...ends));
-      if (unit > 1) set.querySelector("legend").append(" (%)");
+      if (unit > 1) set.querySelector("legend").append(column.of === "share" ? " (%)" : " (points)");
       return set;
     }
     const values = [...new Set(this.rows.map((row) => cellText(row[index], column.of)))].sort();

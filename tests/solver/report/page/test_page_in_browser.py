@@ -77,11 +77,11 @@ NUMBERS = [
 ]
 
 
-@pytest.mark.parametrize("of", [Of.SHARE, Of.COUNT, Of.NUMBER, Of.SECONDS])
+@pytest.mark.parametrize("of", [Of.SHARE, Of.POINTS, Of.COUNT, Of.NUMBER, Of.SECONDS])
 def test_numbers_are_the_same_wherever_they_are_written(reader, of):
     """Among them 78.25 %, just in the middle of two numbers of one digit."""
     source = (Path(cells.__file__).parent / "scripts" / "format.js").read_text(encoding="utf-8")
-    numbers = [number for number in NUMBERS if number >= 0 or of is Of.SHARE]
+    numbers = [number for number in NUMBERS if number >= 0 or of in (Of.SHARE, Of.POINTS)]
     written = reader.evaluate(
         f"([numbers, of]) => {{{source}\nreturn numbers.map((one) => cellText(one, of));}}",
         [numbers, of.value],
