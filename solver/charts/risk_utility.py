@@ -39,13 +39,15 @@ _NARROW = 420
 """Pixels; a narrower map has names on its front alone."""
 
 
-def risk_utility(result: Result) -> Chart | None:
+def risk_utility(result: Result, tolerated: float | None = None) -> Chart | None:
     """The map of a sweep; None where no masking has a loss and a worst case.
 
     Parameters
     ----------
     result : mapping
         The JSON of a sweep.
+    tolerated : float, optional
+        The share of the records at which the line is; by default that beside which its maskings were judged.
     """
     runs = [_run(one) for one in result.get("runs") or ()]
     points = [run for run in runs if run["loss"] is not None and run["low"] is not None]
@@ -64,7 +66,7 @@ def risk_utility(result: Result) -> Chart | None:
     said = [f"{run['masking']}, loss {written(run['loss'])}, worst case {_said(run)}" for run in front]
     left = len(runs) - len(points)
     more = f" {left:,} maskings without a loss or a worst case are not drawn." if left else ""
-    allowed = tolerated_of(result)
+    allowed = tolerated_of(result) if tolerated is None else tolerated
     rule = "" if allowed is None else f" Tolerated: {share(allowed)}."
     return chart(
         "risk-utility",

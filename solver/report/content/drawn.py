@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
+from typing import Any
 
 from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.report.content.results import Results
 from linkrisk.solver.report.document import Block
 
 
-def drawn(results: Results, *names: str, family: str | None = None) -> Iterator[Chart]:
-    """Draw these charts, without those that have fewer than two points; of one family, where it is named."""
+def drawn(results: Results, *names: str, **options: Any) -> Iterator[Chart]:
+    """Draw these charts, without those that have fewer than two points; `options` are those of the chart."""
     from linkrisk.solver.charts.gallery import draw
 
-    options = {} if family is None else {"family": family}
     for name in names:
         content = results.sweep if name == "risk-utility" else results.details
         chart = None if content is None else draw(name, content, **options)

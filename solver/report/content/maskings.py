@@ -25,7 +25,7 @@ def the_map(results: Results) -> Section:
 
 def map_blocks(results: Results, sweep: Json) -> Iterator[Block]:
     """Draw the map, say the cheapest masking that is tolerated, and list all, the undominated first."""
-    yield from drawn(results, "risk-utility")
+    yield from drawn(results, "risk-utility", tolerated=tolerated(results))
     yield Paragraph(_cheapest(results))
     columns = [
         ("masking", "Masking", Of.TEXT),

@@ -210,6 +210,13 @@ def test_a_sweep_alone_and_beside_a_worst_case(measured):
     losses = {run["masking"]: run["loss"] for run in sweep["runs"]}
     assert {row[0]: row[4] for row in told} == losses
     assert "risk-utility" in [one["name"] for one in blocks(section(both, "cost"), "chart")]
+    measured = measured | {"verdict": measured["verdict"] | {"tolerated": 0.4}}
+    (chart,) = [
+        one
+        for one in blocks(section(document_of(measured, sweep), "cost"), "chart")
+        if one["name"] == "risk-utility"
+    ]
+    assert chart["description"].endswith(" Tolerated: 40.0 %.")
     with pytest.raises(UsageError, match="one worst case and one sweep"):
         document_of(sweep, sweep)
 
