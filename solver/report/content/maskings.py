@@ -54,7 +54,8 @@ def _cheapest(results: Results) -> str:
     if found is None:
         return (
             "No masking of which the loss is known keeps its worst case within the "
-            f"{percent(allowed)} that are tolerated."
+            f"{percent(allowed)} that are tolerated and has nothing else against it, such as columns that "
+            "are neither masked nor compared."
         )
     loss, most, masking = found
     return (

@@ -210,7 +210,10 @@ def _of_sweep(results: Results) -> Iterator[str]:
         return
     allowed, found = tolerated(results), cheapest(results)
     if found is None:
-        yield f"No masking of the sweep keeps its worst case within {percent(allowed)}: try stronger ones."
+        yield (
+            f"No masking of the sweep keeps its worst case within {percent(allowed)} and has nothing else "
+            "against it: try stronger ones, and mask, compare or leave out what is released as it is."
+        )
         return
     loss, most, masking = found
     yield (
