@@ -159,7 +159,7 @@ def _described(guess: Guess, column: pd.Series) -> ColumnDescription:
             finite = values[np.isfinite(values)]
             if finite.size:
                 shown = {"lowest": float(finite.min()), "highest": float(finite.max())}
-        elif attribute.scale in CATEGORICAL:
+        elif attribute.scale in (*CATEGORICAL, Scale.DATE):
             shown = {"frequent": _frequent(known, attribute.labels)}
     return ColumnDescription(guess, int(known.nunique()), int(column.isna().sum()), coded, **shown)
 

@@ -259,6 +259,9 @@ def _link_in_passes(task: LinkageTask) -> None:
 
 def _risk() -> None:
     """What measures of a release call by themselves."""
+    pair = _small_pair()
+    aggregator = make_aggregator(next(iter(AGGREGATORS)), pair.attributes)
+    Evaluator(pair).claims(aggregator.form(aggregator.equal()), 0)
     groups = [np.array([0, 0, 1, 1], dtype=np.intp), np.array([0, 1, 0, 1], dtype=np.intp)]
     proportional_fit(np.ones(4), np.arange(4.0), groups, lambda: False, 1.0)
 

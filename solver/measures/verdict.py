@@ -198,7 +198,7 @@ def grounds_of(found: Json) -> Iterator[str]:
     for one in found["findings"]:
         limits = one["key"] in (NO_BOUND, NOT_SEARCHED, WITHOUT_LOTS)
         telling = limits or one["severity"] != Severity.INFORMATION
-        less = one["key"].startswith(ATTACK) or one["key"] == WORST_CASE
+        less = one["key"].startswith(ATTACK) or one["key"] in (WORST_CASE, RELEASES)
         less |= one["key"] == WITHOUT_LOTS and _lots(found) in said
         if telling and not less and one["sentence"] not in said:
             text: str = one["sentence"]

@@ -119,7 +119,7 @@ def summary(arguments: argparse.Namespace, result: TableResult) -> str:
         *_method(details),
         f"audit       {audited(result)}",
         *_exactly(result),
-        *attacker_lines(result),
+        *(attacker_lines(result) if details["sensitive"] else ()),
     ]
     if result.protected:
         return "\n".join([*lines, *written_lines(arguments, "output", "internal", *CERTIFICATE)])

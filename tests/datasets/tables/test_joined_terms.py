@@ -11,10 +11,10 @@ from linkrisk.datasets.tables.joined_terms import joined_terms
 
 
 def cells(*, hidden):
-    """10 = 4 + 6, where 4 is sensitive, and 6 hidden with it or not."""
+    """100 = 40 + 60, where 40 is sensitive, and 60 hidden with it or not; amounts, as counts are smaller."""
     return pd.DataFrame(
         {
-            "value": [10.0, 4.0, 6.0],
+            "value": [100.0, 40.0, 60.0],
             "status": ["s", "u", "m" if hidden else "s"],
             "lower_protection": [0.0, 1.0, 0.0],
             "upper_protection": [0.0, 1.0, 0.0],

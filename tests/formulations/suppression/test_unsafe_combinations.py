@@ -105,8 +105,8 @@ def test_meanings_are_read_as_they_are_written(said):
     ("said", "message"),
     [
         ("alpha=2", "alpha = 2 is not between 0 and 1"),
-        ("alpha=x", "or alpha=A, not 'alpha=x'"),
-        ("wild", "a missing value is own-category, matches-anything, safe or alpha=A, not 'wild'"),
+        ("alpha=x", "alpha=A or code=C, not 'alpha=x'"),
+        ("wild", "a missing value is own-category, matches-anything, safe, alpha=A or code=C, not 'wild'"),
     ],
 )
 def test_meanings_that_there_are_not(said, message):

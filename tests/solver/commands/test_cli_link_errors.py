@@ -285,7 +285,10 @@ def test_parameters_of_other_files(capsys):
         "--parameters",
         "link.json",
     )
-    message = "linkers have no embedded files: give both --original and --masked"
+    message = (
+        "link.json is of original.csv and masked.csv, and does not say where these files are: give --original "
+        "and --masked"
+    )
     refuse(capsys, message, "evaluate", "--parameters", "link.json")
     message = "link.json is the result of a linker, which takes no aggregator: leave it out"
     refuse(capsys, message, "evaluate", *TOGETHER, "--parameters", "link.json", "--aggregator", "owa")

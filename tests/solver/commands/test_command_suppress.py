@@ -187,7 +187,7 @@ def test_too_many_rows_to_compare_are_not_counted_again(monkeypatch):
         (["--k", "1"], "k = 1 asks for nothing; give at least 2"),
         (["--k", "x"], "--k must be a whole number, not 'x'"),
         (
-            ["--k", "2", "--dimension", "2"],
+            ["--k", "2", "--risk", "0.2"],
             "say in one way what is unsafe: by k, risk, levels, dimension, or tables",
         ),
         (["--dimension", "4"], "tables of 4 dimensions of 3 key variables: give 1 to 3"),
@@ -198,7 +198,7 @@ def test_too_many_rows_to_compare_are_not_counted_again(monkeypatch):
         (["--table", "town,zip"], "tables: 'zip' is no key variable; these are town, sex, trade"),
         (
             ["--missing", "wild"],
-            "a missing value is own-category, matches-anything, safe or alpha=A, not 'wild'",
+            "a missing value is own-category, matches-anything, safe, alpha=A or code=C, not 'wild'",
         ),
         (["--cost", "much"], "unknown cost 'much': choose one, entropy, priority"),
         (

@@ -183,7 +183,7 @@ def test_linked_tables_of_the_command(capsys):
         ),
         (
             ["--cells", "firms.csv", "--value", "turnover", "--by", "sector"],
-            "firms.csv has no column 'sector'; there are: region, size, value",
+            "firms.csv has no column 'sector'; there are: region, size, turnover",
         ),
         (
             ["--cells", "firms.csv", "--value", "turnover"],

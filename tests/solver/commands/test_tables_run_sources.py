@@ -85,7 +85,7 @@ def test_a_batch_as_package_rtauargus_writes_them(capsys):
         head,
     )
     printed = run(capsys, "tables", "run", "firms.arb")
-    assert "414 cells, 228 relations\nsensitive   75 cells\n" in printed
+    assert "414 cells, 228 relations\nsensitive   77 cells\n" in printed
     assert "audit       every sensitive cell is protected from outsiders\n" in printed
     assert "insiders    24 insiders: every sensitive cell is protected from each\n" in printed
 

@@ -179,14 +179,13 @@ def test_numbers_with_separated_thousands_stay_text_and_it_is_said(
     assert (remark in stored.remarks) is said
 
 
-def test_separated_thousands_are_said_with_the_decimal_sign_of_the_file(
-    tmp_path: Path,
-) -> None:
+def test_separated_thousands_are_said_whatever_the_decimal_sign_of_the_file(tmp_path: Path) -> None:
+    remark = "column a: kept as text, because thousands are separated; say how with --thousands and --decimal"
     quoted = read_file(_csv(tmp_path, 'a,b\n"1,234.5",1\n,2\n"12,000",3\n'))
-    assert "such as 1234.5" in quoted.remarks[0]
+    assert remark in quoted.remarks
     german = read_file(_csv(tmp_path, "a;b\n1.234,5;0,5\n17;1,25\n"))
     assert german.frame["b"].to_list() == [0.5, 1.25]
-    assert "such as 1234,5" in german.remarks[1]
+    assert remark in german.remarks
 
 
 @pytest.mark.parametrize("end", ["\r", "\n", "\r\n"])
