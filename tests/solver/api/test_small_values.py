@@ -12,7 +12,7 @@ from linkrisk.formulations.tables.units import in_units
 from linkrisk.solver.api.tables.source import cell_table
 from linkrisk.solver.run.errors import UsageError
 
-UNITS = [1.0, 2.0**-30, 1e-9, 1e-12]
+UNITS = [4.0, 2.0**-30, 1e-9, 1e-12]
 TERMS = pd.DataFrame(
     {"relation": [0] * 3 + [1] * 3, "cell": [0, 1, 2, 0, 3, 4], "coefficient": [-1, 1, 1] * 2}
 )

@@ -234,8 +234,7 @@ def instead(monkeypatch, machine):
     """Take this machine for the real one, and let it say what it does."""
     monkeypatch.setattr(compiling, "is_marked", machine.marked.__contains__)
     monkeypatch.setattr(compiling, "compile_part", machine.compile_part)
-    for module in ("run.clock", "inputs.problem"):
-        monkeypatch.setattr(f"linkrisk.solver.{module}.time", machine)
+    monkeypatch.setattr("linkrisk.solver.run.clock.time", machine)
     monkeypatch.delenv(SILENT)
     return machine
 
