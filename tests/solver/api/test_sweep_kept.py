@@ -107,8 +107,8 @@ def test_what_has_changed_is_measured_again_and_said(original, tmp_path, counted
 
 def test_what_a_file_of_a_method_says_counts(tmp_path, counted):
     levels = tmp_path / "levels.csv"
-    ages, incomes = [*range(40, 60), *range(20, 40)], [*range(39, -1, -1)]  # in order they would be ids
-    pd.DataFrame({"age": ages, "income": incomes}).to_csv(tmp_path / "o.csv", index=False)
+    file = pd.DataFrame({"age": [*range(20, 40)] * 2, "income": range(40)})  # each once, ages would be ids
+    file.to_csv(tmp_path / "o.csv", index=False)
     options = {"folder": tmp_path / "runs", **QUICK}
     for width in (10, 5, 5):
         ages = pd.DataFrame({"age": range(20, 60)})

@@ -286,8 +286,8 @@ def test_parameters_of_other_files(capsys):
         "link.json",
     )
     message = (
-        "link.json is of original.csv and masked.csv, and does not say where these files are: give --original "
-        "and --masked"
+        "link.json is of original.csv and masked.csv, and does not say where these files are: give "
+        "--original and --masked"
     )
     refuse(capsys, message, "evaluate", "--parameters", "link.json")
     message = "link.json is the result of a linker, which takes no aggregator: leave it out"
