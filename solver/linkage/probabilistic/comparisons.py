@@ -154,6 +154,7 @@ USUAL = {
     Scale.NUMERIC: Comparison(Measure.DEVIATIONS, (0.1, 0.3), 1.0),
     Scale.ORDINAL: Comparison(),
     Scale.NOMINAL: Comparison(),
+    Scale.DATE: Comparison(),  # where dates have stayed text, as keys of passes have
 }
 """How attributes of each scale are compared when nothing is said."""
 
