@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.tables.usual_bounds import usual_bounds
 
 FloatArray = npt.NDArray[np.float64]
@@ -145,7 +146,7 @@ def with_whole_levels(cells: pd.DataFrame, least: int, *, suppressible: bool) ->
         "upper_protection": found.rule_level,
         "sliding_protection": found.sliding_level,
     }
-    made = cells.assign(**{name: levels[name] for name in kinds})
+    made = with_columns(cells, {name: levels[name] for name in kinds})
     if least:
         below = (status == _SENSITIVE) & (numbers["value"] < least)
         made["threshold"] = np.where(below, float(least), np.nan)

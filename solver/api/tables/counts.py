@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.tables.cells_and_relations import StoredTable
 from linkrisk.formulations.tables.cell_table import CellTable, FloatArray
 from linkrisk.solver.run.clock import Clock
@@ -182,7 +183,7 @@ def _lowered(stored: StoredTable, table: CellTable, soft: Sequence[Unmet]) -> St
             numbers[name][at] = np.minimum(numbers[name][at], level[at])
     changed = {name: numbers[name] for name in numbers if name in stored.cells.columns}
     kept = {name: one for name, one in changed.items() if one is not stored.numbers[name]}
-    return replace(stored, numbers=numbers, cells=stored.cells.assign(**kept))
+    return replace(stored, numbers=numbers, cells=with_columns(stored.cells, kept))
 
 
 def counting_lines(found: Counting | None, named: Any) -> list[str]:
