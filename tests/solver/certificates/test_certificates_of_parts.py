@@ -231,4 +231,4 @@ def test_parts_for_which_there_is_no_time_count_in_full():
     one = Made("choquet", seconds=1e-9)
     assert one.certificate["proof"] == {"lost": [], "method": "parts", "parts": []}
     assert one.certificate["bound"] == {"unit": 1, "linked_weight": 40}
-    assert "the certificate proves that at most 40 are linked" in one.result.details["notes"][-1]
+    assert "the certificate proves in its time that at most 40 are linked" in one.result.details["notes"][-1]
