@@ -115,7 +115,8 @@ def test_a_shuffled_and_renamed_file_costs_the_same():
 
 def test_recount_takes_no_fewer_values_than_k_minus_one_empty_records_where_missing_matches_anything():
     codes = np.arange(40).reshape(20, 2)  # all differ in everything
-    result = suppress(pd.DataFrame(codes, columns=["a", "b"]), problem="recount", k=3, missing=ANYTHING)
+    frame = pd.DataFrame(codes, columns=["a", "b"])
+    result = suppress(frame, keys=["a", "b"], problem="recount", k=3, missing=ANYTHING)
     assert (result.cells, result.proven, result.after) == (4, True, {OWN: 18, ANYTHING: 0})
 
 

@@ -274,8 +274,13 @@ DIALECTS = st.builds(
 )
 
 
+def _names_one_column(name: str) -> bool:
+    """Whether a reader who does not know the separator takes a name for one: none of the others is in it."""
+    return name.strip() == name and not set(name) & set(",;|")
+
+
 @given(
-    columns=st.dictionaries(NAMES.filter(lambda name: name.strip() == name), COLUMN, min_size=2, max_size=4),
+    columns=st.dictionaries(NAMES.filter(_names_one_column), COLUMN, min_size=2, max_size=4),
     dialect=DIALECTS | st.just(DelimitedDialect()),
 )
 @settings(max_examples=80, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
