@@ -19,11 +19,13 @@ _SURVEY_CODES = MappingProxyType(
         **dict.fromkeys(("pb040", "pb050", "pb060", "pb070", "pb080"), _PERSON_WEIGHT),
         "db050": "stratum",
         # EU-LFS, household budgets and finances, structure of earnings, IPUMS, the European Social Survey
-        **dict.fromkeys(("hhnum", "hhlink", "ha04", "sa0010"), _HOUSEHOLD_ID),
+        **dict.fromkeys(("hhnum", "ha04", "sa0010"), _HOUSEHOLD_ID),
         **dict.fromkeys(("coeff", "coeffy", "coeffq", "coefmod", "coeffmod", "perwt"), _PERSON_WEIGHT),
         **dict.fromkeys(("coefhh", "coeffhh", "hhwt", "ha10", "hw0010"), _HOUSEHOLD_WEIGHT),
         **dict.fromkeys(("dweight", "pspwght", "pweight", "anweight", "spfwt0"), _PERSON_WEIGHT),
-        **dict.fromkeys(("b51", "b52"), "grossing weight"),
+        **dict.fromkeys(("a51", "b51", "b52", "phrf", "hhrf"), "grossing weight"),
+        **dict.fromkeys(("gew", "pgew"), _PERSON_WEIGHT),
+        "hhgew": _HOUSEHOLD_WEIGHT,
     }
 )
 """What columns of European and international surveys are, by the codes that they are named by."""
@@ -40,8 +42,9 @@ _TRANSLATED = MappingProxyType(
         **dict.fromkeys(("gewicht", "gewichte", "gewichtung", "gewichts", "wichtung"), "weight"),
         **dict.fromkeys(("hochrechnungsfaktor", "hochrechnung", "hrf"), "grossing weight"),
         **dict.fromkeys(("gewichtungsfaktor", "pondera", "ponderador"), "sampling weight"),
-        **dict.fromkeys(("nummer", "numero", "nombre_de", "numer"), "number"),
-        **dict.fromkeys(("kennung", "kennnummer", "kennziffer", "identnummer"), "id"),
+        # A "Nummer" is an id, where "number of persons" counts.
+        **dict.fromkeys(("nummer", "numero", "numer", "kennung", "kennnummer", "kennziffer"), "id"),
+        "identnummer": "id",
         "identifiant": "id",
         **dict.fromkeys(("identificador", "identificativo", "identyfikator", "identificatie"), "id"),
         **dict.fromkeys(("laufnummer", "lfdnr", "satznummer", "satznr", "lopnr"), "record number"),
@@ -52,7 +55,7 @@ _TRANSLATED = MappingProxyType(
         **dict.fromkeys(("huishouden", "huishoudens", "gospodarstwo", "gospodarstwa"), "household"),
         "huishoud": "household",
         **dict.fromkeys(("hushall", "hushalls", "husholdning", "kotitalous"), "household"),
-        **dict.fromkeys(("poids", "peso", "pesos", "waga", "wagi", "vikt", "vikter", "vekt"), "weight"),
+        **dict.fromkeys(("poids", "peso", "waga", "wagi", "vikt", "vikter", "vekt"), "weight"),
         **dict.fromkeys(("ponderation", "ponderacion", "ponderazione", "ponderacao"), "sampling weight"),
         **dict.fromkeys(("weging", "weegfactor", "ophoogfactor", "facexp", "factorexp"), "sampling weight"),
         # Heights, beside which a weight is that of a body
@@ -90,6 +93,85 @@ CONTACTS = frozenset(
 
 NAMES = frozenset(("name", "names", "nom", "nombre", "nome", "naam", "nazwa", "namn"))
 """Words for a name: that of a person or firm where the values hardly repeat."""
+
+MEASURES = frozenset(
+    (
+        *(
+            "age",
+            "alter",
+            "edad",
+            "eta",
+            "idade",
+            "leeftijd",
+            "wiek",
+            "alder",
+            "lebensalter",
+            "jahre",
+            "years",
+        ),
+        *(
+            "year",
+            "jahr",
+            "annee",
+            "ano",
+            "anno",
+            "jaar",
+            "rok",
+            "birth",
+            "born",
+            "geburtsjahr",
+            "month",
+            "day",
+        ),
+        *(
+            "income",
+            "einkommen",
+            "revenu",
+            "ingreso",
+            "ingresos",
+            "reddito",
+            "rendimento",
+            "inkomen",
+            "dochod",
+        ),
+        *("inkomst", "wage", "wages", "salary", "lohn", "gehalt", "salaire", "salario", "loon", "earnings"),
+        *(
+            "turnover",
+            "umsatz",
+            "omzet",
+            "revenue",
+            "revenues",
+            "sales",
+            "profit",
+            "gewinn",
+            "assets",
+            "debt",
+        ),
+        *("price", "preis", "prix", "precio", "prezzo", "preco", "prijs", "cost", "costs", "kosten", "rent"),
+        *("miete", "expenditure", "expenses", "ausgaben", "depenses", "gasto", "gastos", "amount", "betrag"),
+        *("value", "wert", "valeur", "valor", "valore", "waarde", "sum", "total", "summe", "tax", "taxes"),
+        *("size", "groesse", "taille", "tamano", "height", "weight", "length", "area", "flaeche", "surface"),
+        *(
+            "days",
+            "weeks",
+            "months",
+            "tage",
+            "wochen",
+            "monate",
+            "jours",
+            "mois",
+            "dias",
+            "meses",
+            "giorni",
+            "dagen",
+        ),
+        *("hours", "stunden", "heures", "horas", "ore", "uren", "time", "duration", "dauer", "distance"),
+        *("employees", "workers", "beschaeftigte", "persons", "personen", "members", "children", "kinder"),
+        *("count", "anzahl", "zahl", "score", "rank", "rang", "grade", "rate", "ratio", "share", "percent"),
+        *("capital", "population", "production", "output", "temperature", "pressure", "index", "bmi"),
+    )
+)
+"""Words in names of columns that hold a measurement, which is no id whatever its values."""
 
 _FIRST_OR_LAST = frozenset(("first", "last", "given", "middle", "family", "maiden", "full", "sur", "fore"))
 

@@ -1,8 +1,9 @@
 """Roles of columns in disclosure control, and columns that are recognised because name and values agree.
 
 Whoever masks a file leaves ids and weights alone unless told otherwise, so a wrong guess leaves an attribute
-unmasked. A name alone is therefore not enough (weight next to height is not a sampling weight, and an amount
-in whole units can be different for every record), and whatever is recognised has to be said.
+unmasked, and out of the comparison. A name alone is therefore not enough (weight next to height is not a
+sampling weight), nor are values: one person of each age is no list of ids. What is called a measurement is
+never an id, and whatever is recognised has to be said.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from enum import StrEnum
 import pandas as pd
 
 from linkrisk.datasets.microdata.dates import looks_dated
-from linkrisk.datasets.microdata.role_names import CONTACTS, NAMES, names_a_person, words_of
+from linkrisk.datasets.microdata.role_names import CONTACTS, MEASURES, NAMES, names_a_person, words_of
 
 
 class Role(StrEnum):
@@ -73,6 +74,7 @@ ID_NAMES = frozenset(
         ),
         *("caseid", "caseno", "casenum", "casenr", "respid", "persid", "persnr", "personid", "patientid"),
         *("idno", "idnum", "idnr", "idcode", "serial", "serialno", "serialnumber", "serialnum"),
+        *("row", "line", "lineno", "linenumber", "lfd", "lfdnr", "lfdno", "nr", "no", "unnamed", "rownames"),
     )
 )
 """Names of record ids, in small letters and without separators."""
@@ -113,8 +115,14 @@ SAMPLING = frozenset(
 )
 """What may stand beside "weight" in the name of a sampling weight: body_weight and fnlwgt are none."""
 
-BODY = frozenset(("height", "stature", "bmi", "waist"))
+BODY = frozenset(("height", "stature", "bmi", "waist", "pulse", "systolic", "diastolic", "cholesterol"))
 """Beside one of these a weight is that of a body."""
+
+MEMBERS = frozenset(("person", "pers", "individual", "member"))
+"""Of whom a household has several, with the numbers 1, 2, 3."""
+
+COUNTED = frozenset(("num", "number", "nr", "no"))
+"""Behind a unit these are an id (person_no); before it they count (no_persons)."""
 
 HOUSEHOLDS = frozenset(("household", "hh", "family", "fam", "dwelling", "h"))
 """Whose ids say which persons live together."""
@@ -130,8 +138,14 @@ PERSONAL_NUMBERS = frozenset(
 STRATA = frozenset(("stratum", "strata", "strat", "strate", "strates", "schicht", "estrato", "stratumid"))
 """Names of strata, in small letters and without separators."""
 
+BY_NAME = "has the name"
+"""How a reason begins that is a name."""
+
 COUNTER = 20
-"""From this many records on, gapless whole numbers or text that never repeats are ids under any name."""
+"""From this many records on, a first column that counts them, or text that never repeats, is an id."""
+
+NO_CHANCE = 200
+"""So many values out of at most ten times as many hardly ever all differ by chance (once in 20,000)."""
 
 SMALL_STEP = 10
 """Whole numbers that increase by so much at most on average are ids; sorted amounts have longer steps."""
@@ -181,13 +195,15 @@ def recognised(name: str, column: pd.Series, names: Sequence[str], label: str = 
         That of `recognition`, `household` or `stratum`.
     """
     for called in (name, label) if label else (name,):
-        found = recognition(called, column, names) or household(called, column) or stratum(called, column)
+        found = (
+            recognition(called, column, names, label) or household(called, column) or stratum(called, column)
+        )
         if found is not None:
             return found
     return None
 
 
-def recognition(name: str, column: pd.Series, names: Sequence[str]) -> Recognition | None:
+def recognition(name: str, column: pd.Series, names: Sequence[str], label: str = "") -> Recognition | None:
     """Say what a column is, where its name and its values agree.
 
     Parameters
@@ -198,33 +214,43 @@ def recognition(name: str, column: pd.Series, names: Sequence[str]) -> Recogniti
         Its values.
     names : sequence of str
         The names of all columns of the table.
+    label : str
+        What it holds, in words: where that is a measurement, its values alone make it no id.
 
     Returns
     -------
     Recognition or None
         A weight: by its name that of a sample, no value negative. An id, whole numbers or text: by its name
         that of a record, and no value occurs twice; of a household or another unit, shared by 20 records at
-        most on average; by its values whole numbers without a gap, or that increase in small steps, or text
-        that never repeats, in 20 records or more. An identifier: by its name that of a person or where to
-        find one, or any name whose values hardly repeat. None for all else, and for dates.
+        most on average; by its values, where its name is not that of a measurement: whole numbers that count
+        20 records or more in the first column, or, in 200 records or more, without a gap from 0 or 1 or
+        increasing in small steps, each once; text that never repeats, in 20 records or more. An identifier:
+        by its name that of a person or where to find one, or any name whose values hardly repeat. None for
+        all else, and for dates.
     """
     words = words_of(name)
     if _is_weight_name(words, names) and _can_be_weight(column):
-        return Recognition(Role.WEIGHT, "has the name of a sampling weight, and no negative value")
+        return Recognition(Role.WEIGHT, f"{BY_NAME} of a sampling weight, and no negative value")
     known = column.dropna()
     if known.empty or not (_is_whole(known) or _is_text(known)) or looks_dated(known):
         return None
     different = known.nunique()
-    once = _each_once(words, known, len(column)) if different == len(known) else None
+    once = _named_id(words, known) if different == len(known) else None
     if once is not None:
         return once
+    if len(column) == different >= COUNTER and not MEASURES.intersection((*words, *words_of(label))):
+        once = _counting(known, first=list(names[:1]) == [name])
+        if once is not None:
+            return once
     if _names_somebody(name, words, known, different):
-        return Recognition(Role.IDENTIFIER, "has the name of what identifies a person or firm")
-    if _is_shared_id_name(words) and different * LARGEST_GROUP >= len(known):
-        if _is_household_name(words):
-            return Recognition(Role.HOUSEHOLD, "has the name of a household number, which records share")
-        return Recognition(Role.IDENTIFIER, "has the name of an id that records share")
-    return None
+        return Recognition(Role.IDENTIFIER, f"{BY_NAME} of what identifies a person or firm")
+    if not _is_shared_id_name(words) or different * LARGEST_GROUP < len(known):
+        return None
+    if _is_household_name(words):
+        return Recognition(Role.HOUSEHOLD, f"{BY_NAME} of a household number, which records share")
+    if COUNTED.intersection(words) and MEMBERS.intersection(words) and different <= COUNTER:
+        return None  # the number of a person in a household
+    return Recognition(Role.IDENTIFIER, f"{BY_NAME} of an id that records share")
 
 
 def stratum(name: str, column: pd.Series) -> Recognition | None:
@@ -237,7 +263,7 @@ def stratum(name: str, column: pd.Series) -> Recognition | None:
         return None
     if known.empty or not 2 <= known.nunique() <= len(known) / SMALLEST_STRATUM:
         return None
-    return Recognition(Role.STRATUM, "has the name of a stratum, and few different values")
+    return Recognition(Role.STRATUM, f"{BY_NAME} of a stratum, and few different values")
 
 
 def household(name: str, column: pd.Series) -> Recognition | None:
@@ -250,21 +276,26 @@ def household(name: str, column: pd.Series) -> Recognition | None:
     different, runs = column.nunique(), int((column != column.shift()).sum())
     if not different == runs < len(column) or different * LARGEST_GROUP < len(column):
         return None
-    return Recognition(Role.HOUSEHOLD, "has the name of a household, and equal values are adjacent")
+    return Recognition(Role.HOUSEHOLD, f"{BY_NAME} of a household, and equal values are adjacent")
 
 
-def _each_once(words: tuple[str, ...], known: pd.Series, records: int) -> Recognition | None:
-    """What a column is whose values all differ."""
-    if not (_is_id_name(words) or _is_counter(known, records)):
+def _named_id(words: tuple[str, ...], known: pd.Series) -> Recognition | None:
+    """What a column is by its name, where its values all differ."""
+    numbered = UNITS.issuperset(words) and _increases_slowly(known)  # a "person" 1001, 1002, ...
+    if not words or not (numbered or _is_id_name(words)):
         return None
     if PERSONAL_NUMBERS.intersection(words):
-        return Recognition(Role.IDENTIFIER, "has the name of a personal number, and no value occurs twice")
-    if _is_id_name(words):
-        return Recognition(Role.RECORD_ID, "has the name of a record id, and no value occurs twice")
+        return Recognition(Role.IDENTIFIER, f"{BY_NAME} of a personal number, and no value occurs twice")
+    return Recognition(Role.RECORD_ID, f"{BY_NAME} of a record id, and no value occurs twice")
+
+
+def _counting(known: pd.Series, *, first: bool) -> Recognition | None:
+    """What a column is by its values alone, which all differ."""
     if _is_text(known):
-        return Recognition(Role.IDENTIFIER, "holds text that never repeats")
-    how = "without a gap" if _is_gapless(known) else "that increase from record to record"
-    return Recognition(Role.RECORD_ID, f"holds whole numbers {how}, each once")
+        found = Recognition(Role.IDENTIFIER, "holds text that never repeats")
+        return None if _are_numbers(known) else found
+    how = _counts(known, first=first)
+    return Recognition(Role.RECORD_ID, f"holds whole numbers {how}, each once") if how else None
 
 
 def _names_somebody(name: str, words: tuple[str, ...], known: pd.Series, different: int) -> bool:
@@ -272,8 +303,10 @@ def _names_somebody(name: str, words: tuple[str, ...], known: pd.Series, differe
     hardly_repeat = different > len(known) / 2
     if not _is_text(known):
         return hardly_repeat and bool(CONTACTS.intersection(words))
-    if names_a_person(name) or CONTACTS.intersection(words):
+    if names_a_person(name):
         return different > 1
+    if CONTACTS.intersection(words):  # few values say whether somebody has a phone
+        return different > 1 and (hardly_repeat or different > COUNTER)
     return hardly_repeat and bool(NAMES.intersection(words[-1:]) or PERSONAL_NUMBERS.intersection(words))
 
 
@@ -291,35 +324,39 @@ def _is_household_name(words: tuple[str, ...]) -> bool:
 
 def _is_id_of(words: tuple[str, ...], units: frozenset[str]) -> bool:
     """Whether words are the number of a unit: household id, id_household, hhnum."""
-    for order in (words, (*words[1:], *words[:1])):
+    counted = COUNTED.intersection(words[:1])
+    for order in (words,) if counted else (words, (*words[1:], *words[:1])):
         found = _ID_OF.fullmatch("_".join(order))
         if found is not None and units.issuperset(found["whose"].split("_")):
             return True
     return False
 
 
-def _is_counter(known: pd.Series, records: int) -> bool:
-    """Whether values that all differ are ids whatever their name."""
-    if records < COUNTER or len(known) < records:
-        return False
-    if pd.api.types.is_integer_dtype(known.dtype):
-        return _is_gapless(known) or _increases_slowly(known)
-    return _is_text(known) and not _are_amounts(known)
-
-
-def _is_gapless(known: pd.Series) -> bool:
-    return _is_whole(known) and int(known.max()) - int(known.min()) == len(known) - 1
+def _counts(known: pd.Series, *, first: bool) -> str:
+    """How whole numbers that all differ number the records; empty where they need not."""
+    if not pd.api.types.is_integer_dtype(known.dtype):
+        return ""
+    lowest, highest = int(known.min()), int(known.max())
+    gapless = lowest in (0, 1) and highest - lowest == len(known) - 1
+    if first and gapless and known.is_monotonic_increasing:
+        return "that count the records"
+    if len(known) < NO_CHANCE:
+        return ""
+    if gapless:
+        return "without a gap"
+    return "that increase from record to record" if _increases_slowly(known) else ""
 
 
 def _increases_slowly(known: pd.Series) -> bool:
     """Whether whole numbers increase from record to record, by `SMALL_STEP` at most on average."""
+    if len(known) < COUNTER or not pd.api.types.is_integer_dtype(known.dtype):
+        return False
     return known.is_monotonic_increasing and int(known.max()) - int(known.min()) < SMALL_STEP * len(known)
 
 
-def _are_amounts(known: pd.Series) -> bool:
-    """Whether most texts spell numbers, and not only whole ones: amounts beside a typing error, no ids."""
-    numbers = pd.to_numeric(known.astype("object"), errors="coerce").dropna()
-    return 2 * len(numbers) > len(known) and bool((numbers % 1 != 0).any())
+def _are_numbers(known: pd.Series) -> bool:
+    """Whether most texts spell numbers: values of a measurement beside a typing error, no ids."""
+    return 2 * len(pd.to_numeric(known.astype("object"), errors="coerce").dropna()) > len(known)
 
 
 def _is_weight_name(words: tuple[str, ...], names: Sequence[str]) -> bool:

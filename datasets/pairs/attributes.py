@@ -7,7 +7,14 @@ from collections.abc import Collection, Mapping, Sequence
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.names import shown_name, shown_names
 from linkrisk.datasets.microdata.numeric import check_known, check_no_duplicates
-from linkrisk.datasets.microdata.roles import NEVER_COMPARED, ROLE_WORDS, Role, recognised
+from linkrisk.datasets.microdata.roles import (
+    BY_NAME,
+    NEVER_COMPARED,
+    ROLE_WORDS,
+    Recognition,
+    Role,
+    recognised,
+)
 from linkrisk.datasets.microdata.scales import Scale
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.tables import Table
@@ -58,26 +65,31 @@ def chosen_attributes(
     return tuple(chosen)
 
 
-def special_columns(tables: Sequence[Table]) -> dict[str, Role]:
-    """Columns that are ids, weights or strata by their names and values, and are not compared by default.
+def special_columns(tables: Sequence[Table]) -> dict[str, Recognition]:
+    """Find columns that are ids, weights or strata by name and values, which are not compared by default.
 
     They are recognised as `describe` does, and what the first table tells comes first.
     """
-    found: dict[str, Role] = {}
+    found: dict[str, Recognition] = {}
     for table in tables:
         for name in table.columns:
             label = table.notes[name].label if name in table.notes else ""
             if name not in found and (one := recognised(name, table.frame[name], table.columns, label)):
-                found[name] = one.role
+                found[name] = one
     return found
 
 
-def special_notes(names: Sequence[str], special: Mapping[str, Role]) -> tuple[str, ...]:
-    """Say which columns are left out for what they are."""
+def special_notes(names: Sequence[str], special: Mapping[str, Recognition]) -> tuple[str, ...]:
+    """Say which columns are left out, what they are taken for and why."""
     if not names:
         return ()
-    listed = ", ".join(f"{shown_name(name)} ({ROLE_WORDS[special[name]]})" for name in names)
-    return (f"not compared, by name and values: {listed}; --attributes or --schema compares them",)
+    listed = ", ".join(f"{shown_name(name)} ({_taken_for(special[name])})" for name in names)
+    return (f"not compared: {listed}; --attributes or --schema compares them",)
+
+
+def _taken_for(found: Recognition) -> str:
+    why = " by its name" if found.why.startswith(BY_NAME) else f", as it {found.why}"
+    return f"{ROLE_WORDS[found.role]}{why}"
 
 
 def _default_columns(

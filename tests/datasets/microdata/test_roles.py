@@ -117,7 +117,8 @@ def test_names_that_only_look_like_strata(name: str) -> None:
         ("ssn_id", GAPS, "has the name of a personal number, and no value occurs twice"),
         ("hhid", HOUSEHOLDS, "has the name of a household number, which records share"),
         ("firm_id", HOUSEHOLDS, "has the name of an id that records share"),
-        ("line", COUNT, "holds whole numbers without a gap, each once"),
+        ("x", range(1, 31), "holds whole numbers that count the records, each once"),
+        ("line", COUNT, "has the name of a record id, and no value occurs twice"),
         ("note", TEXT, "holds text that never repeats"),
     ],
 )
@@ -143,13 +144,53 @@ def test_names_that_only_look_like_ids(name: str) -> None:
     assert role(name, GAPS) is Role.KEY
 
 
-def test_counters_and_text_that_never_repeats_are_ids_under_any_name() -> None:
-    assert roles(line=COUNT, shuffled=COUNT[::-1], name=TEXT, income=GAPS) == {
+def test_a_first_column_that_counts_and_text_that_never_repeats_are_ids_under_any_name() -> None:
+    assert roles(x=range(1, 31), line=COUNT[::-1], name=TEXT, income=GAPS) == {
+        "x": "record-id",
         "line": "record-id",
-        "shuffled": "record-id",
         "name": "identifier",
         "income": "key",
     }
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"age": range(20, 60), "income": range(1000, 1040)},
+        {"age": range(1, 41), "rank": range(40, 0, -1)},
+        {"Alter": range(40), "Einkommen": range(900, 940)},
+        {"x": range(20, 60), "y": range(1, 41)},
+        {"y": range(40, 0, -1)},
+        {"x": [1000 + 3 * at + at % 2 for at in range(40)]},
+        {"jours_travail": range(40), "salaire": range(40)},
+        {"hours": [*map(str, range(1, 40)), "n.a."], "turnover": [*map(str, range(900, 939)), "?"]},
+        {"nr_persons": [1, 2, 3, 4] * 10, "person_no": [1, 2, 3, 4] * 10, "HHLINK": [1, 2, 3, 5] * 10},
+        {"mobile_phone": ["yes", "no"] * 20, "pesos": range(40)},
+        {"weight": range(50, 90), "pulse": range(60, 100)},
+    ],
+    ids=lambda columns: ",".join(columns),
+)
+@pytest.mark.parametrize("order", range(3))
+def test_a_small_file_of_measurements_has_no_ids_however_they_are_sorted(
+    columns: dict[str, Any], order: int
+) -> None:
+    """What is guessed to be an id is left out of the comparison, so that a release looks safer than it is."""
+    frame = pd.DataFrame({name: list(values) for name, values in columns.items()})
+    if order:
+        frame = frame.sample(frac=1, random_state=order).reset_index(drop=True)
+    schema = Schema.from_frame(frame)
+    assert {each.name: each.role.value for each in schema.attributes} == dict.fromkeys(columns, "key")
+
+
+def test_a_label_that_says_measurement_wins_over_values_that_count() -> None:
+    counted = pd.Series(range(1, 41))
+    assert recognised("v17", counted, ["v17"], "Age of the person") is None
+    assert recognised("v17", counted, ["v17"]) is not None
+
+
+@pytest.mark.parametrize("name", ["nr", "Nummer", "line", "lfd. Nr.", "Unnamed: 0", "id"])
+def test_a_name_that_counts_records_is_an_id_anywhere(name: str) -> None:
+    assert roles(age=GAPS, **{name: COUNT[::-1]}) == {"age": "key", name: "record-id"}
 
 
 @pytest.mark.parametrize(
@@ -330,12 +371,19 @@ def test_a_name_is_an_identifier_where_it_hardly_repeats() -> None:
     assert role("region_name", ["north", "south"] * 10) is Role.KEY
 
 
-def test_whole_numbers_that_increase_in_small_steps_are_ids_and_sorted_amounts_are_not() -> None:
-    counter = [1000 + 3 * at + at % 2 for at in range(30)]
-    assert role("x", counter) is Role.RECORD_ID
-    assert role("x", counter[:19]) is Role.KEY
-    assert role("x", [*counter[:-1], counter[-2]]) is Role.KEY
-    assert role("x", [1000 * at for at in range(30)]) is Role.KEY
+def test_many_whole_numbers_that_hardly_all_differ_by_chance_are_ids_unless_they_measure() -> None:
+    increasing = [1000 + 3 * at + at % 2 for at in range(200)]
+    gapless = [*range(100, 200), *range(100)]
+    assert roles(first=AMOUNTS[:1] * 200, x=increasing, y=gapless) == {
+        "first": "key",
+        "x": "record-id",
+        "y": "record-id",
+    }
+    for values in (increasing[:199], gapless[:100] + gapless[101:], [*increasing[:-1], increasing[-2]]):
+        assert role("x", values) is Role.KEY
+    assert role("x", [1000 * at for at in range(200)]) is Role.KEY
+    assert roles(income=increasing, ages=increasing, age=gapless)["income"] == "key"
+    assert role("age", gapless) is Role.KEY
 
 
 @pytest.mark.skipif(DATA is None, reason="needs public data: set LINKRISK_DATA to its folder")

@@ -62,7 +62,7 @@ def test_an_id_is_left_out_and_offered_where_the_rows_are_out_of_order():
     pair = make_file_pair(original, noisy(original))
     assert pair.attributes == ("age", "income")
     assert pair.notes[0] == (
-        "not compared, by name and values: id (the record id); --attributes or --schema compares them"
+        "not compared: id (the record id by its name); --attributes or --schema compares them"
     )
     assert message(original, shuffled(noisy(original))) == OUT_OF_ORDER
     assert message(original, noisy(original).iloc[3:]).endswith("with --id")

@@ -36,8 +36,8 @@ def found(
 
 @pytest.mark.parametrize("roles", [None, {"firm": Role.IGNORED}, {"firm": Role.IDENTIFIER}], ids=str)
 def test_names_are_named_whatever_a_schema_says_of_them(roles: dict[str, Role] | None) -> None:
-    original = firms(rank=range(1, N + 1), firm=NAMES)
-    assert found(original, masked(original), roles) == LeftIn(N, (ColumnLeftIn("firm", N),), ("rank",))
+    original = firms(line=range(1, N + 1), firm=NAMES)
+    assert found(original, masked(original), roles) == LeftIn(N, (ColumnLeftIn("firm", N),), ("line",))
 
 
 def test_several_columns_may_be_identifiers() -> None:

@@ -81,8 +81,8 @@ def test_noise_leaves_codes_ids_and_weights_of_a_labelled_file_alone(tmp_path: P
     assert pair.attributes == ("sex", "region", "plz", "age", "income")
     assert set(pair.categorical) == codes
     assert pair.notes[0] == (
-        "not compared, by name and values: HHNR (the household number), PID (the record id), Gewicht (the "
-        "sampling weight); --attributes or --schema compares them"
+        "not compared: HHNR (the household number by its name), PID (the record id by its name), "
+        "Gewicht (the sampling weight by its name); --attributes or --schema compares them"
     )
 
 
