@@ -21,7 +21,7 @@ from linkrisk.datasets.tables.code_trees import Codes
 from linkrisk.datasets.tables.counting import are_counts
 from linkrisk.datasets.tables.joined_terms import joined_terms
 from linkrisk.datasets.tables.numbers import numbers_of
-from linkrisk.datasets.tables.own_columns import NUMBERS, STATUS, is_own, names_of_codes
+from linkrisk.datasets.tables.own_columns import BESIDE, NUMBERS, STATUS, is_own, names_of_codes
 from linkrisk.datasets.tables.usual_bounds import usual_bounds
 
 FloatArray = npt.NDArray[np.float64]
@@ -298,11 +298,14 @@ def published(
 ) -> pd.DataFrame:
     """What may be published: codes, values and whether a cell is suppressed; nothing else that is known.
 
-    Counts and largest contributions of a suppressed cell would help an intruder as its value does.
+    Counts and largest contributions of a suppressed cell would help an intruder as its value does. Numbers of
+    respondents are among it where they were protected with the values (`beside.split_beside`).
     """
-    kept = [name for name in ("cell", *code_columns(frame, by), "value") if name in frame.columns]
+    kept = [name for name in ("cell", *code_columns(frame, by), "value", BESIDE) if name in frame.columns]
     gone = np.asarray(suppressed, dtype=np.bool_)
     made = frame[kept].copy()
-    made["value"] = without_values(made["value"], gone)
+    for name in ("value", BESIDE):
+        if name in kept:
+            made[name] = without_values(made[name], gone)
     made[status] = np.where(gone, "suppressed", "published")
-    return made
+    return made.rename(columns={BESIDE: "respondents"})

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats import timeless
 from linkrisk.datasets.tables.argus.safe_files import NOBODY, SUPPRESSED, decimals_of, of_missing
+from linkrisk.datasets.tables.beside import split_beside
 from linkrisk.datasets.tables.cells_and_relations import StoredTable
 from linkrisk.datasets.tables.code_trees import CodeTree
 
@@ -48,6 +49,9 @@ def workbook(table: StoredTable, suppressed: BoolArray, nobody: BoolArray) -> by
 
     book = openpyxl.Workbook(write_only=True)
     _table(book, table, suppressed, nobody)
+    beside = split_beside(table)[1]
+    if beside is not None:
+        _table(book, beside, suppressed, nobody, "Respondents")
     legend = book.create_sheet("Legend")
     legend.column_dimensions["B"].width = 80
     for sign, meaning in _LEGEND:
@@ -60,7 +64,9 @@ def workbook(table: StoredTable, suppressed: BoolArray, nobody: BoolArray) -> by
     return timeless.excel(target.getvalue())
 
 
-def _table(book: Workbook, table: StoredTable, suppressed: BoolArray, nobody: BoolArray) -> None:
+def _table(
+    book: Workbook, table: StoredTable, suppressed: BoolArray, nobody: BoolArray, title: str = "Table"
+) -> None:
     """The sheet of the table: only what is published reaches it."""
     lines = [
         codes if len(codes) > 1 else ("", *codes) for codes in table.codes.itertuples(index=False, name=None)
@@ -79,7 +85,9 @@ def _table(book: Workbook, table: StoredTable, suppressed: BoolArray, nobody: Bo
     }
     missing: Any = NOBODY if of_missing(table, suppressed, nobody) == NOBODY else 0
     digits = decimals_of(table.numbers["value"][~suppressed])
-    style = _Style(book, table, len(names) - 1, "#,##0" + ("." + "0" * digits if digits else ""))
+    style = _Style(
+        book.create_sheet(title), table, len(names) - 1, "#,##0" + ("." + "0" * digits if digits else "")
+    )
     style.sheet.append([style.head(name) for name in names])
     style.sheet.append([style.head(code) for code in (*[""] * (len(names) - 1), *across)])
     for codes in down:
@@ -95,11 +103,11 @@ def _table(book: Workbook, table: StoredTable, suppressed: BoolArray, nobody: Bo
 class _Style:
     """The sheet, and its cells as they look."""
 
-    def __init__(self, book: Workbook, table: StoredTable, labels: int, number_format: str) -> None:
+    def __init__(self, sheet: Any, table: StoredTable, labels: int, number_format: str) -> None:
         from openpyxl.styles import Alignment, Font
         from openpyxl.utils import get_column_letter
 
-        self.sheet: Any = book.create_sheet("Table")
+        self.sheet = sheet
         self.sheet.freeze_panes = f"{get_column_letter(labels + 1)}{_HEADING + 1}"
         for at in range(labels):
             self.sheet.column_dimensions[get_column_letter(at + 1)].width = 18

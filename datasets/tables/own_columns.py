@@ -13,11 +13,13 @@ NUMBERS = (
 
 STATUS = "status"
 CELL = "cell"
+BESIDE = "respondents_published"
+"""Numbers of respondents that are published beside the values (`beside.split_beside`)."""
 
 OWN = frozenset(
     (
         *NUMBERS,
-        *(STATUS, CELL, "respondents", "shadow"),
+        *(STATUS, CELL, BESIDE, "respondents", "respondents_low", "respondents_high", "shadow"),
         *("low", "high", "narrowest_low", "narrowest_high", "narrowest_of", "relation"),
         *("rounded", "adjusted", "perturbed", "noise", "cell_key", "weighted", "perturbed_weighted"),
         *("sensitive", "published"),

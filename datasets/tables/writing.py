@@ -17,7 +17,7 @@ from linkrisk.datasets.tables import crosstabs
 from linkrisk.datasets.tables.argus import internal, jj_files, ready_tables, safe_files
 from linkrisk.datasets.tables.argus.internal import shown_as_empty
 from linkrisk.datasets.tables.cells_and_relations import SECONDARY, SENSITIVE, StoredTable, published
-from linkrisk.datasets.tables.own_columns import STATUS
+from linkrisk.datasets.tables.own_columns import BESIDE, STATUS
 
 EXCEL, SBS = ".xlsx", ".sbs"
 INTERNAL = (jj_files.SUFFIX, SBS)
@@ -63,8 +63,18 @@ def check_holds(table: StoredTable, output: str | Path | None, internal: Sequenc
     if output is not None and Path(output).suffix.lower() == ready_tables.SUFFIX:
         published_files(table, nothing, output)
     for path in internal:
-        if Path(path).suffix.lower() in (ready_tables.SUFFIX, SBS):
+        if Path(path).suffix.lower() in (ready_tables.SUFFIX, SBS) or BESIDE in table.cells:
             internal_files(table, path)
+
+
+def _refuse_beside(table: StoredTable, path: str | Path) -> None:
+    """Refuse a format that has one value for each cell, where numbers of respondents are published, too."""
+    suffix = Path(path).suffix.lower()
+    if BESIDE in table.cells and suffix in (*INTERNAL, ready_tables.SUFFIX):
+        raise DataError(
+            f"cannot write {path}: {suffix} files hold no numbers of respondents that are published beside "
+            "the values; write .csv or another format with a line for each cell"
+        )
 
 
 def published_files(
@@ -90,6 +100,7 @@ def published_files(
     """
     target, suffix = Path(path), Path(path).suffix.lower()
     check_published(path)
+    _refuse_beside(table, path)
     if suffix == EXCEL and table.by:
         return {target: crosstabs.workbook(table, suppressed, shown_as_empty(table, suppressed))}
     if suffix == ready_tables.SUFFIX:
@@ -111,6 +122,7 @@ def internal_files(table: StoredTable, path: str | Path) -> dict[Path, bytes]:
         If it cannot be written in this format.
     """
     target, suffix = Path(path), Path(path).suffix.lower()
+    _refuse_beside(table, path)
     if suffix == jj_files.SUFFIX:
         return {target: encode(jj_files.jj_text(table), UTF8)}
     if suffix == ready_tables.SUFFIX:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from linkrisk.datasets.masking.record import version
+from linkrisk.datasets.tables.beside import refuse_beside
 from linkrisk.datasets.tables.cells_and_relations import StoredTable
 from linkrisk.formulations.tables.cell_table import FloatArray
 from linkrisk.formulations.tables.tabular_adjustment import TabularAdjustment
@@ -138,6 +139,7 @@ def adjust_table(
         check_limit(time_limit, "time limit")
     solver = _solver(backend, squares)
     stored = table_from(cells, relations)
+    refuse_beside(stored, "adjustment")
     grid = Grid.of(stored.numbers["value"])
     seen = stored if grid is None else _levels_up(stored, grid)
     table = cell_table(replace(seen, counts=False), "unit")  # readers see other values, and no counts

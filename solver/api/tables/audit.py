@@ -12,10 +12,10 @@ from linkrisk.datasets.tables.linking import link_publications
 from linkrisk.formulations.tables.cell_table import BoolArray
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit
-from linkrisk.solver.api.tables.counts import in_reach
-from linkrisk.solver.api.tables.insiders import Attackers, File, crowd_result, with_insiders
-from linkrisk.solver.api.tables.result import TableResult, table_result
-from linkrisk.solver.api.tables.source import Frame, TableSource, cell_table, check_adds_up, table_from
+from linkrisk.solver.api.tables.attacked import attacked_system, opened_system
+from linkrisk.solver.api.tables.insiders import Attackers, File, crowd_result
+from linkrisk.solver.api.tables.result import TableResult, table_result, with_beside
+from linkrisk.solver.api.tables.source import Frame, TableSource, check_adds_up, table_from
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.crew import crew_choice
 from linkrisk.solver.run.interruption import Cancel, interruptible
@@ -78,21 +78,23 @@ def audit_table(
         check_limit(time_limit, "time limit")
     crew_choice(None, workers)
     stored, published = _joined(table_from(cells, relations), also)
-    table = cell_table(stored, "unit")
+    system = opened_system(stored, "unit")
     clock = Clock(time_limit, cancel=cancel)
-    stored, table, counting = in_reach(stored, table, clock, refuse=False)
     attackers = Attackers(insiders=insiders, contributors=contributors, coalitions=coalitions)
-    attacked = with_insiders(table, stored, attackers, as_far_as_possible)
-    table = attacked.table
-    suppressed = (table.primary | (stored.status == SECONDARY)) & ~published
-    with interruptible(clock):
-        found = audit(table, suppressed, clock, report=on_progress, workers=workers)
-        certified = certify(table, suppressed, clock, on_progress) if exact else None
-        crowd = crowd_result(table, suppressed, attacked.beyond, clock, on_progress)
-    limit = None if found.audited.all() and (crowd is None or crowd.audit.audited) else clock.limit
-    more = {"from": attacked.to_dict(), "seconds": round(clock.seconds, 3)}
-    result = table_result(stored, table, suppressed, (found, crowd, counting), None, (None, limit), more)
-    return replace(result, certified=certified)
+    tables = attacked_system(system, attackers, as_far_as_possible, None, (clock, False))
+    suppressed = (tables[0].table.primary | (tables[0].stored.status == SECONDARY)) & ~published
+    results = []
+    for one in tables:
+        with interruptible(clock):
+            found = audit(one.table, suppressed, clock, report=on_progress, workers=workers)
+            certified = certify(one.table, suppressed, clock, on_progress) if exact else None
+            crowd = crowd_result(one.table, suppressed, one.who.beyond, clock, on_progress)
+        whole = found.audited.all() and (crowd is None or crowd.audit.audited)
+        ended = (None, None if whole else clock.limit)
+        more = {"seconds": round(clock.seconds, 3)}
+        result = table_result(one, suppressed, (found, crowd), None, ended, more)
+        results.append(replace(result, certified=certified))
+    return with_beside(*results)
 
 
 def _joined(stored: StoredTable, also: Sequence[TableSource]) -> tuple[StoredTable, BoolArray]:

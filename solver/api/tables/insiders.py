@@ -15,7 +15,7 @@ from linkrisk.datasets.tables.argus.ready_tables import RESPONDENTS
 from linkrisk.datasets.tables.cells_and_relations import StoredTable
 from linkrisk.datasets.tables.insider_files import read_coalitions, read_contributions, read_insiders
 from linkrisk.datasets.tables.numbers import numbers_of
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Insider
+from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatArray, Insider
 from linkrisk.formulations.tables.own_knowledge import Shares, carried_up, singletons
 from linkrisk.solver.api.tables.counts import lowered_and_refused
 from linkrisk.solver.api.tables.crowd_result import CrowdResult
@@ -57,11 +57,15 @@ class Attackers:
         `cell`, `contributor`, `amount`, as `make_table` writes them.
     coalitions : path or frame, optional
         `coalition`, `contributor`.
+    beside : bool
+        Whether the values that are attacked are numbers of respondents: to each a contributor adds 1. Those
+        who are listed know nothing of them.
     """
 
     insiders: File | None = None
     contributors: File | None = None
     coalitions: File | None = None
+    beside: bool = False
 
     @property
     def usual(self) -> bool:
@@ -92,7 +96,9 @@ class Attackers:
                 f"contributions are looked at for coalitions, {SINGLETONS} or {CONTRIBUTORS} as insiders, "
                 "and neither is asked for; ask for one, or leave them out"
             )
-        shares = None if self.contributors is None else _shares(self.contributors, len(table))
+        shares = (
+            None if self.contributors is None else _shares(self.contributors, table.value, beside=self.beside)
+        )
         found = (*self._single(table, stored, shares, who), *self._together(table, shares))
         return replace(table, insiders=tuple(one for one in found if one.cells.size))
 
@@ -100,6 +106,8 @@ class Attackers:
         self, table: CellTable, stored: StoredTable, shares: Shares | None, who: Sequence[str]
     ) -> Sequence[Insider]:
         if LISTED in who and self.insiders is not None:
+            if self.beside:
+                return ()
             return carried_up(table, _of_file(read_insiders(self.insiders, len(table)), table))
         if SINGLETONS not in who and CONTRIBUTORS not in who:
             return ()
@@ -132,15 +140,15 @@ def _alone(one: Insider) -> bool:
     return bool((one.lower == one.upper).any())
 
 
-def _shares(source: File, cells: int) -> Shares:
-    frame = read_contributions(source, cells)
+def _shares(source: File, value: FloatArray, *, beside: bool) -> Shares:
+    frame = read_contributions(source, value.size)
     who, names = pd.factorize(frame["contributor"])
-    return Shares(
-        frame["cell"].to_numpy(dtype=np.int64),
-        who.astype(np.int64),
-        frame["amount"].to_numpy(dtype=np.float64),
-        [str(name) for name in names],
-    )
+    cell = frame["cell"].to_numpy(dtype=np.int64)
+    amount = frame["amount"].to_numpy(dtype=np.float64)
+    if beside:
+        alone = np.bincount(cell, minlength=value.size)[cell] == 1
+        amount = np.where(alone, value[cell], 1.0)
+    return Shares(cell, who.astype(np.int64), amount, [str(name) for name in names])
 
 
 def _counted(stored: StoredTable) -> bool:

@@ -16,6 +16,7 @@ from linkrisk.datasets.microdata.formats.base import StoredFile
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.numeric import check_known, check_no_duplicates
 from linkrisk.datasets.microdata.writing import contents, for_the_house, write_all
+from linkrisk.datasets.tables.beside import with_beside
 from linkrisk.datasets.tables.cells_and_relations import FIXED, SAFE, SENSITIVE, StoredTable, stored_table
 from linkrisk.datasets.tables.code_trees import Codes, CodeTree, Hierarchies, codes_of, renamed
 from linkrisk.datasets.tables.contributing import EXPANDED, WEIGHTINGS
@@ -168,6 +169,7 @@ def make_table(
     manual: str | Path | None = None,
     manual_range: float = MANUAL_RANGE,
     missing: str | Incomplete = REFUSE,
+    publish_respondents: bool = False,
 ) -> MadeTable:
     """Make a table of microdata, and say which cells are sensitive.
 
@@ -220,6 +222,9 @@ def make_table(
         Records without a code, or without a response: ``refuse`` the table; ``leave-out`` of it; or ``code``,
         ``code=NAME``: those without a code of a variable have the code ``missing``, or this one, right below
         its total, and those without a response are left out.
+    publish_respondents : bool
+        Whether the numbers of respondents are published beside the sums: they are protected together, in the
+        column `respondents_published`.
 
     Returns
     -------
@@ -256,6 +261,8 @@ def make_table(
         respondent=respondent,
     )
     _check_roles(roles, known)
+    if publish_respondents:
+        _check_published(roles, empty)
     names = [one for one in (holding, respondent) if one is not None]
     source = read_source(data, (), None, [*by, *names])
     check_known([*by, *roles.columns], list(source.known.columns), source.name, what="column")
@@ -283,8 +290,10 @@ def make_table(
     if (made.absolute > np.abs(made.total)).any():  # nobody knows that sums are not below 0
         cells = with_bounds(cells, (cells["status"] == SENSITIVE).to_numpy(), float(made.absolute.max()))
     counts = response is None and bool((made.total == np.round(made.total)).all())
+    least = max((rule.least for rule in known if isinstance(rule, FrequencyRule)), default=0)
+    if publish_respondents:
+        cells = with_beside(cells, least)
     if counts:
-        least = max((rule.least for rule in known if isinstance(rule, FrequencyRule)), default=0)
         cells = with_whole_levels(cells, least, suppressible=empty == "suppressible")
     other = {name: column for name, column in columns.items() if name != column}
     words = tuple(str(rule) for rule in rules)
@@ -304,6 +313,23 @@ def _check_roles(roles: Roles, rules: Sequence[PrimaryRule]) -> None:
         raise UsageError("request, who asked for protection, is looked at by the request rule only; add it")
     if roles.shadow is not None and roles.response is None:
         raise UsageError("a shadow is looked at instead of a response; name the response, too")
+
+
+def _check_published(roles: Roles, empty: str) -> None:
+    """Refuse numbers of respondents that are no table of counts beside one of sums."""
+    if roles.response is None:
+        raise UsageError(
+            "numbers of respondents are published beside sums; name a response, or leave them out"
+        )
+    if roles.holding is not None:
+        raise UsageError(
+            "holdings do not add up, as one counts once in a total and in each of its parts: publish no "
+            "numbers of respondents, or leave the holdings out"
+        )
+    if empty != "published":
+        raise UsageError(
+            "numbers of respondents show which cells are empty: leave them out, or publish empty cells"
+        )
 
 
 def _contributions(made: Tabulated, roles: Roles) -> Contributions:

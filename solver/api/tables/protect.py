@@ -10,11 +10,11 @@ from linkrisk.formulations.tables.cell_table import BoolArray, CellTable
 from linkrisk.formulations.tables.units import in_units
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit
-from linkrisk.solver.api.tables.counts import in_reach
+from linkrisk.solver.api.tables.attacked import AttackedTable, attacked_system, opened_system
 from linkrisk.solver.api.tables.crowd_result import CrowdResult
-from linkrisk.solver.api.tables.insiders import Attackers, File, crowd_result, with_insiders
-from linkrisk.solver.api.tables.result import TableResult, table_result
-from linkrisk.solver.api.tables.source import Frame, TableSource, cell_table, table_from
+from linkrisk.solver.api.tables.insiders import Attackers, File, crowd_result
+from linkrisk.solver.api.tables.result import TableResult, table_result, with_beside
+from linkrisk.solver.api.tables.source import Frame, TableSource, table_from
 from linkrisk.solver.backends.base import Backend
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.compiling.ahead import TABLES, compile_once
@@ -33,6 +33,7 @@ from linkrisk.solver.tables.suppression.cell_suppression import (
     in_whole_numbers,
     suppress_cells,
 )
+from linkrisk.solver.tables.suppression.common_pattern import common_pattern
 from linkrisk.solver.tables.suppression.large_insiders import from_insiders_too
 from linkrisk.solver.tables.suppression.large_tables import (
     HEURISTIC,
@@ -143,46 +144,56 @@ def protect_table(
     if method in (MODULAR, HEURISTIC) and backend != OWN:
         raise UsageError(f"the method {method} has no backend: leave {backend!r} out, or choose optimal")
     solver = None if backend == OWN else get_backend(backend)
-    stored = table_from(cells, relations)
-    table = cell_table(stored, cost)
+    system = opened_system(table_from(cells, relations), cost)
     compile_once(TABLES, on_progress)
     if method == AUTOMATIC:
-        method = OPTIMAL if len(table) <= MOST_OPTIMAL or solver is not None else MODULAR
+        method = OPTIMAL if len(system[0][1]) <= MOST_OPTIMAL or solver is not None else MODULAR
     attackers = Attackers(insiders=insiders, contributors=contributors, coalitions=coalitions)
     clock = Clock(time_limit, cancel=cancel)
     with interruptible(clock):
-        stored, table, counting = in_reach(stored, table, clock)
-        attacked = with_insiders(table, stored, attackers, as_far_as_possible, clock)
-        table = attacked.table
-        search = partial(_optimal, solver, seed) if method == OPTIMAL else partial(_large, method)
-        pattern = _in_units(search, table, clock, on_progress)
-    limit = None if pattern.proven else clock.limit
+        tables = attacked_system(system, attackers, as_far_as_possible, clock, (clock, True))
+        search = partial(
+            _in_units, partial(_optimal, solver, seed) if method == OPTIMAL else partial(_large, method)
+        )
+        pattern = common_pattern(search, [one.table for one in tables], clock, on_progress)
     levels = method != OPTIMAL and int(pattern.suppressed.sum()) > _MOST_INTERVALS
-    checked = (
-        _levels(table, pattern.suppressed, clock) if levels else _audited(table, pattern.suppressed, clock)
-    )
-    crowd = _by_insiders(table, pattern, attacked.beyond, clock)
-    if crowd is not None and not crowd.audit.passed and bool((pattern.suppressed == ~table.fixed).all()):
-        raise UsageError(found_by_the_audit(table, crowd.audit))  # there was no time to look at it before
-    if not table.counts and (not checked.passed or not (crowd is None or crowd.audit.passed)):
-        raise AssertionError("a pattern that was found does not protect when it is audited")
+    audits = [_audits(one, pattern, clock, levels=levels) for one in tables]
     status = Status.OPTIMAL if pattern.proven else Status.INTERRUPTED if clock.stopped else Status.FEASIBLE
+    ended = (status, None if pattern.proven else clock.limit)
+    rules = tables[0].stored.rules
     more = {
         "method": method,
-        "from": attacked.to_dict(),
         "cost_of": cost,
         "backend": backend,
         "seed": seed,
         "seconds": round(clock.seconds, 3),
         "time_limit": time_limit,
-        **({"rules": list(stored.rules)} if stored.rules else {}),
+        **({"rules": list(rules)} if rules else {}),
         **_of_large(pattern, levels=levels),
     }
-    found = (checked, crowd, counting)
-    result = table_result(stored, table, pattern.suppressed, found, pattern, (status, limit), more)
-    return replace(
-        result, certified=certify(table, pattern.suppressed, report=on_progress) if exact else None
-    )
+    results = [
+        replace(
+            table_result(one, pattern.suppressed, found, pattern, ended, more),
+            certified=certify(one.table, pattern.suppressed, report=on_progress) if exact else None,
+        )
+        for one, found in zip(tables, audits, strict=True)
+    ]
+    return with_beside(*results)
+
+
+def _audits(
+    one: AttackedTable, pattern: Pattern, clock: Clock, *, levels: bool
+) -> tuple[Audit, CrowdResult | None]:
+    """What the outsider finds of a pattern, and insiders."""
+    table, suppressed = one.table, pattern.suppressed
+    checked = _levels(table, suppressed, clock) if levels else _audited(table, suppressed, clock)
+    crowd = _by_insiders(table, pattern, one.who.beyond, clock)
+    safe = crowd is None or crowd.audit.passed
+    if crowd is not None and not safe and bool((suppressed == ~table.fixed).all()):
+        raise UsageError(found_by_the_audit(table, crowd.audit))  # there was no time to look at it before
+    if not table.counts and not (checked.passed and safe):
+        raise AssertionError("a pattern that was found does not protect when it is audited")
+    return checked, crowd
 
 
 _Search = Callable[[CellTable, Clock, Reporter | None], Pattern]

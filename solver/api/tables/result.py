@@ -11,14 +11,11 @@ import pandas as pd
 
 from linkrisk.datasets.masking.record import version
 from linkrisk.datasets.microdata.writing import for_the_house, write_all, write_whole
-from linkrisk.datasets.tables.cells_and_relations import (
-    SECONDARY,
-    SENSITIVE,
-    StoredTable,
-)
+from linkrisk.datasets.tables.cells_and_relations import SECONDARY, SENSITIVE, StoredTable
 from linkrisk.datasets.tables.writing import internal_files, published_files
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable
 from linkrisk.formulations.tables.units import Grid
+from linkrisk.solver.api.tables.attacked import AttackedTable
 from linkrisk.solver.api.tables.counts import Counting
 from linkrisk.solver.api.tables.crowd_result import CrowdResult
 from linkrisk.solver.api.tables.figures import suppression_figures
@@ -62,6 +59,8 @@ class TableResult(Reported):
         What was decided in rational numbers, where that was asked for.
     counting : Counting or None
         What is known of the table because its values are counts.
+    beside : TableResult or None
+        The same of the numbers of respondents that are published beside the values, in the same cells.
     """
 
     cells: pd.DataFrame = field(repr=False)
@@ -75,6 +74,7 @@ class TableResult(Reported):
     insiders: CrowdResult | None = field(repr=False, default=None)
     certified: Certified | None = field(repr=False, default=None)
     counting: Counting | None = field(repr=False, default=None)
+    beside: TableResult | None = field(repr=False, default=None)
 
     @property
     def protected(self) -> bool:
@@ -86,17 +86,21 @@ class TableResult(Reported):
             self.audit.passed
             and (self.insiders is None or self.insiders.audit.passed)
             and (self.certified is None or self.certified.protected)
+            and (self.beside is None or self.beside.protected)
         )
 
     @property
     def unprotected(self) -> int:
         """How many sensitive cells are not protected from somebody."""
+        return len(self._unprotected() | (set() if self.beside is None else self.beside._unprotected()))
+
+    def _unprotected(self) -> set[int]:
         found = set(self.audit.cells[(self.audit.short > 0) | self.audit.undecided].tolist())
         if self.insiders is not None:
             found |= set(self.insiders.audit.cells[self.insiders.audit.short > 0].tolist())
         if self.certified is not None:
             found |= {one.cell for one in (*self.certified.missed, *self.certified.undecided)}
-        return len(found)
+        return found
 
     def to_frame(self) -> pd.DataFrame:
         """The cells with their intervals: not to be published."""
@@ -128,7 +132,8 @@ class TableResult(Reported):
                 "witnesses": len(self.certified.witnesses),
             }
         known = {} if self.insiders is None else {"insiders": self.insiders.to_dict()}
-        return {**found, **known, **self.details}
+        beside = {} if self.beside is None else {"respondents": self.beside.to_dict()}
+        return {**found, **known, **self.details, **beside}
 
     def write_certificate(self, path: str | Path) -> None:
         """Write what proves in rational numbers which levels hold, for `verify_table`; ``.gz`` is compressed.
@@ -142,7 +147,8 @@ class TableResult(Reported):
         """
         if self.certified is None:
             raise UsageError("there is no certificate: ask for it with exact=True")
-        certificate = table_certificate(self.suppressed, self.certified)
+        beside = None if self.beside is None else self.beside.certified
+        certificate = table_certificate(self.suppressed, self.certified, beside)
         write_whole(path, certificate_bytes(certificate, path))
 
     def to_json(self) -> str:
@@ -204,10 +210,9 @@ def _on_grid(table: CellTable, found: Audit) -> dict[str, Any]:
 
 
 def table_result(
-    stored: StoredTable,
-    table: CellTable,
+    attacked: AttackedTable,
     suppressed: BoolArray,
-    found: tuple[Audit, CrowdResult | None, Counting | None],
+    found: tuple[Audit, CrowdResult | None],
     pattern: Pattern | None,
     ended: tuple[Status | None, Limit | None],
     more: dict[str, Any],
@@ -216,18 +221,18 @@ def table_result(
 
     Parameters
     ----------
-    stored : StoredTable
-    table : CellTable
+    attacked : AttackedTable
     suppressed : ndarray of bool, shape (n,)
-    found : tuple of Audit, CrowdResult or None, Counting or None
-        What the outsider finds out, and insiders, and what is known of counts.
+    found : tuple of Audit, CrowdResult or None
+        What the outsider finds out, and insiders.
     pattern : Pattern or None
         Where it was searched for.
     ended : tuple of Status or None, Limit or None
     more : dict
         What else the JSON says.
     """
-    checked, insiders, counting = found
+    stored, table, counting = attacked.stored, attacked.table, attacked.counting
+    checked, insiders = found
     low, high = table.value.copy(), table.value.copy()
     low[checked.cells] = np.where(checked.audited, checked.low, np.nan)
     high[checked.cells] = np.where(checked.audited, checked.high, np.nan)
@@ -244,6 +249,7 @@ def table_result(
         "on_grid": _on_grid(table, checked),
         "table": suppression_figures(stored, words, table, suppressed, checked),
         **({"counts": counting.to_dict()} if counting is not None and counting.counts else {}),
+        "from": attacked.who.to_dict(),
         **more,
     }
     frame = frame if insiders is None else insiders.columns(frame)
@@ -251,3 +257,13 @@ def table_result(
     return TableResult(
         frame, suppressed, checked, pattern, *ended, details, final, insiders, counting=counting
     )
+
+
+def with_beside(result: TableResult, beside: TableResult | None = None) -> TableResult:
+    """A result with that of the numbers of respondents that are published beside its values."""
+    if beside is None:
+        return result
+    frame = result.cells.assign(
+        respondents_low=beside.cells["low"].to_numpy(), respondents_high=beside.cells["high"].to_numpy()
+    )
+    return replace(result, cells=frame, table=replace(result.table, cells=frame), beside=beside)

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from linkrisk.datasets.masking.record import version
+from linkrisk.datasets.tables.beside import refuse_beside
 from linkrisk.formulations.tables.controlled_rounding import ControlledRounding
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit
@@ -104,6 +105,7 @@ def round_table(
         check_limit(time_limit, "time limit")
     solver = get_backend(backend)
     stored = table_from(cells, relations)
+    refuse_beside(stored, "rounding")
     compile_once(TABLES, on_progress)
     value = stored.numbers["value"]
     table = ControlledRounding(

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from linkrisk.datasets.tables.beside import split_beside
 from linkrisk.solver.api.keywords import checked_keywords
-from linkrisk.solver.api.tables.source import Frame, TableSource, table_from
+from linkrisk.solver.api.tables.source import Frame, TableSource, check_adds_up, table_from
 from linkrisk.solver.certificates.checking.fields import read_object
 from linkrisk.solver.certificates.checking.rejection import RejectedError
 from linkrisk.solver.certificates.checking.table import TableVerdict, check_table
@@ -71,6 +72,9 @@ def verify_table(
     """
     content = read_object(certificate, "tables audit --certificate")
     stored = table_from(cells, relations)
+    counts = split_beside(stored)[1]
+    if counts is not None:
+        check_adds_up(counts)
     try:
         return VerifiedTable(None, check_table(stored, content, str(certificate)))
     except RejectedError as error:

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from linkrisk.datasets.tables.beside import split_beside
 from linkrisk.datasets.tables.cells_and_relations import StoredTable
 from linkrisk.solver.certificates.checking.exact_table import ExactTable, Sparse
 from linkrisk.solver.certificates.checking.fields import listed, whole, wholes
@@ -26,6 +27,8 @@ from linkrisk.solver.certificates.checking.rejection import RejectedError, deman
 from linkrisk.solver.run.errors import UsageError
 
 FORMAT = "linkrisk table certificate 1"
+BESIDE = "respondents"
+"""What holds the certificate of the numbers of respondents that are published beside the values."""
 
 _NUMBER = re.compile(r"-?[0-9]{1,1000}(/[1-9][0-9]{0,1000})?")
 
@@ -58,14 +61,57 @@ class TableVerdict:
         """Whether every level holds."""
         return self.met == self.demands
 
+    def beside(self, other: TableVerdict) -> TableVerdict:
+        """What is proven of two tables of the same cells."""
+        sums = {
+            name: getattr(self, name) + getattr(other, name)
+            for name in ("demands", "met", "missed", "undecided", "exact", "witnesses")
+        }
+        return TableVerdict(**sums, defect=max(self.defect, other.defect))
+
 
 def check_table(stored: StoredTable, certificate: Mapping[str, Any], where: str) -> TableVerdict:
-    """Check all that a certificate claims.
+    """Check all that a certificate claims, of values and of what is published beside them.
 
     Parameters
     ----------
     stored : StoredTable
         Its status says which cells are suppressed: ``u`` or ``m``.
+    certificate : mapping
+    where : str
+        Its file, for messages.
+
+    Raises
+    ------
+    UsageError
+        If it is no certificate of a table.
+    RejectedError
+        If a claim is false or not proven; the message says which.
+    """
+    values, counts = split_beside(stored)
+    verdict, more = _check_one(values, certificate, where), certificate.get(BESIDE)
+    demand(
+        (counts is None) == (more is None),
+        "numbers of respondents are published beside the values, and it says nothing of them"
+        if more is None
+        else "it is about numbers of respondents beside the values, and none are published",
+    )
+    if counts is None:
+        return verdict
+    if not isinstance(more, Mapping):
+        raise UsageError(f"{where}, {BESIDE}: it is no certificate of a table")
+    try:
+        return verdict.beside(_check_one(counts, more, f"{where}, {BESIDE}"))
+    except RejectedError as error:
+        raise RejectedError(f"numbers of respondents: {error}") from None
+
+
+def _check_one(stored: StoredTable, certificate: Mapping[str, Any], where: str) -> TableVerdict:
+    """Check all that a certificate claims of a table.
+
+    Parameters
+    ----------
+    stored : StoredTable
     certificate : mapping
     where : str
         Its file, for messages.

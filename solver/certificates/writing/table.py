@@ -12,17 +12,21 @@ from typing import Any
 import numpy as np
 
 from linkrisk.formulations.tables.cell_table import BoolArray
-from linkrisk.solver.certificates.checking.table import FORMAT
+from linkrisk.solver.certificates.checking.table import BESIDE, FORMAT
 from linkrisk.solver.tables.attackers.certified import Certified
 
 
-def table_certificate(suppressed: BoolArray, found: Certified) -> dict[str, Any]:
+def table_certificate(
+    suppressed: BoolArray, found: Certified, beside: Certified | None = None
+) -> dict[str, Any]:
     """The certificate as a dictionary.
 
     Parameters
     ----------
     suppressed : ndarray of bool, shape (n,)
     found : Certified
+    beside : Certified, optional
+        Of the numbers of respondents that are published beside the values.
     """
     return {
         "format": FORMAT,
@@ -33,6 +37,7 @@ def table_certificate(suppressed: BoolArray, found: Certified) -> dict[str, Any]
         "undecided": sorted({one.cell for one in found.undecided}),
         "witnesses": [_numbers(one) for one in found.witnesses],
         "bounds": [[one.cell, one.sign, *_numbers(one.multipliers)] for one in found.bounds],
+        **({} if beside is None else {BESIDE: table_certificate(suppressed, beside)}),
     }
 
 

@@ -106,7 +106,6 @@ def written(arguments: argparse.Namespace, result: TableResult) -> int:
 
 def summary(arguments: argparse.Namespace, result: TableResult) -> str:
     """What was suppressed, and what its audit found."""
-    from linkrisk.solver.api.tables.counts import counting_lines
     from linkrisk.solver.run.counts import count
 
     details = result.details
@@ -114,12 +113,13 @@ def summary(arguments: argparse.Namespace, result: TableResult) -> str:
     lines = [
         table_line(arguments, len(result.cells), details["relations"]),
         f"sensitive   {several(details['sensitive'], 'cell')}",
-        *counting_lines(result.counting, result.table.named),
+        *_counting(result),
         f"suppressed  {several(secondary, 'cell')} more{cost_said(result)}",
         *_method(details),
         f"audit       {audited(result)}",
         *_exactly(result),
         *(attacker_lines(result) if details["sensitive"] else ()),
+        *respondent_lines(result),
     ]
     if result.protected:
         return "\n".join([*lines, *written_lines(arguments, "output", "internal", *CERTIFICATE)])
@@ -127,6 +127,29 @@ def summary(arguments: argparse.Namespace, result: TableResult) -> str:
     if arguments.output is not None:
         lines.append(f"output      none: {count(result.unprotected)} not protected")
     return "\n".join(lines)
+
+
+def _counting(result: TableResult) -> list[str]:
+    from linkrisk.solver.api.tables.counts import counting_lines
+
+    return counting_lines(result.counting, result.table.named)
+
+
+def respondent_lines(result: TableResult) -> list[str]:
+    """What is found of numbers of respondents: published beside the values, or not to be."""
+    found = result.beside
+    if found is None:
+        known = "respondents" in result.table.cells.columns and not result.table.counting
+        said = "respondents their numbers were not looked at: publish none beside the values, or make "
+        return (
+            [f"{said}the table with --publish-respondents"] if known and result.details["sensitive"] else []
+        )
+    lines = [
+        "respondents are published beside the values, in the same cells: "
+        + ("of every sensitive cell another number is possible" if found.protected else "NOT protected")
+    ]
+    more = (*_counting(found)[1:], f"audit       {audited(found)}")
+    return [*lines, *(f"  {line}" for line in (*more, *_exactly(found), *attacker_lines(found)))]
 
 
 def _method(details: Mapping[str, Any]) -> list[str]:

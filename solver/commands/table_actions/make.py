@@ -89,6 +89,11 @@ def _add_columns(parser: argparse.ArgumentParser) -> None:
         "--negative", action="store_true", help="contributions may be negative; rules take absolute values"
     )
     parser.add_argument(
+        "--publish-respondents",
+        action="store_true",
+        help="numbers of respondents are published beside the sums: they are protected together",
+    )
+    parser.add_argument(
         "--protection",
         metavar="HOW",
         help="of rules: both (default), upper, or sliding, an interval as wide as both wherever it lies",
@@ -196,4 +201,5 @@ def _more(arguments: argparse.Namespace) -> dict[str, Any]:
     }
     if arguments.manual_range is not None:
         found["manual_range"] = number(arguments.manual_range, "--manual-range")
-    return {**found, "negative": arguments.negative, "missing": arguments.missing}
+    flags = {name: getattr(arguments, name) for name in ("negative", "missing", "publish_respondents")}
+    return {**found, **flags}

@@ -35,8 +35,8 @@ def _of_suppression(given: Json) -> Iterator[str]:
         )
     if len(given["pattern"]) != given["suppressed"] or len(found["intervals"]["cell"]) != given["suppressed"]:
         yield f"{given['suppressed']:,} cells are suppressed and {len(given['pattern']):,} are named"
-    insiders = given.get("insiders") or {"protected": True}
-    seen = not given["under_protected"] and not given["undecided"] and insiders["protected"]
+    others = [given[name]["protected"] for name in ("insiders", "respondents") if given.get(name)]
+    seen = not given["under_protected"] and not given["undecided"] and all(others)
     if given["protected"] != seen:
         yield "the verdict is not that of the cells that are short of a level"
     yield from _of_search(given)
@@ -45,6 +45,10 @@ def _of_suppression(given: Json) -> Iterator[str]:
         yield from _of_cell(one, one.cell in short)
         if one.undecided != (one.cell in undecided):
             yield f"whether {one.name:.80} was decided is said in two ways"
+    if given.get("respondents"):
+        yield from _of_suppression(given["respondents"])
+        if given["respondents"]["pattern"] != given["pattern"]:
+            yield "values and numbers of respondents are suppressed in other cells"
 
 
 def _of_search(given: Json) -> Iterator[str]:

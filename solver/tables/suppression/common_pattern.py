@@ -1,0 +1,65 @@
+"""One pattern for several tables of the same cells: values, and the counts that are published beside them.
+
+Protection is monotone: what more is suppressed takes nothing from it. So the pattern of one table, with what
+the other one needs besides, protects both; each table by itself bounds the cost of all that do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from linkrisk.formulations.tables.cell_table import CellTable
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.progress import Reporter
+from linkrisk.solver.tables.suppression.bounded_pattern import Pattern
+
+Search = Callable[[CellTable, Clock, Reporter | None], Pattern]
+"""Finds a pattern of one table, with a bound."""
+
+_SHARE = 0.4
+"""Of the time that is left: for each search but the last one."""
+
+
+def common_pattern(
+    search: Search, tables: Sequence[CellTable], clock: Clock, report: Reporter | None
+) -> Pattern:
+    """Find a pattern that protects all tables.
+
+    Parameters
+    ----------
+    search : callable
+    tables : sequence of CellTable
+        One or two, with the same cells, of which the same are sensitive and always published, at the same
+        costs.
+    clock : Clock
+    report : callable, optional
+
+    Raises
+    ------
+    UsageError
+        If suppressing all cells does not protect one.
+    """
+    if len(tables) == 1:
+        return search(tables[0], clock, report)
+    first = search(tables[0], clock.part_of_left(_SHARE), report)
+    best = _with_more(search, first, tables[1], clock.part_of_left(_SHARE), report)
+    if best.cost <= first.bound:
+        return best
+    other = search(tables[1], clock.part_of_left(_SHARE), report)
+    again = _with_more(search, other, tables[0], clock, report)
+    bound = max(first.bound, other.bound)
+    best = min(best, again, key=lambda one: one.cost)
+    return replace(best, bound=min(bound, best.cost))
+
+
+def _with_more(
+    search: Search, found: Pattern, table: CellTable, clock: Clock, report: Reporter | None
+) -> Pattern:
+    """A pattern with the cheapest cells besides that another table needs."""
+    more = search(replace(table, cost=np.where(found.suppressed, 0.0, table.cost)), clock, report)
+    suppressed = found.suppressed | more.suppressed
+    cost = table.cost_of(suppressed)
+    return replace(found, suppressed=suppressed, cost=cost, bound=min(found.bound, cost))
