@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +14,10 @@ from linkrisk.datasets.microdata.formats.delimited import plain_rows
 from linkrisk.datasets.microdata.formats.delimited_shape import check_header
 from linkrisk.datasets.microdata.formats.registry import DELIMITED, check_readable, read_table
 from linkrisk.datasets.microdata.hierarchy_trees import tree_levels
-from linkrisk.datasets.microdata.names import parse_pair, shown_names
+from linkrisk.datasets.microdata.names import parse_pair, shown_name, shown_names
+
+_HEADING = re.compile(r"(?:code|categor(?:y|ie)|value|level|leaf)e?s?[ _.]?\d*", re.IGNORECASE)
+"""What the column of the categories is often called."""
 
 TREE = ".hrc"
 """The suffix of trees of ARGUS."""
@@ -88,13 +92,16 @@ class Hierarchy:
     def read(cls, attribute: str, path: str | Path) -> Self:
         """Read a CSV file with one column per level, the categories first; or a tree (.hrc).
 
-        The first line is a header, unless it has a group that other lines have in the same column, or a
-        number where all others have one: then it is a line like them.
+        The first line is a line like the others if it has a group that another one has in the same column,
+        or a number where all others have one. It is a header if it begins with the name of the attribute or
+        with "code", "category", "value" or "level", or has no number where all others have one, or another
+        group where all others have the same.
 
         Raises
         ------
         DataError
-            If the file cannot be read, a cell is missing, or it is not a hierarchy.
+            If the file cannot be read, a cell is missing, it is not a hierarchy, or its first line may be
+            both.
         """
         if Path(path).suffix.lower() == TREE:
             return cls(attribute, tree_levels(path))
@@ -128,12 +135,23 @@ def _rows(attribute: str, path: Path) -> tuple[list[str], list[tuple[str, ...]]]
     check_readable(path)
     first, *others = plain_rows(path)
     rows = [tuple(row) for row in others]
-    if first[0] != attribute and _is_row(first, rows):
-        return _numbered(first), [tuple(first), *rows]
+    if not _names_categories(attribute, first[0]):
+        if _is_row(first, rows):
+            return _numbered(first), [tuple(first), *rows]
+        if rows and not _is_header(first, rows):
+            raise DataError(
+                f"{path}, line 1: {shown_names(first, ',')} may be a header or a category with its groups; "
+                f"begin the file with a header whose first name is {shown_name(attribute)}"
+            )
     check_header(first, path)
     if not rows:
         raise DataError(f"{path} has no records, only column names")
     return first, rows
+
+
+def _names_categories(attribute: str, cell: str) -> bool:
+    """Whether a cell is the name of a column of categories."""
+    return cell.lower() == attribute.lower() or _HEADING.fullmatch(cell) is not None
 
 
 def _is_row(first: Sequence[str], rows: Sequence[tuple[str, ...]]) -> bool:
@@ -141,6 +159,16 @@ def _is_row(first: Sequence[str], rows: Sequence[tuple[str, ...]]) -> bool:
     if any(cell == row[at] for row in rows for at, cell in enumerate(first) if at):
         return True
     return are_numbers(row[0] for row in (first, *rows))
+
+
+def _is_header(first: Sequence[str], rows: Sequence[tuple[str, ...]]) -> bool:
+    """Whether the first line of a file has something else where all other lines are alike."""
+    for at, (cell, column) in enumerate(zip(first, zip(*rows, strict=True), strict=True)):
+        if are_numbers(column) and not any(map(str.isdigit, cell)):
+            return True
+        if at and len(column) > 1 and len(set(column)) == 1:
+            return True
+    return False
 
 
 def _numbered(cells: Sequence[str]) -> list[str]:

@@ -18,6 +18,7 @@ from linkrisk.datasets.microdata.formats.delimited_shape import (
     DELIMITERS,
     check_shape,
     delimiter_of,
+    header_line,
     stripped,
     without_end,
 )
@@ -214,8 +215,9 @@ def _remarks(dialect: DelimitedDialect, unclear: Sequence[str], apart: Sequence[
 
 
 def _as_text(frame: pd.DataFrame, dialect: DelimitedDialect, *, header: bool = True) -> str:
-    return _with_decimal(frame, dialect.decimal).to_csv(
-        header=header,
+    names = header_line(list(frame.columns), dialect.delimiter, dialect.line_end) if header else ""
+    return names + _with_decimal(frame, dialect.decimal).to_csv(
+        header=False,
         index=False,
         sep=dialect.delimiter,
         decimal=dialect.decimal,

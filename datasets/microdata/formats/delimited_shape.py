@@ -6,7 +6,7 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,21 +26,34 @@ _HINT = re.compile(r"sep=.?\s*$", re.IGNORECASE)
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 
+_MARKS = "".join(DELIMITERS)
+_QUOTED = rf'(?<![^{_MARKS}])[ ]*+"(?:[^"]|"")*+"(?=[ ]*(?:[{_MARKS}\r\n]|\Z))'
+_HEADER = re.compile(rf"(?:{_QUOTED}|[^\r\n])*+")
+_NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?")
+
 _LOOKED_AT = 200
 """Rows that decide between delimiters, where the header has several."""
 
 
 def delimiter_of(text: str, suffix: str) -> str:
-    """What stands between the columns: what the header has, and of several what makes rows equally long.
+    """What stands between the columns: what the header has outside of quotes, and makes rows equally long.
 
-    Where that leaves several, or none, it is the one that the suffix says, then the first of `DELIMITERS`.
+    Where that leaves several, it is the one between most numbers; of these, or where nothing is left, the one
+    that the suffix says, then the first of `DELIMITERS`.
     """
     first = "\t" if suffix in (".tsv", ".tab") else ","
     order = [first, *(mark for mark in DELIMITERS if mark != first)]
-    found = [mark for mark in order if mark in text and _header_cells(text, mark) > 1]
-    if len(found) <= 1:
-        return found[0] if found else first
-    return next((mark for mark in found if _is_even(text, mark)), found[0])
+    header = _HEADER.match(text)
+    plain = re.sub(_QUOTED, "", header[0]) if header else ""
+    found = [mark for mark in order if mark in plain and _header_cells(text, mark) > 1]
+    even = found if len(found) <= 1 else [mark for mark in found if _is_even(text, mark)] or found[:1]
+    return max(even, key=lambda mark: _numbers(text, mark)) if len(even) > 1 else (even or [first])[0]
+
+
+def _numbers(text: str, delimiter: str) -> float:
+    """Which share of the cells of the first rows are numbers, with a decimal point or comma."""
+    cells = [cell for row in islice(_reader(text, delimiter), 1, _LOOKED_AT) for cell in row]
+    return sum(_NUMBER.fullmatch(cell.strip()) is not None for cell in cells) / max(len(cells), 1)
 
 
 def _header_cells(text: str, delimiter: str) -> int:
@@ -64,6 +77,16 @@ def _reader(text: str, delimiter: str) -> Reader:
 def _lines(text: str) -> Iterator[str]:
     """The lines of a text with their ends, without blank ones at its end; each is made when asked for."""
     return (found.group() for found in _LINE.finditer(text, 0, len(text.rstrip("\r\n"))))
+
+
+def header_line(names: Sequence[str], delimiter: str, line_end: str) -> str:
+    """A header in which every name that has any separator, quote or line break is in quotes.
+
+    Then the separator shows, whichever others are in the names.
+    """
+    special = re.compile(rf'[{_MARKS}"\r\n]')
+    cells = ['"' + name.replace('"', '""') + '"' if special.search(name) else name for name in names]
+    return (delimiter.join(cells) or '""') + line_end
 
 
 def without_end(text: str) -> str:

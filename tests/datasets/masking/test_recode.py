@@ -181,6 +181,8 @@ def test_whole_codes_of_numbers_with_decimals_are_written_whole() -> None:
         ("1,low\n2,high\n", (("1", "2"), ("low", "high"))),
         ("a,*,*\nb,x,*\n", (("a", "b"), ("*", "x"), ("*", "*"))),
         ("31 ; 30s\n 32; 30s\n", (("31", "32"), ("30s", "30s"))),
+        ("who,d,all\na,30s,*\nb,90s,*\n", (("a", "b"), ("30s", "90s"), ("*", "*"))),
+        ("Category 1,group\na,low\nb,high\n", (("a", "b"), ("low", "high"))),
         ("code,group\na,low\nb,high\n", (("a", "b"), ("low", "high"))),
         ("x,low\na,low\nb,high\n", (("a", "b"), ("low", "high"))),  # the name of the attribute is a header
     ],
@@ -190,10 +192,27 @@ def test_a_hierarchy_needs_no_header(content: str, levels: tuple[tuple[str, ...]
     assert Hierarchy.read("x", "h.csv").levels == levels
 
 
-def test_what_was_taken_for_a_header_is_said_where_a_category_is_lacking() -> None:
-    Path("h.csv").write_text("a,low\nb,high\nc,high\n", encoding="utf-8")
+@pytest.mark.parametrize(
+    "content",
+    ["Berlin,east\nMunich,south\nBonn,west\n", "Berlin,east\nMunich,south\nUlm,south\n", "a,b\nc,d\n"],
+)
+def test_a_first_line_that_may_be_both_is_not_lost(content: str) -> None:
+    Path("h.csv").write_text(content, encoding="utf-8")
+    first = content.split("\n", maxsplit=1)[0]
     with pytest.raises(DataError) as caught:
-        masking_method("global-recoding hierarchy=x=h.csv level=1").apply(pd.DataFrame({"x": ["a", "b"]}))
+        Hierarchy.read("town", "h.csv")
+    assert str(caught.value) == (
+        f"h.csv, line 1: {first} may be a header or a category with its groups; begin the file with a header "
+        "whose first name is town"
+    )
+    Path("h.csv").write_text(f"Town,region\n{content}", encoding="utf-8")
+    assert len(Hierarchy.read("town", "h.csv").levels[0]) == content.count("\n")
+
+
+def test_what_was_taken_for_a_header_is_said_where_a_category_is_lacking() -> None:
+    Path("h.csv").write_text("a,low\n1,high\n2,high\n", encoding="utf-8")
+    with pytest.raises(DataError) as caught:
+        masking_method("global-recoding hierarchy=x=h.csv level=1").apply(pd.DataFrame({"x": ["a", "1"]}))
     assert str(caught.value).endswith("; the first line of its file was taken for a header: a,low")
 
 

@@ -214,7 +214,7 @@ def test_codes_that_the_schema_lists_stay_as_they_are_written(capsys):
     ],
 )
 def test_hierarchies_that_cannot_be_used(more, message, capsys):
-    Path("towns.csv").write_text("a,b\nAachen,West\nBonn,West\nEmden,North\n")
+    Path("towns.csv").write_text("town,b\nAachen,West\nBonn,West\nEmden,North\n")
     Path("s.toml").write_text(HIERARCHY)
     Path("t.csv").write_text(TOWNS)
     argv = ["mask", "--input", "t.csv", "--method", "global-recoding", "--schema", "s.toml"]
