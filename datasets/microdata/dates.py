@@ -19,6 +19,9 @@ FloatArray = npt.NDArray[np.float64]
 NATIVE = "dates"
 """The form of columns whose values are dates for the file, not text."""
 
+MIDNIGHT = " 00:00:00"
+"""How the text of a date ends that pandas takes for a moment."""
+
 _EPOCH = dt.date(1970, 1, 1).toordinal()
 _SECONDS = 86_400.0
 _TIME = r"(?:[T ](?P<h>\d{1,2}):(?P<min>\d\d)(?::(?P<s>\d\d(?:\.\d+)?))?(?:Z|[+-]\d\d:?\d\d)?)?"
@@ -208,7 +211,7 @@ def read_dates(columns: Sequence[tuple[pd.Series, str]], declared: str | None = 
 
 def days_of_names(names: Sequence[str], where: str, form: str | None = None) -> FloatArray:
     """The days of dates that are names of categories; a DataError as of `read_dates`."""
-    texts = [name.removesuffix(" 00:00:00") for name in names]
+    texts = [name.removesuffix(MIDNIGHT) for name in names]
     return read_dates([(pd.Series(texts, dtype=object), where)], form)[0].days
 
 

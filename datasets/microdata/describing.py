@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from linkrisk.datasets.microdata.categories import occurring
+from linkrisk.datasets.microdata.dates import MIDNIGHT
 from linkrisk.datasets.microdata.formats.base import ColumnNotes
 from linkrisk.datasets.microdata.guessing import Guess, guesses
 from linkrisk.datasets.microdata.missing import is_declared_missing, without_codes
@@ -167,8 +168,9 @@ def _described(guess: Guess, column: pd.Series) -> ColumnDescription:
 def _frequent(known: pd.Series, labels: Mapping[str, str]) -> tuple[Frequency, ...]:
     found = occurring(known)
     order = np.argsort(-found.frequency, kind="stable")[:FREQUENT].tolist()
+    names = [found.names[at].removesuffix(MIDNIGHT) for at in order]
     return tuple(
-        Frequency(found.names[at], labels.get(found.names[at], ""), int(found.frequency[at]))
-        for at in order
+        Frequency(name, labels.get(name, ""), int(found.frequency[at]))
+        for name, at in zip(names, order, strict=True)
         if found.frequency[at]
     )

@@ -96,7 +96,8 @@ def picture(trace: list[Point], domain: tuple[float, float] | None, words: Lines
     base = named("trace").encode(
         x=alt.X("t:Q", title="seconds", scale=alt.Scale(nice=False), axis=alt.Axis(tickCount=6))
     )
-    y = alt.Y("low:Q", title=words.axis, scale=scale)
+    whole = all(value == round(value) for _, *ends in trace for value in ends)
+    y = alt.Y("low:Q", title=words.axis, scale=scale, axis=alt.Axis(tickMinStep=1) if whole else alt.Axis())
     told = [
         alt.Tooltip("t:Q", title="seconds"),
         alt.Tooltip("low:Q", title=words.low, format=",.10~g"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
@@ -66,13 +67,14 @@ def risk_utility(result: Result, tolerated: float | None = None) -> Chart | None
     said = [f"{run['masking']}, loss {written(run['loss'])}, worst case {_said(run)}" for run in front]
     left = len(runs) - len(points)
     more = f" {left:,} maskings without a loss or a worst case are not drawn." if left else ""
+    triangles = "" if all(run["held_out"] is None for run in points) else "Triangles: the held-out attack. "
     allowed = tolerated_of(result) if tolerated is None else tolerated
     rule = "" if allowed is None else f" Tolerated: {share(allowed)}."
     return chart(
         "risk-utility",
         "Risk and information loss of the maskings",
         "Left is less loss, down is less risk; each bar goes from the best attack to what no attack exceeds. "
-        "Filled diamonds are on the front: no other is better in both. Triangles: the held-out attack. "
+        f"Filled diamonds are on the front: no other is better in both. {triangles}"
         "Below the dashed line is what is tolerated.",
         f"{len(points):,} maskings. On the front: {listed(said)}.{more}{rule}",
         _picture(points, loss_words(result.get("loss")), allowed),
@@ -113,7 +115,8 @@ def _labels(points: list[dict[str, Any]], allowed: float | None) -> list[dict[st
     """The points with names, each with the place of its name."""
     most = 1.1 * max(run["loss"] for run in points) or 1.0
     order = sorted(points, key=lambda run: run["place"] != FRONT)[:_NAMED]
-    places = [_place(run, run["loss"] / most) for run in order]
+    short = _short([run["masking"] for run in points])
+    places = [_place(run, run["loss"] / most, short[run["masking"]]) for run in order]
     found = sides(places, () if allowed is None else (allowed,))
     return [
         {**_datum(run), "j": one.name, "k": place[1], "l": kept(place[0], 100.0)}
@@ -122,11 +125,15 @@ def _labels(points: list[dict[str, Any]], allowed: float | None) -> list[dict[st
     ]
 
 
-def _place(run: dict[str, Any], x: float) -> Point:
+def _place(run: dict[str, Any], x: float, name: str) -> Point:
     low, high, held_out = (run[key] for key in ("low", "high", "held_out"))
-    return Point(
-        x, low, low if high is None else high, _cut(run["masking"]), () if held_out is None else (held_out,)
-    )
+    return Point(x, low, low if high is None else high, _cut(name), () if held_out is None else (held_out,))
+
+
+def _short(names: Sequence[str]) -> dict[str, str]:
+    """Of each masking what tells it from the others: its name without the parameters that all have."""
+    shared = set.intersection(*({word for word in name.split() if "=" in word} for name in names))
+    return {name: " ".join(word for word in name.split() if word not in shared) or name for name in names}
 
 
 def _cut(name: str) -> str:

@@ -172,6 +172,8 @@ def _sampling(arguments: argparse.Namespace) -> SamplingChoice:
 
 def _hand_over(arguments: argparse.Namespace, result: FitResult | FitResults, text: str) -> None:
     """Print the answer, and write the files that were asked for: of many records that takes seconds."""
+    from linkrisk.solver.commands.targets import say_written
+
     try:
         print(text, end="")
         if arguments.json is None and arguments.report is None and arguments.table is None:
@@ -180,6 +182,7 @@ def _hand_over(arguments: argparse.Namespace, result: FitResult | FitResults, te
     finally:  # a reader that has gone away must not cost the files of a long run
         _write(arguments, result)
         _write_table(arguments, result)
+    say_written(arguments.json, arguments.table, arguments.report)
 
 
 def _write_table(arguments: argparse.Namespace, result: FitResult | FitResults) -> None:

@@ -75,6 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _write(result: ReportResult, arguments: argparse.Namespace) -> int:
     """Write what was asked for, and say the headline."""
     from linkrisk.datasets.microdata.writing import together, write_whole
+    from linkrisk.solver.commands.targets import say_written
 
     # All is made before anything is written.
     made = {
@@ -88,7 +89,7 @@ def _write(result: ReportResult, arguments: argparse.Namespace) -> int:
                 write_whole(path, text)
     head = result.document.headline
     print(head.verdict if head.verdict == head.worst else f"{head.verdict}\n{head.worst}")
-    print("\n".join(f"wrote {path}" for path in made if path is not None))
+    say_written(*made)
     sys.stdout.flush()
     return 0
 

@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
     from linkrisk.solver.api.risk import risk
     from linkrisk.solver.commands.progress import progress_line, reporter
     from linkrisk.solver.commands.risk_summary import summary
-    from linkrisk.solver.commands.targets import check_targets
+    from linkrisk.solver.commands.targets import check_targets, say_written
 
     check_targets(arguments, "json", "report", "table")
     options = given_options(arguments)
@@ -116,6 +116,7 @@ def run(arguments: argparse.Namespace) -> int:
             write_table(result.to_frame(), arguments.table)
         if arguments.report is not None:
             report_of(result.to_dict()).save(arguments.report)
+    say_written(arguments.json, arguments.table, arguments.report)
     return 0
 
 

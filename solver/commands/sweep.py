@@ -102,7 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
     from linkrisk.solver.api.sweep import sweep
     from linkrisk.solver.commands.progress import progress_line, reporter
     from linkrisk.solver.commands.sweep_summary import summary
-    from linkrisk.solver.commands.targets import check_targets
+    from linkrisk.solver.commands.targets import check_targets, say_written
     from linkrisk.solver.risk_utility.maskings import maskings_of
     from linkrisk.solver.risk_utility.runs import Status
 
@@ -140,6 +140,7 @@ def run(arguments: argparse.Namespace) -> int:
             write_table(result.to_frame(), arguments.table)
         if arguments.report is not None:
             report_of(result.to_dict()).save(arguments.report)
+    say_written(arguments.json, arguments.table, arguments.report)
     return 1 if any(run.status is Status.FAILED for run in result.runs) else 0
 
 

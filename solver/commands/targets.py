@@ -50,6 +50,13 @@ def check_targets(
             raise UsageError(f"{_option(other)} and {option} both name {path}: give each a different file")
 
 
+def say_written(*paths: str | None) -> None:
+    """Print which output files were written; what is no file, such as /dev/stdout, speaks for itself."""
+    for path in paths:
+        if path is not None and Path(path).is_file():
+            print(f"wrote {path}")
+
+
 def _inputs(arguments: argparse.Namespace, outputs: Sequence[str]) -> dict[str, str]:
     """What to call each file that is there and that an argument names, but for those of `outputs`.
 

@@ -41,7 +41,7 @@ def _changes(columns: Sequence[Json]) -> Block:
         ("compared", "Compared", Of.FLAG),
         ("changed", "Values changed", Of.SHARE),
         ("missing", "Taken out", Of.SHARE),
-        ("shift", "Mean change, in standard deviations", Of.NUMBER),
+        ("shift", "Shift of the mean, in standard deviations", Of.NUMBER),
         ("most_frequent", "Most frequent change", Of.TEXT),
     ]
     return table("What was changed", titles, [[one[name] for name, _, _ in titles] for one in columns])

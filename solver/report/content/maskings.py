@@ -14,6 +14,9 @@ from linkrisk.solver.report.content.wording import table
 from linkrisk.solver.report.document import Block, Paragraph, Section
 from linkrisk.solver.run.percent import percent
 
+_HELD_OUT = 3
+"""The column of the held-out attack, which is not there where none was made."""
+
 
 def the_map(results: Results) -> Section:
     """Open the report of a sweep alone; beside a worst case the map stands with what protection has cost."""
@@ -35,7 +38,13 @@ def map_blocks(results: Results, sweep: Json) -> Iterator[Block]:
         ("loss", loss_words(sweep.get("loss")), Of.NUMBER),
         ("place", "Place", Of.TEXT),
     ]
-    yield table("Maskings: their risk and their loss", columns, sorted(_runs(sweep), key=_order))
+    rows = sorted(_runs(sweep), key=_order)
+    shown = [at for at in range(len(columns)) if at != _HELD_OUT or any(row[at] is not None for row in rows)]
+    yield table(
+        "Maskings: their risk and their loss",
+        [columns[at] for at in shown],
+        [[row[at] for at in shown] for row in rows],
+    )
     yield Paragraph(
         "A masking is on the front when no other one has both less risk and less loss, whatever the risks "
         "are within their intervals.",
