@@ -88,7 +88,7 @@ def shown_value(value: Any) -> str:
         return ""
     if isinstance(value, float):
         return f"{value:.0f}" if value.is_integer() and abs(value) < 1e15 else f"{value:.6g}"
-    return str(value)[:200]
+    return str(value).removesuffix(" 00:00:00")[:200]  # how pandas writes a date
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import asyncio
 import json
 import secrets
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -124,10 +124,14 @@ def _distribution(before: pd.Series, after: pd.Series) -> list[list[Any]]:
     from linkrisk.solver.app.looking import shown_value
 
     both = pd.concat([before, after])
-    if pd.api.types.is_numeric_dtype(both) and both.nunique() > BARS:
-        edges = np.histogram_bin_edges(both.dropna().astype(float), BARS)
-        counts = [np.histogram(one.dropna().astype(float), edges)[0] / len(one) for one in (before, after)]
-        ends = [f"{edge:.4g}" for edge in edges]
+    scaled = None if both.nunique() <= BARS else _scaled(before, after)
+    if scaled is not None:
+        columns, written = scaled
+        edges = np.histogram_bin_edges(np.concatenate(columns), BARS)
+        counts = [
+            np.histogram(one, edges)[0] / len(of) for one, of in zip(columns, (before, after), strict=True)
+        ]
+        ends = [written(float(edge)) for edge in edges]
         return [
             [f"{ends[at]} to {ends[at + 1]}", float(old), float(new)]
             for at, (old, new) in enumerate(zip(*counts, strict=True))
@@ -135,6 +139,28 @@ def _distribution(before: pd.Series, after: pd.Series) -> list[list[Any]]:
     shares = pd.concat([one.value_counts() / len(one) for one in (before, after)], axis=1).fillna(0.0)
     most = shares.sum(axis=1).sort_values(ascending=False, kind="stable").index[:BARS]
     return [[shown_value(name), *map(float, shares.loc[name])] for name in most]
+
+
+def _scaled(before: pd.Series, after: pd.Series) -> tuple[list[Any], Callable[[float], str]] | None:
+    """The numbers of two columns of numbers, or the days of dates, and how one is written; None of others."""
+    import numpy as np
+    import pandas as pd
+
+    from linkrisk.datasets.errors import DataError
+    from linkrisk.datasets.microdata.dates import read_dates
+
+    if pd.api.types.is_numeric_dtype(before) and pd.api.types.is_numeric_dtype(after):
+        return [one.dropna().to_numpy(dtype=np.float64) for one in (before, after)], _number
+    try:
+        read = [one.days for one in read_dates([(before, "before"), (after, "after")])]
+    except DataError:
+        return None
+    return [days[~np.isnan(days)] for days in read], lambda day: str(np.datetime64(int(day), "D"))
+
+
+def _number(value: float) -> str:
+    """Four significant digits, without an exponent where a person would write none."""
+    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e12 else f"{value:.4g}"
 
 
 def _linked(before: pd.DataFrame, after: pd.DataFrame, schema: Schema | None) -> dict[str, Any]:

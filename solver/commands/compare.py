@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     from linkrisk.solver.api.compare import compare
     from linkrisk.solver.commands.compare_summary import summary
     from linkrisk.solver.commands.progress import progress_line, reporter
-    from linkrisk.solver.commands.targets import check_targets, say_written
+    from linkrisk.solver.commands.targets import check_targets
 
     check_targets(arguments, "json", "csv")
     with progress_line("reading and comparing records") as line:
@@ -74,5 +74,4 @@ def run(arguments: argparse.Namespace) -> int:
     finally:
         print(summary(result), end="")
         code = exit_code(result)
-    say_written(arguments.json, arguments.csv)
     return code

@@ -48,7 +48,7 @@ LINKER_WORDS = {
 """Linkers that need no records to be trained on."""
 
 EMBEDDED = ""
-ALIGNED = "row by row, or by the record id of the schema"
+ALIGNED = "row by row, or the id of the schema"
 MATCHINGS = {"": "no", "hungarian": "the best matching of all", "greedy": "the best pairs first"}
 
 

@@ -9,7 +9,7 @@ from linkrisk.solver.app.pages.table_fields import Asking
 from linkrisk.solver.app.table_question import EVERYBODY, LISTED, NOBODY, SINGLETONS, USUAL
 
 WHO = {
-    USUAL: "the only respondents of cells, as far as they are known",
+    USUAL: "only respondents, where known",
     NOBODY: "nobody",
     SINGLETONS: "the only respondents of cells",
     EVERYBODY: "every respondent",

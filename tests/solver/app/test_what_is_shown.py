@@ -86,6 +86,17 @@ def test_a_preview_has_distributions_and_the_risk_of_a_plain_attack(tmp_path) ->
     assert found["linked"] == pytest.approx(plain_attack(frame, masked))  # without chance: the same file
 
 
+def test_a_preview_writes_dates_and_amounts_as_people_do(tmp_path: Path) -> None:
+    days = pd.Series(pd.date_range("2001-01-01", periods=60, freq="37D").strftime("%d.%m.%Y"))
+    pd.DataFrame({"born": days, "income": np.arange(60) * 1000 + 500}).to_csv(tmp_path / "f.csv", index=False)
+    preview.main(str(tmp_path / "f.csv"), str(tmp_path / "found.json"), "microaggregation k=3")
+    found = json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))
+    first = {column["name"]: column["distribution"][0][0] for column in found["columns"]}
+    assert first["born"].startswith("2001-0") and " to 2001-0" in first["born"]
+    assert first["income"] == "500 to 5,417"
+    assert all(len(column["distribution"]) == preview.BARS for column in found["columns"])
+
+
 def plain_attack(original: pd.DataFrame, masked: pd.DataFrame) -> float:
     """Guess among the nearest masked records, each file standardised by its own."""
     a, b = (((one - one.mean()) / one.std()).to_numpy() for one in (original, masked))

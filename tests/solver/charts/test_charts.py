@@ -224,6 +224,19 @@ def mapped(*runs, tolerated=0.05):
     return draw("risk-utility", {"runs": made, "loss": "pmse"})
 
 
+def test_points_of_the_map_are_named_by_what_tells_them_apart():
+    shared = "attributes=age,income"
+    chart = mapped(
+        (f"microaggregation k=3 {shared}", 0.1, 0.6, 0.7, "on the front"),
+        (f"noise percent=5 {shared}", 0.4, 0.2, 0.3, "open"),
+    )
+    names = {one["masking"]: one["j"] for one in chart.spec["datasets"]["names"]}
+    assert set(names.values()) == {"microaggregation k=3", "noise percent=5"}
+    assert set(names) == {f"microaggregation k=3 {shared}", f"noise percent=5 {shared}"}
+    alone = mapped((f"noise {shared}", 0.1, 0.6, 0.7, "open")).spec["datasets"]["names"]
+    assert [one["j"] for one in alone] == ["noise"]
+
+
 def test_the_map_names_its_points_and_has_a_line_at_what_is_tolerated():
     front = "on the front"
     chart = mapped(

@@ -41,7 +41,7 @@ def test_the_map(capsys):
     printed = run(
         capsys, *SWEEP, "--method", "microaggregation k=40", "--table", "map.csv", "--json", "map.json"
     )
-    assert re.fullmatch(PRINTED, printed), printed
+    assert re.fullmatch(rf"{PRINTED}wrote map\.json\nwrote map\.csv\n", printed), printed
     table, content = pd.read_csv("map.csv"), json.loads(Path("map.json").read_text(encoding="utf-8"))
     assert table["masking"].tolist() == [each["masking"] for each in content["runs"]]
     assert table["pareto"].tolist()[:2] == [each["pareto"] for each in content["runs"]][:2]
