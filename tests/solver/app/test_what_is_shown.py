@@ -92,7 +92,8 @@ def test_a_preview_writes_dates_and_amounts_as_people_do(tmp_path: Path) -> None
     preview.main(str(tmp_path / "f.csv"), str(tmp_path / "found.json"), "microaggregation k=3")
     found = json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))
     first = {column["name"]: column["distribution"][0][0] for column in found["columns"]}
-    assert first["born"].startswith("2001-0") and " to 2001-0" in first["born"]
+    assert first["born"].startswith("2001-0")
+    assert " to 2001-0" in first["born"]
     assert first["income"] == "500 to 5,417"
     assert all(len(column["distribution"]) == preview.BARS for column in found["columns"])
 
