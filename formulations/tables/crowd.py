@@ -94,6 +94,21 @@ class Crowd:
         found[self.owner[mine]] = self.below[mine] + self.above[mine] <= 0
         return found
 
+    def excluding(self, cells: IntArray, deviations: FloatArray) -> IntArray:
+        """The attackers who know that cells do not deviate like this; bounds of everybody are not looked at.
+
+        Parameters
+        ----------
+        cells : ndarray of int64, shape (k,)
+        deviations : ndarray of float64, shape (k,)
+        """
+        order, first = self._by_cell
+        sizes = first[cells + 1] - first[cells]
+        starts = np.repeat(first[cells] - np.concatenate([[0], np.cumsum(sizes)])[:-1], sizes)
+        known = order[starts + np.arange(starts.size)]
+        moved = np.repeat(deviations, sizes)
+        return np.unique(self.owner[known[(moved > self.above[known]) | (moved < -self.below[known])]])
+
     def _of_cell(self, cell: int) -> IntArray:
         order, first = self._by_cell
         return order[first[cell] : first[cell + 1]]

@@ -2,20 +2,44 @@
 
 A table of counts has whole numbers only, so that a deviation vector is possible only if it is whole. Each one
 that was found serves every pattern that suppresses all cells that it moves, and every attacker who thinks
-them possible; so does its opposite, where bounds let cells go that way.
+them possible; so does its opposite, where bounds let cells go that way. With each it is noted which insiders
+exclude it, so that one vector is looked at through the eyes of all of them at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatArray, IntArray
+from linkrisk.formulations.tables.cell_table import BoolArray, Demand, FloatArray, IntArray
+from linkrisk.formulations.tables.crowd import Crowd
 
 _CLOSE = 1e-9
 """Of the size of its terms, what a relation with decimal coefficients may miss 0 by; whole ones miss none."""
+
+
+class Whole(NamedTuple):
+    """A whole deviation vector that everybody thinks possible, but for those who know better.
+
+    Attributes
+    ----------
+    cells : ndarray of int64, shape (k,)
+        Those that move.
+    deviations : ndarray of float64, shape (k,)
+    excluded : ndarray of int64
+        The attackers who know that it is not so.
+    """
+
+    cells: IntArray
+    deviations: FloatArray
+    excluded: IntArray
+
+    def of(self, cell: int) -> float:
+        """How far a cell moves."""
+        return float(self.deviations[self.cells == cell].sum())
 
 
 class IntegerWitnesses:
@@ -23,22 +47,25 @@ class IntegerWitnesses:
 
     Parameters
     ----------
-    table : CellTable
+    crowd : Crowd
+        The attackers of a table.
     most : int
         As many are kept, the latest.
     """
 
-    def __init__(self, table: CellTable, most: int = 4000) -> None:
-        self._relations, self._most = sparse.csr_array(table.relations), most
+    def __init__(self, crowd: Crowd, most: int = 20_000) -> None:
+        table = crowd.table
+        self._crowd, self._most = crowd, most
         self._by_cell = sparse.csc_array(table.relations)
         self._below, self._above = table.below, table.above
-        self._rows: list[tuple[IntArray, FloatArray]] = []
+        self._rows: list[Whole] = []
+        self._of_cell: dict[int, list[int]] = {}
         self._kept: set[bytes] = set()
-        self._gone = 0
+        self.gone = 0
         self._matrix: sparse.csr_array | None = None
 
-    def add(self, cells: IntArray, deviations: FloatArray) -> bool:
-        """Keep a vector and its opposite, as far as they are witnesses; whether the vector itself is one.
+    def add(self, cells: IntArray, deviations: FloatArray) -> Whole | None:
+        """Keep a vector and its opposite, as far as they are witnesses; the vector itself if it is one.
 
         Parameters
         ----------
@@ -49,75 +76,164 @@ class IntegerWitnesses:
         moves = deviations != 0
         cells, deviations = cells[moves], deviations[moves]
         if (deviations != np.round(deviations)).any() or not self._balanced(cells, deviations):
-            return False
-        good = self._within(cells, deviations)
-        for moved in (deviations, -deviations):
-            key = cells.tobytes() + moved.tobytes()
-            if cells.size and key not in self._kept and self._within(cells, moved):
-                self._kept.add(key)
-                self._rows.append((cells, moved))
-                self._matrix = None
+            return None
+        found = [self._kept_one(cells, moved) for moved in (deviations, -deviations)]
         if len(self._rows) > self._most:
-            self._gone += len(self._rows) - self._most // 2
-            self._rows = self._rows[-(self._most // 2) :]
-            self._kept = {one.tobytes() + moved.tobytes() for one, moved in self._rows}
-        return good
+            self._forget(len(self._rows) - self._most // 2)
+        return found[0]
+
+    def _kept_one(self, cells: IntArray, moved: FloatArray) -> Whole | None:
+        if not ((-self._below[cells] <= moved) & (moved <= self._above[cells])).all():
+            return None
+        one = Whole(cells, moved, self._crowd.excluding(cells, moved))
+        key = cells.tobytes() + moved.tobytes()
+        if cells.size and key not in self._kept:
+            self._kept.add(key)
+            self._index(one, len(self))
+            self._rows.append(one)
+            self._matrix = None
+        return one
+
+    def _index(self, one: Whole, number: int) -> None:
+        for cell in one.cells.tolist():
+            self._of_cell.setdefault(cell, []).append(number)
+
+    def _forget(self, count: int) -> None:
+        """Let the oldest go."""
+        self._rows, self.gone = self._rows[count:], self.gone + count
+        self._kept = {one.cells.tobytes() + one.deviations.tobytes() for one in self._rows}
+        self._of_cell, self._matrix = {}, None
+        for number, one in enumerate(self._rows, start=self.gone):
+            self._index(one, number)
 
     def __len__(self) -> int:
-        return self._gone + len(self._rows)
+        """How many there have been."""
+        return self.gone + len(self._rows)
 
-    def after(self, number: int) -> Sequence[tuple[IntArray, FloatArray]]:
-        """Cells and deviations of the vectors that were added when there had been so many already."""
-        return self._rows[max(number - self._gone, 0) :]
+    def __getitem__(self, number: int) -> Whole:
+        """One that is kept, by how many there had been before it."""
+        return self._rows[number - self.gone]
+
+    def moving(self, cell: int) -> Iterator[tuple[int, Whole]]:
+        """Those that move a cell, with their numbers, the latest first."""
+        for number in reversed(self._of_cell.get(cell, [])):
+            yield number, self[number]
 
     def _balanced(self, cells: IntArray, deviations: FloatArray) -> bool:
-        part = self._by_cell[:, cells]
-        size = abs(part) @ np.abs(deviations)
-        return bool((np.abs(part @ deviations) <= _CLOSE * size).all())
-
-    def _within(self, cells: IntArray, deviations: FloatArray) -> bool:
-        return bool(((-self._below[cells] <= deviations) & (deviations <= self._above[cells])).all())
+        matrix = self._by_cell
+        sizes = np.diff(matrix.indptr)[cells]
+        starts = np.repeat(matrix.indptr[cells] - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes)
+        at = starts + np.arange(starts.size)
+        terms, rows = matrix.data[at] * np.repeat(deviations, sizes), matrix.indices[at]
+        total, size = (np.bincount(rows, weights=one) for one in (terms, np.abs(terms)))
+        return bool((np.abs(total) <= _CLOSE * size).all())
 
     @property
     def matrix(self) -> sparse.csr_array:
-        """The vectors, shape (w, n)."""
+        """The vectors that are kept, shape (w, n)."""
         if self._matrix is None:
-            sizes = [cells.size for cells, _ in self._rows]
+            sizes = [one.cells.size for one in self._rows]
             starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
             none: list[FloatArray] = [np.zeros(0)]
-            inside = np.concatenate([*none, *(cells for cells, _ in self._rows)]).astype(np.int64)
-            data = np.concatenate([*none, *(moved for _, moved in self._rows)])
-            shape = (len(self._rows), self._relations.shape[1])
+            inside = np.concatenate([*none, *(one.cells for one in self._rows)]).astype(np.int64)
+            data = np.concatenate([*none, *(one.deviations for one in self._rows)])
+            shape = (len(self._rows), self._by_cell.shape[1])
             self._matrix = sparse.csr_array((data, inside, starts), shape=shape)
         return self._matrix
 
-    def within(self, suppressed: BoolArray) -> sparse.csr_array:
-        """Those that move no cell but suppressed ones, shape (v, n)."""
+    def possible(self, suppressed: BoolArray) -> BoolArray:
+        """Which of those that are kept move no cell but suppressed ones, shape (w,)."""
         matrix = self.matrix
-        if not matrix.shape[0]:
-            return matrix
-        outside = abs(matrix) @ (~suppressed).astype(np.float64)
-        return sparse.csr_array(matrix[np.flatnonzero(outside == 0)])
+        outside = np.concatenate([[0], np.cumsum(~suppressed[matrix.indices])])
+        return np.asarray(outside[matrix.indptr[1:]] == outside[matrix.indptr[:-1]], dtype=np.bool_)
+
+    def within(self, suppressed: BoolArray) -> sparse.csr_array:
+        """The vectors of these, shape (v, n)."""
+        return sparse.csr_array(self.matrix[np.flatnonzero(self.possible(suppressed))])
 
 
-def seen_within(
-    vectors: sparse.csr_array, cells: IntArray, below: FloatArray, above: FloatArray
-) -> sparse.csr_array:
-    """The vectors that move some cells no further than somebody thinks possible, shape (v, n).
+class Onlooking:
+    """Through whose eyes the witnesses that a pattern leaves possible meet demands.
 
     Parameters
     ----------
-    vectors : scipy.sparse.csr_array, shape (w, n)
-    cells : ndarray of int64, shape (k,)
-        Of which somebody knows more than everybody does.
-    below, above : ndarray of float64, shape (k,)
-        How far below and above their values they can be.
+    seen : IntegerWitnesses
+    suppressed : ndarray of bool, shape (n,)
+        The pattern; where more cells are suppressed later, `again` says so.
+    covers : dict
+        By which witnesses demands were met in other patterns.
     """
-    if not vectors.shape[0] or not cells.size:
-        return vectors
-    there = vectors[:, cells].toarray()
-    good = ((there >= -below) & (there <= above)).all(axis=1)
-    return sparse.csr_array(vectors[np.flatnonzero(good)])
+
+    def __init__(
+        self, seen: IntegerWitnesses, suppressed: BoolArray, covers: dict[Demand, tuple[int, ...]]
+    ) -> None:
+        self._seen, self.suppressed, self._covers = seen, suppressed, covers
+        self.again()
+
+    def again(self) -> None:
+        """Look at all witnesses anew."""
+        self._gone, self._possible = self._seen.gone, self._seen.possible(self.suppressed).tolist()
+
+    def _has(self, number: int) -> bool:
+        """Whether a witness is possible."""
+        if self._gone != self._seen.gone:
+            self.again()
+        for later in range(self._gone + len(self._possible), len(self._seen)):
+            self._possible.append(bool(self.suppressed[self._seen[later].cells].all()))
+        return number >= self._gone and self._possible[number - self._gone]
+
+    def open(self, demand: Demand, levels: FloatArray) -> IntArray:
+        """Against whom no witness meets a demand.
+
+        Parameters
+        ----------
+        demand : Demand
+        levels : ndarray of float64, shape (m,)
+            What has to hold against each attacker.
+        """
+        cover = self._covers.get(demand)
+        if cover is not None and all(self._has(one) for one in cover):
+            return np.zeros(0, dtype=np.int64)
+        reached, used = Reached(demand, levels), []
+        for number, one in self._seen.moving(demand.cell):
+            if self._has(number) and reached.by(one):
+                used.append(number)
+                if not reached.open.size:
+                    self._covers[demand] = tuple(used)
+                    break
+        return reached.open
+
+
+class Reached:
+    """How far attackers have to think that the cell of a demand can be, by witnesses one after the other.
+
+    Parameters
+    ----------
+    demand : Demand
+    levels : ndarray of float64, shape (m,)
+
+    Attributes
+    ----------
+    open : ndarray of int64
+        Those against whom it does not hold yet.
+    """
+
+    def __init__(self, demand: Demand, levels: FloatArray) -> None:
+        self._demand, self._levels = demand, levels
+        self._up, self._down = np.zeros((2, levels.size))
+        self.open: IntArray = np.flatnonzero(levels > 0)
+
+    def by(self, one: Whole) -> bool:
+        """Look at a witness; whether it shows somebody more."""
+        moved = one.of(self._demand.cell)
+        if not (self._demand.up if moved > 0 else self._demand.down):
+            return False
+        known, far = (self._up if moved > 0 else self._down), abs(moved)
+        more = known < far
+        more[one.excluded] = False
+        known[more] = far
+        self.open = np.flatnonzero(self._up + self._down < self._levels)
+        return bool(more.any())
 
 
 def reach_of(vectors: sparse.csr_array) -> tuple[FloatArray, FloatArray]:

@@ -2,15 +2,15 @@
 
 A linear program may move cells by fractions that no table of counts has; in tables of two variables its
 vertices are whole, in others not. So every demand needs a witness in whole numbers (`IntegerWitnesses`).
-Those that were found are looked at first; only for what is left a mixed-integer program is solved, over the
-suppressed cells that hang together with the one that is attacked. What it finds is added up before it counts.
+Those that were found are looked at first, through the eyes of all attackers; only for what is left a program
+is solved, over the suppressed cells that hang together with the one that is attacked: for all who are left
+within what each of them thinks possible, and where there is nothing such, for halves of them. What it finds
+is added up before it counts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterator
 
 import numpy as np
 from scipy import sparse
@@ -18,7 +18,7 @@ from scipy.sparse.csgraph import connected_components
 
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand, FloatArray, IntArray
 from linkrisk.formulations.tables.crowd import OUTSIDER, Crowd
-from linkrisk.formulations.tables.integer_witnesses import IntegerWitnesses, reach_of, seen_within
+from linkrisk.formulations.tables.integer_witnesses import IntegerWitnesses, Onlooking, Reached, Whole
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError, Unmet
 from linkrisk.solver.tables.attackers.integer_programs import IntegerProgram
@@ -32,50 +32,11 @@ _PROGRAMS = 40
 _ROUNDS = 8
 """Of moving all cells at once by chance, to have witnesses for many."""
 
+_OF_MANY = 1.0
+"""Seconds for one program of many attackers together; what is not known by then is asked of fewer."""
 
-@dataclass(frozen=True, eq=False)
-class Whole:
-    """Whole deviations that an attacker cannot exclude.
-
-    Attributes
-    ----------
-    cells : ndarray of int64, shape (k,)
-        Those that move.
-    deviations : ndarray of float64, shape (k,)
-    """
-
-    cells: IntArray
-    deviations: FloatArray
-
-    def of(self, cell: int) -> float:
-        """How far a cell moves."""
-        return float(self.deviations[self.cells == cell].sum())
-
-
-@dataclass(eq=False)
-class _Reach:
-    """How far an attacker has to think that cells can be, by as many of the witnesses as were looked at."""
-
-    down: FloatArray
-    up: FloatArray
-    known: int
-
-    def beside(
-        self,
-        seen: IntegerWitnesses,
-        suppressed: BoolArray,
-        bounds: Callable[[], tuple[FloatArray, FloatArray]],
-    ) -> _Reach:
-        """The same with the witnesses that came after these."""
-        if self.known < len(seen):
-            below, above = bounds()
-            for cells, moved in seen.after(self.known):
-                within = (-below[cells] <= moved) & (moved <= above[cells]) & suppressed[cells]
-                if within.all():
-                    np.maximum.at(self.up, cells, moved)
-                    np.maximum.at(self.down, cells, -moved)
-            self.known = len(seen)
-        return self
+Bounds = tuple[FloatArray, FloatArray]
+"""How far below and above their values cells can be, shape (n,) each."""
 
 
 class IntegerAttacks:
@@ -90,68 +51,119 @@ class IntegerAttacks:
 
     def __init__(self, table: CellTable, clock: Clock | None = None) -> None:
         self.table, self.clock = table, clock or Clock(None)
-        self.crowd, self.seen = Crowd.of(table), IntegerWitnesses(table)
+        self.crowd = Crowd.of(table)
+        self.seen = IntegerWitnesses(self.crowd)
+        self._everybody = self.crowd.within(np.ones(len(table)))
         self._relations = sparse.csr_array(table.relations)
         self._by_cell = sparse.csc_array(table.relations)
         self._parts: tuple[bytes, IntArray] | None = None
         self._programs: dict[tuple[bytes, int], IntegerProgram] = {}
-        self._knowing = np.unique(self.crowd.owner).tolist()
-        self._order = self._asked()
+        self._order = list(table.demands)
+        self._covers: dict[Demand, tuple[int, ...]] = {}
+        self._first: dict[Demand, int] = {}
 
     def __getstate__(self) -> dict[str, object]:
         """Without the programs in the hands of the optimiser, and without the clock of this process."""
         return {**self.__dict__, "clock": Clock(None), "_programs": {}}
 
-    def _asked(self) -> list[tuple[int, Demand]]:
-        """All demands, each with whom it has to hold against: those who know more than everybody, besides."""
-        found = [(OUTSIDER, one) for one in self.table.demands]
-        lowered = {at for at, one in enumerate(self.table.insiders, start=1) if one.lowered}
-        for owner in sorted({*self._knowing, *lowered}):
-            levels = [(one, float(self.crowd.levels(one)[owner])) for one in self.table.demands]
-            found += [
-                (owner, Demand(one.cell, float(np.floor(level)), one.up, one.down))
-                for one, level in levels
-                if np.floor(level) > 0
-            ]
-        return found
-
     # ---- what a pattern leaves open
 
+    def levels(self, demand: Demand) -> FloatArray:
+        """What has to hold against each attacker in whole numbers, shape (m,)."""
+        found = np.floor(self.crowd.levels(demand))
+        found[OUTSIDER] = demand.level
+        return found
+
     def holds(self, suppressed: BoolArray) -> bool:
-        """Whether a pattern, shape (n,), protects from everybody; what was open last is asked first."""
-        for at, owner, demand in self.unseen(suppressed):
-            if self.witnesses(owner, demand, suppressed) is None:
+        """Whether a pattern protects from everybody; what was open last is asked first."""
+        onlooking = self.before(suppressed)
+        for at, demand in enumerate(self._order):
+            levels = self.levels(demand)
+            group = onlooking.open(demand, levels)
+            if group.size and next(self.unmet_by(group, demand, levels, suppressed), None) is not None:
                 self._order.insert(0, self._order.pop(at))
                 return False
         return True
 
+    def before(self, suppressed: BoolArray) -> Onlooking:
+        """All attackers in front of a pattern, shape (n,)."""
+        return Onlooking(self.seen, suppressed, self._covers)
+
     def unmet(self, suppressed: BoolArray) -> Iterator[tuple[int, Demand]]:
         """Whom a pattern does not protect from, and the demands that they do not meet."""
-        for _, owner, demand in list(self.unseen(suppressed)):
-            if self.witnesses(owner, demand, suppressed) is None:
-                yield owner, demand
+        for group, demand, levels in self.unseen(suppressed):
+            for owner in self.unmet_by(group, demand, levels, suppressed):
+                yield owner, of_level(demand, levels[owner])
 
-    def unseen(self, suppressed: BoolArray) -> Iterator[tuple[int, int, Demand]]:
-        """Demands that no witness meets that is known by then: their places, whom from, and what."""
-        vectors, known = self.seen.within(suppressed), len(self.seen)
-        reach: dict[int, _Reach] = {}
-        for at, (owner, demand) in enumerate(self._order):
-            if owner not in reach:
-                reach[owner] = _Reach(*reach_of(self._possible(owner, vectors)), known)
-            seen = reach[owner].beside(self.seen, suppressed, partial(self.crowd.bounds, owner))
-            if seen.up[demand.cell] * demand.up + seen.down[demand.cell] * demand.down < demand.level:
-                yield at, owner, demand
+    def unseen(self, suppressed: BoolArray) -> Iterator[tuple[IntArray, Demand, FloatArray]]:
+        """Demands that no witness meets that is known by then: against whom, and what has to hold."""
+        onlooking = self.before(suppressed)
+        for demand in list(self._order):
+            levels = self.levels(demand)
+            group = onlooking.open(demand, levels)
+            if group.size:
+                yield group, demand, levels
 
-    def _possible(self, owner: int, vectors: sparse.csr_array) -> sparse.csr_array:
-        """The vectors that an attacker thinks possible."""
-        mine, crowd = self.crowd.mine(owner), self.crowd
-        return seen_within(vectors, crowd.cell[mine], crowd.below[mine], crowd.above[mine])
-
-    def witnesses(self, owner: int, demand: Demand, suppressed: BoolArray) -> list[Whole] | None:
-        """Whole vectors that meet a demand together; None where there are none."""
+    def unmet_by(
+        self, group: IntArray, demand: Demand, levels: FloatArray, suppressed: BoolArray
+    ) -> Iterator[int]:
+        """Those of a group against whom a demand does not hold."""
         if not suppressed[demand.cell]:
+            yield from group.tolist()
+            return
+        for owners, found in self.settled(group, demand, levels, suppressed, np.ones(len(self.table))):
+            if found is None:
+                self._first[demand] = owners[0]
+                yield owners[0]
+
+    def settled(
+        self, group: IntArray, demand: Demand, levels: FloatArray, allowed: BoolArray, cost: FloatArray
+    ) -> Iterator[tuple[list[int], list[Whole] | None]]:
+        """Whole vectors by which a demand holds, for as many of a group at once as can be.
+
+        Yields
+        ------
+        list of int
+            Attackers.
+        list of Whole, or None
+            What shows it to them all; None, of one attacker, where there is nothing.
+
+        Raises
+        ------
+        OutOfTimeError
+            If that is not known of one when the clock is out.
+        """
+        reached, first = Reached(demand, levels), self._first.get(demand)
+        groups = [group]
+        if first is not None and group.size > 1 and first in group:  # whom it did not hold against before
+            groups = [group[group != first], np.array([first])]
+        while groups:
+            group = np.intersect1d(groups.pop(), reached.open, assume_unique=True)
+            if not group.size:
+                continue
+            found = self._together(group, demand, levels, allowed, cost)
+            if found is None and group.size > 1:
+                half = group.size // 2
+                groups += [group[half:], group[:half]]
+                continue
+            yield group.tolist(), found
+            for one in found or []:
+                reached.by(one)
+
+    def _together(
+        self, group: IntArray, demand: Demand, levels: FloatArray, allowed: BoolArray, cost: FloatArray
+    ) -> list[Whole] | None:
+        """Vectors that all of a group think possible; of many also None where that takes too long."""
+        wanted = of_level(demand, float(levels[group].max()))
+        if group.size == 1:
+            return self.cheapest(int(group[0]), wanted, allowed, cost)
+        try:
+            part = self.clock.part(min(_OF_MANY, self.clock.time_left))
+            return self._cheapest(self._everybody.together(group), wanted, allowed, cost, part)
+        except OutOfTimeError:
+            if self.clock.expired:
+                raise
             return None
-        return self.cheapest(owner, demand, suppressed, np.ones(len(self.table)))
 
     def cheapest(
         self, owner: int, demand: Demand, allowed: BoolArray, cost: FloatArray
@@ -177,15 +189,20 @@ class IntegerAttacks:
         OutOfTimeError
             If that is not known when the clock is out.
         """
+        return self._cheapest(self.crowd.bounds(owner), demand, allowed, cost, self.clock)
+
+    def _cheapest(
+        self, bounds: Bounds, demand: Demand, allowed: BoolArray, cost: FloatArray, clock: Clock
+    ) -> list[Whole] | None:
         if demand.up and demand.down:
-            up = self.furthest(owner, demand.cell, 1, allowed, demand.level)
+            up = self._furthest(bounds, demand.cell, 1, allowed, demand.level, clock)
             parts = [(1, up), (-1, demand.level - up)]
         else:
             parts = [(1 if demand.up else -1, demand.level)]
         found = []
         for sign, level in parts:
             if level > 0:
-                one = self._moved(owner, demand.cell, sign, level, allowed, cost)
+                one = self._moved(bounds, demand.cell, sign, level, allowed, cost, clock)
                 if one is None:
                     return None
                 found.append(one)
@@ -199,11 +216,16 @@ class IntegerAttacks:
         OutOfTimeError
             If that is not known when the clock is out.
         """
+        return self._furthest(self.crowd.bounds(owner), cell, sign, allowed, most, self.clock)
+
+    def _furthest(
+        self, bounds: Bounds, cell: int, sign: int, allowed: BoolArray, most: float, clock: Clock
+    ) -> float:
         program = self._program(allowed, cell)
         goal = np.zeros(2 * program.cells.size)
-        lower, upper, way = self._bounds(owner, program.cells, cell, sign)
+        lower, upper, way = _ways(bounds, program.cells, cell, sign)
         goal[way], upper[way] = -1.0, min(upper[way], most)
-        moved = program.cheapest(goal, lower, upper, self.clock)
+        moved = program.cheapest(goal, lower, upper, clock)
         if moved is None:
             raise OutOfTimeError  # not to move is possible: the optimiser is off
         self._add(program.cells, moved)
@@ -230,8 +252,8 @@ class IntegerAttacks:
         parts = np.flatnonzero(suppressed)
         for cell in parts[np.unique(labels[parts], return_index=True)[1]].tolist():
             program = self._program(suppressed, cell)
-            lower, upper, _ = self._bounds(OUTSIDER, program.cells, cell, 1)
             upper = np.concatenate([side[program.cells] for side in self.crowd.bounds(OUTSIDER)][::-1])
+            lower = np.zeros(upper.size)
             for _ in range(_ROUNDS):
                 size = program.cells.size
                 goal = generator.uniform(0.5, 1.0, size) * generator.choice([-1.0, 1.0], size)
@@ -243,36 +265,30 @@ class IntegerAttacks:
                     self.seen.add(program.cells, np.round(moved))
 
     def _moved(
-        self, owner: int, cell: int, sign: int, level: float, allowed: BoolArray, cost: FloatArray
+        self,
+        bounds: Bounds,
+        cell: int,
+        sign: int,
+        level: float,
+        allowed: BoolArray,
+        cost: FloatArray,
+        clock: Clock,
     ) -> Whole | None:
         """The whole vector of least cost that moves a cell at least so far."""
         program = self._program(allowed, cell)
-        lower, upper, way = self._bounds(owner, program.cells, cell, sign)
+        lower, upper, way = _ways(bounds, program.cells, cell, sign)
         if upper[way] < level:
             return None
         lower[way] = level
         goal = np.concatenate([cost[program.cells], cost[program.cells]])
-        moved = program.cheapest(goal, lower, upper, self.clock, gap=_NEARLY)
-        if moved is None:
-            return None
-        self._add(program.cells, moved)
-        at = np.flatnonzero(moved)
-        return Whole(program.cells[at], moved[at])
+        moved = program.cheapest(goal, lower, upper, clock, gap=_NEARLY)
+        return None if moved is None else self._add(program.cells, moved)
 
-    def _bounds(
-        self, owner: int, cells: IntArray, cell: int, sign: int
-    ) -> tuple[FloatArray, FloatArray, int]:
-        """How far the ways up, then those down, of cells can go; and which one a cell is to go."""
-        below, above = (np.floor(side[cells]) for side in self.crowd.bounds(owner))
-        place = int(np.searchsorted(cells, cell))
-        upper = np.concatenate([above, below])
-        way, other = (place, place + cells.size)[::sign]
-        upper[other] = 0.0
-        return np.zeros(upper.size), upper, way
-
-    def _add(self, cells: IntArray, moved: FloatArray) -> None:
-        if moved.any() and not self.seen.add(cells, moved):
+    def _add(self, cells: IntArray, moved: FloatArray) -> Whole:
+        found = self.seen.add(cells, moved)
+        if found is None:
             raise OutOfTimeError  # the optimiser is off by more than rounding mends: it is not known
+        return found
 
     def _program(self, allowed: BoolArray, cell: int) -> IntegerProgram:
         """The program of the cells among those that may move that hang together with one."""
@@ -298,6 +314,21 @@ class IntegerAttacks:
             labels: IntArray = connected_components(graph, directed=False)[1][rows:].astype(np.int64)
             self._parts = key, labels
         return self._parts[1]
+
+
+def of_level(demand: Demand, level: float) -> Demand:
+    """A demand with another level."""
+    return Demand(demand.cell, float(level), demand.up, demand.down)
+
+
+def _ways(bounds: Bounds, cells: IntArray, cell: int, sign: int) -> tuple[FloatArray, FloatArray, int]:
+    """How far the ways up, then those down, of cells can go; and which one a cell is to go."""
+    below, above = (np.floor(side[cells]) for side in bounds)
+    place = int(np.searchsorted(cells, cell))
+    upper = np.concatenate([above, below])
+    way, other = (place, place + cells.size)[::sign]
+    upper[other] = 0.0
+    return np.zeros(upper.size), upper, way
 
 
 def unreachable_in_whole_numbers(table: CellTable, clock: Clock | None = None) -> list[Unmet]:

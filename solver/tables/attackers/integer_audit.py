@@ -16,7 +16,7 @@ from linkrisk.formulations.tables.integer_witnesses import reach_of
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
-from linkrisk.solver.tables.attackers.integer_attacks import IntegerAttacks
+from linkrisk.solver.tables.attackers.integer_attacks import IntegerAttacks, of_level
 
 PHASE = "auditing in whole numbers"
 
@@ -81,10 +81,9 @@ def integer_ends(
                 found[sign][cell] = True
                 continue
             found[sign][cell] = _settled(attacks, suppressed, cell, sign, float(most[sign][cell]))
-            for moved, by in attacks.seen.after(known):
-                if suppressed[moved].all():
-                    np.maximum.at(up, moved, by)
-                    np.maximum.at(down, moved, -by)
+            for one in map(attacks.seen.__getitem__, range(max(known, attacks.seen.gone), len(attacks.seen))):
+                np.maximum.at(up, one.cells, one.deviations)
+                np.maximum.at(down, one.cells, -one.deviations)
             known = len(attacks.seen)
         if report is not None and done % 20 == 0:
             report(Progress.uncounted(PHASE, f"{done:,} of {cells.size:,} cells", done=done / cells.size))
@@ -136,13 +135,14 @@ def integer_unmet(
     attacks = IntegerAttacks(table, clock)
     attacks.move_many(suppressed)
     unmet, undecided = [], []
-    for done, (_, owner, demand) in enumerate(attacks.unseen(suppressed)):
+    for done, (group, demand, levels) in enumerate(attacks.unseen(suppressed)):
         try:
-            if attacks.witnesses(owner, demand, suppressed) is None:
-                reached = attacks.reached(owner, demand, suppressed) if suppressed[demand.cell] else 0.0
-                unmet.append((owner, demand, reached))
+            for owner in attacks.unmet_by(group, demand, levels, suppressed):
+                missed = of_level(demand, levels[owner])
+                reached = attacks.reached(owner, missed, suppressed) if suppressed[demand.cell] else 0.0
+                unmet.append((owner, missed, reached))
         except OutOfTimeError:
-            undecided.append((owner, demand))
+            undecided.append((int(group[0]), demand))
         if report is not None and done % 20 == 0:
             report(Progress.uncounted(PHASE, f"{done:,} levels"))
     down, up = reach_of(attacks.seen.within(suppressed))
@@ -155,9 +155,9 @@ def whole_witnesses(
     """Whole deviations that meet demands of the outsider, and the demands that none was found for."""
     attacks = IntegerAttacks(replace(table, insiders=()), clock)
     left: set[Demand] = set()
-    for _, owner, demand in attacks.unseen(suppressed):
+    for group, demand, levels in attacks.unseen(suppressed):
         try:
-            if attacks.witnesses(owner, demand, suppressed) is None:
+            if next(attacks.unmet_by(group, demand, levels, suppressed), None) is not None:
                 left.add(demand)
         except OutOfTimeError:
             left.add(demand)

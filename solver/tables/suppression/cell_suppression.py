@@ -22,8 +22,8 @@ from linkrisk.solver.tables.attackers.integer_attacks import IntegerAttacks
 from linkrisk.solver.tables.suppression.at_once import AtOnce
 from linkrisk.solver.tables.suppression.bounded_pattern import OUTSIDER, Pattern, tell_cost, unit_of
 from linkrisk.solver.tables.suppression.heuristic import Witnesses
-from linkrisk.solver.tables.suppression.insider_cuts import Noted, SeparatorOf
-from linkrisk.solver.tables.suppression.insider_patterns import CrowdWitnesses, search_parts
+from linkrisk.solver.tables.suppression.insider_cuts import Noted
+from linkrisk.solver.tables.suppression.insider_patterns import search_parts
 from linkrisk.solver.tables.suppression.integer_cuts import with_whole_tables
 from linkrisk.solver.tables.suppression.large_tables import MODULAR, suppress_large
 from linkrisk.solver.tables.suppression.patterns import Making, OneByOne, Patterns, Rows
@@ -69,22 +69,22 @@ def suppress_cells(
     UsageError
         If suppressing all cells does not protect one; the message names it.
     """
+    rows = None
+    if table.insiders:
+        part = clock.part_of_left(_OUTSIDER_SHARE)
+        alone = replace(table, insiders=())
+        separator, witnesses = search_parts(alone, part)
+        noted = Noted(separator)
+        outside = _outside(alone, noted, witnesses, part, report)
+        rows = noted.latest()
     separator, witnesses = search_parts(table, clock)
-    outside = None
-    if isinstance(separator, SeparatorOf) and isinstance(witnesses, CrowdWitnesses):
-        noted = Noted(separator.first)
-        outside = _outside(table, noted, witnesses.outsider, clock, report)
-        if outside.bound >= outside.cost and _holds(separator, outside.suppressed):
-            return outside
-    patterns, start = _start(table, separator, witnesses, clock, report)
-    if outside is None or not isinstance(witnesses, CrowdWitnesses):
-        search = _Search(table, separator, patterns, start, clock, report)
+    if table.insiders and outside.bound >= outside.cost and _holds(separator, outside.suppressed):
+        return outside
+    if table.insiders:
+        patterns, start = _from_outside(table, separator, witnesses, outside, clock, report)
     else:
-        other = witnesses.insiders.protecting(outside.suppressed, clock.part_of_left(_START_SHARE))
-        if other is not None and table.cost_of(other) < start.cost:
-            start = _pattern(table, other, outside.bound)
-        start = replace(start, bound=outside.bound)
-        search = _Search(table, separator, patterns, start, clock, report, rows=noted.latest())
+        patterns, start = _start(table, separator, witnesses, clock, report)
+    search = _Search(table, separator, patterns, start, clock, report, rows=rows)
     better, bound = search.own() if backend is None else search.by(backend, seed)
     return search.told(_pattern(table, better, bound))
 
@@ -117,13 +117,38 @@ def _pattern(table: CellTable, suppressed: BoolArray, bound: float) -> Pattern:
 
 
 def _outside(
-    table: CellTable, noted: Noted, witnesses: Witnesses, clock: Clock, report: Reporter | None
+    table: CellTable, noted: Noted, witnesses: Making, clock: Clock, report: Reporter | None
 ) -> Pattern:
     """The answer against the outsider alone, in a part of the time: its bound holds against everybody."""
-    part = clock.part_of_left(_OUTSIDER_SHARE)
-    patterns, start = _start(table, noted, witnesses, part, report, OUTSIDER)
-    search = _Search(table, noted, patterns, start, part, report, who=OUTSIDER)
+    patterns, start = _start(table, noted, witnesses, clock, report, OUTSIDER)
+    search = _Search(table, noted, patterns, start, clock, report, who=OUTSIDER)
     return search.told(_pattern(table, *search.own()))
+
+
+def _from_outside(
+    table: CellTable,
+    separator: Rows,
+    witnesses: Making,
+    outside: Pattern,
+    clock: Clock,
+    report: Reporter | None,
+) -> tuple[Patterns, Pattern]:
+    """Where patterns come from, and one that protects from everybody: the outsider's, with what is missing.
+
+    Raises
+    ------
+    UsageError
+        If there is none.
+    """
+    found = None
+    if not isinstance(witnesses, Witnesses):
+        found = witnesses.protecting(outside.suppressed, clock.part_of_left(_START_SHARE))
+    if table.counts and found is not None:
+        return OneByOne(table, separator, witnesses), _pattern(table, found, outside.bound)
+    patterns, start = _start(table, separator, witnesses, clock, report)
+    if found is not None and table.cost_of(found) < start.cost:
+        start = _pattern(table, found, outside.bound)
+    return patterns, replace(start, bound=outside.bound)
 
 
 def _start(

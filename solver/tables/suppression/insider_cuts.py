@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 from scipy import sparse
@@ -18,6 +19,20 @@ from linkrisk.solver.tables.suppression.capacity import CapacityCuts
 _NOTHING = 1e-7
 _MOST_ROWS = 40
 _MOST_NOTED = 500
+
+
+class Protecting(Protocol):
+    """A separator that knows which demands are open, and whether patterns protect."""
+
+    @property
+    def open(self) -> tuple[Demand, ...]:
+        """Demands that the sensitive cells do not meet among themselves, in the eyes of the outsider."""
+
+    def holds(self, suppressed: BoolArray) -> bool:
+        """Whether a pattern, shape (n,), protects."""
+
+    def __call__(self, x: FloatArray) -> Cuts:
+        """Rows that a point violates."""
 
 
 @dataclass
@@ -57,11 +72,11 @@ class Noted:
 
     Attributes
     ----------
-    of : CapacityCuts
+    of : CapacityCuts or IntegerCuts
     fractional : bool
     """
 
-    of: CapacityCuts
+    of: Protecting
     fractional: bool = True
     _rows: list[Cuts] = field(default_factory=list, repr=False)
 

@@ -168,7 +168,11 @@ class CrowdWitnesses:
     ) -> BoolArray | None:
         """See `Witnesses.pattern`."""
         found = self.outsider.pattern(demands, clock, likely)
-        return None if found is None else self.insiders.protecting(found, clock)
+        return None if found is None else self.protecting(found, clock)
+
+    def protecting(self, pattern: BoolArray, clock: Clock) -> BoolArray | None:
+        """See `InsiderPatterns.protecting`."""
+        return self.insiders.protecting(pattern, clock)
 
 
 def search_parts(
@@ -176,15 +180,12 @@ def search_parts(
 ) -> tuple[CapacityCuts | SeparatorOf | IntegerCuts, Witnesses | CrowdWitnesses | IntegerPatterns]:
     """What finds violated rows, and what makes patterns: from the outsider alone or from everybody.
 
-    Of counts both ask for whole tables, too.
+    Of counts both ask for whole tables, which show what fractions do.
     """
     cuts, witnesses = CapacityCuts(table, clock=clock), Witnesses(table)
-    rows: CapacityCuts | SeparatorOf = cuts
-    patterns: Witnesses | CrowdWitnesses = witnesses
-    if table.insiders:
-        own = InsiderCuts(Crowd.of(table), clock)
-        rows, patterns = SeparatorOf(cuts, own), CrowdWitnesses(witnesses, InsiderPatterns(own))
-    if not table.counts:
-        return rows, patterns
-    attacks = IntegerAttacks(table, clock)
-    return IntegerCuts(rows, attacks), IntegerPatterns(patterns, attacks)
+    own = InsiderCuts(Crowd.of(table), clock) if table.insiders else None
+    rows = cuts if own is None else SeparatorOf(cuts, own)
+    if table.counts:
+        attacks = IntegerAttacks(table, clock)
+        return IntegerCuts(rows, attacks), IntegerPatterns(witnesses, attacks)
+    return rows, witnesses if own is None else CrowdWitnesses(witnesses, InsiderPatterns(own))

@@ -20,6 +20,8 @@ from linkrisk.formulations.tables.cell_table import BoolArray, Demand, FloatArra
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
 from linkrisk.solver.tables.attackers.integer_attacks import IntegerAttacks
+from linkrisk.solver.tables.suppression.insider_cuts import Protecting
+from linkrisk.solver.tables.suppression.thinning import Thinning
 
 _WHOLE = 1e-5
 """A point is a pattern where no cell is further from being suppressed or published."""
@@ -29,20 +31,6 @@ _MOST_ROWS = 12
 
 _INSIDE = 1e-3
 """What a unit of movement of a suppressed cell costs: as little as there is."""
-
-
-class Fractional(Protocol):
-    """What knows the rows of attackers in fractions."""
-
-    @property
-    def open(self) -> tuple[Demand, ...]:
-        """Demands that the sensitive cells do not meet among themselves."""
-
-    def holds(self, suppressed: BoolArray) -> bool:
-        """Whether a pattern protects."""
-
-    def __call__(self, x: FloatArray) -> Cuts:
-        """Rows that a point violates."""
 
 
 @dataclass
@@ -57,7 +45,7 @@ class IntegerCuts:
     fractional : bool
     """
 
-    of: Fractional
+    of: Protecting
     attacks: IntegerAttacks
     fractional: bool = True
 
@@ -67,8 +55,8 @@ class IntegerCuts:
         return self.of.open
 
     def holds(self, suppressed: BoolArray) -> bool:
-        """Whether a pattern, shape (n,), protects from everybody, in fractions and in whole numbers."""
-        return self.of.holds(suppressed) and self.attacks.holds(suppressed)
+        """Whether a pattern, shape (n,), protects from everybody: in whole numbers, and so in fractions."""
+        return self.attacks.holds(suppressed)
 
     def __call__(self, x: FloatArray) -> Cuts:
         """See `Separator`."""
@@ -136,7 +124,8 @@ class IntegerPatterns:
 
     Attributes
     ----------
-    of : Witnesses or CrowdWitnesses
+    of : Witnesses
+        In fractions, from the outsider.
     attacks : IntegerAttacks
     """
 
@@ -154,6 +143,17 @@ class IntegerPatterns:
         return with_whole_tables(
             self.attacks, found, cost if likely is None else cost * (1.0 - likely), clock
         )
+
+    def protecting(self, pattern: BoolArray, clock: Clock) -> BoolArray | None:
+        """A pattern that protects from everybody, made of one that does from the outsider, shape (n,).
+
+        All cells that may be suppressed where time is out; None where a demand cannot be met.
+        """
+        attacks = self.attacks
+        found = with_whole_tables(attacks, pattern, attacks.table.cost, clock)
+        if found is None or clock.expired:
+            return found
+        return Thinning(attacks.table, attacks.holds)(found, attacks.table.cost, clock)
 
 
 def with_whole_tables(
@@ -175,16 +175,21 @@ def with_whole_tables(
     """
     table = attacks.table
     found, everything = pattern.copy(), np.asarray(~table.fixed, dtype=np.bool_)
+    onlooking = attacks.before(found)
     try:
-        for owner, demand in list(attacks.unmet(found)):
+        for demand in table.demands:
             if clock.expired:
                 return everything
+            levels = attacks.levels(demand)
+            group = onlooking.open(demand, levels)
             units = np.where(found, _INSIDE, np.maximum(cost, _INSIDE))
-            moved = attacks.cheapest(owner, demand, everything, units)
-            if moved is None:
-                return None
-            for one in moved:
-                found[one.cells] = True
+            for _, moved in attacks.settled(group, demand, levels, everything, units):
+                if moved is None:
+                    return None
+                for one in moved:
+                    found[one.cells] = True
+            if group.size:
+                onlooking.again()
     except OutOfTimeError:
         return everything
     return found
