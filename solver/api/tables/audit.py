@@ -23,6 +23,9 @@ from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.tables.attackers.audit import audit
 from linkrisk.solver.tables.attackers.certified import certify
 
+_INTERVALS = 0.6
+"""Of the time, for counts: in which the outsider is looked at."""
+
 
 @checked_keywords
 def audit_table(
@@ -81,12 +84,13 @@ def audit_table(
     system = opened_system(stored, "unit")
     clock = Clock(time_limit, cancel=cancel)
     attackers = Attackers(insiders=insiders, contributors=contributors, coalitions=coalitions)
-    tables = attacked_system(system, attackers, as_far_as_possible, None, (clock, False))
+    tables = attacked_system(system, attackers, as_far_as_possible, clock, (clock, False))
     suppressed = (tables[0].table.primary | (tables[0].stored.status == SECONDARY)) & ~published
     results = []
     for one in tables:
         with interruptible(clock):
-            found = audit(one.table, suppressed, clock, report=on_progress, workers=workers)
+            part = clock.part_of_left(_INTERVALS) if one.table.counts else clock
+            found = audit(one.table, suppressed, part, report=on_progress, workers=workers)
             certified = certify(one.table, suppressed, clock, on_progress) if exact else None
             crowd = crowd_result(one.table, suppressed, one.who.beyond, clock, on_progress)
         whole = found.audited.all() and (crowd is None or crowd.audit.audited)

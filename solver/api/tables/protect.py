@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -24,8 +24,7 @@ from linkrisk.solver.run.interruption import Cancel, interruptible
 from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.run.status import Status
 from linkrisk.solver.tables.attackers.audit import Audit, audit
-from linkrisk.solver.tables.attackers.certified import certify
-from linkrisk.solver.tables.attackers.crowd_attacks import Unmet
+from linkrisk.solver.tables.attackers.certified import Certified, certify
 from linkrisk.solver.tables.attackers.levels import audit_levels
 from linkrisk.solver.tables.suppression.bounded_pattern import Pattern
 from linkrisk.solver.tables.suppression.cell_suppression import (
@@ -53,6 +52,10 @@ MOST_OPTIMAL = 3000
 
 _LEAST_SECONDS, _AFTER_STOP = 30.0, 5.0
 """For intervals, which are looked for when time is over; and after Ctrl-C."""
+
+_FOR_AUDIT, _BEYOND, _LEAST_OF_COUNTS, _INTERVALS = 0.25, 0.05, 1.0, 0.5
+"""Of counts, where it has to be seen in whole numbers what protects: the share of the time limit that is left
+for that, by how much of it more may pass, its least seconds, and the share of it for intervals."""
 
 _MOST_INTERVALS = 5000
 """Suppressed cells of a large table up to which the audit finds every interval, not the levels alone."""
@@ -150,6 +153,9 @@ def protect_table(
         method = OPTIMAL if len(system[0][1]) <= MOST_OPTIMAL or solver is not None else MODULAR
     attackers = Attackers(insiders=insiders, contributors=contributors, coalitions=coalitions)
     clock = Clock(time_limit, cancel=cancel)
+    counting = any(table.counts for _, table in system)
+    if counting and time_limit is not None:
+        clock.leave(_FOR_AUDIT * time_limit)
     with interruptible(clock):
         tables = attacked_system(system, attackers, as_far_as_possible, clock, (clock, True))
         search = partial(
@@ -157,7 +163,9 @@ def protect_table(
         )
         pattern = common_pattern(search, [one.table for one in tables], clock, on_progress)
     levels = method != OPTIMAL and int(pattern.suppressed.sum()) > _MOST_INTERVALS
-    audits = [_audits(one, pattern, clock, levels=levels) for one in tables]
+    patience = _patience(clock, counts=counting)
+    with interruptible(patience):
+        audits = [_audits(one, pattern, patience, levels=levels) for one in tables]
     status = Status.OPTIMAL if pattern.proven else Status.INTERRUPTED if clock.stopped else Status.FEASIBLE
     ended = (status, None if pattern.proven else clock.limit)
     rules = tables[0].stored.rules
@@ -172,26 +180,33 @@ def protect_table(
         **_of_large(pattern, levels=levels),
     }
     results = [
-        replace(
-            table_result(one, pattern.suppressed, found, pattern, ended, more),
-            certified=certify(one.table, pattern.suppressed, report=on_progress) if exact else None,
-        )
+        table_result(one, pattern.suppressed, found, pattern, ended, more)
         for one, found in zip(tables, audits, strict=True)
     ]
+    if exact:
+        with interruptible(patience):
+            results = [
+                replace(found, certified=_certified(one.table, pattern, patience, on_progress))
+                for one, found in zip(tables, results, strict=True)
+            ]
     return with_beside(*results)
 
 
+def _certified(table: CellTable, pattern: Pattern, patience: Clock, report: Reporter | None) -> Certified:
+    """What is decided in rational numbers; of counts as long as there is patience."""
+    return certify(table, pattern.suppressed, patience if table.counts else None, report)
+
+
 def _audits(
-    one: AttackedTable, pattern: Pattern, clock: Clock, *, levels: bool
+    one: AttackedTable, pattern: Pattern, patience: Clock, *, levels: bool
 ) -> tuple[Audit, CrowdResult | None]:
     """What the outsider finds of a pattern, and insiders."""
     table, suppressed = one.table, pattern.suppressed
-    checked = _levels(table, suppressed, clock) if levels else _audited(table, suppressed, clock)
-    crowd = _by_insiders(table, pattern, one.who.beyond, clock)
-    safe = crowd is None or crowd.audit.passed
-    if crowd is not None and not safe and bool((suppressed == ~table.fixed).all()):
+    checked = (_levels if levels else _audited)(table, suppressed, patience)
+    crowd = crowd_result(table, suppressed, one.who.beyond, patience=patience)
+    if crowd is not None and (crowd.audit.short > 0).any() and bool((suppressed == ~table.fixed).all()):
         raise UsageError(found_by_the_audit(table, crowd.audit))  # there was no time to look at it before
-    if not table.counts and not (checked.passed and safe):
+    if not table.counts and not (checked.passed and (crowd is None or crowd.audit.passed)):
         raise AssertionError("a pattern that was found does not protect when it is audited")
     return checked, crowd
 
@@ -207,7 +222,9 @@ def _optimal(
 
 def _large(method: str, table: CellTable, clock: Clock, report: Reporter | None) -> Pattern:
     found = suppress_large(table, method, clock, report)
-    return in_whole_numbers(table, from_insiders_too(table, found, clock, report), clock)
+    if table.counts:
+        return in_whole_numbers(table, found, clock)
+    return from_insiders_too(table, found, clock, report)
 
 
 def _in_units(search: _Search, table: CellTable, clock: Clock, report: Reporter | None) -> Pattern:
@@ -221,39 +238,30 @@ def _in_units(search: _Search, table: CellTable, clock: Clock, report: Reporter 
     raise UsageError(cannot_be_protected(table))
 
 
-def _patience(clock: Clock) -> Clock:
-    """How long intervals are looked for: as long as the search took, or not much longer after Ctrl-C."""
-    longest = None if clock.time_limit is None else max(_LEAST_SECONDS, clock.seconds)
-    return Clock(_AFTER_STOP if clock.stopped else longest)
+def _patience(clock: Clock, *, counts: bool) -> Clock:
+    """How long attackers are looked for: what was left for them, or not much longer after Ctrl-C.
+
+    Levels of amounts are looked at to the end; intervals no longer than the search took.
+    """
+    if clock.stopped or clock.time_limit is None:
+        return Clock(_AFTER_STOP if clock.stopped else None)
+    longest = clock.time_limit * (1.0 + _BEYOND) - clock.seconds if counts else clock.seconds
+    return Clock(max(_LEAST_OF_COUNTS if counts else _LEAST_SECONDS, longest))
 
 
-def _audited(table: CellTable, suppressed: BoolArray, clock: Clock) -> Audit:
+def _audited(table: CellTable, suppressed: BoolArray, patience: Clock) -> Audit:
     """All levels, and intervals as long as there is time, or until another Ctrl-C."""
-    patience = _patience(clock)
-    with interruptible(patience):
-        found = audit(table, suppressed, patience)
+    part = patience.part_of_left(_INTERVALS) if table.counts else patience
+    found = audit(table, suppressed, part)
     if not found.undecided.any():
         return found
-    levels = _levels(table, suppressed, clock)
+    levels = _levels(table, suppressed, patience)
     return replace(found, short=levels.short, undecided=levels.undecided, exact=found.exact | levels.exact)
 
 
-def _levels(table: CellTable, suppressed: BoolArray, clock: Clock) -> Audit:
+def _levels(table: CellTable, suppressed: BoolArray, patience: Clock) -> Audit:
     """All levels; in whole numbers as long as there is patience, and what is open by then is not met."""
-    if not table.counts:
-        return audit_levels(table, suppressed)
-    patience = _patience(clock)
-    with interruptible(patience):
-        return audit_levels(table, suppressed, patience)
-
-
-def _by_insiders(
-    table: CellTable, pattern: Pattern, beyond: Sequence[Unmet], clock: Clock
-) -> CrowdResult | None:
-    """What insiders find: all levels, and intervals as long as there is time, or until another Ctrl-C."""
-    patience = _patience(clock)
-    with interruptible(patience):
-        return crowd_result(table, pattern.suppressed, beyond, patience=patience)
+    return audit_levels(table, suppressed, patience.part_of_left(_INTERVALS) if table.counts else None)
 
 
 def _of_large(pattern: Pattern, *, levels: bool) -> dict[str, object]:

@@ -20,7 +20,7 @@ from linkrisk.formulations.tables.units import in_units
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.tables.attackers.eyes import Eyes
-from linkrisk.solver.tables.attackers.integer_audit import integer_unmet
+from linkrisk.solver.tables.attackers.integer_audit import IntegerMet, integer_unmet
 
 SHORT = 1e-5
 """By how much of its level a cell may be short and still count as protected: what optimisers cannot tell."""
@@ -98,6 +98,7 @@ def audit_by_everybody(
     """
     table, unit = in_units(table)
     clock, patience, crowd = clock or Clock(None), patience or Clock(None), Crowd.of(table)
+    whole = integer_unmet(table, suppressed, _sooner(clock, patience), report) if table.counts else None
     cells = np.flatnonzero(suppressed)
     eyes = Eyes(crowd, suppressed)
     found = CrowdAudit(
@@ -110,12 +111,13 @@ def audit_by_everybody(
         np.zeros(cells.size, dtype=np.int64),
     )
     demands: dict[int, list[Demand]] = {}
-    for demand in table.demands:
+    for demand in table.demands if whole is None else ():
         demands.setdefault(demand.cell, []).append(demand)
     for done, at in enumerate(np.argsort(~table.primary[cells], kind="stable")):  # levels come first
         cell = int(cells[at])
         if clock.expired:
-            return replace(found.times(unit), audited=False)
+            found = replace(found, audited=False)
+            break
         if patience.expired and cell not in demands:
             break
         one = _Cell(eyes, cell)
@@ -128,23 +130,23 @@ def audit_by_everybody(
             found.low[at], found.high[at] = table.value[cell] - down, table.value[cell] + up
         if report is not None and done % 50 == 0:
             report(Progress.uncounted(PHASE, f"{done:,} of {cells.size:,} cells", done=done / cells.size))
-    if table.counts:
-        found = _in_whole_numbers(table, suppressed, found, clock, report)
-    return found.times(unit)
+    return (found if whole is None else _in_whole_numbers(found, whole)).times(unit)
 
 
-def _in_whole_numbers(
-    table: CellTable, suppressed: BoolArray, found: CrowdAudit, clock: Clock, report: Reporter | None
-) -> CrowdAudit:
+def _sooner(clock: Clock, patience: Clock) -> Clock:
+    """The one that ends first."""
+    return clock if clock.time_left < patience.time_left else patience
+
+
+def _in_whole_numbers(found: CrowdAudit, whole: IntegerMet) -> CrowdAudit:
     """The same of counts: intervals end at whole numbers, and levels hold by whole tables."""
-    whole = integer_unmet(table, suppressed, clock, report)
     place = {int(cell): at for at, cell in enumerate(found.cells)}
     for owner, demand, reached in whole.unmet:
         at = place.get(demand.cell)
         if at is not None and demand.level - reached > found.short[at]:
             found.short[at], found.short_of[at] = demand.level - reached, owner
     low, high = np.ceil(found.low - _NARROWER), np.floor(found.high + _NARROWER)
-    return replace(found, low=low, high=high, audited=not whole.undecided)
+    return replace(found, low=low, high=high, audited=found.audited and not whole.undecided)
 
 
 class _Cell:

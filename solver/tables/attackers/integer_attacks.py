@@ -26,14 +26,19 @@ from linkrisk.solver.tables.attackers.integer_programs import IntegerProgram
 _NEARLY = 0.02
 """Relative: how far from the least a cost may be, where any witness does."""
 
-_PROGRAMS = 40
-"""As many parts of patterns keep their programs."""
+_PROGRAMS, _MOST_AT_ONCE = 40, 1000
+"""As many parts of patterns keep their programs; up to so many cells, one program serves all patterns."""
+
+_KEPT_LEVELS = 5_000_000
+"""As many levels of attackers are kept, not made anew."""
 
 _ROUNDS = 8
 """Of moving all cells at once by chance, to have witnesses for many."""
 
 _OF_MANY = 1.0
 """Seconds for one program of many attackers together; what is not known by then is asked of fewer."""
+
+_NOT_YET: IntegerProgram | None = None
 
 Bounds = tuple[FloatArray, FloatArray]
 """How far below and above their values cells can be, shape (n,) each."""
@@ -58,20 +63,26 @@ class IntegerAttacks:
         self._by_cell = sparse.csc_array(table.relations)
         self._parts: tuple[bytes, IntArray] | None = None
         self._programs: dict[tuple[bytes, int], IntegerProgram] = {}
+        self._open, self._at_once = np.flatnonzero(~table.fixed), _NOT_YET
         self._order = list(table.demands)
+        self._levels: dict[Demand, FloatArray] = {}
         self._covers: dict[Demand, tuple[int, ...]] = {}
         self._first: dict[Demand, int] = {}
 
     def __getstate__(self) -> dict[str, object]:
         """Without the programs in the hands of the optimiser, and without the clock of this process."""
-        return {**self.__dict__, "clock": Clock(None), "_programs": {}}
+        return {**self.__dict__, "clock": Clock(None), "_programs": {}, "_at_once": _NOT_YET}
 
     # ---- what a pattern leaves open
 
     def levels(self, demand: Demand) -> FloatArray:
         """What has to hold against each attacker in whole numbers, shape (m,)."""
-        found = np.floor(self.crowd.levels(demand))
-        found[OUTSIDER] = demand.level
+        found = self._levels.get(demand)
+        if found is None:
+            found = np.floor(self.crowd.levels(demand))
+            found[OUTSIDER] = demand.level
+            if len(self._levels) * found.size < _KEPT_LEVELS:
+                self._levels[demand] = found
         return found
 
     def holds(self, suppressed: BoolArray) -> bool:
@@ -223,7 +234,7 @@ class IntegerAttacks:
     ) -> float:
         program = self._program(allowed, cell)
         goal = np.zeros(2 * program.cells.size)
-        lower, upper, way = _ways(bounds, program.cells, cell, sign)
+        lower, upper, way = _ways(bounds, allowed, program.cells, cell, sign)
         goal[way], upper[way] = -1.0, min(upper[way], most)
         moved = program.cheapest(goal, lower, upper, clock)
         if moved is None:
@@ -251,7 +262,7 @@ class IntegerAttacks:
         labels = self._labels(suppressed)
         parts = np.flatnonzero(suppressed)
         for cell in parts[np.unique(labels[parts], return_index=True)[1]].tolist():
-            program = self._program(suppressed, cell)
+            program = self._program_of_part(suppressed, cell)
             upper = np.concatenate([side[program.cells] for side in self.crowd.bounds(OUTSIDER)][::-1])
             lower = np.zeros(upper.size)
             for _ in range(_ROUNDS):
@@ -276,7 +287,7 @@ class IntegerAttacks:
     ) -> Whole | None:
         """The whole vector of least cost that moves a cell at least so far."""
         program = self._program(allowed, cell)
-        lower, upper, way = _ways(bounds, program.cells, cell, sign)
+        lower, upper, way = _ways(bounds, allowed, program.cells, cell, sign)
         if upper[way] < level:
             return None
         lower[way] = level
@@ -291,6 +302,14 @@ class IntegerAttacks:
         return found
 
     def _program(self, allowed: BoolArray, cell: int) -> IntegerProgram:
+        """A program of all cells among those that may move that hang together with one, and maybe others."""
+        if self._open.size > _MOST_AT_ONCE or (allowed & self.table.fixed).any():
+            return self._program_of_part(allowed, cell)
+        if self._at_once is None:
+            self._at_once = IntegerProgram(self._open, self._by_cell[:, self._open])
+        return self._at_once
+
+    def _program_of_part(self, allowed: BoolArray, cell: int) -> IntegerProgram:
         """The program of the cells among those that may move that hang together with one."""
         labels = self._labels(allowed)
         key = (self._parts[0] if self._parts else b"", int(labels[cell]))
@@ -321,9 +340,11 @@ def of_level(demand: Demand, level: float) -> Demand:
     return Demand(demand.cell, float(level), demand.up, demand.down)
 
 
-def _ways(bounds: Bounds, cells: IntArray, cell: int, sign: int) -> tuple[FloatArray, FloatArray, int]:
+def _ways(
+    bounds: Bounds, allowed: BoolArray, cells: IntArray, cell: int, sign: int
+) -> tuple[FloatArray, FloatArray, int]:
     """How far the ways up, then those down, of cells can go; and which one a cell is to go."""
-    below, above = (np.floor(side[cells]) for side in bounds)
+    below, above = (np.where(allowed[cells], np.floor(side[cells]), 0.0) for side in bounds)
     place = int(np.searchsorted(cells, cell))
     upper = np.concatenate([above, below])
     way, other = (place, place + cells.size)[::sign]

@@ -120,9 +120,9 @@ def test_without_time_the_audit_still_decides(virtual_time):
 
 
 def test_without_time_the_audit_says_what_cannot_be_kept(virtual_time):
-    """The total is published, and all other cells of the row are known to the insider."""
+    """The total is published, and all other cells of the row are known to the insider; these are amounts."""
     del virtual_time
-    table = table_of([[10, 20, 30], [40, 50, 60]], {(0, 0): (3, 3)})
+    table = table_of([[10.5, 20, 30], [40, 50, 60]], {(0, 0): (3, 3)})
     table = replace(table, insiders=(insider(table, {6: None, 7: None}, "the neighbour"),))
     cells, relations, who = as_files(table, fixed=[4])
     message = (
