@@ -80,12 +80,15 @@ def link(tables: Sequence[StoredTable], totals: Mapping[str, str] | None = None)
 
 
 def _counting(tables: Sequence[StoredTable], made: StoredTable) -> bool | None:
-    """Whether joined values are counts: where some are known to be, and none not to be."""
-    said = {table.guessed if table.counts is None else table.counts for table in tables}
-    if False in said:
+    """Whether joined values are counts: where some are known to be, and none is said not to be.
+
+    A release in which no cell is sensitive, or other cells are, shows by itself nothing of it.
+    """
+    if False in {table.counts for table in tables}:
         return False
+    known = any(table.counting for table in tables) or bool(made.guessed)
     value = made.numbers["value"]
-    return (True in said and bool(((value == np.round(value)) & (value >= 0)).all())) or None
+    return (known and bool(((value == np.round(value)) & (value >= 0)).all())) or None
 
 
 def link_publications(

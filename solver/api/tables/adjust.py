@@ -15,6 +15,7 @@ from linkrisk.formulations.tables.tabular_adjustment import TabularAdjustment
 from linkrisk.formulations.tables.units import Grid
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit
+from linkrisk.solver.api.tables.adjusted_counts import guessed, with_ways_of_counts
 from linkrisk.solver.api.tables.changed import ChangedTable, ended
 from linkrisk.solver.api.tables.figures import adjustment_figures
 from linkrisk.solver.api.tables.protect import DEFAULT_TIME_LIMIT, OWN
@@ -92,7 +93,8 @@ def adjust_table(
 
     Controlled tabular adjustment (Dandekar and Cox 2002; Castro 2006). Adjusted values are on the grid that
     all values are on (whole numbers, cents, thousands), as others would show that they were changed; levels
-    are rounded up to it.
+    are rounded up to it. Sensitive counts do not become the least count, of which readers would know that it
+    is none of theirs.
 
     Parameters
     ----------
@@ -140,8 +142,9 @@ def adjust_table(
     solver = _solver(backend, squares)
     stored = table_from(cells, relations)
     refuse_beside(stored, "adjustment")
-    grid = Grid.of(stored.numbers["value"])
-    seen = stored if grid is None else _levels_up(stored, grid)
+    grid = Grid(1, 0) if stored.counting else Grid.of(stored.numbers["value"])
+    seen = with_ways_of_counts(stored) if stored.counting else stored
+    seen = seen if grid is None else _levels_up(seen, grid)
     table = cell_table(replace(seen, counts=False), "unit")  # readers see other values, and no counts
     problem = TabularAdjustment(table=table, weight=_weights(stored, weight), quadratic=squares, up=up)
     if grid is not None:
@@ -164,6 +167,7 @@ def adjust_table(
         "squares": squares,
         "up_only": up,
         "step": None if grid is None else grid.step,
+        **({"guessed": guessed(table.value, adjusted, primary)} if stored.counting else {}),
         "backend": OWN if solver is None else solver.name,
         "seed": seed,
         "seconds": round(clock.seconds, 3),

@@ -82,4 +82,9 @@ def _summary(arguments: argparse.Namespace, result: AdjustedTable) -> str:
         f"cost        {cost}, the sum of weighted {squares}: {proof}",
         "audit       every relation adds up, every sensitive cell is as far off as its level",
     ]
+    if "guessed" in found and sensitive:
+        lines.append(
+            f"readers     who know the rule and how counts are adjusted guess {found['guessed']:,} of "
+            f"{several(sensitive, 'sensitive count')} from what is published"
+        )
     return "\n".join([*lines, *written_lines(arguments, "output", "internal")])

@@ -277,3 +277,18 @@ def test_what_is_not_known_in_time_is_not_protected():
     ended = audit(cell_table(result.table, "unit"), result.suppressed, clock)
     assert not ended.passed
     assert ended.undecided.any()
+
+
+@pytest.mark.parametrize("seed", [0, 4, 11, 21])
+def test_a_release_without_sensitive_cells_is_one_of_counts_too(seed, tmp_path):
+    """Nothing in its file says that it counts; its relations hold for the same whole numbers."""
+    generator = np.random.default_rng(seed)
+    persons = pd.DataFrame(generator.choice(list("ABC"), (25, 2)), columns=["a", "b"])
+    first = protect_table(made(persons, "frequency=2"), insiders="none")
+    other = make_table(persons, ["a"], rules=["frequency=2"]).cells[["a", "value", "status"]]
+    other.assign(status="s").to_csv(tmp_path / "other.csv", index=False)
+    found = audit_table(first.table, also=[open_table(tmp_path / "other.csv")], insiders="none")
+    assert found.table.counting
+    for cell in np.flatnonzero(found.cells["status"].isin(["u", "m"])).tolist():
+        low, high = interval(found.cells, found.table.relations, cell)
+        assert (found.cells["low"][cell], found.cells["high"][cell]) == (low, high)
