@@ -166,7 +166,7 @@ def _is_header(first: Sequence[str], rows: Sequence[tuple[str, ...]]) -> bool:
     for at, (cell, column) in enumerate(zip(first, zip(*rows, strict=True), strict=True)):
         if are_numbers(column) and not any(map(str.isdigit, cell)):
             return True
-        if at and len(column) > 1 and len(set(column)) == 1:
+        if len(column) > 1 and len(set(column)) == 1 and (at > 1 or (at and column[0] == "*")):
             return True
     return False
 
