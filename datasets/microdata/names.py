@@ -93,3 +93,18 @@ def with_columns(frame: pd.DataFrame, columns: Mapping[Any, Any]) -> pd.DataFram
     for name in columns:
         made[name] = columns[name]
     return made
+
+
+Labels = Mapping[str, Mapping[str, Any]]
+"""By column that has any: ``label``, what it holds, and ``codes``, what each of its codes means."""
+
+
+def name_in_words(name: str, labels: Labels) -> str:
+    """What a column holds, else its name."""
+    return str(labels.get(name, {}).get("label") or name)
+
+
+def code_in_words(name: str, code: str, labels: Labels) -> str:
+    """What a code of a column means, with the code beside it; the code where it has no label."""
+    label = labels.get(name, {}).get("codes", {}).get(code)
+    return code if label in (None, code) else f"{label} ({code})"

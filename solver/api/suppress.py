@@ -227,5 +227,6 @@ def suppress(
         "backend": backend,
         "seed": seed,
         "time_limit": time_limit,
+        "labels": source.labels(names, found.schema),
     }
     return result_of(source, known, search, details)

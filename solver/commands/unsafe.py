@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from linkrisk.solver.commands.unsafe_options import (
     add_hierarchies,
@@ -15,6 +15,7 @@ from linkrisk.solver.commands.unsafe_options import (
 )
 
 if TYPE_CHECKING:
+    from linkrisk.datasets.microdata.names import Labels
     from linkrisk.solver.api.unsafe_result import UnsafeCount, UnsafeResult
 
 _MOST = 10
@@ -94,14 +95,12 @@ def _variables(result: UnsafeResult) -> list[str]:
     return _table(["by variable", "before", *([] if after is None else ["after"])], rows)
 
 
-def _in_words(name: str, category: str, labels: Mapping[str, Any] | None) -> str:
+def _in_words(name: str, category: str, labels: Labels) -> str:
     """A category in the words of its file, with the code beside them."""
-    from linkrisk.datasets.microdata.names import shown_name
+    from linkrisk.datasets.microdata.names import code_in_words, name_in_words, shown_name
 
-    label = None if labels is None else labels["codes"].get(category)
-    if labels is None or label is None:
-        return f"{shown_name(name)} = {category}"
-    return f"{labels['label'] or shown_name(name)}: {label} ({category})"
+    said = code_in_words(name, category, labels)
+    return f"{shown_name(name)} = {said}" if said == category else f"{name_in_words(name, labels)}: {said}"
 
 
 def _categories(result: UnsafeResult) -> list[str]:
@@ -112,7 +111,7 @@ def _categories(result: UnsafeResult) -> list[str]:
     ]
     found.sort(key=lambda one: -one[0])
     labels = result.details["labels"]
-    rows = [[_in_words(name, category, labels.get(name)), many] for many, name, category in found[:_MOST]]
+    rows = [[_in_words(name, category, labels), many] for many, name, category in found[:_MOST]]
     head = "by category" if len(found) <= _MOST else f"the {_MOST} categories with most"
     return _table([head, "before"], rows)
 

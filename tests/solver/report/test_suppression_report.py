@@ -16,6 +16,7 @@ from report_texts import leaves
 
 from linkrisk import suppress
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.schema import Attribute, Role, Scale, Schema
 from linkrisk.solver.report.content.suppression.build import suppression_document
 from linkrisk.solver.report.content.suppression.outside import for_external, rounded
 from linkrisk.solver.report.document import Audience
@@ -109,6 +110,20 @@ def test_what_an_internal_report_says():
     made = json.dumps(document.to_dict(), ensure_ascii=False)
     assert result.details["sha256"] in made
     assert "fewer than k = 2 records" in made
+
+
+def test_categories_are_told_in_words():
+    labels = {"Delft": "in the west", "Urk": "on land"}
+    schema = Schema((Attribute("town", Role.KEY, Scale.NOMINAL, labels=labels),))
+    frame = pd.read_csv("people.csv").iloc[list(range(8)) * 5]
+    result = suppress(frame, keys=["town", "sex", "trade"], k=8, schema=schema)
+    inside = suppression_document(result.to_dict())
+    options = dict(section(inside, "frequencies").blocks[0].options)
+    assert [row[0] for row in options["town"][0].rows] == ["in the west (Delft)", "on land (Urk)"]
+    assert "town = in the west (Delft)" in section(inside, "riskiest").blocks[0].rows[0][0]
+    outside = suppression_document(result.to_dict(), Audience.EXTERNAL)
+    shown = dict(section(outside, "frequencies").blocks[0].options)["town"][0].rows
+    assert shown[0][0] == "on land (Urk)"
 
 
 def test_page_and_json_have_the_same_numbers(survey):

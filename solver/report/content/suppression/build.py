@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
+from linkrisk.solver.report.content.suppression.labelled import in_words
 from linkrisk.solver.report.content.suppression.making import how_it_was_made
 from linkrisk.solver.report.content.suppression.outside import (
     for_external,
@@ -29,6 +30,7 @@ def suppression_document(given: Mapping[str, Any], audience: Audience = Audience
     audience : Audience
         For external readers nothing is written but what `for_external` keeps.
     """
+    given = in_words(given)
     if audience is Audience.EXTERNAL:
         kept = for_external(given)
         title = "Suppression in a protected file"
