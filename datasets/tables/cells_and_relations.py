@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import pandas as pd
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.local_suppression import without_values
 from linkrisk.datasets.microdata.category_names import spelled
+from linkrisk.datasets.microdata.names import Labels
 from linkrisk.datasets.microdata.numeric import check_known
 from linkrisk.datasets.microdata.tables import Table, load_table
 from linkrisk.datasets.tables.code_trees import Codes
@@ -59,6 +60,8 @@ class StoredTable:
         That have said which cells are sensitive, for reports; empty where that is not known.
     counts : bool or None
         Whether the values are counts; None where nobody says it (see `counting`).
+    labels : Labels
+        What columns of codes and their codes mean, for reports.
     """
 
     cells: pd.DataFrame
@@ -72,6 +75,7 @@ class StoredTable:
     trees: tuple[Codes, ...] = ()
     rules: tuple[str, ...] = ()
     counts: bool | None = None
+    labels: Labels = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.cells)

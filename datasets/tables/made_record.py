@@ -1,4 +1,4 @@
-"""What the owner of a table keeps of how it was made: the rules, for the report of its protection."""
+"""What the owner of a table keeps of how it was made: rules and labels, for the report of its protection."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def made_record(rules: Sequence[str], cells: int, more: dict[str, Any]) -> str:
 
 
 def with_record(table: StoredTable, path: str | Path) -> StoredTable:
-    """The table with the rules of its record.
+    """The table with the rules and labels of its record.
 
     Raises
     ------
@@ -38,4 +38,11 @@ def with_record(table: StoredTable, path: str | Path) -> StoredTable:
         raise DataError(
             f"{path} is of a table of {found.get('cells')} cells, not of {len(table)}; name its own"
         )
-    return replace(table, rules=tuple(rules))
+    labels = found.get("labels", {})
+    if not isinstance(labels, dict) or not all(_is_label(one) for one in labels.values()):
+        raise DataError(f"{path}: its labels are not what `tables make --record` writes")
+    return replace(table, rules=tuple(rules), labels=labels)
+
+
+def _is_label(one: object) -> bool:
+    return isinstance(one, dict) and isinstance(one.get("codes"), dict)

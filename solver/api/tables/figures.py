@@ -38,11 +38,13 @@ def suppression_figures(
     dict
         ``variables``; ``statuses``: cells and the sum of their sizes by status; ``loss``: the same by
         variable and code; ``intervals``: a column for each thing that is known of the suppressed cells;
-        ``all``: codes, values and statuses of all cells, or None where they are more than `MOST_CELLS`.
+        ``all``: codes, values and statuses of all cells, or None where they are more than `MOST_CELLS`;
+        ``labels``, where there are any.
     """
     codes, at = codes_by(stored.cells, stored.by, stored.trees), found.cells
     status = pd.Series(status, dtype=str)
     return {
+        **labelled(stored),
         "variables": list(codes),
         "statuses": _by_status(status, np.abs(table.value)),
         "loss": {name: _loss(codes[name], status, table.value, suppressed) for name in codes},
@@ -63,6 +65,11 @@ def suppression_figures(
         },
         "all": all_cells(codes, {"value": table.value, STATUS: status}),
     }
+
+
+def labelled(stored: StoredTable) -> dict[str, Any]:
+    """What columns of codes and their codes mean, where that is known."""
+    return {"labels": stored.labels} if stored.labels else {}
 
 
 def all_cells(codes: Mapping[str, pd.Series[Any]], columns: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -148,7 +155,7 @@ def rounding_figures(stored: StoredTable, rounded: IntArray) -> dict[str, Any]:
     changes = [[float(by), int(often)] for by, often in zip(amounts, many, strict=True)]
     codes = codes_by(stored.cells, stored.by, stored.trees)
     figures = changed_figures(codes, stored.numbers["value"], rounded.astype(np.float64))
-    return {**figures, "changes": changes}
+    return {**labelled(stored), **figures, "changes": changes}
 
 
 def adjustment_figures(stored: StoredTable, table: CellTable, adjusted: FloatArray) -> dict[str, Any]:
@@ -169,6 +176,7 @@ def adjustment_figures(stored: StoredTable, table: CellTable, adjusted: FloatArr
     at = np.flatnonzero(table.primary)
     codes = codes_by(stored.cells, stored.by, stored.trees)
     return {
+        **labelled(stored),
         **changed_figures(codes, table.value, adjusted),
         "changes": changes_by_share(table.value, adjusted),
         "sensitive": {

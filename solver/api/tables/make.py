@@ -13,7 +13,7 @@ import pandas as pd
 
 from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.formats.base import StoredFile
-from linkrisk.datasets.microdata.names import with_columns
+from linkrisk.datasets.microdata.names import Labels, with_columns
 from linkrisk.datasets.microdata.numeric import check_known, check_no_duplicates
 from linkrisk.datasets.microdata.writing import contents, for_the_house, write_all
 from linkrisk.datasets.tables.beside import with_beside
@@ -69,6 +69,8 @@ class MadeTable:
     coded, left_out : dict of str to int
         By column, how many records without a code got one, and how many are not in the table because they
         have no code or no response; one that lacks several is counted with each.
+    labels : Labels
+        What columns of codes and their codes mean, as far as the file of the microdata says it.
     """
 
     cells: pd.DataFrame = field(repr=False)
@@ -79,6 +81,7 @@ class MadeTable:
     renamed: dict[str, str] = field(default_factory=dict, repr=False)
     coded: dict[str, int] = field(default_factory=dict, repr=False)
     left_out: dict[str, int] = field(default_factory=dict, repr=False)
+    labels: Labels = field(default_factory=dict, repr=False)
 
     @property
     def by(self) -> list[str]:
@@ -94,7 +97,7 @@ class MadeTable:
         """It as a table that `protect_table` takes."""
         trees = self.tabulated.trees
         table = stored_table(self.cells, self.relations, "the table", by=self.by, trees=trees)
-        return replace(table, rules=self.rules, counts=self.counts)
+        return replace(table, rules=self.rules, counts=self.counts, labels=self.labels)
 
     @property
     def contributors(self) -> pd.DataFrame:
@@ -297,7 +300,8 @@ def make_table(
         cells = with_whole_levels(cells, least, suppressible=empty == "suppressible")
     other = {name: column for name, column in columns.items() if name != column}
     words = tuple(str(rule) for rule in rules)
-    return MadeTable(cells, made.terms(), made, words, counts, other, given.coded, given.left_out)
+    labels = {columns[name]: found for name, found in source.labels(by).items()}
+    return MadeTable(cells, made.terms(), made, words, counts, other, given.coded, given.left_out, labels)
 
 
 def _check_word(what: str, given: str, known: Sequence[str]) -> None:

@@ -149,4 +149,5 @@ def make_tables(data: TableLike, by: Sequence[Sequence[str]], **how: Any) -> Mad
         )
         for one in by
     )
-    return MadeTables(tables, link([table.stored() for table in tables]))
+    labels = {name: found for table in tables for name, found in table.labels.items()}
+    return MadeTables(tables, replace(link([table.stored() for table in tables]), labels=labels))

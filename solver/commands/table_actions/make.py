@@ -65,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--contributors", metavar="FILE", help="write who contributes how much to each cell: for the house"
     )
     parser.add_argument(
-        "--record", metavar="FILE", help="write the rules, for `tables suppress --made`: for the house"
+        "--record", metavar="FILE", help="write rules and labels, for `tables suppress --made`: for the house"
     )
 
 
@@ -120,6 +120,7 @@ def run(arguments: argparse.Namespace) -> int:
     from linkrisk.datasets.microdata.writing import for_the_house, together, write_all, write_whole
     from linkrisk.datasets.tables.made_record import made_record
     from linkrisk.datasets.tables.writing import internal_files
+    from linkrisk.solver.api.tables.figures import labelled
     from linkrisk.solver.api.tables.make import make_table
     from linkrisk.solver.api.tables.make_tables import make_tables
 
@@ -146,6 +147,7 @@ def run(arguments: argparse.Namespace) -> int:
             made.write(arguments.cells, arguments.relations, arguments.contributors)
         if arguments.record is not None:
             more = {"linkrisk": version(), "input": arguments.input, "by": by, "response": arguments.response}
+            more |= labelled(made.stored())
             write_whole(arguments.record, made_record(how["rules"], len(made.cells), more))
     relations = int(made.relations["relation"].max()) + 1
     print(f"table       {several(len(made.cells), 'cell')}, {several(relations, 'relation')}")

@@ -10,6 +10,7 @@ from typing import Any
 from linkrisk.solver.report.content.tables.adjustment import adjustment_headline, adjustment_sections
 from linkrisk.solver.report.content.tables.consistency import check
 from linkrisk.solver.report.content.tables.found import audited, what_attackers_find
+from linkrisk.solver.report.content.tables.labelled import in_words
 from linkrisk.solver.report.content.tables.making import how_it_was_made, what_it_does_not_tell
 from linkrisk.solver.report.content.tables.noise import noise_headline, noise_sections
 from linkrisk.solver.report.content.tables.outside import (
@@ -57,7 +58,7 @@ def table_document(given: Mapping[str, Any], audience: Audience = Audience.INTER
     try:
         about = _ABOUT[given[KEY]]
         check(given)
-        head, sections, title = _said(given, audience)
+        head, sections, title = _said(in_words(given), audience)
         return Document(
             title=title,
             audience=audience,
