@@ -9,7 +9,7 @@ amount), or when they are codes with leading zeros, in both files.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum, auto
 
 import numpy as np
@@ -114,14 +114,34 @@ def _stated(name: str, tables: Sequence[Table]) -> Scale | None:
     return None
 
 
-def category_note(name: str, scale: Scale, tables: Sequence[Table]) -> str:
-    """Say that an undeclared column of text, or of codes with labels, is compared as categories."""
+def category_notes(columns: Mapping[str, tuple[Scale, Sequence[Table]]]) -> tuple[str, ...]:
+    """Say which undeclared columns, of text or of codes with labels, are compared as categories.
+
+    Parameters
+    ----------
+    columns : mapping of str to (Scale, sequence of Table)
+        As what each is compared, and the tables that have it.
+
+    Returns
+    -------
+    tuple of str
+        One note for all of them, or none.
+    """
+    said = {name: _compared_as(name, *found) for name, found in columns.items()}
+    if len(said) == 1:
+        (name, (what, scale, many)), it = next(iter(said.items())), "it"
+        listed = f"column {shown_name(name)} holds {what} and is compared as {scale} ({many})"
+    else:
+        them = (f"{shown_name(name)} ({what}, {scale}, {many})" for name, (what, scale, many) in said.items())
+        listed, it = f"columns that are compared as categories: {', '.join(them)}", "them"
+    return (f"{listed}; declare {it} with --nominal, --ordinal or --schema",) if said else ()
+
+
+def _compared_as(name: str, scale: Scale, tables: Sequence[Table]) -> tuple[str, Scale, str]:
+    """What a column holds, its scale, and how many categories."""
     values = pd.concat([table.frame[name].astype("object") for table in tables]).nunique()
-    holds = "holds codes" if _stated(name, tables) is not None else "holds text"
-    return (
-        f"column {shown_name(name)} {holds} and is compared as {scale} ({values} categories); declare it "
-        "with --nominal, --ordinal or --schema"
-    )
+    holds = "codes" if _stated(name, tables) is not None else "text"
+    return holds, scale, f"{values} categories"
 
 
 def kind_of(column: pd.Series) -> Kind:

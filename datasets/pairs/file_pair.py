@@ -29,7 +29,7 @@ from linkrisk.datasets.microdata.numeric import (
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.spelling import spelled_alike
 from linkrisk.datasets.microdata.tables import Table
-from linkrisk.datasets.microdata.undeclared import category_note
+from linkrisk.datasets.microdata.undeclared import category_notes
 from linkrisk.datasets.pairs.attributes import chosen_attributes, special_columns, special_notes
 from linkrisk.datasets.pairs.by_schema import record_id, text_columns, with_missing
 from linkrisk.datasets.pairs.categorical import (
@@ -215,11 +215,8 @@ def make_file_pair(
     with_ids = tuple(name for name in names if everything and name not in declared)
     with _hinting_at_ids((first, second), with_ids):
         scales = with_undeclared(declared, names, schema, (first, second))
-    text_notes = [
-        category_note(name, scale, (first, second))
-        for name, (scale, _) in scales.items()
-        if name not in declared
-    ]
+    told = {name: scale for name, (scale, _) in scales.items() if name not in declared}
+    text_notes = category_notes({name: (scale, (first, second)) for name, scale in told.items()})
     first, second = spelled_alike(
         (first, second), {name: categories for name, (_, categories) in scales.items()}
     )

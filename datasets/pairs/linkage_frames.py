@@ -15,7 +15,7 @@ from linkrisk.datasets.microdata.numeric import LARGEST, check_known, check_no_d
 from linkrisk.datasets.microdata.scales import CATEGORICAL
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.datasets.microdata.tables import Table
-from linkrisk.datasets.microdata.undeclared import category_note, undeclared_scale
+from linkrisk.datasets.microdata.undeclared import category_notes, undeclared_scale
 from linkrisk.datasets.pairs.table_pair import TablePair
 
 
@@ -114,10 +114,12 @@ def linkage_frames(
         original_attributes=tuple(original_attributes),
         masked_attributes=tuple(masked_attributes),
         schema=Schema(tuple(attributes.values())),
-        notes=tuple(
-            category_note(name, attribute.scale, [table for table, names in sources if name in names])
-            for name, attribute in attributes.items()
-            if attribute.scale in CATEGORICAL and _is_undeclared(name, (*nominal, *ordinal), schema)
+        notes=category_notes(
+            {
+                name: (attribute.scale, [table for table, names in sources if name in names])
+                for name, attribute in attributes.items()
+                if attribute.scale in CATEGORICAL and _is_undeclared(name, (*nominal, *ordinal), schema)
+            }
         ),
     )
 

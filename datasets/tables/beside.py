@@ -70,7 +70,7 @@ def split_beside(stored: StoredTable) -> tuple[StoredTable, StoredTable | None]:
     cells = pd.DataFrame({**codes, **numbers, "respondents": count, STATUS: status})
     name = f"{stored.name}, {BESIDE}"
     counts = replace(stored, cells=cells, numbers=numbers, status=status, name=name, counts=True)
-    return replace(stored, status=status, cells=stored.cells.assign(**{STATUS: status})), counts
+    return replace(stored, status=status, cells=with_columns(stored.cells, {STATUS: status})), counts
 
 
 def _counts_of(stored: StoredTable) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 from pathlib import Path
@@ -46,3 +47,9 @@ def check_golden(name: str, text: str) -> None:
 def without_seconds(text: str) -> str:
     """Hide what a clock measured."""
     return re.sub(r"\d+\.\d s$", "N s", text, flags=re.MULTILINE)
+
+
+def commands_of(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """The parsers of the commands below one."""
+    (below,) = (one for one in parser._actions if isinstance(one, argparse._SubParsersAction))
+    return dict(below.choices)

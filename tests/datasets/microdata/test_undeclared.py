@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -10,7 +11,7 @@ import pytest
 from linkrisk.datasets.errors import NotANumberError
 from linkrisk.datasets.microdata.scales import Scale
 from linkrisk.datasets.microdata.tables import Table
-from linkrisk.datasets.microdata.undeclared import MOST_CATEGORIES, category_note, undeclared_scale
+from linkrisk.datasets.microdata.undeclared import MOST_CATEGORIES, category_notes, undeclared_scale
 
 NUMBERS = [1.0, 2.5, 3.0, 4.0]
 WORDS = ["a", "b", "a", "b"]
@@ -89,7 +90,14 @@ def test_there_is_a_largest_number_of_categories() -> None:
 
 
 def test_the_note_counts_the_categories_of_all_files() -> None:
-    assert category_note("x", Scale.NOMINAL, tables(WORDS, ["a", "c", "c", "a"])) == (
+    found = (Scale.NOMINAL, tables(WORDS, ["a", "c", "c", "a"]))
+    assert category_notes({}) == ()
+    assert category_notes({"x": found}) == (
         "column x holds text and is compared as nominal (3 categories); declare it with --nominal, --ordinal "
-        "or --schema"
+        "or --schema",
+    )
+    renamed = [replace(one, frame=one.frame.rename(columns={"x": "y"})) for one in found[1]]
+    assert category_notes({"x": found, "y": (Scale.NOMINAL, renamed)}) == (
+        "columns that are compared as categories: x (text, nominal, 3 categories), y (text, nominal, 3 "
+        "categories); declare them with --nominal, --ordinal or --schema",
     )

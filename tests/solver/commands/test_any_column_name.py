@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from cli_runs import commands_of
 
 import linkrisk
 from linkrisk.datasets.errors import DataError
@@ -206,6 +207,12 @@ def test_every_command_finds_the_same_whatever_columns_are_called(names, usual, 
     for page in Path().glob("*.html"):
         assert "<b>x</b>" not in page.read_text(encoding="utf-8")
     capsys.readouterr()
+
+
+def test_every_command_that_reads_columns_is_run():
+    """What is done with tables has a test of its own, and the others read no file of microdata."""
+    run = {command[0] for command in commands(SETS[0], long=True).values()}
+    assert {*commands_of(build_parser())} - run == {"tables", "app", "datasets", "compile"}
 
 
 def test_no_name_is_given_to_pandas_as_a_keyword():

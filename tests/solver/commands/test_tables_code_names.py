@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from cli_runs import refuse, run
+from cli_runs import commands_of, refuse, run
 
 from linkrisk.datasets.tables.own_columns import OWN, is_own, names_of_codes
+from linkrisk.solver.commands.program import build_parser, main
 
 PEOPLE = "status,age,x\nemployed,1,5\nemployed,2,6\nidle,1,7\nidle,2,8\nidle,2,9\nemployed,1,3\n"
 MADE = ["--cells", "cells.csv", "--relations", "relations.csv"]
+PATTERN = ["--cells", "internal.csv", "--relations", "relations.csv"]
 VARIABLES = [f"v{at}" for at in range(6)]
 _OWN = [*sorted(OWN), *sorted(OWN)]
 GROUPS = [_OWN[at : at + 6] for at in range(0, len(OWN), 6)]
@@ -41,7 +43,9 @@ def commands(by: str) -> dict[str, list[str]]:
     return {
         "make": [*of, *sums, "--rule", "frequency=2", "--cost-column", "times", *MADE],
         "suppress": [*MADE, "--output", "safe.csv", "--internal", "internal.csv", "--cost", "given"],
-        "audit": ["--cells", "internal.csv", "--relations", "relations.csv", "--internal", "again.csv"],
+        "audit": [*PATTERN, "--internal", "again.csv", "--certificate", "proof.json"],
+        "verify": ["proof.json", *PATTERN],
+        "compare": [*MADE, "--backends", "highs", "--time-limit", "5"],
         "round": [*MADE, "--base", "5", "--output", "rounded.csv", "--internal", "of_rounding.csv"],
         "adjust": [*MADE, "--output", "adjusted.csv", "--internal", "of_adjustment.csv"],
         "cellkey": [
@@ -67,6 +71,12 @@ def written(names: list[str], columns: list[str]) -> dict[str, pd.DataFrame]:
     return {path.name: pd.read_csv(path).rename(columns=back) for path in files}
 
 
+def test_every_action_is_run():
+    """Batches of ARGUS have names of their own, in `test_variables_of_argus_are_named_alike`."""
+    actions = commands_of(commands_of(build_parser())["tables"])
+    assert {*actions} - {*commands("x")} == {"run"}
+
+
 def test_variables_of_argus_are_named_alike(capsys):
     """In metadata a variable may be called like a column of ours, too."""
     variables = [f"{name} 6\n  <RECODEABLE>\n  <TOTCODE> Total" for name in ("status", "cost")]
@@ -84,8 +94,6 @@ def test_variables_of_argus_are_named_alike(capsys):
 
 
 def main_of(action: str, given: list[str]) -> int:
-    from linkrisk.solver.commands.program import main
-
     return main(["tables", action, *given])
 
 
