@@ -30,7 +30,8 @@ def main(folder: str) -> int:
     assert path.parent.name == RUNS
     block_interrupt()  # until there is a command to hand it on to
     told = _Told()
-    signal.signal(signal.SIGINT, told)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, told)
     with contextlib.suppress(OSError):
         os.nice(POLITE)
     codes: list[int] = []
@@ -45,13 +46,13 @@ def main(folder: str) -> int:
 
 
 class _Told:
-    """Hands Ctrl-C on to the command that runs."""
+    """Hands Ctrl-C and SIGTERM on to the command that runs, to which both are a stop."""
 
     process: subprocess.Popen[str] | None = None
 
-    def __call__(self, *_: object) -> None:
+    def __call__(self, number: int, _: object) -> None:
         if self.process is not None:
-            self.process.send_signal(signal.SIGINT)
+            self.process.send_signal(number)
 
 
 def _step(run: Run, at: int, argv: list[str], output: str, told: _Told) -> int:

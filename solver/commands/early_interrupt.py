@@ -1,4 +1,4 @@
-"""Ctrl-C that waits until an import is done, from the first moment of the program on."""
+"""Ctrl-C and SIGTERM of a program from its first moment on: they wait until an import is done."""
 
 from __future__ import annotations
 
@@ -13,12 +13,33 @@ _IMPORT = "<frozen importlib"
 
 
 def hear_between_imports() -> None:
-    """Raise `KeyboardInterrupt` of Ctrl-C where the program can catch it.
+    """Raise `KeyboardInterrupt` of Ctrl-C and of SIGTERM where the program can catch it.
 
     Compiled modules that import others make errors of their own of it, or print it and go on.
     """
+    raising = _BetweenImports()
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else nobody is to hear it
-        signal.signal(signal.SIGINT, _BetweenImports())
+        signal.signal(signal.SIGINT, raising)
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _Terminated(raising))
+
+
+class _Terminated:
+    """What SIGTERM does, as batch queues, `timeout` and systemd send it: whatever Ctrl-C would do just now.
+
+    Once: `timeout` sends it to the process and again to its group, and a second Ctrl-C would end a run
+    without its answer.
+    """
+
+    def __init__(self, raising: _BetweenImports) -> None:
+        self._raising, self._heard = raising, False
+
+    def __call__(self, _: int, frame: FrameType | None) -> None:
+        """Do it, also where Ctrl-C is not to be heard, as in the background of a script."""
+        if not self._heard:
+            self._heard = True
+            handler = signal.getsignal(signal.SIGINT)
+            (handler if callable(handler) else self._raising)(signal.SIGINT, frame)
 
 
 class _BetweenImports:

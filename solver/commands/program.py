@@ -12,6 +12,7 @@ import difflib
 import importlib
 import io
 import os
+import signal
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn, TextIO
@@ -174,6 +175,7 @@ def _leave(code: int) -> NoReturn:
     code.
     """
     end_with(code)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # the exit code tells how the command has ended
     # A command that searches nothing has not imported it.
     limits = sys.modules.get("linkrisk.solver.run.limits")
     if limits is not None and limits.still_working():

@@ -221,6 +221,32 @@ def test_progress_and_ctrl_c_on_a_terminal():
 
 
 @pytest.mark.usefixtures("survey_folder")
+def test_sigterm_stops_a_fit_with_what_it_has():
+    """As batch queues send it; `timeout` sends it twice."""
+    terminal = Terminal("fit", "--margin", "0.2", "--time-limit", "none", "--json", "out.json")
+    terminal.wait_for(r"proving: linked \d+, at most \d+")
+    for _ in range(2):
+        terminal.process.send_signal(signal.SIGTERM)
+    code, printed = terminal.end()
+    assert code == 0
+    assert "not proven: stopped before the end; a longer run narrows the interval" in printed
+    result = json.loads(Path("out.json").read_text(encoding="utf-8"))
+    assert (result["status"], result["limit"]) == ("interrupted", "user")
+
+
+@pytest.mark.usefixtures("survey_folder")
+def test_sigterm_leaves_the_whole_page_of_a_report():
+    asked = ["--aggregator", "choquet", "--measures", "uniqueness", "--time-limit", "none"]
+    terminal = Terminal("report", *asked, "--json", "out.json", "--out", "page.html")
+    terminal.wait_for(r"linked \d+, at most \d+")
+    terminal.process.send_signal(signal.SIGTERM)
+    code, printed = terminal.end()
+    assert (code, printed.splitlines()[-2:]) == (0, ["wrote page.html", "wrote out.json"])
+    assert json.loads(Path("out.json").read_text(encoding="utf-8"))["report"]
+    assert Path("page.html").read_text(encoding="utf-8").rstrip().endswith("</html>")
+
+
+@pytest.mark.usefixtures("survey_folder")
 def test_progress_of_compare_names_the_backend():
     terminal = Terminal("compare", *PAIR, "--backends", "scipy")
     terminal.wait_for(r"\d\.\d s  solving on scipy")

@@ -1,4 +1,4 @@
-"""Ctrl-C while the program is imported, and when it is done: one line, one exit code, no traceback.
+"""Ctrl-C and SIGTERM while the program is imported, and when it is done: one line, one exit code, no traceback.
 
 The modules that are imported press it themselves, so that nothing hangs on the speed of the machine.
 """
@@ -15,13 +15,17 @@ from worked_table import ASKED, write_worked_table
 
 ROOT = Path(__file__).parents[3]
 PRESS = "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nfor _ in range(1000): pass\n"
-SWALLOWED = f"""
+TERMINATE = PRESS.replace("SIGINT", "SIGTERM")
+
+
+def swallowed(body: str) -> str:
+    """As compiled modules do that import others."""
+    return f"""
 try:
-    exec({PRESS!r})
+    exec({body!r})
 except BaseException:
     raise ImportError("initialization failed")
 """
-"""As compiled modules do that import others."""
 
 
 def ended(*argv: str) -> tuple[int, str, str]:
@@ -40,7 +44,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("program", ["solver", "linkrisk"])
 @pytest.mark.parametrize("module", ["difflib", "pandas"])  # of the program, and of a command
-@pytest.mark.parametrize("body", [PRESS, SWALLOWED])
+@pytest.mark.parametrize("body", [PRESS, swallowed(PRESS), swallowed(TERMINATE * 2)])
 def test_while_it_is_imported(program, module, body):
     Path(f"{module}.py").write_text(body, encoding="utf-8")
     assert ended(program, "tables", "suppress", *ASKED, "--output", "safe.csv") == (1, "", "interrupted\n")
@@ -52,9 +56,10 @@ def test_a_second_one_does_not_wait_for_the_import():
     assert ended("solver", "--version") == (1, "", "interrupted\n")
 
 
-def test_one_at_the_end_changes_nothing():
+@pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
+def test_one_at_the_end_changes_nothing(number):
     """When Python ends, and all is written."""
-    late = "import atexit, os, signal\natexit.register(os.kill, os.getpid(), signal.SIGINT)\n"
+    late = f"import atexit, os, signal\natexit.register(os.kill, os.getpid(), signal.{number})\n"
     Path("difflib.py").write_text(late, encoding="utf-8")
     code, printed, errors = ended("solver", "--version")
     assert (code, printed.split()[0], errors) == (0, "linkrisk", "")
@@ -62,10 +67,21 @@ def test_one_at_the_end_changes_nothing():
 
 def test_a_program_that_passes_over_it_still_does():
     Path("difflib.py").write_text(PRESS, encoding="utf-8")
+    assert in_background("--version") == (0, "")
+
+
+def test_sigterm_is_heard_in_the_background_of_a_script_too():
+    """There Ctrl-C is not."""
+    Path("difflib.py").write_text(TERMINATE, encoding="utf-8")
+    assert in_background("--version") == (1, "interrupted\n")
+
+
+def in_background(*argv: str) -> tuple[int, str]:
+    """A process that is not to hear Ctrl-C, as in the background of a shell's script."""
     script = "import signal, subprocess, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); "
-    script += "sys.exit(subprocess.call([sys.executable, '-m', 'solver', '--version']))"
+    script += f"sys.exit(subprocess.call([sys.executable, '-m', 'solver', *{argv!r}]))"
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    return done.returncode, done.stderr
