@@ -50,12 +50,12 @@ METHODS = (AUTOMATIC, OPTIMAL, MODULAR, HEURISTIC)
 MOST_OPTIMAL = 3000
 """Cells up to which the optimum is looked for when nothing else is said (docs/tables-large.md)."""
 
-_LEAST_SECONDS, _AFTER_STOP = 30.0, 5.0
-"""For intervals, which are looked for when time is over; and after Ctrl-C."""
+_AFTER_STOP = 5.0
+"""Seconds of the audit after Ctrl-C."""
 
-_FOR_AUDIT, _BEYOND, _LEAST_OF_COUNTS, _INTERVALS = 0.25, 0.05, 1.0, 0.5
-"""Of counts, where it has to be seen in whole numbers what protects: the share of the time limit that is left
-for that, by how much of it more may pass, its least seconds, and the share of it for intervals."""
+_FOR_AUDIT, _BEYOND, _LEAST_SECONDS, _INTERVALS = 0.25, 0.05, 1.0, 0.5
+"""Of the audit: the share of the time limit that is left for it, by how much of it more may pass, its least
+seconds, and the share of it for intervals: the rest is for levels, without which nothing is protected."""
 
 _MOST_INTERVALS = 5000
 """Suppressed cells of a large table up to which the audit finds every interval, not the levels alone."""
@@ -153,8 +153,7 @@ def protect_table(
         method = OPTIMAL if len(system[0][1]) <= MOST_OPTIMAL or solver is not None else MODULAR
     attackers = Attackers(insiders=insiders, contributors=contributors, coalitions=coalitions)
     clock = Clock(time_limit, cancel=cancel)
-    counting = any(table.counts for _, table in system)
-    if counting and time_limit is not None:
+    if time_limit is not None:
         clock.leave(_FOR_AUDIT * time_limit)
     with interruptible(clock):
         tables = attacked_system(system, attackers, as_far_as_possible, clock, (clock, True))
@@ -162,12 +161,13 @@ def protect_table(
             _in_units, partial(_optimal, solver, seed) if method == OPTIMAL else partial(_large, method)
         )
         pattern = common_pattern(search, [one.table for one in tables], clock, on_progress)
+    limit = None if pattern.proven else clock.limit
     levels = method != OPTIMAL and int(pattern.suppressed.sum()) > _MOST_INTERVALS
-    patience = _patience(clock, counts=counting)
+    patience = _patience(clock)
     with interruptible(patience):
         audits = [_audits(one, pattern, patience, levels=levels) for one in tables]
     status = Status.OPTIMAL if pattern.proven else Status.INTERRUPTED if clock.stopped else Status.FEASIBLE
-    ended = (status, None if pattern.proven else clock.limit)
+    ended = (status, limit)
     rules = tables[0].stored.rules
     more = {
         "method": method,
@@ -238,21 +238,19 @@ def _in_units(search: _Search, table: CellTable, clock: Clock, report: Reporter 
     raise UsageError(cannot_be_protected(table))
 
 
-def _patience(clock: Clock, *, counts: bool) -> Clock:
+def _patience(clock: Clock) -> Clock:
     """How long attackers are looked for: what was left for them, or not much longer after Ctrl-C.
 
-    Levels of amounts are looked at to the end; intervals no longer than the search took.
+    Levels of amounts are looked at to the end whatever it says.
     """
     if clock.stopped or clock.time_limit is None:
         return Clock(_AFTER_STOP if clock.stopped else None)
-    longest = clock.time_limit * (1.0 + _BEYOND) - clock.seconds if counts else clock.seconds
-    return Clock(max(_LEAST_OF_COUNTS if counts else _LEAST_SECONDS, longest))
+    return Clock(max(_LEAST_SECONDS, clock.time_limit * (1.0 + _BEYOND) - clock.seconds))
 
 
 def _audited(table: CellTable, suppressed: BoolArray, patience: Clock) -> Audit:
     """All levels, and intervals as long as there is time, or until another Ctrl-C."""
-    part = patience.part_of_left(_INTERVALS) if table.counts else patience
-    found = audit(table, suppressed, part)
+    found = audit(table, suppressed, patience.part_of_left(_INTERVALS))
     if not found.undecided.any():
         return found
     levels = _levels(table, suppressed, patience)

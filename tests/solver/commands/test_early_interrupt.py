@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM while the program is imported, and when it is done: one line, one exit code, no traceback.
+"""Ctrl-C and SIGTERM while the program is imported, and when it is done: one line and one exit code.
 
 The modules that are imported press it themselves, so that nothing hangs on the speed of the machine.
 """
