@@ -259,6 +259,18 @@ def category_frequencies(
     return first[:size].astype(np.float64), second[:size].astype(np.float64)
 
 
+def with_frequencies(
+    attribute: CategoricalAttribute, original: npt.NDArray[np.float64], masked: npt.NDArray[np.float64]
+) -> CategoricalAttribute:
+    """The attribute ready for missing categories, with the frequencies of its codes in two files."""
+    size = len(attribute.categories)
+    first, second = (
+        np.bincount(codes.astype(np.intp), minlength=size + 1)[:size].astype(np.float64)
+        for codes in (original, masked)
+    )
+    return replace(attribute, frequencies=(first, second))
+
+
 def _nominal_categories(
     tables: tuple[Table, Table], name: str, listed: tuple[str, ...], recoding: KnownRecoding | None
 ) -> tuple[str, ...]:

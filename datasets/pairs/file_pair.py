@@ -40,6 +40,7 @@ from linkrisk.datasets.pairs.categorical import (
     known_recodings,
     listed_categories,
     scales_of,
+    with_frequencies,
     with_undeclared,
 )
 from linkrisk.datasets.pairs.inferred import NumberRecoding, inferred_recodings, without_common
@@ -87,7 +88,8 @@ class FilePair:
     design : SurveyDesign
         Sampling weights and strata of the original records, where a schema names columns for them.
     recoded : mapping of str to NumberRecoding
-        The numeric attributes whose recoding the files show (`datasets.pairs.inferred`).
+        Numeric attributes whose recoding the files show, and categorical ones that were recoded but for some
+        records (`datasets.pairs.inferred`).
     not_comparable : tuple of str
         The attributes without a category in common whose recoding is not known: no distance of them says
         anything.
@@ -274,7 +276,11 @@ def _with_recodings(pair: FilePair) -> FilePair:
     recoded: Mapping[str, NumberRecoding] = {}
     if NOT_INFERRED not in pair.masking:
         categorical, recoded = inferred_recodings(values, pair.partner, pair.attributes, categorical)
-    lacking = without_common(values, pair.attributes, categorical)
+    compared = recoded_values(values[0], pair.attributes, recoded), values[1]
+    for name in (name for name in recoded if name in categorical and categorical[name].frequencies):
+        codes = (side[:, pair.attributes.index(name)] for side in compared)
+        categorical = {**categorical, name: with_frequencies(categorical[name], *codes)}
+    lacking = without_common(compared, pair.attributes, categorical)
     notes = (*pair.notes, *recoding_notes(pair.attributes, categorical, recoded, lacking))
     return replace(pair, categorical=categorical, recoded=recoded, not_comparable=lacking, notes=notes)
 

@@ -36,14 +36,14 @@ _FILL = "*?_#-.xX0 "
 
 @dataclass(frozen=True)
 class NumberRecoding:
-    """What became of the values of a numeric attribute, each of one other.
+    """What became of the values of an attribute: of numbers each one other, of categories mostly.
 
     Attributes
     ----------
     attribute : str
     steps : tuple of (float, float or None)
         From which value on they became which one, ascending; None where they stay what they are. Values
-        below the first step belong to it.
+        below the first step belong to it. Categories are their positions.
     """
 
     attribute: str
@@ -58,7 +58,7 @@ class NumberRecoding:
 
 
 @dataclass(frozen=True, eq=False)
-class _Map:
+class ValueMap:
     """A function from the values of an attribute to those of its masked version, over all partners.
 
     Attributes
@@ -74,7 +74,7 @@ class _Map:
     records: IndexArray
 
     @classmethod
-    def of(cls, before: FloatArray, after: FloatArray) -> _Map | None:
+    def of(cls, before: FloatArray, after: FloatArray) -> ValueMap | None:
         """The map of values side by side; None where one value has become several."""
         known = ~(np.isnan(before) | np.isnan(after))
         before, after = before[known], after[known]
@@ -94,6 +94,11 @@ class _Map:
     def coarser(self) -> bool:
         """Whether something has changed, and values have become the same."""
         return bool(self.changed.any()) and self.codes < self.values.size
+
+    @property
+    def by_evidence(self) -> bool:
+        """Whether the values in their order are evidence enough that it is no chance."""
+        return self.evidence(np.arange(self.values.size)) >= _EVIDENCE
 
     @property
     def codes(self) -> int:
@@ -143,21 +148,24 @@ def inferred_recodings(
     categorical : dict of str to CategoricalAttribute
         The same ones, with what each category can have become where a recoding shows.
     numbers : dict of str to NumberRecoding
-        The numeric attributes whose recoding shows.
+        The numeric attributes whose recoding shows, and categorical ones that mostly were recoded.
     """
     rows = np.flatnonzero(partner >= 0)
-    found, numbers = dict(categorical), {}
+    found: dict[str, CategoricalAttribute] = dict(categorical)
+    numbers: dict[str, NumberRecoding] = {}
     for at, name in enumerate(attributes):
         before, after = values[0][rows, at], values[1][partner[rows], at]
         attribute = categorical.get(name)
         if attribute is None:
-            one = _Map.of(before, after)
-            if one is not None and one.coarser and one.evidence(np.arange(one.values.size)) >= _EVIDENCE:
+            one = ValueMap.of(before, after)
+            if one is not None and one.coarser and one.by_evidence:
                 numbers[name] = NumberRecoding(name, _steps(one))
         elif attribute.possible is None:
             becomes = _of_categories(attribute, before, after)
             if becomes is not None:
                 found[name] = replace(attribute, possible=_table(becomes), masking=INFERRED)
+            elif (mostly := _mostly(attribute, before, after)) is not None:
+                numbers[name] = mostly
     return found, numbers
 
 
@@ -189,7 +197,7 @@ def _of_categories(
     """What each category has become, -1 where no partner shows it; None where there is no recoding."""
     size = len(attribute.categories)
     sides = [np.where(codes == size, np.nan, codes) for codes in (before, after)]
-    one = _Map.of(sides[0], sides[1])
+    one = ValueMap.of(sides[0], sides[1])
     if one is None or not one.changed.any() or not _shows(one, attribute):
         return None
     becomes = np.full(size, -1, dtype=np.intp)
@@ -197,7 +205,35 @@ def _of_categories(
     return becomes
 
 
-def _shows(one: _Map, attribute: CategoricalAttribute) -> bool:
+def _mostly(attribute: CategoricalAttribute, before: FloatArray, after: FloatArray) -> NumberRecoding | None:
+    """What most records of a category have become where codes are new, and some records have others.
+
+    So it is where categories were recoded, and then changed by chance. None where that does not show.
+    """
+    size = len(attribute.categories)
+    known = (before < size) & (after < size)
+    if not known.any():
+        return None
+    often = np.zeros((size, size))
+    np.add.at(often, (before[known].astype(np.intp), after[known].astype(np.intp)), 1.0)
+    records, most = often.sum(axis=1), often.argmax(axis=1)
+    new = (2.0 * often.max(axis=1) > records) & (records[most] == 0.0)
+    if not new.any() or _bits(often) < _EVIDENCE:
+        return None
+    steps = [(float(at), float(most[at]) if new[at] else None) for at in range(size)]
+    return NumberRecoding(attribute.name, (*steps, (float(size), None)))
+
+
+def _bits(often: FloatArray) -> float:
+    """Bits of evidence in a table of categories before and after, less those to say what became what."""
+    rows, columns = often.sum(axis=1), often.sum(axis=0)
+    some = often > 0.0
+    chance = np.outer(rows, columns)[some] / often.sum()
+    told = float((often[some] * np.log2(often[some] / chance)).sum())
+    return told - float((rows > 0.0).sum()) * math.log2(max(2.0, float((columns > 0.0).sum())))
+
+
+def _shows(one: ValueMap, attribute: CategoricalAttribute) -> bool:
     """Whether a map of categories is a recoding: codes are new or cut off, or the records are evidence."""
     names = np.array(attribute.categories, dtype=object)
     changed = one.changed
@@ -236,7 +272,7 @@ def _table(becomes: IndexArray) -> npt.NDArray[np.bool_]:
     return table
 
 
-def _steps(one: _Map) -> tuple[tuple[float, float | None], ...]:
+def _steps(one: ValueMap) -> tuple[tuple[float, float | None], ...]:
     """The map as steps, one for each run of values that become the same or stay what they are."""
     steps: list[tuple[float, float | None]] = []
     for value, becomes, changed in zip(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +11,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.microdata.cells import cell_codes
-from linkrisk.datasets.microdata.names import shown_names
+from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.datasets.microdata.roles import Role, household, recognition
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.tables import Table
+from linkrisk.datasets.pairs.related import MOST_RECORDS, Codings, alone, codings, goes_with, told_by
 
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
@@ -25,26 +26,45 @@ NEARLY = 0.95
 BY_CHANCE = 10.0
 """An identifier is left in where so many times more records have their own than by chance, or all have."""
 
+FEW = 200
+"""Records by which most columns are told not to be another one under a new name."""
+
 _DATE = r"\s*\d{1,4}([-/.])\d{1,2}\1\d{1,4}(?:[T ].*)?"
 
 _UNKNOWN_OUTSIDE = (Role.CONFIDENTIAL, Role.WEIGHT)
 """Roles of columns of which a schema says that no intruder knows them."""
 
+_NUMBERS = (Role.RECORD_ID, Role.HOUSEHOLD)
+"""Roles of columns that number records or households."""
+
+_SAYS_NOTHING = (*_NUMBERS, *_UNKNOWN_OUTSIDE, Role.IDENTIFIER)
+"""Roles of columns that say nothing of a person where they have other values than in the original."""
+
 
 @dataclass(frozen=True)
 class ColumnLeftIn:
-    """A column that was released as it was.
+    """A column that was released, under its own name or another one, and is not compared.
 
     Attributes
     ----------
     column : str
     records : int
-        Whom it tells: of an identifier, records that have their own value; of all others, records that are
-        alone with their value in the masked file.
+        Whom it tells: of an identifier, records that have their own value; of a column that was released as
+        it was, records that are alone with their value in the masked file; of one that was masked, those that
+        `told_by` counts.
+    original : str
+        What the original calls it, where that is another name.
     """
 
     column: str
     records: int
+    original: str = ""
+
+    @property
+    def shown(self) -> str:
+        """Its name for a reader, with that in the original."""
+        name = shown_name(self.column)
+        return f"{name} ({shown_name(self.original)} in the original)" if self.original else name
 
 
 @dataclass(frozen=True)
@@ -64,6 +84,8 @@ class LeftIn:
         weights.
     unique : int
         Records that are alone in the masked file with their values of all unchanged columns together.
+    masked : tuple of ColumnLeftIn
+        Columns with other values that go with those of the original all the same.
     """
 
     records: int = 0
@@ -71,6 +93,7 @@ class LeftIn:
     numbers: tuple[str, ...] = ()
     unchanged: tuple[ColumnLeftIn, ...] = ()
     unique: int = 0
+    masked: tuple[ColumnLeftIn, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The part of the JSON."""
@@ -79,6 +102,7 @@ class LeftIn:
             "numbers": list(self.numbers),
             "unchanged": [vars(one) for one in self.unchanged],
             "unique": self.unique,
+            "masked": [vars(one) for one in self.masked],
         }
 
     @property
@@ -88,18 +112,25 @@ class LeftIn:
 
     def _notes(self) -> Iterator[str]:
         if self.identifiers:
-            names = shown_names(one.column for one in self.identifiers)
+            names = listed(self.identifiers)
             many = max(one.records for one in self.identifiers)
             yield (
                 f"the masked file names {many:,} of {self.records:,} records: it has the direct identifiers "
                 f"of the original ({names}); `mask --drop` takes columns out"
             )
         if self.unchanged:
-            names = shown_names(one.column for one in self.unchanged)
             yield (
-                f"columns that were released as they are, and are not compared: {names}; "
-                f"{self.unique:,} of {self.records:,} records are alone with their values of them"
+                "columns that were released as they are, and are not compared: "
+                f"{listed(self.unchanged)}; {self.unique:,} of {self.records:,} records are alone with their "
+                "values of them"
             )
+        if self.masked:
+            yield (f"columns that are not compared, and go with those of the original: {listed(self.masked)}")
+
+
+def listed(columns: Iterable[ColumnLeftIn]) -> str:
+    """The names of columns for a reader, with those in the original where they have others there."""
+    return ", ".join(one.shown for one in columns)
 
 
 def left_in(
@@ -123,34 +154,109 @@ def left_in(
     id_column : str, optional
         The column by which records were aligned.
     """
+    search = _Search(tables, partner, frozenset(compared), schema, id_column)
     original, masked = tables
-    known = np.flatnonzero(partner >= 0)
-    identifiers: list[ColumnLeftIn] = []
-    numbers: list[str] = []
-    unchanged: list[ColumnLeftIn] = []
-    together: IntArray = np.zeros(len(masked.frame), dtype=np.int64)
-    kept: BoolArray = np.ones(known.size, dtype=np.bool_)
-    for name in original.columns:
-        if name in compared or name not in masked.columns:
-            continue
-        codes = cell_codes(original.frame[name], masked.frame[name], loosely=True)
-        mine, theirs = codes.first[known], codes.second[partner[known]]
+    both = [name for name in original.columns if name in masked.columns and name not in compared]
+    for name in both:
+        search.look_at(name, name)
+    for name in masked.columns:
+        if name not in original.columns and (source := search.source_of(name)) is not None:
+            search.look_at(name, source)
+    return search.found()
+
+
+class _Search:
+    """What has been found so far."""
+
+    def __init__(
+        self,
+        tables: tuple[Table, Table],
+        partner: npt.NDArray[np.intp],
+        compared: frozenset[str],
+        schema: Schema | None,
+        id_column: str | None,
+    ) -> None:
+        self.original, self.masked = tables
+        self.compared, self.schema, self.id_column = compared, schema, id_column
+        self.rows = np.flatnonzero(partner >= 0)
+        self.partner = partner[self.rows]
+        self.some = slice(None, None, self.rows.size // MOST_RECORDS + 1)
+        self.coded: dict[str, Codings] = {}
+        self.identifiers: list[ColumnLeftIn] = []
+        self.numbers: list[str] = []
+        self.unchanged: list[ColumnLeftIn] = []
+        self.changed: list[ColumnLeftIn] = []
+        self.together: IntArray = np.zeros(len(self.masked.frame), dtype=np.int64)
+        self.kept: BoolArray = np.ones(self.rows.size, dtype=np.bool_)
+
+    def look_at(self, name: str, source: str) -> None:
+        """A column of the masked file that may have the values of one of the original."""
+        before = self.original.frame[source].iloc[self.rows]
+        codes = cell_codes(before, self.masked.frame[name], loosely=True)
+        mine, theirs = codes.first, codes.second[self.partner]
         same = (mine == theirs) & (mine >= 0)
-        role = _role(name, original, schema, id_column)
+        role = _role(source, self.original, self.schema, self.id_column)
+        renamed = "" if name == source else source
         if role is Role.IDENTIFIER:
             if same.sum() >= min((mine >= 0).sum(), BY_CHANCE * _by_chance(mine, theirs)) and same.any():
-                identifiers.append(ColumnLeftIn(name, int(same.sum())))
-            continue
-        if role in _UNKNOWN_OUTSIDE or not _as_it_was(same, mine):
-            continue
-        if role in (Role.RECORD_ID, Role.HOUSEHOLD):
-            numbers.append(name)
-            continue
-        unchanged.append(ColumnLeftIn(name, int((_alone(codes.second)[partner[known]] & same).sum())))
-        together = _joined(together, codes.second)
-        kept &= same
-    unique = int((_alone(together)[partner[known]] & kept).sum()) if unchanged else 0
-    return LeftIn(known.size, tuple(identifiers), tuple(numbers), tuple(unchanged), unique)
+                self.identifiers.append(ColumnLeftIn(name, int(same.sum()), renamed))
+        elif role in _UNKNOWN_OUTSIDE:
+            return
+        elif not _as_it_was(same, mine):
+            self._masked(name, source, role)
+        elif role in _NUMBERS:
+            self.numbers.append(name)
+        else:
+            told = int((alone(codes.second)[self.partner] & same).sum())
+            self.unchanged.append(ColumnLeftIn(name, told, renamed))
+            self.together = _joined(self.together, codes.second)
+            self.kept &= same
+
+    def _masked(self, name: str, source: str, role: Role | None) -> None:
+        """A column with other values: whether it goes with the original one all the same."""
+        after = self.masked.frame[name]
+        if role in _NUMBERS or _role(name, self.masked, self.schema, None) in _SAYS_NOTHING:
+            return
+        before = self.original.frame[source].iloc[self.rows]
+        if goes_with(self._codings(source), codings(after.iloc[self.partner[self.some]])):
+            told = int(told_by(before, after, self.partner).sum())
+            self.changed.append(ColumnLeftIn(name, told, "" if name == source else source))
+
+    def source_of(self, name: str) -> str | None:
+        """The column of the original that one of another name has the values of, or goes with best."""
+        after = self.masked.frame[name].iloc[self.partner[self.some]]
+        coded, clear = codings(after), dict.fromkeys(self.original.columns, 0.0)
+        for source in clear:
+            before = self.original.frame[source].iloc[self.rows[self.some]]
+            if _alike(before[:FEW], after[:FEW]) and _alike(before, after):
+                return None if self._is_copy(source, after) else source
+            clear[source] = goes_with(self._codings(source), coded)
+        best = max(clear, key=lambda source: clear[source])
+        return best if clear[best] > 0.0 else None
+
+    def _codings(self, source: str) -> Codings:
+        """A column of the original, of some records that have partners."""
+        if source not in self.coded:
+            self.coded[source] = codings(self.original.frame[source].iloc[self.rows[self.some]])
+        return self.coded[source]
+
+    def _is_copy(self, source: str, after: pd.Series) -> bool:
+        """Whether values are those of a column that is compared and was released as it was."""
+        if source not in self.compared:
+            return False
+        return _alike(self.masked.frame[source].iloc[self.partner[self.some]], after)
+
+    def found(self) -> LeftIn:
+        """All of it."""
+        unique = int((alone(self.together)[self.partner] & self.kept).sum()) if self.unchanged else 0
+        return LeftIn(
+            self.rows.size,
+            tuple(self.identifiers),
+            tuple(self.numbers),
+            tuple(self.unchanged),
+            unique,
+            tuple(self.changed),
+        )
 
 
 def _role(name: str, table: Table, schema: Schema | None, id_column: str | None) -> Role | None:
@@ -168,6 +274,12 @@ def _are_dates(column: pd.Series) -> bool:
     """Whether a column holds dates as text: they may be different for all records, and are no names."""
     known = column.dropna().astype("str")
     return bool(known.str.fullmatch(_DATE).all())
+
+
+def _alike(before: pd.Series, after: pd.Series) -> bool:
+    """Whether nearly all values of two columns, side by side, are the same."""
+    codes = cell_codes(before, after, loosely=True)
+    return _as_it_was((codes.first == codes.second) & (codes.first >= 0), codes.first)
 
 
 def _as_it_was(same: BoolArray, mine: npt.NDArray[np.intp]) -> bool:
@@ -188,9 +300,3 @@ def _joined(together: IntArray, codes: npt.NDArray[np.intp]) -> IntArray:
     pairs = together * (int(codes.max(initial=0)) + 2) + codes + 1
     place: IntArray = np.unique(pairs, return_inverse=True)[1]
     return place
-
-
-def _alone(codes: npt.NDArray[Any]) -> BoolArray:
-    """Which records have a code that no other one has; one without a value is not known by it."""
-    _, place, count = np.unique(codes, return_inverse=True, return_counts=True)
-    return np.asarray((count[place] == 1) & (codes >= 0))

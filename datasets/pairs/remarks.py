@@ -55,7 +55,7 @@ def recoding_notes(
         In the order to name them.
     categorical : mapping of str to CategoricalAttribute
     recoded : collection of str
-        The numeric attributes whose recoding shows.
+        The numeric attributes whose recoding shows, and categorical ones where it does for most records.
     lacking : sequence of str
         The attributes without a category in common whose recoding is not known.
     """
@@ -63,12 +63,18 @@ def recoding_notes(
     shown = [
         name
         for name in attributes
-        if name in recoded or (name in categorical and categorical[name].masking == INFERRED)
+        if (categorical[name].masking == INFERRED if name in categorical else name in recoded)
     ]
+    mostly = [name for name in attributes if name in recoded and name in categorical]
     if shown:
         notes.append(
             f"{_columns(shown)} recoded: each value of the original has become one other, always the same, "
             "as whoever knows the codes knows too; records are compared by that (--masking none: without)"
+        )
+    if mostly:
+        notes.append(
+            f"{_columns(mostly)} recoded and changed for some records: most of those with a value of the "
+            "original have the same other one; records are compared by that (--masking none: without)"
         )
     if lacking:
         notes.append(

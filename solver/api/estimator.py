@@ -18,7 +18,7 @@ from linkrisk.datasets.microdata.numeric import check_known
 from linkrisk.datasets.microdata.spelling import spelled_alike
 from linkrisk.datasets.microdata.tables import Table, load_table
 from linkrisk.datasets.pairs.by_schema import text_columns, with_missing
-from linkrisk.datasets.pairs.categorical import CategoricalAttribute, listed_categories
+from linkrisk.datasets.pairs.categorical import listed_categories, with_frequencies
 from linkrisk.datasets.pairs.file_pair import attribute_values, recoded_values
 from linkrisk.datasets.pairs.survey_design import survey_design
 from linkrisk.formulations.linkage.comparison import compare_files
@@ -313,7 +313,7 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         values = files.compared_values, files.masked_values
         self._recoded, self._dates = files.recoded, files.dates
         self._categorical = {
-            name: _with_frequencies(attribute, *(each[:, files.attributes.index(name)] for each in values))
+            name: with_frequencies(attribute, *(each[:, files.attributes.index(name)] for each in values))
             for name, attribute in files.categorical.items()
         }
         known = replace(files, categorical=self._categorical)
@@ -374,15 +374,3 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
 
     def _form(self) -> Any:
         return self._aggregator.form(self._aggregator.encode(self.parameters_))
-
-
-def _with_frequencies(
-    attribute: CategoricalAttribute, original: FloatArray, masked: FloatArray
-) -> CategoricalAttribute:
-    """The attribute ready for missing categories, whether the records learned from have them or not."""
-    size = len(attribute.categories)
-    first, second = (
-        np.bincount(codes.astype(np.intp), minlength=size + 1)[:size].astype(np.float64)
-        for codes in (original, masked)
-    )
-    return replace(attribute, frequencies=(first, second))

@@ -18,6 +18,7 @@ from linkrisk.datasets.pairs.attributes import check_compared, open_columns
 from linkrisk.datasets.pairs.by_schema import record_id, text_columns, with_missing
 from linkrisk.datasets.pairs.categorical import listed_categories
 from linkrisk.datasets.pairs.linkage_frames import LinkageFrames, linkage_frames
+from linkrisk.datasets.pairs.recoded_frames import recoded_frames
 from linkrisk.datasets.pairs.table_pair import TablePair, align, load_tables
 from linkrisk.datasets.pairs.unaligned import label_columns, unaligned
 from linkrisk.formulations.linkage.pair import Direction, Ties
@@ -168,7 +169,7 @@ def compared_frames(
         listed = listed_categories(options.nominal, options.ordinal, schema)
         table = load_table(options.training, "training", tuple(listed))
         training = spelled_alike((pair.original, pair.masked, *with_missing([table], schema)), listed)[-1]
-    return linkage_frames(
+    frames = linkage_frames(
         pair,
         original,
         masked,
@@ -178,6 +179,9 @@ def compared_frames(
         schema=schema,
         training=training,
     )
+    if not (options.truth and linker.common_attributes) or bool(getattr(linker, "masking", ())):
+        return frames  # nobody knows who is who, or how it was masked is given
+    return recoded_frames(frames, pair.partner)
 
 
 def _chosen(

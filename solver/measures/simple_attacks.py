@@ -10,9 +10,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.linkage.assignment import assigned_blocks
 from linkrisk.solver.linkage.baselines import baseline_forms
+from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.measures.base import CountedAttack, Finding, Measure, MeasureResult
+from linkrisk.solver.measures.links.other_scales import by_ranks, by_units
 from linkrisk.solver.measures.links.simple_linkers import by_bayes, by_probability
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
@@ -120,7 +123,7 @@ class SimpleAttacks(MeasureResult):
 
 
 class SimpleAttacksMeasure(Measure):
-    """Equal weights, classical Mahalanobis, probabilistic, Bayesian, one to one."""
+    """Equal weights, classical Mahalanobis, both of ranks, probabilistic, Bayesian, one to one."""
 
     name: ClassVar[str] = "simple-attacks"
     title: ClassVar[str] = "Simple attacks, which search for no worst case"
@@ -130,15 +133,20 @@ class SimpleAttacksMeasure(Measure):
         """Try one after the other, the quick ones first."""
         weight = task.first.survey.weight
         total = float(task.records if weight is None else weight.sum())
-        ways: tuple[tuple[str, str, Callable[[RiskTask, Clock], float]], ...] = (
+        ways: tuple[_Way, ...] = (
             ("equal_weights", "equal weights", _baseline("euclid")),
             ("classical_mahalanobis", "classical Mahalanobis", _baseline("mahalanobis")),
+            *(_OF_NUMBERS if len(task.files.categorical) < len(task.files.attributes) else ()),
             ("probabilistic", "probabilistic linkage", _linker(by_probability)),
             ("matched_equal_weights", "equal weights, one to one", _matched),
             ("bayesian", "Bayesian, half known", _bayes),
         )
         attacks = tuple(_tried(key, words, way, task, clock, total) for key, words, way in ways)
         return SimpleAttacks(task.records, total, attacks)
+
+
+_Way = tuple[str, str, Callable[[RiskTask, Clock], float]]
+"""Key, words, and what an attack links."""
 
 
 class _NotTriedError(Exception):
@@ -173,6 +181,29 @@ def _baseline(name: str) -> Callable[[RiskTask, Clock], float]:
         return float(found.linked_weight) * task.first.survey.unit
 
     return way
+
+
+def _elsewhere(compared: Callable[[RiskTask], LinkagePair], name: str) -> Callable[[RiskTask, Clock], float]:
+    """The same of records that are compared in another way."""
+
+    def way(task: RiskTask, clock: Clock) -> float:
+        if clock.expired:
+            raise _NotTriedError(_NO_TIME)
+        pair = compared(task)
+        found = Evaluator(pair, stop=task.stop_by(clock)).table(baseline_forms(pair)[name])
+        if not found.settled.all():
+            raise _NotTriedError("there was no time to look at all records")
+        return float(found.linked_weight) * task.first.survey.unit
+
+    return way
+
+
+_OF_NUMBERS: tuple[_Way, ...] = (
+    ("other_units", "equal weights, other units", _elsewhere(by_units, "euclid")),
+    ("ranks", "equal weights, ranks", _elsewhere(by_ranks, "euclid")),
+    ("ranks_mahalanobis", "classical Mahalanobis, ranks", _elsewhere(by_ranks, "mahalanobis")),
+)
+"""Attacks that are others only where some attribute is a number."""
 
 
 def _linker(links: Callable[[RiskTask], FloatArray]) -> Callable[[RiskTask, Clock], float]:

@@ -25,7 +25,8 @@ NOT_SEARCHED, NOT_COMPARABLE, ATTACK = "not_searched", "not_comparable", "attack
 """Keys of findings about what an intruder links; those of attacks begin with the last."""
 
 IDENTIFIERS, UNCHANGED, NUMBERS = "identifiers_left_in", "unchanged_not_compared", "numbers_left_in"
-"""Keys of findings about columns that are not compared and have the values of the original."""
+RELATED = "masked_not_compared"
+"""Keys of findings about columns that are not compared and say something of the original."""
 
 _MANY = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
 

@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from linkrisk.datasets.microdata.names import shown_name, shown_names
+from linkrisk.datasets.pairs.left_in import ColumnLeftIn, listed
 from linkrisk.formulations.linkage.aggregators import words_of
 from linkrisk.formulations.linkage.pair import Ties
 from linkrisk.solver.measures.base import MeasureResult
@@ -27,6 +28,7 @@ from linkrisk.solver.measures.verdict import (
     NOT_COMPARABLE,
     NOT_SEARCHED,
     NUMBERS,
+    RELATED,
     RELEASES,
     UNCHANGED,
     WITHOUT_LOTS,
@@ -221,34 +223,50 @@ def left_in(known: Known) -> Iterator[VerdictFinding]:
         yield VerdictFinding(
             IDENTIFIERS,
             Severity.RED,
-            f"the release names {_of(many, left.records)}: it has the {_columns(names)} of the original, "
-            f"which `mask --drop {shlex.quote(shown_names(names, ','))}` leaves out",
+            f"the release names {_of(many, left.records)}: it has the {_columns(left.identifiers)} of the "
+            f"original, which `mask --drop {shlex.quote(shown_names(names, ','))}` leaves out",
             names,
         )
     if left.unchanged:
-        names = tuple(one.column for one in left.unchanged)
-        alone = ", ".join(f"{one.records:,} by {shown_name(one.column)}" for one in left.unchanged)
-        each = f" ({alone})" if len(names) > 1 else ""
-        were = "was released as it is and is" if len(names) == 1 else "were released as they are and are"
+        were = "were released as they are and are" if left.unchanged[1:] else "was released as it is and is"
         yield VerdictFinding(
             UNCHANGED,
             Severity.AGAINST_GREEN,
-            f"the {_columns(names)} {were} not compared: whoever knows {'it' if len(names) == 1 else 'them'} "
-            f"finds {_of(left.unique, left.records)}{each}",
-            names,
+            f"the {_columns(left.unchanged)} {were} not compared: whoever knows "
+            f"{'them' if left.unchanged[1:] else 'it'} finds {_of(left.unique, left.records)}"
+            f"{_each(left.unchanged)}",
+            tuple(one.column for one in left.unchanged),
+        )
+    if left.masked:
+        go = "are not compared, and go" if left.masked[1:] else "is not compared, and goes"
+        most = max(one.records for one in left.masked)
+        yield VerdictFinding(
+            RELATED,
+            Severity.AGAINST_GREEN,
+            f"the {_columns(left.masked)} {go} with the original: whoever knows "
+            f"{'one of them' if left.masked[1:] else 'it'} finds {_of(most, left.records)} by that alone"
+            f"{_each(left.masked)}",
+            tuple(one.column for one in left.masked),
         )
     if left.numbers:
         yield VerdictFinding(
             NUMBERS,
             Severity.INFORMATION,
-            f"the release has the {_columns(left.numbers)} of the original, which number its records: "
+            f"the release has the {'columns' if left.numbers[1:] else 'column'} "
+            f"{shown_names(left.numbers)} of the original, which number its records: "
             "`mask --shuffle --renumber` makes new ones",
             left.numbers,
         )
 
 
-def _columns(names: Sequence[str]) -> str:
-    return f"{'column' if len(names) == 1 else 'columns'} {shown_names(names)}"
+def _columns(columns: Sequence[ColumnLeftIn]) -> str:
+    return f"{'columns' if columns[1:] else 'column'} {listed(columns)}"
+
+
+def _each(columns: Sequence[ColumnLeftIn]) -> str:
+    """Whom each column tells, where there are several."""
+    told = ", ".join(f"{one.records:,} by {shown_name(one.column)}" for one in columns)
+    return f" ({told})" if columns[1:] else ""
 
 
 def _of(many: int, records: int) -> str:

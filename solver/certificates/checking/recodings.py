@@ -32,7 +32,7 @@ class Recodings:
         Of a categorical attribute: for each category of the schema, a 1 for each category that it can have
         become and a 0 for others.
     steps : tuple of (float, float or None)
-        Of a numeric one: from which original value on they are compared as which value, ascending; None
+        Of numbers, or of places of categories: from which one on they are compared as which, ascending; None
         where as they are. Values below the first step belong to it.
     """
 
@@ -83,8 +83,8 @@ def recoded(values: FloatArray, steps: tuple[tuple[float, float | None], ...]) -
 
 def _entry(row: Fields, name: str, size: int) -> Recodings:
     masking = row.text("masking")
-    if not size:
-        return Recodings(name, masking, steps=_steps(row, name))
+    if not size or row.get("steps") is not None:
+        return Recodings(name, masking, steps=_steps(row, name, size))
     if row.get("becomes") is not None:
         return Recodings(name, masking, _becomes(row, name, size))
     possible = tuple(text(line, row.where) for line in row.listed("possible"))
@@ -102,7 +102,7 @@ def _becomes(row: Fields, name: str, size: int) -> tuple[str, ...]:
     return tuple(lines.get(place, "1" * size) for place in places)
 
 
-def _steps(row: Fields, name: str) -> tuple[tuple[float, float | None], ...]:
+def _steps(row: Fields, name: str, size: int) -> tuple[tuple[float, float | None], ...]:
     found: list[tuple[float, float | None]] = []
     for step in row.listed("steps"):
         if not isinstance(step, list) or len(step) != 2 or not _is_number(step[0]):
@@ -113,6 +113,8 @@ def _steps(row: Fields, name: str) -> tuple[tuple[float, float | None], ...]:
         found.append((float(begin), None if becomes is None else float(becomes)))
     if not found:
         raise UsageError(f"{row.where}: {name} needs at least one step")
+    if size and any(to is not None and to not in range(size) for _, to in found):
+        raise UsageError(f"{row.where}: the steps of {name} must lead to places of categories")
     return tuple(found)
 
 

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.datasets.microdata.tables import Table
+from linkrisk.datasets.pairs.categorical import NOT_INFERRED
 from linkrisk.datasets.pairs.linkage_frames import linkage_frames
+from linkrisk.datasets.pairs.recoded_frames import recoded_frames
 from linkrisk.datasets.pairs.table_pair import TablePair
 from linkrisk.formulations.linkage.pair import Direction
 from linkrisk.solver.inputs.link_tasks import linkage_task
@@ -62,6 +64,8 @@ def linker_task(task: RiskTask) -> tuple[LinkageTask, Truth]:
         ordinal=[name for name in options.ordinal if name in names],
         schema=task.schema,
     )
+    if NOT_INFERRED not in files.masking:
+        frames = recoded_frames(frames, files.partner)
     found, _, partner = linkage_task(pair, frames, Direction(options.direction), task.seed)
     return found, Truth.of(partner, len(found.candidates))
 

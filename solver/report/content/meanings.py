@@ -20,6 +20,15 @@ MEANINGS: dict[str, Meaning] = {
     "classical_mahalanobis": _M(
         "classical Mahalanobis", "The same by the textbook distance for correlated attributes."
     ),
+    "other_units": _M(
+        "equal weights, other units",
+        "Equal weights where numbers are in units of the original, or by their own in each file.",
+    ),
+    "ranks": _M(
+        "equal weights, ranks",
+        "Equal weights of ranks: who is high and who is low, whatever has become of the scale.",
+    ),
+    "ranks_mahalanobis": _M("classical Mahalanobis, ranks", "The textbook distance of ranks."),
     "probabilistic": _M(
         "probabilistic linkage", "The method of statistical offices, which learns without any truth."
     ),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from linkrisk.solver.charts.reading import run_ends, tolerated_of
-from linkrisk.solver.measures.verdict import IDENTIFIERS, TOLERATED, UNCHANGED, Answer, answer_of
+from linkrisk.solver.measures.verdict import IDENTIFIERS, RELATED, TOLERATED, UNCHANGED, Answer, answer_of
 from linkrisk.solver.report.content.results import Json, Results
 from linkrisk.solver.report.content.verdict import FAR_BELOW, best_held_out
 from linkrisk.solver.report.content.wording import family_words, joined, of_all
@@ -29,7 +29,8 @@ def next_steps(results: Results) -> tuple[str, ...]:
     found = {one["key"]: joined(one["about"]) for one in (results.verdict or {}).get("findings", ())}
     steps = list(_of_names(found.get(IDENTIFIERS)))
     steps += list(_of_worst_case(results)) if results.interval is not None else []
-    steps += _of_unchanged(found.get(UNCHANGED))
+    beside = [found[key] for key in (UNCHANGED, RELATED) if key in found]
+    steps += _of_unchanged(joined(beside) if beside else None)
     steps += _of_sweep(results)
     return tuple(steps) or ("The numbers give no reason to do anything.",)
 

@@ -9,13 +9,21 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS, words_of
-from linkrisk.solver.measures.verdict import ATTACK, IDENTIFIERS, UNCHANGED, Severity, sentence_by_key
+from linkrisk.solver.measures.verdict import (
+    ATTACK,
+    IDENTIFIERS,
+    RELATED,
+    UNCHANGED,
+    Severity,
+    sentence_by_key,
+)
 
 Json = Mapping[str, Any]
 
 WORDS: dict[str, str] = {
     IDENTIFIERS: "the release has columns that name its records",
     UNCHANGED: "columns that were released as they are are not compared",
+    RELATED: "columns that go with the original are not compared",
 }
 """Sentences for keys of findings that are not about what an intruder links."""
 
@@ -23,6 +31,7 @@ _OTHER = "something that is not shown here stands against the release"
 
 _ATTACKERS = (
     *("equal weights", "classical Mahalanobis", "probabilistic linkage", "equal weights, one to one"),
+    *("equal weights, other units", "equal weights, ranks", "classical Mahalanobis, ranks"),
     *("Bayesian, half known", "intersecting candidates"),
     *("knowing one record and the masking", "knowing all records and the masking"),
 )

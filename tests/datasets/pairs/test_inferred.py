@@ -166,3 +166,29 @@ def test_values_between_steps_become_what_the_step_below_becomes():
     steps = NumberRecoding("x", ((1.0, None), (5.0, 5.5), (7.0, 9.0)))
     given = np.array([0.0, 4.9, 5.0, 6.9, 7.0, 100.0, np.nan])
     assert np.array_equal(steps.apply(given), [0.0, 4.9, 5.5, 5.5, 9.0, 9.0, np.nan], equal_nan=True)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+def test_a_recoding_that_chance_has_changed_is_known_for_most(missing):
+    """Cut to the first digit, then swapped among a tenth of the records: no map, but not much less."""
+    original, draw = amounts(), np.random.default_rng(3)
+    cut = original["region"].str[:1] + "x"
+    swapped = cut.where(draw.random(RECORDS) > 0.1, draw.permutation(cut))
+    masked = original.assign(region=swapped.where(draw.random(RECORDS) >= missing))
+    pair = pair_of(original, masked, attributes=["region"], nominal=["region"])
+    assert pair.not_comparable == ()
+    categories = [*pair.categorical["region"].categories, None]
+    compared = [categories[int(code)] for code in pair.compared_values[:, 0]]
+    assert compared == cut.tolist()
+    assert "changed for some records" in " ".join(pair.notes)
+    without = pair_of(original, masked, attributes=["region"], nominal=["region"], masking=["none"])
+    assert without.not_comparable == ("region",)
+
+
+def test_new_codes_that_go_with_nothing_are_no_recoding():
+    original = amounts()
+    shuffled = original["region"].map("r{0}".format).sample(frac=1.0, random_state=1).to_numpy()
+    masked = original.assign(region=shuffled)
+    pair = pair_of(original, masked, attributes=["region"], nominal=["region"])
+    assert pair.not_comparable == ("region",)
+    assert not pair.recoded

@@ -111,3 +111,63 @@ def test_the_count_is_that_of_a_plain_attack(rows: list[tuple[str | None, str | 
         keys = [tuple(row) for row in released[columns].itertuples(index=False)]
         alone = [key for key in keys if keys.count(key) == 1 and not any(pd.isna(part) for part in key)]
         assert count == (len(alone) if columns else 0)
+
+
+def people(**columns: object) -> pd.DataFrame:
+    draw = np.random.default_rng(4)
+    town = [f"T{at}" for at in draw.integers(0, 30, 90)]
+    return pd.DataFrame(
+        {"v": draw.normal(size=90), "age": draw.integers(20, 80, 90), "town": town, **columns}
+    )
+
+
+def test_a_column_under_another_name_is_still_that_column() -> None:
+    original = people(Name=[f"Person {at * 7919}" for at in range(90)])
+    released = original.rename(columns={"age": "X1", "Name": "label"}).drop(columns="town").assign(v=1.5)
+    released["v"] += original["v"]
+    left = make_file_pair(original, released, attributes=["v"]).left_in
+    assert left.identifiers == (ColumnLeftIn("label", 90, "Name"),)
+    alone = int((original["age"].value_counts() == 1).sum())
+    assert left.unchanged == (ColumnLeftIn("X1", alone, "age"),)
+    assert "X1 (age in the original)" in " ".join(left.notes)
+
+
+@pytest.mark.parametrize(
+    ("name", "masking"),
+    [
+        ("age", lambda column: column // 10 * 10),
+        ("age", lambda column: (column // 10 * 10).map("{0} or so".format)),
+        ("age", lambda column: column + np.random.default_rng(2).normal(0.0, 5.0, 90)),
+        ("age", lambda column: -column * 3.0),
+        ("town", lambda column: column.map(lambda text: str(int(text[1:]) * 37 % 101 + 500))),
+        ("town", lambda column: column.where(np.arange(90) % 4 > 0, "T1")),
+    ],
+    ids=["groups", "groups as text", "noise", "another scale", "other codes", "changed for some"],
+)
+@pytest.mark.parametrize("called", ["", "X1"])
+def test_a_masked_column_that_is_not_compared_is_seen(name: str, masking: object, called: str) -> None:
+    """It goes with the column that it was made of, whatever it is called; values given to others do not."""
+    original = people()
+    made = masking(original[name])  # type: ignore[operator]
+    released = pd.DataFrame({"v": original["v"] + 1.5, called or name: made})
+    left = make_file_pair(original, released, attributes=["v"]).left_in
+    assert [(one.column, one.original) for one in left.masked] == [(called or name, name if called else "")]
+    assert not left.unchanged
+    shuffled = released.assign(**{called or name: made.sample(frac=1.0, random_state=3).to_numpy()})
+    assert make_file_pair(original, shuffled, attributes=["v"], row_by_row=True).left_in == LeftIn(90)
+
+
+def test_whom_a_rounded_column_tells() -> None:
+    """Who looks for the nearest amount finds whoever is alone with it, and nearer than the next."""
+    original = people(income=np.random.default_rng(7).normal(30_000.0, 9_000.0, 90).round(2))
+    released = original.assign(v=original["v"] + 1.5, income=original["income"].round(-2))[["v", "income"]]
+    (one,) = make_file_pair(original, released, attributes=["v"]).left_in.masked
+    apart = (original["income"].to_numpy()[:, None] - released["income"].to_numpy()[None]).__abs__()
+    strictly = (apart <= apart.diagonal()[:, None]).sum(axis=1) == 1
+    assert one.records >= strictly.sum() > 45
+
+
+def test_a_copy_of_what_is_compared_says_nothing_more() -> None:
+    original = people()
+    released = original[["v"]].assign(w=original["v"])
+    assert make_file_pair(original, released, attributes=["v"]).left_in == LeftIn(90)

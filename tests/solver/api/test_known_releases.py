@@ -12,7 +12,7 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
-from linkrisk import report, risk
+from linkrisk import fit, link, report, risk, verify
 from linkrisk.solver.commands.risk_summary import summary
 
 QUICK = {"measures": "worst-case,simple-attacks", "aggregator": "weighted-mean,owa", "time_limit": None}
@@ -182,6 +182,94 @@ def test_recoded_postcodes_are_as_good_as_their_first_digits():
     assert found.verdict.answer == "above"
 
 
+def regions(records=200):
+    """Recoded to a first digit, then changed by chance for some records; amounts with much noise."""
+    random = np.random.default_rng(13)
+    original = pd.DataFrame(
+        {
+            "region": random.choice([f"{a}{b}" for a in "12345678" for b in "123"], records),
+            "sex": random.choice(["f", "m"], records),
+            "amount": random.normal(size=records).round(2),
+        }
+    )
+    cut = original["region"].str[:1] + "*"
+    changed = np.where(random.random(records) < 0.1, random.permutation(cut), cut)
+    masked = original.assign(region=changed, amount=original["amount"] + 0.4 * random.normal(size=records))
+    return original, masked, original.assign(region=cut)
+
+
+def equal_then_nearest(known, masked):
+    """Most equal categories first, and among these the nearest amount."""
+    unequal = sum(known[name].to_numpy()[:, None] != masked[name].to_numpy() for name in ("region", "sex"))
+    apart = np.abs(scaled(known[["amount"]]) - scaled(masked[["amount"]]).T)
+    return by_lot(2.0 * unequal + apart)
+
+
+def test_a_recoding_that_was_changed_by_chance_is_known_all_the_same():
+    original, masked, known = regions()
+    attack = equal_then_nearest(known, masked)
+    options = {"nominal": ["region", "sex"], **QUICK}
+    assert attack > 0.05
+    found = risk(original, masked, tolerated=attack - 0.01, **options).verdict
+    assert found.low >= attack - 1e-9
+    assert found.answer == "above"
+    claimed = fit(original, masked, aggregator="weighted-mean", nominal=["region", "sex"], certificate=True)
+    assert claimed.details["recodings"][0]["steps"]
+    assert verify(claimed, original, masked)
+
+
+@pytest.mark.parametrize("method", ["dbrl", "prl"])
+@pytest.mark.parametrize("changed", [False, True])
+def test_every_linker_knows_recodings_that_the_files_show(method, changed):
+    """What it links is what it links of files whose original has the codes of the release.
+
+    Where chance has changed codes, two records of a category may be no majority.
+    """
+    original, masked, known = regions()
+    if not changed:
+        masked = masked.assign(region=known["region"])
+    asked = {"method": method, "nominal": ["region", "sex"]}
+    found, plain = link(original, masked, **asked), link(known, masked, **asked)
+    assert found.linked == plain.linked if not changed else found.linked >= 0.9 * plain.linked
+    assert plain.linked > 30
+    assert "recoded" in " ".join(found.details["notes"])
+
+
+def ranks(frame):
+    return frame.rank(pct=True).to_numpy()
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_scale_that_was_bent_or_turned_is_no_protection(turned):
+    """Amounts in cubes, or counted downwards, with noise: who is high and who is low can still be seen."""
+    random = np.random.default_rng(17)
+    original = pd.DataFrame(random.lognormal(10.0, 0.7, size=(100, 2)).round(0), columns=["wage", "rent"])
+    noisy = original * np.exp(0.12 * random.normal(size=(100, 2)))
+    masked = 1e5 - noisy if turned else (noisy / 1000.0) ** 3
+    attack = by_lot(cdist(ranks(original), ranks(-masked if turned else masked), "cityblock"))
+    found = risk(original, masked, tolerated=0.15, **QUICK)
+    assert attack > 0.2
+    assert found.verdict.low >= attack - 0.05  # sums of absolute differences, not of squares
+    assert found.verdict.answer == "above"
+    shares = {one.key: one.value for one in found["simple-attacks"].findings}
+    squares = by_lot(cdist(ranks(original), ranks(-masked if turned else masked), "sqeuclidean"))
+    assert shares["ranks"] == pytest.approx(squares, abs=0.03)  # no lots among other ties
+
+
+def test_units_of_the_original_are_an_attack_as_well():
+    """A few amounts were multiplied by a thousand: the standard deviation of the release tells nobody."""
+    random = np.random.default_rng(23)
+    original = pd.DataFrame(random.normal(100.0, 10.0, size=(80, 2)).round(2), columns=["wage", "rent"])
+    masked = original + 0.1 * random.normal(size=(80, 2))
+    masked.loc[:3] *= 50.0
+    units = original.std(ddof=0)
+    distances = cdist((original / units).to_numpy(), (masked / units).to_numpy(), "sqeuclidean")
+    attack = by_lot(distances)
+    found = risk(original, masked, **QUICK)
+    assert attack > found.worst.interval[0] / 80 + 0.1
+    assert found.verdict.low >= attack - 1e-9
+
+
 def test_names_that_are_left_in_are_the_first_sentence():
     original = people(40)
     masked = (original + 4.0 * people(40, seed=77)).assign(firm=[f"firm {k}" for k in range(40)])
@@ -190,3 +278,24 @@ def test_names_that_are_left_in_are_the_first_sentence():
     found = risk(named, masked, schema=schema, attributes=["wage", "hours", "age"], tolerated=0.9, **QUICK)
     assert found.verdict.answer == "above"
     assert "firm" in found.verdict.sentence
+
+
+def test_what_is_released_beside_a_shuffled_column_keeps_a_verdict_from_green():
+    """Only a worthless column is compared; the nearest of another one, under any name, finds most records."""
+    random = np.random.default_rng(21)
+    original = people(120).assign(income=random.lognormal(10.0, 0.6, 120).round(2))
+    compared = original[["wage"]].sample(frac=1.0, random_state=2).to_numpy()
+    masked = original[["wage"]].assign(wage=compared + 0.001 * random.normal(size=(120, 1)))
+    for name, values in {
+        "income": original["income"].round(-2),
+        "earnings": original["income"].round(-2),
+        "V17": original["income"],
+        "total": original["income"] + 100.0 * original["hours"],
+    }.items():
+        released = masked.assign(**{name: values})
+        attack = by_lot(np.abs(original["income"].to_numpy()[:, None] - values.to_numpy()[None]))
+        found = risk(original, released, attributes=["wage"], **QUICK).verdict
+        assert attack > 0.3
+        assert found.high < 0.05
+        assert found.answer == "open"
+        assert name in found.sentence

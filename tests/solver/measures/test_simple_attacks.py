@@ -85,7 +85,9 @@ def test_what_cannot_be_used_says_why(monkeypatch):
     assert reasons["bayesian"] == "it searches graphs of attributes, for at most 2"
     assert reasons["equal_weights"] is None
     assert "simple attacks: Bayesian, half known not tried: it searches" in found.notes[-1]
-    assert [one.key for one in found.findings] == ["equal_weights", "classical_mahalanobis"]
+    assert [one.key for one in found.findings] == [
+        "equal_weights", "classical_mahalanobis", "other_units", "ranks", "ranks_mahalanobis",
+    ]  # fmt: skip
 
 
 def test_without_time_only_what_takes_a_moment_is_counted():
@@ -102,4 +104,4 @@ def test_tiny_files(records):
     found = taken((both, both))
     assert linked(found)["equal_weights"] == len(both)
     assert "links 100.0 % rightly" in found.paragraph
-    assert len(found.to_frame()) == 5
+    assert len(found.to_frame()) == 8
