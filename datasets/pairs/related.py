@@ -112,10 +112,13 @@ def told_by(before: pd.Series, after: pd.Series, partner: IndexArray) -> BoolArr
     )
     if are_numeric(before, after):
         first, second = in_order(before), in_order(after)
-        by_rank = (pd.Series(side).rank(pct=True).to_numpy(dtype=np.float64) for side in (first, second))
-        ways = (told, _nearest(first, second, partner), _nearest(next(by_rank), next(by_rank), partner))
-        return max(ways, key=np.count_nonzero)
+        by_value = _nearest(first, second, partner)
+        return max((told, by_value, _nearest(_ranks(first), _ranks(second), partner)), key=np.count_nonzero)
     return told
+
+
+def _ranks(values: FloatArray) -> FloatArray:
+    return np.asarray(pd.Series(values).rank(pct=True), dtype=np.float64)
 
 
 def _nearest(own: FloatArray, others: FloatArray, partner: IndexArray) -> BoolArray:
