@@ -21,10 +21,12 @@ class Display(ABC):
     stream : text stream
     text : str
         What to say first.
+    limit : float, optional
+        Seconds that all of it may take.
     """
 
-    def __init__(self, stream: TextIO, text: str) -> None:
-        self._stream, self._text = stream, text
+    def __init__(self, stream: TextIO, text: str, limit: float | None = None) -> None:
+        self._stream, self._text, self._limit = stream, text, limit
         self._began = time.monotonic()
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._run, name="progress", daemon=True)
@@ -48,11 +50,13 @@ class Display(ABC):
                 phase, details = f"{progress.done:.0%} {phase} {progress.about}".rstrip(), []
             gap = f", gap {_short(progress.bound - progress.value)}" if details else ""
             linked = f"linked {_short(progress.value)}, at most {_short(progress.bound)}{gap}"
-            advice = self.short_advice if details or progress.done is not None else self.advice
+            short = details or progress.done is not None or self._limit is not None
+            advice = self.short_advice if short else self.advice
             self.show(f"{phase}: {', '.join([linked, *details])}{advice}")
         else:
             self.show(_uncounted(progress) + ("" if progress.phase == TASKS else self.short_advice))
 
+    of: ClassVar[str] = "of"
     advice: ClassVar[str] = ""
     short_advice: ClassVar[str] = ""
 
@@ -62,7 +66,8 @@ class Display(ABC):
 
     @property
     def _line(self) -> str:
-        return f"{time.monotonic() - self._began:6.1f} s  {self._text}"
+        most = "" if self._limit is None else f" {self.of} {self._limit:g}"
+        return f"{time.monotonic() - self._began:6.1f}{most} s  {self._text}"
 
     def close(self) -> None:
         """Say no more."""

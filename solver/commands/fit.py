@@ -112,8 +112,9 @@ def run(arguments: argparse.Namespace) -> int:
     from dataclasses import replace
 
     from linkrisk.solver.api.fit import find
+    from linkrisk.solver.api.limits import DEFAULT_TIME_LIMIT
     from linkrisk.solver.commands.fit_summary import families_summary, summary
-    from linkrisk.solver.commands.progress import progress_line, reporter
+    from linkrisk.solver.commands.progress import limit_shown, progress_line, reporter
     from linkrisk.solver.commands.targets import check_targets
     from linkrisk.solver.inputs.problem import ProblemOptions
     from linkrisk.solver.worst_case.family_results import FitResults
@@ -123,7 +124,7 @@ def run(arguments: argparse.Namespace) -> int:
     request = _request(arguments)
     if arguments.write_model is not None:
         return _write_model(arguments, options, request)
-    with progress_line("reading and comparing records") as line:
+    with progress_line("reading and comparing records", limit_shown(arguments, DEFAULT_TIME_LIMIT)) as line:
         found = find(
             arguments.original,
             arguments.masked,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import math
 import os
 import sys
 from collections.abc import Iterator
@@ -54,13 +56,24 @@ class ProgressLog(Display):
     stream : text stream
     text : str
         What to say first.
+    limit : float, optional
+        Seconds that all of it may take.
     first, every : float
         Seconds before the first line, and between two.
     """
 
-    def __init__(self, stream: TextIO, text: str, first: float = 10.0, every: float = 30.0) -> None:
+    of = "of at most"
+
+    def __init__(
+        self,
+        stream: TextIO,
+        text: str,
+        limit: float | None = None,
+        first: float = 10.0,
+        every: float = 30.0,
+    ) -> None:
         self._first, self._every = first, every
-        super().__init__(stream, text)
+        super().__init__(stream, text, limit)
 
     def announce(self, text: str) -> None:
         """Write the line now."""
@@ -75,13 +88,15 @@ class ProgressLog(Display):
 
 
 @contextmanager
-def progress_line(text: str) -> Iterator[Display | None]:
+def progress_line(text: str, limit: float | None = None) -> Iterator[Display | None]:
     """Show progress on standard error while the block runs.
 
     Parameters
     ----------
     text : str
         What to say first.
+    limit : float, optional
+        Seconds that the block may take, which stand beside those that have passed.
 
     Yields
     ------
@@ -93,11 +108,25 @@ def progress_line(text: str) -> Iterator[Display | None]:
         yield None
         return
     kind: type[Display] = ProgressLine if stream.isatty() else ProgressLog
-    line = (ProgressJson if os.environ.get(SILENT) == JSON else kind)(stream, text)
+    line = (ProgressJson if os.environ.get(SILENT) == JSON else kind)(stream, text, limit)
     try:
         yield line
     finally:
         line.close()
+
+
+def limit_shown(arguments: argparse.Namespace, usual: float | None) -> float | None:
+    """Seconds that a command may take, which has a `--time-limit` for all that it does; None for no limit.
+
+    What is no limit is left to whoever refuses it.
+    """
+    if arguments.time_limit is None:
+        return usual if getattr(arguments, "work_limit", None) is None else None
+    try:
+        seconds = float(arguments.time_limit)
+    except ValueError:
+        return None
+    return seconds if 0.0 < seconds < math.inf else None
 
 
 def reporter(line: Display | None) -> Reporter | None:

@@ -19,19 +19,20 @@ class ProgressJson(Display):
 
     Keys: ``seconds`` since the beginning, ``phase``, ``about`` (the family, measure, masking or backend),
     ``linked``, ``bound`` and ``total`` (of a search; ``cost`` and ``bound`` of one for the least), ``work``
-    (how much of the phase), ``done`` (share of the whole call, 0 to 1; it grows in steps). What is not known
-    is null.
+    (how much of the phase), ``done`` (share of the whole call, 0 to 1; it grows in steps), ``limit`` (seconds
+    that the whole call may take). What is not known is null.
     """
 
     every = 0.2
     """Seconds between two lines at least."""
 
-    def __init__(self, stream: TextIO, text: str) -> None:
+    def __init__(self, stream: TextIO, text: str, limit: float | None = None) -> None:
+        self._limit = limit
         self._lock, self._changed = threading.RLock(), threading.Event()
         self._changed.set()
         self._state = self._of(0.0, Progress.uncounted(text))
         self._written: dict[str, Any] = {}
-        super().__init__(stream, text)
+        super().__init__(stream, text, limit)
 
     def show(self, text: str) -> None:
         """Name what is done as a phase of its own."""
@@ -57,6 +58,7 @@ class ProgressJson(Display):
             "total": progress.total,
             "work": progress.work or None,
             "done": None if progress.done is None else round(progress.done, 4),
+            "limit": self._limit,
         }
 
     def close(self) -> None:

@@ -90,15 +90,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Measure, print, write the files that were asked for."""
     from linkrisk.datasets.microdata.writing import write_table, write_whole
+    from linkrisk.solver.api.limits import DEFAULT_TIME_LIMIT
     from linkrisk.solver.api.report import report_of
     from linkrisk.solver.api.risk import risk
-    from linkrisk.solver.commands.progress import progress_line, reporter
+    from linkrisk.solver.commands.progress import limit_shown, progress_line, reporter
     from linkrisk.solver.commands.risk_summary import summary
     from linkrisk.solver.commands.targets import check_targets, say_written
 
     check_targets(arguments, "json", "report", "table")
     options = given_options(arguments)
-    with progress_line("comparing records") as line:
+    with progress_line("comparing records", limit_shown(arguments, DEFAULT_TIME_LIMIT)) as line:
         result = risk(
             arguments.original,
             arguments.masked,

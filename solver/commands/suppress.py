@@ -131,7 +131,7 @@ def run(arguments: argparse.Namespace) -> int:
     from linkrisk.solver.api.masking_source import check_targets
     from linkrisk.solver.api.suppress import suppress
     from linkrisk.solver.commands import targets
-    from linkrisk.solver.commands.progress import progress_line, reporter
+    from linkrisk.solver.commands.progress import limit_shown, progress_line, reporter
     from linkrisk.solver.commands.recodings import recoding_files
     from linkrisk.solver.run.errors import UsageError
 
@@ -143,7 +143,7 @@ def run(arguments: argparse.Namespace) -> int:
         check_targets(arguments.input, arguments.output, None)
     check_protocol(arguments)
     request = _request(arguments)
-    with progress_line("counting combinations") as line:
+    with progress_line("counting combinations", limit_shown(arguments, None)) as line:
         result = suppress(arguments.input, on_progress=reporter(line), **request)
     recodings = recoding_files(arguments.write_recodings, result.details["recodings"])
     about = _about(arguments, result) | recodings  # all is made before anything is written

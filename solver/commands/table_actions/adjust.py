@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     from linkrisk.solver.commands.progress import progress_line, reporter
 
     check_outputs(arguments, "output", "internal", "json", lines=True)
-    with progress_line("adjusting cells") as line:
+    with progress_line("adjusting cells", time_limit_of(arguments)) as line:
         result = adjust_table(
             given_table(arguments),
             weight=arguments.weight,

@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     table = given_table(arguments)
     also = [other_table(arguments, text) for text in arguments.also or ()]
     check_fits(arguments, link_publications([table, *also])[0] if also else table)
-    with progress_line("auditing") as line:
+    with progress_line("auditing", time_limit_of(arguments, "none")) as line:
         result = audit_table(
             table,
             also=also,

@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     base = whole(arguments.base, "--base")
     assert base is not None
     check_outputs(arguments, "output", "internal", "json", lines=True)
-    with progress_line("rounding cells") as line:
+    with progress_line("rounding cells", time_limit_of(arguments)) as line:
         result = round_table(
             given_table(arguments),
             base=base,

@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     table = fitting_table(arguments)
     if arguments.made is not None:
         table = with_record(table, arguments.made)
-    with progress_line("suppressing cells") as line:
+    with progress_line("suppressing cells", time_limit_of(arguments)) as line:
         result = protect_table(
             table,
             method=arguments.method,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import io
 import json
@@ -20,7 +21,7 @@ from cli_runs import PAIR, check_golden, without_seconds
 
 import linkrisk.__main__
 from linkrisk.solver.commands.program import main
-from linkrisk.solver.commands.progress import SILENT, ProgressLine, ProgressLog, progress_line
+from linkrisk.solver.commands.progress import SILENT, ProgressLine, ProgressLog, limit_shown, progress_line
 from linkrisk.solver.run.progress import MEASURES, Progress
 
 pty = pytest.importorskip("pty", reason="no pseudo-terminals on this system")
@@ -336,16 +337,33 @@ def test_a_log_gets_a_plain_line_now_and_then():
     assert "\r" not in log.written
 
 
+def test_a_log_says_how_long_it_may_take():
+    log = Screen(terminal=False)
+    line = ProgressLog(log, "reading", 30.0, first=0.01, every=1e6)
+    log.wait(1)
+    line.close()
+    assert re.fullmatch(r"\d+\.\d of at most 30 s  reading\n", log.written)
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"), [(None, 120.0), ("30", 30.0), ("none", None), ("-1", None), ("thirty", None)]
+)
+def test_the_limit_that_is_shown_is_the_one_that_is_kept(given, shown):
+    assert limit_shown(argparse.Namespace(time_limit=given), 120.0) == shown
+    work = argparse.Namespace(time_limit=given, work_limit="5")
+    assert limit_shown(work, 120.0) == (shown if given else None)
+
+
 def test_short_work_leaves_no_line_in_a_log():
     log = Screen(terminal=False)
     ProgressLog(log, "reading", first=1e6).close()
     assert log.written == ""
 
 
-def drawn(progress: Progress, drawings: int = 1) -> tuple[Screen, list[str]]:
+def drawn(progress: Progress, drawings: int = 1, limit: float | None = None) -> tuple[Screen, list[str]]:
     """A terminal on which a line was drawn, and the last drawings, made after the line was told this."""
     screen = Screen()
-    line = ProgressLine(screen, "reading")
+    line = ProgressLine(screen, "reading", limit)
     line.report(progress)
     while screen.drawings.acquire(blocking=False):
         pass
@@ -384,6 +402,9 @@ def test_counts_may_be_whole_numbers():
 def test_the_advice_is_not_cut_off_on_80_columns(phase):
     _, (shown,) = drawn(Progress(1.0, 123456.25, 234567.25, phase))
     assert shown.rstrip().endswith("(Ctrl-C: stop with this)")
+    _, (shown,) = drawn(Progress(1.0, 123456.25, 234567.25, phase), limit=36000.0)
+    assert shown[6:].startswith(" of 36000 s  ")
+    assert shown.rstrip().endswith("(Ctrl-C stops)")
 
 
 def test_a_terminal_that_goes_away_costs_only_the_line():

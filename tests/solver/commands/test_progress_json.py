@@ -14,7 +14,7 @@ from linkrisk.solver.commands.progress import SILENT, progress_line, reporter
 from linkrisk.solver.commands.progress_json import ProgressJson
 from linkrisk.solver.run.progress import Progress, of_search, part_of_call
 
-KEYS = ["seconds", "phase", "about", "linked", "cost", "bound", "total", "work", "done"]
+KEYS = ["seconds", "phase", "about", "linked", "cost", "bound", "total", "work", "done", "limit"]
 
 
 def lines(stream: io.StringIO) -> list[dict]:
@@ -25,17 +25,18 @@ def test_the_last_state_is_always_written(monkeypatch):
     stream = io.StringIO()
     monkeypatch.setenv(SILENT, "json")
     monkeypatch.setattr(sys, "stderr", stream)
-    with progress_line("reading") as line:
+    with progress_line("reading", 30.0) as line:
         tell = reporter(line)
         for linked in range(500):
             tell(Progress(1.0, float(linked), 600.0, "attack", about="owa", total=600.0))
         tell(Progress(1.0, 500.0, 501.5, "hitting sets", "7 cores", "owa", 600.0, 0.25))
     written = lines(stream)
     assert all(list(line) == KEYS for line in written)
-    assert written[0] | {"seconds": 0} == dict.fromkeys(KEYS) | {"seconds": 0, "phase": "reading"}
+    first = {"seconds": 0, "phase": "reading", "limit": 30.0}
+    assert written[0] | {"seconds": 0} == dict.fromkeys(KEYS) | first
     assert written[-1] | {"seconds": 0} == {
         "seconds": 0, "phase": "proving", "about": "owa", "linked": 500.0, "cost": None,
-        "bound": 501.5, "total": 600.0, "work": "7 cores", "done": 0.25,
+        "bound": 501.5, "total": 600.0, "work": "7 cores", "done": 0.25, "limit": 30.0,
     }  # fmt: skip
     assert [line["seconds"] for line in written] == sorted(line["seconds"] for line in written)
 
