@@ -41,7 +41,8 @@ def with_record(table: StoredTable, path: str | Path) -> StoredTable:
     labels = found.get("labels", {})
     if not isinstance(labels, dict) or not all(_is_label(one) for one in labels.values()):
         raise DataError(f"{path}: its labels are not what `tables make --record` writes")
-    return replace(table, rules=tuple(rules), labels=labels)
+    counts = True if table.counts is None and found.get("counts") is True else table.counts
+    return replace(table, rules=tuple(rules), labels=labels, counts=counts)
 
 
 def _is_label(one: object) -> bool:

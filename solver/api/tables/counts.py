@@ -33,16 +33,26 @@ class Counting:
     below : tuple of (int, float, float)
         Cells whose interval cannot reach the threshold of their rule, whatever is suppressed: the cell, the
         threshold, and the largest count that a reader has to think possible.
+    least : int
+        What a suppressed count is at least, as everybody knows: 1 where empty cells are shown.
+    thresholds : int
+        How many cells a threshold is asked for.
+    lowered : int
+        Other levels that no whole table reaches, and that were lowered.
     """
 
     counts: bool
     guessed: bool
     below: tuple[tuple[int, float, float], ...] = ()
+    least: int = 0
+    thresholds: int = 0
+    lowered: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """The part `counts` of the JSON."""
         below = [{"cell": at, "threshold": least, "reached": most} for at, least, most in self.below]
-        return {"guessed": self.guessed, "threshold_out_of_reach": below}
+        more = {name: getattr(self, name) for name in ("least", "thresholds", "lowered")}
+        return {"guessed": self.guessed, "threshold_out_of_reach": below, **more}
 
 
 def with_counts(stored: StoredTable, counts: bool | None) -> StoredTable:
@@ -95,11 +105,11 @@ def in_reach(
     if not table.counts:
         unsaid = stored.counts is None and stored.guessed is None
         return stored, table, Counting(counts=False, guessed=True) if unsaid else None
-    guessed = stored.counts is None
+    known = _known(stored, table)
     try:
         missed = unreachable_in_whole_numbers(replace(table, insiders=()), clock)
     except OutOfTimeError:
-        return stored, table, Counting(counts=True, guessed=guessed)
+        return stored, table, known
     levels = {way: level.copy() for way, level in _levels(table).items()}
     soft, hard = lowered_and_refused(table, missed)
     if hard and refuse:
@@ -120,7 +130,15 @@ def in_reach(
     )
     if below or soft:
         stored = _lowered(stored, lowered, soft)
-    return stored, lowered, Counting(True, guessed, tuple(sorted(below)))
+    return stored, lowered, replace(known, below=tuple(sorted(below)), lowered=len(soft) - len(below))
+
+
+def _known(stored: StoredTable, table: CellTable) -> Counting:
+    some = table.value > 0
+    least = int(table.lower[some].min(initial=1.0)) if some.any() else 0
+    rule = np.zeros(len(table)) if table.rule_level is None else table.rule_level
+    thresholds = int((table.primary & (table.upper_level > rule)).sum())
+    return Counting(counts=True, guessed=stored.counts is None, least=least, thresholds=thresholds)
 
 
 def lowered_and_refused(table: CellTable, missed: Sequence[Unmet]) -> tuple[list[Unmet], list[Unmet]]:

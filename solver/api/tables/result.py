@@ -250,6 +250,7 @@ def table_result(
         "table": suppression_figures(stored, words, table, suppressed, checked),
         **({"counts": counting.to_dict()} if counting is not None and counting.counts else {}),
         "from": attacked.who.to_dict(),
+        "respondents_known": "respondents" in stored.cells.columns and not table.counts,
         **more,
     }
     frame = frame if insiders is None else insiders.columns(frame)

@@ -147,7 +147,7 @@ def run(arguments: argparse.Namespace) -> int:
             made.write(arguments.cells, arguments.relations, arguments.contributors)
         if arguments.record is not None:
             more = {"linkrisk": version(), "input": arguments.input, "by": by, "response": arguments.response}
-            more |= labelled(made.stored())
+            more |= labelled(made.stored()) | ({"counts": True} if made.stored().counts else {})
             write_whole(arguments.record, made_record(how["rules"], len(made.cells), more))
     relations = int(made.relations["relation"].max()) + 1
     print(f"table       {several(len(made.cells), 'cell')}, {several(relations, 'relation')}")

@@ -9,6 +9,7 @@ from typing import Any
 
 from linkrisk.solver.report.content.tables.adjustment import adjustment_headline, adjustment_sections
 from linkrisk.solver.report.content.tables.consistency import check
+from linkrisk.solver.report.content.tables.counted import counted
 from linkrisk.solver.report.content.tables.found import audited, what_attackers_find
 from linkrisk.solver.report.content.tables.labelled import in_words
 from linkrisk.solver.report.content.tables.making import how_it_was_made, what_it_does_not_tell
@@ -37,7 +38,8 @@ _ABOUT = {
     "sums": "noise",
     "recoding": "recoding",
 }
-_PARTS = (the_table, loss, what_attackers_find, audited, how_it_was_made, what_it_does_not_tell)
+_PARTS = (the_table, loss, what_attackers_find, audited)
+_LAST = (how_it_was_made, what_it_does_not_tell)
 
 
 def table_document(given: Mapping[str, Any], audience: Audience = Audience.INTERNAL) -> Document:
@@ -88,7 +90,7 @@ def _said(given: Mapping[str, Any], audience: Audience) -> tuple[Headline, tuple
 
 
 def _suppressed(given: Mapping[str, Any]) -> tuple[Section, ...]:
-    return tuple(part(given) for part in _PARTS)
+    return (*(part(given) for part in _PARTS), *counted(given), *(part(given) for part in _LAST))
 
 
 _Said = Callable[[Mapping[str, Any]], Any]

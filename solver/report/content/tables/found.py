@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from linkrisk.solver.charts.intervals import Reach, intervals
 from linkrisk.solver.charts.table import Of, Table
-from linkrisk.solver.report.content.tables.insiders import insiders_find
+from linkrisk.solver.report.content.tables.insiders import from_whom, insiders_find
 from linkrisk.solver.report.content.tables.shown import levels
 from linkrisk.solver.report.content.tables.words import Attacked, Json, attacked, exactly
 from linkrisk.solver.report.content.wording import joined, table
@@ -88,7 +88,8 @@ def audited(given: Json) -> Section:
     exact = [one for one in found if one.exact]
     lead = (
         "Counted by code that knows values, relations and bounds, and nothing of how cells were chosen: two "
-        "linear programs for each suppressed cell."
+        "linear programs for each suppressed cell"
+        + ("; what whole numbers say besides is looked for in these." if given.get("counts") else ".")
     )
     lines = [
         Number("Sensitive cells", count(given["sensitive"])),
@@ -108,7 +109,7 @@ def audited(given: Json) -> Section:
         worst = sensitive[0]
         reached = "" if worst.share == float("inf") else f", {percent(worst.share)} of its level"
         lines.append(Number("Nearest to its level", worst.name, meaning=f"{worst.interval}{reached}"))
-    blocks = (Numbers("", tuple(lines)), *insiders_find(given, found))
+    blocks = (Numbers("", tuple(lines)), from_whom(given), *insiders_find(given, found))
     return Section("audit", "What the audit found", lead, blocks)
 
 

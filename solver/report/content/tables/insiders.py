@@ -8,9 +8,39 @@ from linkrisk.solver.charts.table import Of
 from linkrisk.solver.report.content.tables.words import Attacked, Json, several
 from linkrisk.solver.report.content.wording import table
 from linkrisk.solver.report.document import Block, Paragraph
+from linkrisk.solver.run.from_whom import AS_FAR
 
 MOST_LISTED = 2_000
 """Cells in a table of the page."""
+
+
+_WHO = {
+    "singletons": "Respondents who are alone in a cell",
+    "contributors": "Every respondent, who knows its own contributions",
+    "listed": "Those who are listed as knowing more",
+    "coalitions": "Coalitions, whose members tell one another everything",
+}
+
+
+def from_whom(given: Json) -> Block:
+    """Who attacks, who was looked at, and whether the sensitive cells are protected from them."""
+    outside = "no" if given["under_protected"] or given["undecided"] else "yes"
+    rows = [["Outsiders, who know what is published", outside]]
+    known, found = given["from"], given.get("insiders")
+    inside = "there are none" if found is None else "yes" if found["protected"] else "no"
+    if found is not None and found["protected"] and known["in_part"]:
+        inside = AS_FAR
+    rows += [
+        [words, inside if kind in known["who"] else _not_looked_at(kind, given)]
+        for kind, words in _WHO.items()
+        if kind != "singletons" or "contributors" not in known["who"]
+    ]
+    return table("From whom", [("who", "Attackers", Of.TEXT), ("safe", "Protected", Of.TEXT)], rows)
+
+
+def _not_looked_at(kind: str, given: Json) -> str:
+    why = given["from"]["left_out"] if kind == "singletons" else None
+    return "not looked at" if why is None else f"not looked at: {why}"
 
 
 def insiders_find(given: Json, cells: Sequence[Attacked]) -> tuple[Block, ...]:

@@ -9,6 +9,7 @@ count.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from linkrisk.solver.charts.table import Of
@@ -40,6 +41,20 @@ _TOP = fields(
         },
     }
 )
+
+
+def _more(given: Json) -> dict[str, Any]:
+    """What readers know of values that count, and of numbers of respondents."""
+    beside = given.get("respondents")
+    shown = {"respondents": _published(beside, "value")} if beside and given["protected"] else {}
+    least = given["counts"]["least"] if given.get("counts") else None
+    return {
+        **shown,
+        "least": None if least is None else number(least),
+        "none_beside": flag(given.get("respondents_known", False)) and not beside,
+    }
+
+
 _SUPPRESSION = "suppression"
 TITLES = {_SUPPRESSION: "A table with suppressed cells", **{name: one.title for name, one in CHANGED.items()}}
 """Of the pages, by what was done."""
@@ -59,6 +74,7 @@ def for_external(given: Json) -> dict[str, Any]:
     loss = given["table"]["loss"]
     return {
         **_TOP(given),
+        **_more(given),
         "protection": kind,
         "variables": variables,
         **({"table": _published(given, "value")} if given["protected"] else {}),
@@ -127,15 +143,31 @@ def outside_sections(kept: Json) -> tuple[Section, ...]:
 def _table(kept: Json) -> tuple[Section, ...]:
     """The table as it is published; nothing of one that must not be, or that is not final."""
 
-    def drawn(at: int) -> GridCell:
-        value = kept["table"]["all"]["shown"][at]
-        return (
-            GridCell(CellState.GONE, "") if value is None else GridCell(CellState.PUBLISHED, exactly(value))
-        )
+    def drawn_of(shown: Sequence[float | None]) -> Callable[[int], GridCell]:
+        def drawn(at: int) -> GridCell:
+            value = shown[at]
+            if value is None:
+                return GridCell(CellState.GONE, "")
+            return GridCell(CellState.PUBLISHED, exactly(value))
 
-    if "table" not in kept:
-        return ()
-    return (Section("table", "The table", "As it is published.", grids(kept, drawn)),)
+        return drawn
+
+    parts = (
+        ("table", "The table", "As it is published."),
+        ("respondents", "Numbers of respondents", _BESIDE),
+    )
+    return tuple(
+        Section(name, title, lead, grids({**kept, "table": kept[name]}, drawn_of(_shown(kept[name]))))
+        for name, title, lead in parts
+        if name in kept
+    )
+
+
+_BESIDE = "As they are published beside the values, in the same cells."
+
+
+def _shown(table: Json) -> Sequence[float | None]:
+    return () if table["all"] is None else list(table["all"]["shown"])
 
 
 def _done(kept: Json) -> Section:
@@ -147,6 +179,7 @@ def _done(kept: Json) -> Section:
         "From what is published, every suppressed cell can be bounded. These bounds were computed before: "
         "none of those that have to be kept secret is tighter than the rules of this publication allow, "
         f"{_by_whom(kept['from'])}.",
+        *_of_counts(kept),
         "A suppressed cell says nothing of its size. Do not replace it by 0, and do not compare categories "
         "by how "
         "many of their cells are shown.",
@@ -161,6 +194,20 @@ def _done(kept: Json) -> Section:
         ),
     )
     return Section("done", "What was done", of_table(kept), blocks)
+
+
+def _of_counts(kept: Json) -> Iterator[str]:
+    """What was taken for known because values count, and of numbers of respondents."""
+    if kept["least"] is not None:
+        least = ", and that a suppressed one is not 0, as empty cells are shown" if kept["least"] else ""
+        yield f"Values are counts. Readers were taken to know that these are whole numbers{least}."
+    if "respondents" in kept:
+        yield (
+            "Numbers of respondents are suppressed where the value is. They were attacked as whole numbers: "
+            "of those that have to be kept secret another one is possible."
+        )
+    if kept["none_beside"]:
+        yield "That holds as long as numbers of respondents are not published beside the values."
 
 
 def _loss(kept: Json) -> tuple[Section, ...]:

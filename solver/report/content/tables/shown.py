@@ -54,8 +54,13 @@ def the_table(given: Json) -> Section:
         f"{several(given['cells'], 'cell')}{by}, with {several(given['relations'], 'relation')} between them."
     )
     note = "Shares of values are those of the sum of their sizes over all cells, totals included."
-    found = attacked(given)
-    known = {one.cell: one for one in found}
+    blocks = (table("", columns, rows), Paragraph(note, quiet=True), *the_grid(given))
+    return Section("table", "The table", lead, blocks)
+
+
+def the_grid(given: Json) -> tuple[Block, ...]:
+    """Every cell with its value, what became of it, and what attackers find of it."""
+    known = {one.cell: one for one in attacked(given)}
     narrowest = {one["cell"]: one for one in (given.get("insiders") or {"narrowest": []})["narrowest"]}
 
     def drawn(at: int) -> GridCell:
@@ -65,12 +70,7 @@ def the_table(given: Json) -> Section:
             return GridCell(CellState.FIXED if status == "z" else CellState.PUBLISHED, value)
         return GridCell(_state(known[at]), value, _note(known[at]) + _nearer(known[at], narrowest.get(at)))
 
-    return Section(
-        "table",
-        "The table",
-        lead,
-        (table("", columns, rows), Paragraph(note, quiet=True), *grids(given, drawn)),
-    )
+    return grids(given, drawn)
 
 
 def _state(one: Attacked) -> CellState:

@@ -46,6 +46,8 @@ def _verdict(given: Json) -> str:
     if undecided:
         cells = f"{count(undecided)} of {several(sensitive, 'sensitive cell')}"
         return f"Of {cells} nobody knows whether they are protected: the audit was ended before."
+    if given.get("respondents") and not given["respondents"]["protected"]:
+        return "Numbers of respondents beside the values are NOT protected: they can be computed."
     return _protected(given, "The sensitive cell is" if sensitive == 1 else _all(sensitive))
 
 
@@ -98,6 +100,10 @@ def _reasons(given: Json) -> Iterator[str]:
     if given["suppressed"]:
         share = f", with {percent(lost / every)} of the sum of all values" if every > 0 else ""
         yield f"{of_all(given['suppressed'], given['cells'])} cells are suppressed{share}, totals included."
+    if given.get("respondents"):
+        yield "Numbers of respondents are published beside the values, in the same cells."
+    elif given.get("respondents_known") and given["sensitive"]:
+        yield "Numbers of respondents were not looked at: publish none beside the values."
     exact = len(given["known_exactly"])
     if exact:
         known = several(exact, "suppressed cell is", "suppressed cells are")

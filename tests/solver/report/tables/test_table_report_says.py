@@ -177,7 +177,9 @@ def test_insiders_are_said_where_they_are_there(protected):
         "Both sensitive cells are protected from outsiders, but 1 cell is NOT protected from insiders."
     )
     assert grid(document).cells[1][3].note.endswith("; contributor B finds 8.5 to 13")
-    short, narrowest = section(document, "audit").blocks[1:]
+    whom, short, narrowest = section(document, "audit").blocks[1:]
+    assert whom.rows[0] == ["Outsiders, who know what is published", "yes"]
+    assert all(safe.startswith("not looked at") for _, safe in whom.rows[1:])
     assert short.rows == [["1 × 3", 1.5, "contributor B"]]
     assert narrowest.rows == [["1 × 3", 10.0, 8.5, 13.0, "contributor B"]]
     safe = {**INSIDERS, "protected": True, "under_protected": [], "short_by": [], "short_of": []}
