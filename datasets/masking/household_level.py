@@ -44,6 +44,13 @@ def household_level(frame: pd.DataFrame, household: str | None, names: Iterable[
     return tuple(name for name, code in codes.items() if (code == code[first[number]]).all())
 
 
+def masks_households(
+    method: MaskingMethod, attributes: tuple[str, ...], frame: pd.DataFrame, household: str | None
+) -> bool:
+    """Whether a method masks each household once: all attributes are of households, and it can."""
+    return isinstance(method, _ONCE) and household_level(frame, household, attributes) == attributes
+
+
 def applied(
     method: MaskingMethod,
     attributes: tuple[str, ...],
@@ -59,7 +66,7 @@ def applied(
     DataError
         If the method does not fit the table.
     """
-    if isinstance(method, _ONCE) and household_level(frame, household, attributes) == tuple(attributes):
+    if household is not None and masks_households(method, tuple(attributes), frame, household):
         number, first = _households(frame[household])
         try:
             once = method.apply(frame.iloc[first], seed, source=source)

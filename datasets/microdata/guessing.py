@@ -12,6 +12,7 @@ from linkrisk.datasets.microdata.category_names import are_numbers, in_order, sp
 from linkrisk.datasets.microdata.dated import guessed_dates
 from linkrisk.datasets.microdata.formats.base import ColumnNotes
 from linkrisk.datasets.microdata.missing import overlapping, without_codes
+from linkrisk.datasets.microdata.role_names import MEASURES, words_of
 from linkrisk.datasets.microdata.roles import COUNTER, ROLE_WORDS, Recognition, Role, recognised
 from linkrisk.datasets.microdata.scales import Scale
 from linkrisk.datasets.microdata.schema import Attribute, Schema
@@ -207,9 +208,23 @@ def _about_numbers(column: pd.Series) -> str:
         unread = int(pd.to_numeric(known.astype("object"), errors="coerce").isna().sum())
         return f"holds numbers, except for {unread} cells" if unread else "holds numbers"
     whole = bool((known % 1 == 0).all()) if not known.empty else False
-    if whole and known.nunique() <= FEW:
+    if few_whole_numbers(column):
         return "holds whole numbers, few of them different: nominal or ordinal if these are codes"
     return "holds whole numbers" if whole else "holds numbers"
+
+
+def few_whole_numbers(column: pd.Series) -> bool:
+    """Whether a column of numbers holds whole ones, so few of them different that they may be codes."""
+    known = column.dropna()
+    if known.empty or not pd.api.types.is_numeric_dtype(column.dtype):
+        return False
+    return bool((known % 1 == 0).all()) and known.nunique() <= FEW
+
+
+def may_be_codes(name: str, column: pd.Series) -> bool:
+    """Whether few whole numbers repeat so that they may be codes, and have not the name of an amount."""
+    repeated = 4 <= 2 * column.nunique() <= column.count()
+    return repeated and few_whole_numbers(column) and not MEASURES.intersection(words_of(name))
 
 
 def _categories(column: pd.Series, notes: ColumnNotes) -> tuple[str, ...]:

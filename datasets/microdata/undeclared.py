@@ -46,7 +46,7 @@ class Kind(Enum):
     WORDS = auto()
 
 
-def undeclared_scale(name: str, tables: Sequence[Table]) -> Scale:
+def undeclared_scale(name: str, tables: Sequence[Table], *, recoded: bool = False) -> Scale:
     """The scale of a column of which nothing is declared: what a file says, or else what the values tell.
 
     Parameters
@@ -54,6 +54,8 @@ def undeclared_scale(name: str, tables: Sequence[Table]) -> Scale:
     name : str
         A column of all tables.
     tables : sequence of Table
+    recoded : bool
+        Whether numbers of one table may have become few texts of another, such as 34 and "30-39".
 
     Returns
     -------
@@ -73,6 +75,8 @@ def undeclared_scale(name: str, tables: Sequence[Table]) -> Scale:
         for table in tables:
             _check_few(name, table)
         return Scale.NOMINAL
+    if recoded and _may_be_recoded([table.frame[name] for table in tables], kinds):
+        return Scale.NOMINAL
     for table, kind in zip(tables, kinds, strict=True):
         if kind is Kind.WORDS:
             numbers = next(other for other, its in zip(tables, kinds, strict=True) if its is Kind.NUMBERS)
@@ -81,6 +85,17 @@ def undeclared_scale(name: str, tables: Sequence[Table]) -> Scale:
                 "it, choose other --attributes, or compare categories with --nominal"
             )
     return Scale.NUMERIC
+
+
+def _may_be_recoded(columns: Sequence[pd.Series], kinds: Sequence[Kind]) -> bool:
+    """Whether the last table has few texts where all others have numbers, of which none has too many."""
+    texts = columns[-1].dropna().unique()
+    last = kinds[-1] is Kind.WORDS and has_few_values(columns[-1])
+    last = last and len(texts) > 1 and all(isinstance(text, str) for text in texts)
+    before = zip(columns[:-1], kinds[:-1], strict=True)
+    return last and all(
+        kind is not Kind.WORDS and column.nunique() <= MOST_CATEGORIES for column, kind in before
+    )
 
 
 def stated_scale(column: pd.Series, notes: ColumnNotes) -> tuple[Scale, str] | None:

@@ -122,7 +122,7 @@ def with_undeclared(
         declared = None if schema is None else schema.get(name).scale
         if name in scales or declared is not None:
             continue  # dates are numbers by now
-        scale = undeclared_scale(name, tables)
+        scale = undeclared_scale(name, tables, recoded=True)
         if scale in CATEGORICAL:
             found[name] = (scale, ())
     return {name: found[name] for name in attributes if name in found}

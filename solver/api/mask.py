@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from linkrisk.datasets.masking.base import MaskingMethod, new_seed, random_generator
-from linkrisk.datasets.masking.household_level import household_level
+from linkrisk.datasets.masking.household_level import household_level, masks_households
 from linkrisk.datasets.masking.recoding import CategoricalMethod
 from linkrisk.datasets.masking.record import sha256, steps_as_json, version, write_record
 from linkrisk.datasets.masking.registry import make_method
@@ -63,6 +63,8 @@ class MaskingResult:
         ``categories`` where numbers are codes.
     withheld : mapping of str to int
         How many values of a column are missing only since masking.
+    perhaps_codes : tuple of str
+        Columns masked as numbers by default that hold few different whole numbers.
     source : Source
         The original table, with all that its file says of it.
     strata : tuple of str
@@ -81,6 +83,7 @@ class MaskingResult:
     as_is: tuple[str, ...]
     left_alone: Mapping[str, str]
     withheld: Mapping[str, int]
+    perhaps_codes: tuple[str, ...]
     source: Source = field(repr=False)
     release: Release
     schema: Schema = field(repr=False)
@@ -126,13 +129,27 @@ class MaskingResult:
             found[name] = labels_of_recoded(becomes, self.source.stored.notes(name).value_labels, said)
         return {name: labels for name, labels in found.items() if labels}
 
-    @property
+    @cached_property
     def split(self) -> dict[str, str]:
         """Columns that had one value in each household and have several since, with that of its number."""
-        household = next(iter(self.schema.select(role=Role.HOUSEHOLD)), None)
-        before = household_level(self.source.plain, household, self.masked)
-        after = household_level(self.in_place, household, before)
-        return {name: str(household) for name in before if name not in after}
+        before = household_level(self.source.plain, self._household, self.masked)
+        after = household_level(self.in_place, self._household, before)
+        return {name: str(self._household) for name in before if name not in after}
+
+    @cached_property
+    def once(self) -> dict[str, str]:
+        """Columns that were masked once for each household, with that of its number."""
+        found = (
+            name
+            for step in self.steps
+            if masks_households(step.method, tuple(step.attributes), self.source.plain, self._household)
+            for name in step.attributes
+        )
+        return {name: str(self._household) for name in found if name not in self.split}
+
+    @property
+    def _household(self) -> str | None:
+        return next(iter(self.schema.select(role=Role.HOUSEHOLD)), None)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -161,6 +178,9 @@ class MaskingResult:
             "as_is": list(self.as_is),
             "left_alone": dict(self.left_alone),
             "withheld": dict(self.withheld),
+            **({"once_per_household": self.once} if self.once else {}),
+            **({"several_per_household": self.split} if self.split else {}),
+            **({"perhaps_codes": list(self.perhaps_codes)} if self.perhaps_codes else {}),
             **self.release.to_dict(),
             **({"labels": self.labels} if self.labels else {}),
         }

@@ -7,8 +7,10 @@ from typing import Any
 
 import pandas as pd
 
+from linkrisk.datasets.masking.recoding import CategoricalMethod
 from linkrisk.datasets.masking.sequence import Step
 from linkrisk.datasets.microdata.cells import cell_codes
+from linkrisk.datasets.microdata.guessing import may_be_codes
 from linkrisk.datasets.microdata.roles import NAMES_RECORDS, Role
 from linkrisk.datasets.microdata.scales import CATEGORICAL
 from linkrisk.datasets.microdata.schema import Attribute
@@ -46,6 +48,13 @@ def columns_of(
         "as_is": tuple(name for name in frame.columns if name not in (*masked, *dropped)),
         "left_alone": left,
         "withheld": {name: count for name, count in lost.items() if count},
+        "perhaps_codes": tuple(
+            name
+            for step in steps
+            if step.chosen and not isinstance(step.method, CategoricalMethod)
+            for name in step.attributes
+            if may_be_codes(name, frame[name])
+        ),
     }
 
 

@@ -197,11 +197,7 @@ def _summary(arguments: argparse.Namespace, result: MaskingResult) -> str:
     if result.withheld:
         lost = ", ".join(f"{count} of {shown_name(name)}" for name, count in result.withheld.items())
         lines.append(f"withheld {lost}: these values become missing")
-    for name, household in result.split.items():
-        lines.append(
-            f"note     {shown_name(name)} had one value in each household ({shown_name(household)}) and has "
-            "several now; mask such columns by a method of their own, once for each household"
-        )
+    lines += _found_lines(result)
     lines.append(f"as is    {shown_names(result.as_is) or 'nothing'}")
     if result.left_alone:
         left = ", ".join(f"{shown_name(name)} (as {what})" for name, what in result.left_alone.items())
@@ -217,6 +213,25 @@ def _summary(arguments: argparse.Namespace, result: MaskingResult) -> str:
     if arguments.protocol is not None:
         lines.append(f"protocol {arguments.protocol}: this step was added")
     return "\n".join(lines)
+
+
+def _found_lines(result: MaskingResult) -> Iterator[str]:
+    """What is said of columns of households, and of numbers that may be codes."""
+    from linkrisk.datasets.microdata.names import shown_name, shown_names
+
+    if result.once:
+        number = shown_name(next(iter(result.once.values())))
+        yield f"once     {shown_names(result.once)}: masked once for each household ({number})"
+    if result.perhaps_codes:
+        yield (
+            f"note     {shown_names(result.perhaps_codes)}: few different whole numbers, masked as numbers; "
+            "if these are codes, say so in a --schema, or name the others with --attributes"
+        )
+    for name, household in result.split.items():
+        yield (
+            f"note     {shown_name(name)} had one value in each household ({shown_name(household)}) and has "
+            "several now; mask such columns by a method of their own, once for each household"
+        )
 
 
 def _release_lines(result: MaskingResult, record: str | None) -> Iterator[str]:

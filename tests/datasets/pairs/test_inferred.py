@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.spelled import masking_method
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
@@ -41,6 +42,20 @@ def midpoints(values: pd.Series) -> pd.Series:
     edges = np.array([0, 1000, 2000, 5000, 20000, 1e9])
     middles = np.array([500, 1500, 3500, 12500, 30000])
     return pd.Series(middles[np.searchsorted(edges, values, side="right") - 1])
+
+
+def test_numbers_that_became_texts_are_a_recoding_without_any_option():
+    frame = amounts()[["age", "amount"]]
+    released = frame.assign(age=[f"{10 * (age // 10)}-{10 * (age // 10) + 9}" for age in frame["age"]])
+    pair = make_file_pair(frame, released)
+    assert inferred(pair) == {"age"}
+    assert pair.not_comparable == ()
+    # Texts that have nothing to do with the numbers are compared with nothing, which is said.
+    shuffled = released.assign(age=released["age"].sample(frac=1.0, random_state=1).to_numpy())
+    assert make_file_pair(frame, shuffled, row_by_row=True).not_comparable == ("age",)
+    # Where the original has the texts, the numbers are a mistake as before.
+    with pytest.raises(DataError, match="is not a number, and masked has numbers there"):
+        make_file_pair(released, frame)
 
 
 RECODED = {

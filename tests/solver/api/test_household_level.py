@@ -55,6 +55,36 @@ def test_members_keep_one_value(text):
     assert not found.table["income"].equals(frame["income"])
 
 
+def test_what_was_masked_once_for_each_household_is_said(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    survey().to_csv("survey.csv", index=False)
+    methods = [f"noise percent=30 attributes={name}" for name in ("income", "age")]
+    said = run(
+        *(capsys, "mask", "--input", "survey.csv", "--method", methods[0], "--method", methods[1]),
+        *("--seed", "1", "--output", "masked.csv"),
+    )
+    assert "once     income: masked once for each household (hhid)\n" in said
+    found = mask(survey(), methods, seed=1)
+    assert found.to_dict()["once_per_household"] == {"income": "hhid"}
+    both = mask(survey(), "noise percent=30 attributes=income,age", seed=1)
+    assert both.once == {}
+    assert both.to_dict()["several_per_household"] == {"income": "hhid"}
+
+
+def test_numbers_that_may_be_codes_are_named(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    frame = survey().drop(columns="hhid")
+    frame["status"], frame["hours"] = 1 + frame["age"] % 3, 8 + frame["age"] % 3
+    frame.to_csv("survey.csv", index=False)
+    given = ["mask", "--input", "survey.csv", "--method", "noise", "--percent", "5", "--output", "m.csv"]
+    assert (
+        "note     rooms, status: few different whole numbers, masked as numbers; if these are codes, say so "
+        "in a --schema, or name the others with --attributes\n"
+    ) in run(capsys, *given, "--seed", "1")
+    assert mask(frame, "noise percent=5", seed=1).to_dict()["perhaps_codes"] == ["rooms", "status"]
+    assert "note" not in run(capsys, *given, "--seed", "1", "--attributes", "age,status")
+
+
 def test_each_household_is_masked_as_one_record():
     """The values are those of a table of households; a record without a number is one of its own."""
     frame = survey()
