@@ -166,7 +166,7 @@ def risk(
         If the request or the files cannot be used.
     """
     asked = asked_measures(measures)
-    _check_tolerated(tolerated)
+    check_tolerated(tolerated)
     several_releases = isinstance(masked, list | tuple) and len(masked) > 1
     if several_releases and SeveralReleases.name not in [measure.name for measure in asked]:
         raise UsageError(
@@ -232,7 +232,8 @@ def by_kind(masking: Masking) -> tuple[Masking, list[tuple[str, MaskingMethod]]]
     return [item for item in masking if not isinstance(item, str) or item not in masked], numbers
 
 
-def _check_tolerated(tolerated: object) -> None:
+def check_tolerated(tolerated: object) -> None:
+    """Refuse a share that is none; UsageError."""
     if isinstance(tolerated, bool) or not isinstance(tolerated, Real) or not 0.0 <= float(tolerated) <= 1.0:
         raise UsageError(f"the tolerated share must be a number from 0 to 1, not {tolerated!r}")
 

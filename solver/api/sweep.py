@@ -23,11 +23,12 @@ from linkrisk.solver.api.limits import check_limit, engine_options
 from linkrisk.solver.api.live import watched
 from linkrisk.solver.api.mask import methods_of
 from linkrisk.solver.api.masking_source import read_source
-from linkrisk.solver.api.risk import asked_measures
+from linkrisk.solver.api.risk import asked_measures, check_tolerated
 from linkrisk.solver.api.sweep_course import Course
 from linkrisk.solver.api.sweep_run import SweepJob, SweepTask
 from linkrisk.solver.inputs.problem import ProblemOptions, check_problem_options, schema_of
 from linkrisk.solver.measures.registry import MEASURES as MEASURES_BY_NAME
+from linkrisk.solver.measures.verdict import TOLERATED
 from linkrisk.solver.risk_utility.maskings import Masking, maskings_of
 from linkrisk.solver.risk_utility.results import HELD_OUT, LOSS, LOSSES, WORST_CASE, SweepResult, usual_loss
 from linkrisk.solver.risk_utility.runs import Status
@@ -55,6 +56,7 @@ def sweep(
     folder: str | Path | None = None,
     measures: str | Sequence[str] = MEASURES,
     loss: str | None = None,
+    tolerated: float = TOLERATED,
     aggregator: str | Sequence[str] = ALL,
     attributes: Sequence[str] | None = None,
     id_column: str | None = None,
@@ -93,7 +95,7 @@ def sweep(
     loss : str, optional
         The information loss that the Pareto front goes by (`linkrisk.solver.risk_utility.results.LOSSES`).
         When absent, IL1s over all attributes, or pMSE where that is known of more maskings.
-    aggregator, attributes, id_column, drop_constant, nominal, ordinal
+    tolerated, aggregator, attributes, id_column, drop_constant, nominal, ordinal
         See `risk`.
     schema : path, mapping or Schema, optional
         What the columns are; methods without a schema of their own go by it as well.
@@ -148,6 +150,7 @@ def sweep(
     families = several(aggregator) or (str(aggregator),)
     check_k_additive(families, options)
     check_problem_options(options)
+    check_tolerated(tolerated)
     asked = _measures(measures, loss)
     engine_options(seed=seed, threads=None, backend=None, margin=None, big_c=None)
     seconds = SECONDS_EACH if work_limit is None else None
@@ -159,7 +162,7 @@ def sweep(
     tasks = _tasks(maskings, columns, seed)
     text = (*listed_categories(nominal, ordinal, columns), *text_columns(columns))
     source = read_source(original, [each for task in tasks for each in task.methods], id_column, text)
-    job = SweepJob(source, options, families, asked, limits, seed)
+    job = SweepJob(source, options, families, asked, limits, seed, float(tolerated))
     with watched(on_progress) as told:
         course = Course(job, tasks, Store(folder), Clock(None, cancel=cancel), told or (lambda _: None))
         course.run(choice)
@@ -201,7 +204,7 @@ def _tasks(
         maskings = [maskings]
     found: dict[str, Masking] = {}
     for each in maskings:
-        for masking in [each] if isinstance(each, Masking) else maskings_of([each]):
+        for masking in [each] if isinstance(each, Masking) else maskings_of([each], schema=schema):
             found.setdefault(masking.text, masking)
     if not found:
         raise UsageError("there is no masking to sweep; give --method, such as 'microaggregation k=2..20'")

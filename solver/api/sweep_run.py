@@ -48,6 +48,8 @@ class SweepJob:
         Of each masking.
     seed : int
         Of the searches and all other measures.
+    tolerated : float
+        Share of records that may be re-identified, for the verdicts.
     """
 
     source: Source
@@ -56,6 +58,7 @@ class SweepJob:
     measures: tuple[str, ...]
     limits: Limits
     seed: int
+    tolerated: float = TOLERATED
 
     def describe(self) -> dict[str, Any]:
         """All but the table, ready for JSON: what the numbers of a masking depend on."""
@@ -68,6 +71,7 @@ class SweepJob:
             "measures": list(self.measures),
             **{name: list(value) if isinstance(value, tuple) else value for name, value in asked.items()},
             "seed": self.seed,
+            "tolerated": self.tolerated,
             "time_limit": self.limits.time,
             "work_limit": self.limits.work,
         }
@@ -162,7 +166,7 @@ def _measured(job: SweepJob, task: SweepTask, clock: Clock) -> RiskResult:
         [given],
         Way.TOGETHER,
         asked_measures(job.measures),
-        TOLERATED,
+        job.tolerated,
         job.families,
         job.options,
         MeasureChoices(masked_by=_of_numbers(task)),

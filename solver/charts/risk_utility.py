@@ -30,6 +30,9 @@ PICKED = "picked"
 """Parameter that holds the masking a reader has picked (field ``masking``)."""
 
 FRONT = "on the front"
+_TOPS = (0.1, 0.2, 0.5)
+"""Ends of the axis of shares where all points are below."""
+
 _NAMED = 16
 """Maskings whose names are written beside them, those of the front first."""
 
@@ -111,23 +114,32 @@ def _datum(run: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _labels(points: list[dict[str, Any]], allowed: float | None) -> list[dict[str, Any]]:
+def _labels(points: list[dict[str, Any]], allowed: float | None, top: float) -> list[dict[str, Any]]:
     """The points with names, each with the place of its name."""
     most = 1.1 * max(run["loss"] for run in points) or 1.0
     order = sorted(points, key=lambda run: run["place"] != FRONT)[:_NAMED]
     short = _short([run["masking"] for run in points])
-    places = [_place(run, run["loss"] / most, short[run["masking"]]) for run in order]
-    found = sides(places, () if allowed is None else (allowed,))
+    places = [_place(run, run["loss"] / most, short[run["masking"]], top) for run in order]
+    found = sides(places, () if allowed is None else (allowed / top,))
     return [
-        {**_datum(run), "j": one.name, "k": place[1], "l": kept(place[0], 100.0)}
+        {**_datum(run), "j": one.name, "k": place[1], "l": kept(place[0], 100.0 * top)}
         for run, one, place in zip(order, places, found, strict=True)
         if place is not None
     ]
 
 
-def _place(run: dict[str, Any], x: float, name: str) -> Point:
-    low, high, held_out = (run[key] for key in ("low", "high", "held_out"))
+def _place(run: dict[str, Any], x: float, name: str, top: float) -> Point:
+    low, high, held_out = (
+        None if run[key] is None else run[key] / top for key in ("low", "high", "held_out")
+    )
     return Point(x, low, low if high is None else high, _cut(name), () if held_out is None else (held_out,))
+
+
+def _top(points: list[dict[str, Any]], allowed: float | None) -> float:
+    """The end of the axis of shares: all of them, or the least of a few that is above all points."""
+    shares = [run[key] for run in points for key in ("low", "high", "held_out") if run[key] is not None]
+    most = max([*shares, allowed or 0.0])
+    return next((top for top in _TOPS if most <= top), 1.0)
 
 
 def _short(names: Sequence[str]) -> dict[str, str]:
@@ -165,9 +177,10 @@ def _rule() -> list[alt.LayerChart | alt.Chart]:
 
 
 def _picture(points: list[dict[str, Any]], loss: str, allowed: float | None) -> Picture:
+    top = _top(points, allowed)
     x = alt.X("a:Q", title=f"{loss}, more is worse", scale=alt.Scale(zero=True, nice=True))
     base = named().encode(x=x)
-    y = alt.Y("b:Q", title="re-identified at worst, %", scale=alt.Scale(domain=[0, 100], nice=False))
+    y = alt.Y("b:Q", title="re-identified at worst, %", scale=alt.Scale(domain=[0, 100.0 * top], nice=False))
     told = [
         alt.Tooltip("masking:N", title="masking"),
         alt.Tooltip("f:N", title="worst case"),
@@ -194,7 +207,7 @@ def _picture(points: list[dict[str, Any]], loss: str, allowed: float | None) -> 
         *_names(named("names").encode(x=x)),
         *(_rule() if allowed is not None else ()),
     ).properties(height=HEIGHT)  # fmt: skip
-    data = {"rows": [_datum(run) for run in points], "names": _labels(points, allowed)}
+    data = {"rows": [_datum(run) for run in points], "names": _labels(points, allowed, top)}
     if allowed is not None:
         data["tolerated"] = [{"b": kept(allowed, 100.0), "j": f"tolerated: {share(allowed)}"}]
     return Picture(drawing, data)

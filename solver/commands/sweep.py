@@ -56,6 +56,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--loss", metavar="NAME", help="information loss that the front goes by; default: IL1s, or pMSE"
     )
+    group.add_argument(
+        "--tolerated",
+        metavar="SHARE",
+        help=f"share of records that may be re-identified; default: {offered().tolerated:g}",
+    )
     group = parser.add_argument_group("run")
     group.add_argument(
         "--time-limit",
@@ -103,6 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
     from linkrisk.solver.commands.progress import progress_line, reporter
     from linkrisk.solver.commands.sweep_summary import summary
     from linkrisk.solver.commands.targets import check_targets, say_written
+    from linkrisk.solver.inputs.problem import schema_of
     from linkrisk.solver.risk_utility.maskings import maskings_of
     from linkrisk.solver.risk_utility.runs import Status
 
@@ -110,12 +116,15 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.original is None:
         raise UsageError("which file? give --original FILE")
     check_targets(arguments, "json", "report", "table")
-    maskings = [*planned, *(maskings_of(arguments.method) if arguments.method else [])]
+    written = maskings_of(arguments.method, schema=schema_of(arguments.schema)) if arguments.method else []
+    maskings = [*planned, *written]
     limits: dict[str, Any] = {}
     if arguments.time_limit is not None:
         limits["time_limit"] = limit(arguments.time_limit, "--time-limit")
     if arguments.work_limit is not None:
         limits["work_limit"] = number(arguments.work_limit, "--work-limit")
+    if arguments.tolerated is not None:
+        limits["tolerated"] = number(arguments.tolerated, "--tolerated")
     with progress_line("reading") as line:
         result = sweep(
             arguments.original,
@@ -157,7 +166,7 @@ def _with_plan(arguments: argparse.Namespace) -> tuple[Any, ...]:
         for name in vars(arguments)
         if name not in (*_NOT_IN_PLANS, "row_by_row", "masking")
     }
-    plan = read_plan(arguments.plan, tuple(names))
+    plan = read_plan(arguments.plan, tuple(names), arguments.schema)
     for option, value in plan.options.items():
         name = names[option]
         if isinstance(value, bool) != (option == "drop-constant"):

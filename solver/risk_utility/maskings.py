@@ -14,6 +14,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.base import Option
 from linkrisk.datasets.masking.registry import METHODS
 from linkrisk.datasets.masking.spelled import masking_method
+from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.solver.run.errors import UsageError
 
 THEN = "+"
@@ -56,7 +57,9 @@ class Masking:
         return int.from_bytes(digest[:_SEED_BYTES], "big")
 
 
-def maskings_of(given: Sequence[str | Sequence[str]], names: Sequence[str | None] = ()) -> list[Masking]:
+def maskings_of(
+    given: Sequence[str | Sequence[str]], names: Sequence[str | None] = (), schema: Schema | None = None
+) -> list[Masking]:
     """Write out all maskings, each once, in the order in which they are given.
 
     Parameters
@@ -67,6 +70,8 @@ def maskings_of(given: Sequence[str | Sequence[str]], names: Sequence[str | None
         for all combinations.
     names : sequence of str or None
         What to call the family of each; None for the names of its methods.
+    schema : Schema, optional
+        What methods without a schema of their own go by.
 
     Raises
     ------
@@ -76,7 +81,7 @@ def maskings_of(given: Sequence[str | Sequence[str]], names: Sequence[str | None
     found: dict[tuple[str, ...], Masking] = {}
     for at, each in enumerate(given):
         name = names[at] if at < len(names) else None
-        for methods in _written_out(each):
+        for methods in _written_out(each, schema):
             if methods in found:
                 continue
             if len(found) == MOST:
@@ -90,13 +95,13 @@ def maskings_of(given: Sequence[str | Sequence[str]], names: Sequence[str | None
     return list(found.values())
 
 
-def _written_out(given: str | Sequence[str]) -> Iterator[tuple[str, ...]]:
+def _written_out(given: str | Sequence[str], schema: Schema | None) -> Iterator[tuple[str, ...]]:
     """All maskings that one text, or a sequence of methods, stands for."""
     texts = [given] if isinstance(given, str) else list(given)
     methods = [words for text in texts for words in _methods(text)]
     if not methods:
         raise UsageError("a masking without a method; write for example: microaggregation k=2..20")
-    return product(*(_alternatives(words) for words in methods))
+    return product(*(_alternatives(words, schema) for words in methods))
 
 
 def _methods(text: str) -> list[list[str]]:
@@ -116,7 +121,7 @@ def _methods(text: str) -> list[list[str]]:
     return parts
 
 
-def _alternatives(words: Sequence[str]) -> list[str]:
+def _alternatives(words: Sequence[str], schema: Schema | None) -> list[str]:
     """One method with all combinations of its values, each read once to see that it can be."""
     name, *settings = words
     parameters = METHODS[name].parameters if name in METHODS else {}
@@ -133,7 +138,7 @@ def _alternatives(words: Sequence[str]) -> list[str]:
         raise UsageError(f"{shlex.join(words)}: {many:,} maskings, and {MOST:,} at most; take wider steps")
     texts = [shlex.join([name, *combination]) for combination in product(*values)]
     for text in texts:
-        masking_method(text)
+        masking_method(text, schema)
     return texts
 
 

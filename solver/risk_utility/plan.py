@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.solver.inputs.problem import schema_of
 from linkrisk.solver.risk_utility.maskings import Masking, maskings_of
 from linkrisk.solver.run.errors import UsageError
 
@@ -32,7 +34,7 @@ class Plan:
     maskings: tuple[Masking, ...]
 
 
-def read_plan(path: str | Path, options: Collection[str]) -> Plan:
+def read_plan(path: str | Path, options: Collection[str], schema: str | None = None) -> Plan:
     """Read a plan.
 
     Parameters
@@ -40,6 +42,8 @@ def read_plan(path: str | Path, options: Collection[str]) -> Plan:
     path : str or Path
     options : collection of str
         Names of the options that it may have.
+    schema : str, optional
+        File with the schema of the columns, where it is not that of the plan.
 
     Raises
     ------
@@ -63,10 +67,12 @@ def read_plan(path: str | Path, options: Collection[str]) -> Plan:
         raise UsageError(f"{path}: write [[masking]], in double brackets, once for each masking")
     _check_names(path, given, options, "option")
     read = {name: _as_text(path, name, value) for name, value in given.items()}
-    return Plan(read, tuple(_maskings(path, entries)))
+    own = read.get("schema")
+    known = schema_of(schema or (own if isinstance(own, str) else None))
+    return Plan(read, tuple(_maskings(path, entries, known)))
 
 
-def _maskings(path: str | Path, entries: list[dict[str, Any]]) -> list[Masking]:
+def _maskings(path: str | Path, entries: list[dict[str, Any]], schema: Schema | None) -> list[Masking]:
     texts: list[str | list[str]] = []
     names: list[str | None] = []
     for at, entry in enumerate(entries, start=1):
@@ -83,7 +89,7 @@ def _maskings(path: str | Path, entries: list[dict[str, Any]]) -> list[Masking]:
             raise UsageError(f"{path}: the name of masking {at} must be a text")
         texts.append(methods)
         names.append(name)
-    return maskings_of(texts, names) if texts else []
+    return maskings_of(texts, names, schema) if texts else []
 
 
 def _check_names(path: str | Path, found: Mapping[str, Any], known: Collection[str], what: str) -> None:

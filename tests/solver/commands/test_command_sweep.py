@@ -127,6 +127,26 @@ def test_a_plan_and_what_the_command_line_says_otherwise(capsys):
     assert content["measures"] == ["worst-case", "information-loss"]
 
 
+def test_methods_go_by_the_hierarchies_of_the_schema_in_plans_and_out_of_them(capsys):
+    """And the verdict is beside the share that is tolerated."""
+    rows = [f"{code},{code * 7 % 31 + row % 5}" for row in range(10) for code in (1, 2, 3, 4)]
+    Path("codes.csv").write_text("\n".join(["code,v", *rows]), encoding="utf-8")
+    Path("tree.csv").write_text("code,l1\n1,low\n2,low\n3,high\n4,high\n", encoding="utf-8")
+    column = '[[attributes]]\nname = "code"\nscale = "nominal"\nrole = "key"\nhierarchy = "tree.csv"\n'
+    Path("codes.toml").write_text(column, encoding="utf-8")
+    options = 'original = "codes.csv"\nworkers = 1\nwork-limit = 0.1\naggregator = "owa"\njson = "map.json"\n'
+    method = "global-recoding level=1"
+    plan = f'[sweep]\n{options}measures = "worst-case"\ntolerated = 0.3\n[[masking]]\nmethod = "{method}"\n'
+    Path("plan.toml").write_text(plan, encoding="utf-8")
+    Path("own.toml").write_text(plan.replace("[sweep]", '[sweep]\nschema = "codes.toml"'), encoding="utf-8")
+    ways = (["--plan", "plan.toml", "--schema", "codes.toml"], ["--plan", "own.toml"])
+    for way in (*ways, [*ways[0], "--method", method]):
+        run(capsys, "sweep", *way)
+        (only,) = json.loads(Path("map.json").read_text(encoding="utf-8"))["runs"]
+        assert (only["masking"], only["status"]) == (method, "done")
+        assert only["verdict"]["tolerated"] == 0.3
+
+
 def test_a_sweep_that_is_stopped_says_so(capsys, monkeypatch):
     from linkrisk.solver.api import sweep as api
     from linkrisk.solver.run.interruption import Cancel
