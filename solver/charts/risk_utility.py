@@ -129,10 +129,9 @@ def _labels(points: list[dict[str, Any]], allowed: float | None, top: float) -> 
 
 
 def _place(run: dict[str, Any], x: float, name: str, top: float) -> Point:
-    low, high, held_out = (
-        None if run[key] is None else run[key] / top for key in ("low", "high", "held_out")
-    )
-    return Point(x, low, low if high is None else high, _cut(name), () if held_out is None else (held_out,))
+    low, held_out = run["low"] / top, run["held_out"]
+    high = low if run["high"] is None else run["high"] / top
+    return Point(x, low, high, _cut(name), () if held_out is None else (held_out / top,))
 
 
 def _top(points: list[dict[str, Any]], allowed: float | None) -> float:
