@@ -16,7 +16,7 @@ from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.datasets.microdata.numeric import check_known
 from linkrisk.datasets.microdata.tables import Table, load_table
 from linkrisk.datasets.pairs.identifiers import match_ids, record_ids
-from linkrisk.datasets.pairs.recorded_order import names_record, recorded_partner
+from linkrisk.datasets.pairs.recorded_order import names_record, record_notes, recorded_partner
 from linkrisk.datasets.pairs.row_order import check_row_order
 
 BY_ROW = "row by row"
@@ -139,7 +139,8 @@ def _aligned(first: Table, second: Table, *, id_column: str | None, row_by_row: 
     if id_column is not None and names_record(id_column):
         shuffled = recorded_partner(id_column, first, second)
         numbers = tuple(str(row) for row in range(1, len(shuffled) + 1))
-        return TablePair(first, second, shuffled, numbers, numbers, BY_RECORD)
+        notes = record_notes(id_column, second)
+        return TablePair(first, second, shuffled, numbers, numbers, BY_RECORD, notes)
     if id_column is not None:
         return _by_id(first, second, id_column)
     records = len(first.frame)

@@ -16,6 +16,7 @@ from linkrisk.datasets.microdata.tables import Table, load_table
 from linkrisk.datasets.pairs.by_schema import text_columns, with_missing
 from linkrisk.datasets.pairs.categorical import listed_categories
 from linkrisk.datasets.pairs.file_pair import FilePair
+from linkrisk.datasets.pairs.recorded_order import records_named
 from linkrisk.datasets.pairs.sources import joined_sources
 from linkrisk.formulations.linkage.pair import Direction
 from linkrisk.solver.inputs.problem import ProblemOptions, schema_of
@@ -169,7 +170,7 @@ def given_releases(
     ]
     released = [_named(each, "masked", at, len(released), text) for at, each in enumerate(released, start=1)]
     originals = originals if versions else originals * len(released)
-    each_options = _of_their_own(options, released, text)
+    each_options = _with_records(_of_their_own(options, released, text))
     return [Given(*each) for each in zip(originals, released, each_options, strict=True)]
 
 
@@ -206,6 +207,23 @@ def _joined(sources: Sequence[Any], options: ProblemOptions) -> Table:
     text = _text(options)
     tables = [load_table(each, f"original {at}", text) for at, each in enumerate(sources, start=1)]
     return joined_sources(with_missing(tables, schema), column)
+
+
+def _with_records(releases: Sequence[ProblemOptions]) -> list[ProblemOptions]:
+    """For each release the record of its own masking, where such records say who is who.
+
+    That of another release has another order: of a wrong truth next to nothing is linked.
+    """
+    records = records_named(releases[0].id_column)
+    if not records:
+        return list(releases)
+    if len(records) != len(releases):
+        many = "one record" if len(records) == 1 else f"{len(records)} records"
+        raise UsageError(
+            f"--id names {many} of maskings, and there are {len(releases)} releases, each with an order of "
+            "its own: name one record for each, in the order of the releases, joined by commas"
+        )
+    return [replace(each, id_column=record) for each, record in zip(releases, records, strict=True)]
 
 
 def _of_their_own(

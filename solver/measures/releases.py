@@ -97,6 +97,11 @@ class ReleasesRisk(MeasureResult):
         last = {group[-1] for group in self.groups}
         return self._worst_of([risk for risk in self.risks if risk.number in last])
 
+    @property
+    def worst_of_any(self) -> tuple[float, float] | None:
+        """The same with what releases before the last allow alone: an intruder may leave the others out."""
+        return self._worst_of(self.risks)
+
     def _worst_of(self, risks: Sequence[ReleaseRisk]) -> tuple[float, float] | None:
         """The worst of some worst cases; None where none is known."""
         ends = [(risk.low, risk.high) for risk in risks if risk.low is not None and risk.high is not None]

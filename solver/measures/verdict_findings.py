@@ -197,12 +197,12 @@ def _attack(known: Known, key: str, words: str, share: float) -> VerdictFinding:
 
 
 def releases(known: Known) -> Iterator[VerdictFinding]:
-    """What all of several releases allow."""
+    """What several releases allow, all of them or the first alone."""
     if known.task.releases is None:
         return
     found = known.measures.get(ReleasesRisk.measure)
     assert found is None or isinstance(found, ReleasesRisk)
-    ends = None if found is None else found.at_worst
+    ends = None if found is None else found.worst_of_any
     several = (f"{len(known.task.releases.files)} releases",)
     if found is None or ends is None:
         sentence = "what the releases allow together has not been searched"

@@ -205,3 +205,44 @@ def test_what_is_no_record_of_an_order(content: str, message: str) -> None:
     with pytest.raises(DataError) as error:
         make_file_pair(firms(), firms(), id_column="kept.json", attributes=["turnover"])
     assert str(error.value).removeprefix("--id kept.json").strip() == message
+
+
+ORDERS = (
+    "--id names one record of maskings, and there are 2 releases, each with an order of its own: name one "
+    "record for each, in the order of the releases, joined by commas"
+)
+
+
+def two_releases(capsys: pytest.CaptureFixture[str]) -> None:
+    """Two maskings of one file, each shuffled on its own."""
+    for seed, name in enumerate("ab"):
+        kept = ("--seed", str(seed), "--shuffle", "--record", f"{name}.json", "--output", f"{name}.csv")
+        run(capsys, "mask", "--input", "firms.csv", *METHOD, *kept, "--drop", "no,home,firm,boss")
+
+
+def risk_of(names: str) -> list[str]:
+    """What `risk` is asked of these releases."""
+    files = [word for name in names for word in ("--masked", f"{name}.csv")]
+    search = ("--aggregator", "weighted-mean", "--time-limit", "none", "--measures", "worst-case,releases")
+    return ["risk", "--original", "firms.csv", *files, "--attributes", "turnover", *search]
+
+
+def test_each_of_several_releases_has_a_record_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    two_releases(capsys)
+    refuse(capsys, ORDERS, *risk_of("ab"), "--id", "a.json")
+    low = []
+    for names in ("a", "b", "ab"):
+        records = ",".join(f"{name}.json" for name in names)
+        run(capsys, *risk_of(names), "--id", records, "--json", "risk.json")
+        low.append(json.loads(Path("risk.json").read_text())["verdict"]["low"])
+    assert min(low) > 0.1, "who is who is right in both"
+    assert low[2] >= max(low) - 1e-9, "an intruder may leave a release out"
+
+
+def test_a_record_of_another_masking_is_spoken_of(capsys: pytest.CaptureFixture[str]) -> None:
+    two_releases(capsys)
+    notes = [
+        " ".join(make_file_pair("firms.csv", name, attributes=["turnover"], id_column="a.json").notes)
+        for name in ("a.csv", "b.csv")
+    ]
+    assert ["is not what the masking of a.json has written" in said for said in notes] == [False, True]
