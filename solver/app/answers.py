@@ -65,7 +65,7 @@ class Interval:
 
 def interval_of(result: Any) -> Interval | None:
     """The worst case in the JSON of a `fit` or of a `risk`; None where there is none."""
-    from linkrisk.solver.run.results import WEIGHTED, least_key, limit_key, objective
+    from linkrisk.solver.run.results import WEIGHTED, least_key, limit_key, may_say_proven, objective
 
     if not isinstance(result, Mapping):
         return None
@@ -84,7 +84,7 @@ def interval_of(result: Any) -> Interval | None:
     high = result.get(keys[1], result["linked_upper_bound"]) if high is None else high
     low = result.get(least_key(keys), result.get(keys[0], result["linked"]))
     total = chosen.get("total_weight", result["records"])
-    return Interval(low, high, total, family, confidence, "not_comparable" not in chosen, keys == WEIGHTED)
+    return Interval(low, high, total, family, confidence, may_say_proven(chosen), keys == WEIGHTED)
 
 
 def answer(run: Run) -> str:

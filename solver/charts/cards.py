@@ -9,7 +9,7 @@ from linkrisk.formulations.linkage.aggregators import words_of
 from linkrisk.solver.charts.markup import bar, card, paragraph, table, written
 from linkrisk.solver.charts.reading import run_ends
 from linkrisk.solver.charts.table import Column, Of, Table
-from linkrisk.solver.run.results import WEIGHTED, least_of, limit_key, objective
+from linkrisk.solver.run.results import WEIGHTED, least_of, limit_key, may_say_proven, objective
 from linkrisk.solver.run.worst_sentence import shares_of, worst_sentence
 
 Json = Mapping[str, Any]
@@ -66,7 +66,7 @@ def _family_row(fit: Json) -> list[Any]:
         return [title, None, None, fit["reason"]]
     low, high, _ = _ends(fit)
     confidence = fit.get("confidence")
-    proven = fit["status"] == "optimal" and "not_comparable" not in fit
+    proven = fit["status"] == "optimal" and may_say_proven(fit)
     state = "proven" if proven else "not proven"
     return [title, low, high, state if confidence is None else f"{100.0 * confidence:.4g} % confidence"]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from linkrisk.solver.run.percent import percent
-from linkrisk.solver.run.results import least_key, limit_key, objective
+from linkrisk.solver.run.results import least_key, limit_key, may_say_proven, objective
 
 Result = Mapping[str, Any]
 
@@ -126,7 +126,7 @@ def total_of(fit: Result) -> float:
 def worst_cases(result: Result) -> list[Worst]:
     """All families, as the measure of the worst case has them, or else as they were fitted."""
     taken = measure(result, "worst-case")
-    comparable = not any("not_comparable" in one for one in fits(result))
+    comparable = all(map(may_say_proven, fits(result)))
     if total := number(taken.get("total")):
         return [
             Worst(one["aggregator"], _part(one.get("linked"), total), _part(one.get("most"), total),

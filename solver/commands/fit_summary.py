@@ -101,8 +101,7 @@ def _interval(result: FitResult) -> list[str]:
         pairs = [(f"{what} in the worst case", share(low, records)), ("at most", share(high, records))]
         margin = result.details["margin"]
         least = "" if margin is None else f" by a margin of {margin:g}"
-        asked = result.details["certificate"]
-        proven = "proven" if asked is None or asked["made"] else "by the search, its certificate is to come"
+        proven = "proven" if result.said_proven else "by the search, its certificate is to come"
         said = f"  {proven}: no other parameters re-identify more{least}"
         return [*listed(pairs), said, *_sum_of_parts(result.details)]
     pairs = [(f"{what}, at least", share(low, records)), (f"{what}, at most", share(high, records))]

@@ -49,6 +49,16 @@ def plain(value: Any) -> Any:
     return value
 
 
+def may_say_proven(fitted: Mapping[str, Any]) -> bool:
+    """Whether a bound that a fit has reached may be called proven, from its details or its JSON.
+
+    Not where an attribute cannot be compared, nor where a certificate was asked for that could not be made.
+    """
+    asked = fitted.get("certificate")
+    made = not isinstance(asked, Mapping) or asked.get("made") is True
+    return made and "not_comparable" not in fitted
+
+
 @dataclass(frozen=True)
 class FitResult:
     """The worst case that `fit` found, and the bound on how much worse any other parameters could be.
@@ -89,6 +99,11 @@ class FitResult:
     def proven(self) -> bool:
         """Whether no other parameters can link more, of attributes that can all be compared."""
         return self.status == "optimal" and "not_comparable" not in self.details
+
+    @property
+    def said_proven(self) -> bool:
+        """Whether that may be said: where a certificate was asked for, it must be there."""
+        return self.proven and may_say_proven(self.details)
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -155,7 +170,7 @@ class FitResult:
 
     def __repr__(self) -> str:
         share = 100.0 * self.linked / self.records
-        state = "proven" if self.proven else f"at most {self.linked_upper_bound}, {self.status}"
+        state = "proven" if self.said_proven else f"at most {self.linked_upper_bound}, {self.status}"
         aggregator, direction = self.details["aggregator"], self.details["direction"]
         headline = f"{self.linked} of {self.records} linked ({share:.1f} %), {state}"
         return f"FitResult({aggregator}, {direction}: {headline})"

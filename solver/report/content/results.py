@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.results import WEIGHTED, least_of, limit_key, objective
+from linkrisk.solver.run.results import WEIGHTED, least_of, limit_key, may_say_proven, objective
 
 Json = Mapping[str, Any]
 
@@ -81,7 +81,7 @@ class FamilyResult:
         total = content["total_weight"] if keys == WEIGHTED else content["records"]
         confidence = content.get("confidence")
         high = content[keys[1] if confidence is None else limit_key(keys)]
-        comparable = "not_comparable" not in content
+        comparable = may_say_proven(content)
         return Interval(least_of(content), high, total, confidence, comparable)
 
 

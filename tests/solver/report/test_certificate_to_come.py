@@ -1,0 +1,36 @@
+"""A certificate that was asked for and could not be made: nothing says that the bound is proven."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from linkrisk import fit
+from linkrisk.solver.app.answers import interval_of
+from linkrisk.solver.charts.cards import fit_card
+from linkrisk.solver.charts.reading import worst_cases
+from linkrisk.solver.report.content.results import FamilyResult
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    original = pd.DataFrame(np.random.default_rng(1).normal(size=(20, 2)), columns=["a", "b"])
+    return fit(original, original + 0.5 * original.to_numpy()[::-1], aggregator="weighted-mean").to_dict()
+
+
+@pytest.mark.parametrize(
+    ("certificate", "proven"),
+    [
+        (None, True),
+        ({"made": True, "reason": None}, True),
+        ({"made": False, "reason": "it would be too large"}, False),
+    ],
+)
+def test_only_a_certificate_that_is_there_proves(fitted, certificate, proven):
+    assert fitted["status"] == "optimal"
+    content = {**fitted, "certificate": certificate}
+    assert FamilyResult("weighted-mean", content).interval.proven is proven
+    assert interval_of(content).proven is proven
+    assert ("proven" in worst_cases(content)[0].said) is proven
+    assert ("not proven" in fit_card(content)) is not proven
