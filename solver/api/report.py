@@ -22,6 +22,9 @@ if TYPE_CHECKING:  # a page that is made again should not wait for what measures
 _MEASURED = 0.9
 """Share of the call after which there is nothing left but certificates."""
 
+_PAGE = 0.05
+"""Share of the time limit that certificates leave to the document and its page."""
+
 _LEAST_SECONDS = 0.5
 """Certificates have so many, however late the measures have ended."""
 
@@ -119,7 +122,10 @@ def report(
     from linkrisk.solver.api.limits import check_limit
     from linkrisk.solver.api.report_certificates import certified, hashes
     from linkrisk.solver.api.risk import risk
+    from linkrisk.solver.charts import theme
     from linkrisk.solver.run.progress import part_of_call
+
+    del theme  # loaded while no clock runs: Altair takes seconds
 
     reader = audience_of(audience)
     if certificate_time_limit is not None:
@@ -157,7 +163,8 @@ def _left(found: RiskResult, *, asked: bool) -> float:
     large = found.worst.worst.records * found.worst.details["candidates"] > MOST_PAIRS
     if limit is None or (asked and large):  # whatever that takes
         return SECONDS
-    return min(SECONDS, max(_LEAST_SECONDS, float(limit) - float(found.details["seconds"])))
+    left = (1.0 - _PAGE) * float(limit) - float(found.details["seconds"])
+    return min(SECONDS, max(_LEAST_SECONDS, left))
 
 
 def _only(given: Any) -> Any:

@@ -60,8 +60,8 @@ from linkrisk.solver.worst_case.single_fit import CERTIFICATE_SECONDS, FitReques
 _SEARCHES = 0.5
 """Share of the time limit for the worst cases, which most measures go by."""
 
-_PROVING = 0.2
-"""Share of the time limit that measures leave to certificates."""
+_PROVING, _WRITING = 0.2, 0.05
+"""Shares of the time limit that measures leave to certificates, and else to what is made of them."""
 
 
 @checked_keywords
@@ -273,8 +273,9 @@ def measured(
     for name in (*problems, LINKAGE, RISK):  # while no clock runs
         compile_once(name, request.report)
     clock = request.limits.clock(spent)
-    if request.proofs and clock.time_limit is not None and pairs_of(first.searched) <= MOMENT:
-        clock.leave(min(CERTIFICATE_SECONDS, _PROVING * clock.time_limit))
+    if clock.time_limit is not None:
+        proving = request.proofs and pairs_of(first.searched) <= MOMENT
+        clock.leave(min(CERTIFICATE_SECONDS, (_PROVING if proving else _WRITING) * clock.time_limit))
     with interruptible(clock):
         whole = clock.remaining
         part = clock.part(None if whole is None else _SEARCHES * whole)

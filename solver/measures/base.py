@@ -202,13 +202,16 @@ class Measure(ABC):
 
 def jsonable(value: Any) -> Any:
     """A field of a result as JSON takes it: arrays as lists, frames as rows, nothing that is not finite."""
+    if value is None or type(value) in (str, int, bool, float):  # most of what large files have
+        return plain(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         names = [field.name for field in dataclasses.fields(value)]
         return {name: jsonable(getattr(value, name)) for name in names}
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, pd.DataFrame):
-        rows = [[jsonable(cell) for cell in row] for row in value.itertuples(index=False, name=None)]
+        cells = [jsonable(value.iloc[:, at].tolist()) for at in range(value.shape[1])]
+        rows = [list(row) for row in zip(*cells, strict=True)] if cells else [[] for _ in range(len(value))]
         return {"columns": [str(name) for name in value.columns], "rows": rows}
     if isinstance(value, Mapping):
         return {str(key): jsonable(each) for key, each in value.items()}
