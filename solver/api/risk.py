@@ -60,8 +60,9 @@ from linkrisk.solver.worst_case.single_fit import CERTIFICATE_SECONDS, FitReques
 _SEARCHES = 0.5
 """Share of the time limit for the worst cases, which most measures go by."""
 
-_PROVING, _WRITING = 0.2, 0.05
-"""Shares of the time limit that measures leave to certificates, and else to what is made of them."""
+_PROVING, _WRITING, _LONGEST_WRITING = 0.2, 0.15, 5.0
+"""Shares of the time limit that measures of a report leave to certificates and page, and to the page alone;
+and the most seconds of that."""
 
 
 @checked_keywords
@@ -273,9 +274,10 @@ def measured(
     for name in (*problems, LINKAGE, RISK):  # while no clock runs
         compile_once(name, request.report)
     clock = request.limits.clock(spent)
-    if clock.time_limit is not None:
-        proving = request.proofs and pairs_of(first.searched) <= MOMENT
-        clock.leave(min(CERTIFICATE_SECONDS, (_PROVING if proving else _WRITING) * clock.time_limit))
+    if request.proofs and clock.time_limit is not None:
+        quick = pairs_of(first.searched) <= MOMENT
+        share, most = (_PROVING, CERTIFICATE_SECONDS) if quick else (_WRITING, _LONGEST_WRITING)
+        clock.leave(min(most, share * clock.time_limit))
     with interruptible(clock):
         whole = clock.remaining
         part = clock.part(None if whole is None else _SEARCHES * whole)

@@ -80,7 +80,7 @@ def _write(result: ReportResult, arguments: argparse.Namespace) -> int:
     # All is made before anything is written.
     made = {
         arguments.out: result.to_html() if arguments.out is not None else "",
-        arguments.json: result.to_json(),
+        arguments.json: result.to_json() if arguments.json is not None else "",
         arguments.certificate: "" if arguments.certificate is None else result.bundle(),
     }
     with together():
