@@ -166,10 +166,12 @@ def kind_of(column: pd.Series) -> Kind:
     known = column.dropna().astype("object")
     if known.empty:
         return Kind.NUMBERS
-    unread = float(pd.to_numeric(known, errors="coerce").isna().mean())
+    cell_value, values = pd.factorize(known)  # each value once: cells that are words take long to be refused
+    unreadable = pd.to_numeric(pd.Series(values, dtype=object), errors="coerce").isna().to_numpy()
+    unread = float(unreadable[cell_value].mean())
     if unread > _MOST:
         return Kind.WORDS
-    codes = unread == 0.0 and any(isinstance(cell, str) and _ZEROS.fullmatch(cell) for cell in known.unique())
+    codes = unread == 0.0 and any(isinstance(cell, str) and _ZEROS.fullmatch(cell) for cell in values)
     return Kind.CODES if codes else Kind.NUMBERS
 
 

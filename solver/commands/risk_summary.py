@@ -42,8 +42,9 @@ def _line(finding: Finding) -> str:
         return f"  {finding.words:<{_WIDTH}}{value:>9}  or more, no bound in time"
     if finding.kind is Kind.CERTAIN and finding.low == finding.high == finding.value:
         return f"  {finding.words:<{_WIDTH}}{value:>9}  proven"
-    ends = [_written(end, finding.unit) if end is not None else "" for end in (finding.low, finding.high)]
-    return f"  {finding.words:<{_WIDTH}}{value:>9}  {ends[0]} to {ends[1]}, {_KINDS[finding.kind]}"
+    ends = [_written(end, finding.unit) for end in (finding.low, finding.high) if end is not None]
+    said = " to ".join(ends) if finding.high is not None else f"{ends[0]} or more"
+    return f"  {finding.words:<{_WIDTH}}{value:>9}  {said}, {_KINDS[finding.kind]}"
 
 
 def _written(value: float, unit: Unit) -> str:

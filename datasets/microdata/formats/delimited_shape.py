@@ -98,10 +98,13 @@ def without_end(text: str) -> str:
 
 def stripped(text: str, delimiter: str) -> str:
     """A text without blanks around its cells; those inside of quotes stay, and so do lines of blanks."""
-    blank = r"[ \u00a0]" if delimiter == "\t" else r"[ \t\u00a0]"
-    edge = rf"[{re.escape(delimiter)}\r\n]"
-    if re.search(rf"{blank}(?:{edge}|\Z)|(?:{edge}|\A){blank}", text) is None:
+    blanks = " \u00a0" if delimiter == "\t" else " \t\u00a0"
+    beside = (pair for one in blanks for end in (delimiter, "\r", "\n") for pair in (one + end, end + one))
+    if not (
+        text.startswith(tuple(blanks)) or text.endswith(tuple(blanks)) or any(map(text.__contains__, beside))
+    ):
         return text
+    blank, edge = rf"[{blanks}]", rf"[{re.escape(delimiter)}\r\n]"
     begins = rf"(?:(?<={edge})|\A)"
     line = rf"(?:(?<=[\r\n])|\A){blank}++(?=[\r\n]|\Z)"
     cell = rf'{begins}{blank}*+("(?:[^"]++|"")*+")|({line})|{blank}++(?={edge}|\Z)|{begins}{blank}++'

@@ -138,3 +138,12 @@ def test_small_and_large_shares_do_not_look_like_ends(capsys):
     assert _written(0.0004, Unit.SHARE) == "0.04 %"
     assert _written(0.9996, Unit.SHARE) == "99.96 %"
     assert _written(12345.0, Unit.PERSONS) == "12,345"
+
+
+def test_an_interval_without_an_upper_end_is_no_empty_one():
+    """As of families of which a sample was counted, and no bound found in time."""
+    from linkrisk.solver.commands.risk_summary import _line
+    from linkrisk.solver.measures.base import Finding, Kind
+
+    counted = Finding("worst", "worst case", 0.976, low=0.9731, kind=Kind.CONFIDENCE)
+    assert _line(counted).split("  ")[-1].startswith("97.3 % or more, ")
