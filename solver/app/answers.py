@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from linkrisk.solver.app.run_folder import Run, State
+from linkrisk.solver.report.document import Headline
 from linkrisk.solver.report.formats import count, percent
 from linkrisk.solver.run.counts import MINUS, persons
 
@@ -120,14 +121,19 @@ def _found(run: Run, result: Any) -> str:
 
 def _protected(result: Mapping[str, Any]) -> str:
     """Whether a table is protected, and at what cost."""
+    head = _headline(result)
+    return f"{head.verdict} {head.worst}".strip()
+
+
+def _headline(result: Mapping[str, Any]) -> Headline:
+    """What the report of a table has at its head; a contradiction where it has none."""
     from linkrisk.solver.report.content.tables.build import table_document
     from linkrisk.solver.run.errors import UsageError
 
     try:
-        head = table_document(result).headline
+        return table_document(result).headline
     except UsageError as error:
-        return str(error)
-    return f"{head.verdict} {head.worst}".strip()
+        return Headline("unknown", str(error), "")
 
 
 def _proven(result: Mapping[str, Any]) -> str:
@@ -142,10 +148,14 @@ def _proven(result: Mapping[str, Any]) -> str:
 
 
 def grounds(run: Run) -> list[str]:
-    """What else stands behind the verdict of a `risk`, a sentence each."""
+    """What else stands behind the verdict of a `risk` or a table, a sentence each."""
     from linkrisk.solver.measures.verdict import grounds_of
 
-    found = run.result.get("verdict") if isinstance(run.result, Mapping) else None
+    if not isinstance(run.result, Mapping):
+        return []
+    if run.command["kind"] == "tables" and "verified" not in run.result:
+        return list(_headline(run.result).reasons)
+    found = run.result.get("verdict")
     return list(grounds_of(found)) if run.command["kind"] == "risk" and found else []
 
 

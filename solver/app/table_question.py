@@ -67,6 +67,10 @@ class TableQuestion:
         Whether totals are computed again from what is below them.
     made : str
         By which rules a table that is there was made, for its report.
+    counts : str
+        Whether the values of a table that is there count: ``yes``, ``no``, or empty where that is guessed.
+    publish_respondents : bool
+        Whether numbers of respondents are published beside the sums of microdata.
     holding, weight, shadow, cost_column, request : str
         Columns of microdata, as `tables make` has them; empty where there is none.
     weights_in_rules, protection, empty, manual, manual_range, negative
@@ -126,6 +130,8 @@ class TableQuestion:
     apriori: str = ""
     recompute: bool = False
     made: str = ""
+    counts: str = ""
+    publish_respondents: bool = False
     holding: str = ""
     weight: str = ""
     weights_in_rules: str = "expanded"
@@ -202,6 +208,11 @@ class TableQuestion:
             at = sum(one == what or one.startswith(f"{what}, ") for one in named)
             named[what if not at else f"{what}, {at + 1}"] = file
         return {what: name for what, name in named.items() if name}
+
+    @property
+    def beside(self) -> bool:
+        """Whether numbers of respondents are published beside the sums of microdata."""
+        return bool(self.publish_respondents and self.microdata and self.response)
 
     @property
     def variables(self) -> tuple[str, ...]:

@@ -58,13 +58,21 @@ def table_steps(question: TableQuestion, folder: str) -> list[list[str]]:
     done = _audited(question) if question.task == AUDIT else _searched(question)
     steps.append(["tables", question.task, *table, *attackers, *done, *_written(question, folder)])
     if question.certified:
-        steps.append(verifying(f"{folder}/"))
+        steps.append(verifying(f"{folder}/", beside=question.beside))
     return steps
 
 
-def verifying(folder: str = "") -> list[str]:
+def proven_files(*, beside: bool) -> tuple[str, ...]:
+    """What a certificate is checked with: all in one file, which holds no numbers of respondents."""
+    return (INTERNAL, RELATIONS) if beside else (PROVEN,)
+
+
+def verifying(folder: str = "", *, beside: bool = False) -> list[str]:
     """What checks the certificate of a run, with the files that it has left in a folder."""
-    return ["tables", VERIFY, f"{folder}{CERTIFICATE}", "--table", f"{folder}{PROVEN}"]
+    options = ("--cells", "--relations") if beside else ("--table",)
+    files = zip(options, proven_files(beside=beside), strict=True)
+    given = [word for option, name in files for word in (option, f"{folder}{name}")]
+    return ["tables", VERIFY, f"{folder}{CERTIFICATE}", *given]
 
 
 def _searched(question: TableQuestion) -> list[str]:
@@ -86,7 +94,8 @@ def _audited(question: TableQuestion) -> list[str]:
 
 def _written(question: TableQuestion, folder: str) -> list[str]:
     """What is left: for readers, for the house, and what was found."""
-    kept = [*question.house, *([Path(PROVEN).suffix] if question.certified else [])]
+    whole = question.certified and not question.beside
+    kept = [*question.house, *([Path(PROVEN).suffix] if whole else [])]
     house = [INTERNAL, *(f"{INTERNAL_STEM}{end}" for end in dict.fromkeys(kept))]
     written = ["--output", f"{folder}/{PUBLISHED_STEM}{question.published}"]
     written += [word for name in house for word in ("--internal", f"{folder}/{name}")]
@@ -108,7 +117,7 @@ def _given(question: TableQuestion) -> list[str]:
         found += _trees(question)
         found += [word for name, code in question.totals for word in ("--total", f"{name}={code}") if code]
     known = [] if question.linked_ready else ["apriori"]
-    return [*found, *_options(question, ("value", *known, "recompute"))]
+    return [*found, *_options(question, ("value", *known, "counts", "recompute"))]
 
 
 def _made(question: TableQuestion) -> list[str]:
@@ -122,6 +131,7 @@ def _made(question: TableQuestion) -> list[str]:
     asked += _options(question, ["weights_in_rules"] if question.weight else [])
     asked += _options(question, ("shadow", "cost_column", "request", "negative", "protection", "empty"))
     asked += _options(question, ("manual", "manual_range") if question.manual else ())
+    asked += _options(question, ["publish_respondents"] if question.beside else [])
     return ["tables", "make", *asked, *_options(question, ["respondent"] if question.contributing else [])]
 
 

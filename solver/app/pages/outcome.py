@@ -28,7 +28,7 @@ from linkrisk.solver.app.run_folder import (
 )
 from linkrisk.solver.app.run_folder import State as RunState
 from linkrisk.solver.app.state import State
-from linkrisk.solver.app.table_steps import CELLS, MADE, PROVEN, RELATIONS, verifying
+from linkrisk.solver.app.table_steps import CELLS, MADE, PROVEN, RELATIONS, proven_files, verifying
 
 WORDS = {
     RESULT: "the result as JSON",
@@ -66,7 +66,7 @@ def show(state: State, run: Run) -> None:
     if VERIFICATION in files:
         layout.text("h2", "Verification of the certificate")
         layout.text("pre", run.text(VERIFICATION), "code").props("tabindex=0")
-    if CERTIFICATE in files and PROVEN in files:
+    if CERTIFICATE in files and command["kind"] == "tables":
         _for_strangers(run)
     if REPORT in files:
         layout.text("h2", "Report")
@@ -106,17 +106,19 @@ def _words(name: str) -> str:
 
 def _for_strangers(run: Run) -> None:
     """How somebody else checks the certificate of a table."""
+    beside = bool(isinstance(run.result, Mapping) and run.result.get("respondents"))
+    files = proven_files(beside=beside)
     layout.text("h2", "For whoever checks it")
     with layout.text("p", ""):
-        layout.text("span", "With these two files in a folder, and linkrisk, anybody can check the proof: ")
-        for at, name in enumerate((CERTIFICATE, PROVEN)):
+        layout.text("span", "With these files in a folder, and linkrisk, anybody can check the proof: ")
+        for at, name in enumerate((CERTIFICATE, *files)):
             layout.text("span", " and " if at else "")
             ui.link(name, layout.download_address(f"runs/{run.name}/{name}"))
-    layout.code(spelled(verifying()))
+    layout.code(spelled(verifying(beside=beside)))
     layout.text(
         "p",
         "The check takes fractions, needs no optimiser, and shares no code with the search. It is about "
-        f"outsiders. {PROVEN} holds the values of all cells: give it only to those who may see them.",
+        f"outsiders. {files[0]} holds the values of all cells: give it only to those who may see them.",
         "quiet small",
     )
 

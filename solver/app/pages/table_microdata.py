@@ -120,6 +120,11 @@ class Microdata:
             asking.select("Cells without respondents", EMPTY, "empty")
             self._columns.one("Column of costs", NONE, "cost_column", lambda now: now.asked.cost == "given")
         asking.checkbox("Amounts may be below zero; rules then take them without their sign", "negative")
+        beside = asking.checkbox(
+            "Numbers of respondents are published beside the sums, and protected with them",
+            "publish_respondents",
+        )
+        asking.shown(beside, lambda now: bool(now.asked.response))
 
     def _set_rules(self, event: Any) -> None:
         lines = (line.strip() for line in (event.value or "").splitlines())

@@ -16,6 +16,7 @@ from linkrisk.solver.app.table_question import SUPPRESS
 from linkrisk.solver.run.errors import INPUT_ERRORS
 
 BY_CODES = "none: they follow from the codes"
+COUNTS = {"": "guessed: counts, or amounts", "yes": "count: whole numbers", "no": "are amounts"}
 _LOOKED_INTO = ("cells", "metadata", "further")
 _DEPENDS = ("relations", "value", "codes", "task")
 
@@ -55,6 +56,7 @@ class Ready:
                 asking.select("What is known of cells (.hst)", known, "apriori", _single)
                 rules = {"": "not known", **{name: name for name in asking.state.project.rules}}
                 asking.select("Rules that it was made by (.json)", rules, "made", _reported)
+                asking.select("The values", COUNTS, "counts")
             grouped = ui.element("div")
             with asking.shown(grouped, lambda now: now.asked.by_codes):
                 self._hierarchies = Hierarchies(asking, CELLS, totals=True)

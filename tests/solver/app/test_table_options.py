@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import json
 import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pandas as pd
 import pytest
@@ -15,7 +17,7 @@ from app_projects import finished, opened
 from linked_tables import write_linked_tables
 from table_files import write_table_files
 
-from linkrisk.solver.app.answers import answer, verdict
+from linkrisk.solver.app.answers import answer, grounds, verdict
 from linkrisk.solver.app.project import Project
 from linkrisk.solver.app.run_folder import Run, State
 from linkrisk.solver.app.run_queue import Queue
@@ -288,3 +290,41 @@ def test_what_is_missing_is_said(project: Project, asked: TableQuestion, message
     with pytest.raises(UsageError, match=f"^{re.escape(message)}$"):
         add_table(Queue(project), asked)
     assert list((project.folder / "runs").iterdir()) == []
+
+
+# Counts, and numbers of respondents beside sums
+
+
+def test_whether_values_count_is_passed_on() -> None:
+    step = table_steps(replace(SINGLE, counts="no"), "runs/1")[0]
+    assert after(step, "--counts") == ["no"]
+    assert "--counts" not in table_steps(SINGLE, "runs/1")[0]
+
+
+def test_numbers_of_respondents_are_published_protected_and_proven(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = [(region, size, 10.0 + at) for at, (region, size) in enumerate(itertools.product("NSW", "ab"))]
+    data = pd.DataFrame([lines[0], *(3 * lines[1:])], columns=["region", "size", "turnover"])
+    data.to_csv("firms.csv", index=False)
+    asked = TableQuestion(
+        microdata="firms.csv",
+        by=("region", "size"),
+        response="turnover",
+        rules=("frequency=2",),
+        publish_respondents=True,
+        certified=True,
+    )
+    steps = table_steps(asked, ".")
+    assert "--publish-respondents" in steps[0]
+    assert [main(step) for step in steps] == [0, 0, 0]
+    assert "proven      PROTECTED" in capsys.readouterr().out
+    assert "respondents" in pd.read_csv("table-published.csv").columns
+    assert after(steps[-1], "--cells") == ["./table-internal.csv"]
+    assert "--publish-respondents" not in table_steps(replace(asked, response=""), ".")[0]
+    result = json.loads(Path("result.json").read_text(encoding="utf-8"))
+    run = SimpleNamespace(result=result, command={"kind": "tables"})
+    assert "Numbers of respondents are published beside the values, in the same cells." in grounds(
+        cast("Run", run)
+    )

@@ -93,6 +93,17 @@ def searched(given: Json) -> str:
     return f"{cost}; {less}."
 
 
+def _below(given: Json) -> Iterator[str]:
+    """Counts and numbers of respondents that cannot reach the threshold of their rule."""
+    for found, one, many in (
+        (given, "count is", "counts are"),
+        (given.get("respondents") or {}, "number of respondents is", "numbers of respondents are"),
+    ):
+        below = len((found.get("counts") or {}).get("threshold_out_of_reach", ()))
+        if below:
+            yield several(below, one, many)
+
+
 def _reasons(given: Json) -> Iterator[str]:
     statuses = given["table"]["statuses"]
     every = sum(one["value"] for one in statuses.values())
@@ -104,6 +115,8 @@ def _reasons(given: Json) -> Iterator[str]:
         yield "Numbers of respondents are published beside the values, in the same cells."
     elif given.get("respondents_known") and given["sensitive"]:
         yield "Numbers of respondents were not looked at: publish none beside the values."
+    for cells in _below(given):
+        yield f"Readers know that {cells} below the threshold of the rule, whatever is suppressed."
     exact = len(given["known_exactly"])
     if exact:
         known = several(exact, "suppressed cell is", "suppressed cells are")
