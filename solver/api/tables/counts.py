@@ -37,8 +37,8 @@ class Counting:
         What a suppressed count is at least, as everybody knows: 1 where empty cells are shown.
     thresholds : int
         How many cells a threshold is asked for.
-    lowered : int
-        Other levels that no whole table reaches, and that were lowered.
+    lowered : tuple of Unmet
+        Other levels that no whole table reaches, and that were lowered, with how far they go.
     """
 
     counts: bool
@@ -46,13 +46,28 @@ class Counting:
     below: tuple[tuple[int, float, float], ...] = ()
     least: int = 0
     thresholds: int = 0
-    lowered: int = 0
+    lowered: tuple[Unmet, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The part `counts` of the JSON."""
         below = [{"cell": at, "threshold": least, "reached": most} for at, least, most in self.below]
-        more = {name: getattr(self, name) for name in ("least", "thresholds", "lowered")}
-        return {"guessed": self.guessed, "threshold_out_of_reach": below, **more}
+        lowered = [
+            {"cell": one.demand.cell, "way": way_of(one), "level": one.demand.level, "reached": one.found}
+            for one in self.lowered
+        ]
+        return {
+            "guessed": self.guessed,
+            "threshold_out_of_reach": below,
+            "least": self.least,
+            "thresholds": self.thresholds,
+            "lowered": lowered,
+        }
+
+
+def way_of(missed: Unmet) -> str:
+    """In which way a level counts."""
+    both = missed.demand.up and missed.demand.down
+    return "sliding" if both else "up" if missed.demand.up else "down"
 
 
 def with_counts(stored: StoredTable, counts: bool | None) -> StoredTable:
@@ -115,12 +130,15 @@ def in_reach(
     if hard and refuse:
         one = hard[0]
         raise UsageError(_refused(table, one))
-    below = []
+    below, others = [], []
+    rule = np.zeros(len(table)) if table.rule_level is None else table.rule_level
     for one in soft:
         cell, way = one.demand.cell, (one.demand.up, one.demand.down)
-        if way == (True, False):
+        if way == (True, False) and one.demand.level > rule[cell]:
             value = float(table.value[cell])
             below.append((cell, value + float(levels[way][cell]), value + one.found))
+        else:
+            others.append(one)
         levels[way][cell] = one.found
     lowered = replace(
         table,
@@ -128,9 +146,9 @@ def in_reach(
         lower_level=levels[False, True],
         sliding_level=levels[True, True],
     )
-    if below or soft:
+    if soft:
         stored = _lowered(stored, lowered, soft)
-    return stored, lowered, replace(known, below=tuple(sorted(below)), lowered=len(soft) - len(below))
+    return stored, lowered, replace(known, below=tuple(sorted(below)), lowered=tuple(others))
 
 
 def _known(stored: StoredTable, table: CellTable) -> Counting:
@@ -222,5 +240,12 @@ def counting_lines(found: Counting | None, named: Any) -> list[str]:
         lines.append(
             f"threshold   readers know that {many} {'is' if len(found.below) == 1 else 'are'} below it, "
             f"whatever is suppressed: {shown}{more}"
+        )
+    if found.lowered:
+        one, others = found.lowered[0], len(found.lowered) - 1
+        more = f" and {others:,} more" if others else ""
+        lines.append(
+            f"levels      {others + 1:,} cannot be reached, whatever is suppressed, and went as far as can be: "
+            f"{named(one.demand.cell)} {way_of(one)} {one.found:g} of {one.demand.level:g}{more}"
         )
     return lines

@@ -13,6 +13,7 @@ from whole_attacker import attacked, interval, known_too_closely
 
 from linkrisk import audit_table, make_table, open_table, protect_table, verify_table
 from linkrisk.datasets.errors import DataError
+from linkrisk.solver.api.tables.counts import counting_lines
 from linkrisk.solver.api.tables.source import cell_table
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
@@ -254,6 +255,28 @@ def test_a_threshold_out_of_reach_is_said():
         (4, 9.0, 2.0),
     ]
     assert audit_table(result.table).protected
+
+
+def test_other_levels_out_of_reach_are_said():
+    """The total of 5 is published, and the other cell at least 1: 4 cannot be 5."""
+    frame = pd.DataFrame(
+        {
+            "code": ["Total", "a", "b"],
+            "value": [5, 4, 1],
+            "status": ["z", "u", "u"],
+            "lower_protection": [0, 2, 0],
+            "upper_protection": [0, 1, 2],
+        }
+    )
+    result = protect_table(open_table(frame, counts=True))
+    assert result.protected
+    found = result.to_dict()["counts"]
+    assert found["threshold_out_of_reach"] == []
+    assert found["lowered"] == [{"cell": 1, "way": "up", "level": 1.0, "reached": 0.0}]
+    assert counting_lines(result.counting, result.table.named)[1:] == [
+        "levels      1 cannot be reached, whatever is suppressed, and went as far as can be: cell 1 (code=a) "
+        "up 0 of 1"
+    ]
 
 
 def test_another_release_is_looked_at_in_whole_numbers():

@@ -38,8 +38,10 @@ def known_of_counts(given: Json) -> tuple[Block, ...]:
         said = "As far as readers know, these may be at the threshold of the rule or above."
         numbers.append(Number("Sensitive cells that reach the threshold", count(reached), meaning=said))
     if known["lowered"]:
-        said = "No table in whole numbers reaches them, whatever is suppressed; another count stays possible."
-        numbers.append(Number("Levels that were lowered", count(known["lowered"]), meaning=said))
+        said = "No table in whole numbers reaches them, whatever is suppressed; another count stays possible: "
+        one = known["lowered"][0]
+        said += f"{names.get(one['cell'], _cell(one))} {one['way']} {one['reached']:g} of {one['level']:g}."
+        numbers.append(Number("Levels that were lowered", count(len(known["lowered"])), meaning=said))
     blocks: list[Block] = [Numbers("", tuple(numbers))]
     if below:
         columns = [
@@ -47,10 +49,14 @@ def known_of_counts(given: Json) -> tuple[Block, ...]:
             *(("threshold", "Threshold", Of.NUMBER), ("reached", "Readers think at most", Of.NUMBER)),
         ]
         rows = [
-            [names.get(one["cell"], f"cell {one['cell']}"), one["threshold"], one["reached"]] for one in below
+            [names.get(one["cell"], _cell(one)), one["threshold"], one["reached"]] for one in below
         ]
         blocks.append(table("Cells that readers know to be below the threshold", columns, rows))
     return tuple(blocks)
+
+
+def _cell(one: Json) -> str:
+    return f"cell {one['cell']}"
 
 
 def _respondents(given: Json) -> Section:
