@@ -245,7 +245,7 @@ def counting_lines(found: Counting | None, named: Any) -> list[str]:
         one, others = found.lowered[0], len(found.lowered) - 1
         more = f" and {others:,} more" if others else ""
         lines.append(
-            f"levels      {others + 1:,} cannot be reached, whatever is suppressed, and went as far as can be: "
+            f"levels      {others + 1:,} cannot be reached, whatever is suppressed, and go as far as can be: "
             f"{named(one.demand.cell)} {way_of(one)} {one.found:g} of {one.demand.level:g}{more}"
         )
     return lines

@@ -274,7 +274,7 @@ def test_other_levels_out_of_reach_are_said():
     assert found["threshold_out_of_reach"] == []
     assert found["lowered"] == [{"cell": 1, "way": "up", "level": 1.0, "reached": 0.0}]
     assert counting_lines(result.counting, result.table.named)[1:] == [
-        "levels      1 cannot be reached, whatever is suppressed, and went as far as can be: cell 1 (code=a) "
+        "levels      1 cannot be reached, whatever is suppressed, and go as far as can be: cell 1 (code=a) "
         "up 0 of 1"
     ]
 
