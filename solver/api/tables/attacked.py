@@ -13,9 +13,6 @@ from linkrisk.solver.api.tables.insiders import Attacked, Attackers, with_inside
 from linkrisk.solver.api.tables.source import cell_table, check_adds_up
 from linkrisk.solver.run.clock import Clock
 
-_IN_REACH = 0.2
-"""Of the time: in which it must be known which levels of counts can be reached."""
-
 
 @dataclass(frozen=True, eq=False)
 class AttackedTable:
@@ -59,7 +56,7 @@ class AttackedTable:
         reach : tuple of Clock, bool
             For what can be reached in whole numbers, and whether anything else is refused.
         """
-        stored, table, counting = in_reach(stored, table, reach[0].part_of_left(_IN_REACH), refuse=reach[1])
+        stored, table, counting = in_reach(stored, table, reach[0], refuse=reach[1])
         who = with_insiders(table, stored, attackers, as_far_as_possible, clock)
         return cls(stored, who.table, counting, who)
 

@@ -12,13 +12,20 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.tables.cells_and_relations import StoredTable
 from linkrisk.formulations.tables.cell_table import CellTable, FloatArray
+from linkrisk.formulations.tables.crowd import OUTSIDER
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError, Unmet
-from linkrisk.solver.tables.attackers.integer_attacks import unreachable_in_whole_numbers
+from linkrisk.solver.tables.attackers.integer_attacks import IntegerAttacks
 from linkrisk.solver.tables.suppression.reachability import short_of_its_level
 
 _SHOWN = 5
+
+_IN_REACH = 0.3
+"""Of the time: in which it must be known which levels can be reached."""
+
+_CLOSE = 1e-6
+"""What optimisers may be off by."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +109,7 @@ def in_reach(
     table : CellTable
         Of it.
     clock : Clock, optional
-        When it is out, levels stay as they are.
+        When it is out, levels are those that can be reached in fractions.
     refuse : bool
         Whether a level that is asked for by more than a threshold is refused where it cannot be reached.
 
@@ -121,10 +128,7 @@ def in_reach(
         unsaid = stored.counts is None and stored.guessed is None
         return stored, table, Counting(counts=False, guessed=True) if unsaid else None
     known = _known(stored, table)
-    try:
-        missed = unreachable_in_whole_numbers(replace(table, insiders=()), clock)
-    except OutOfTimeError:
-        return stored, table, known
+    missed = _out_of_reach(replace(table, insiders=()), (clock or Clock(None)).part_of_left(_IN_REACH))
     levels = {way: level.copy() for way, level in _levels(table).items()}
     soft, hard = lowered_and_refused(table, missed)
     if hard and refuse:
@@ -157,6 +161,26 @@ def _known(stored: StoredTable, table: CellTable) -> Counting:
     rule = np.zeros(len(table)) if table.rule_level is None else table.rule_level
     thresholds = int((table.primary & (table.upper_level > rule)).sum())
     return Counting(counts=True, guessed=stored.counts is None, least=least, thresholds=thresholds)
+
+
+def _out_of_reach(table: CellTable, clock: Clock) -> list[Unmet]:
+    """Levels that no pattern reaches in whole numbers; in fractions where there is no time for these."""
+    everything, nothing = np.asarray(~table.fixed, dtype=np.bool_), np.zeros(0)
+    attacks = IntegerAttacks(table, clock)
+    fractions = attacks.in_fractions(everything)
+    open_, reach = set(fractions.unmet), fractions.reach
+    missed = []
+    for _, demand, _ in attacks.unseen(everything):
+        try:
+            if attacks.cheapest(OUTSIDER, demand, everything, np.ones(len(table))) is None:
+                reached = attacks.reached(OUTSIDER, demand, everything)
+                missed.append(Unmet(OUTSIDER, demand, reached, nothing))
+        except OutOfTimeError:
+            if demand in open_:
+                up, down = (side[demand.cell] for side in (reach.up, reach.down))
+                reached = float(np.floor(up * demand.up + down * demand.down + _CLOSE))
+                missed.append(Unmet(OUTSIDER, demand, reached, nothing))
+    return missed
 
 
 def lowered_and_refused(table: CellTable, missed: Sequence[Unmet]) -> tuple[list[Unmet], list[Unmet]]:

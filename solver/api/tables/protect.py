@@ -57,7 +57,10 @@ _FOR_AUDIT, _BEYOND, _LEAST_SECONDS, _INTERVALS = 0.25, 0.05, 1.0, 0.5
 """Of the audit: the share of the time limit that is left for it, by how much of it more may pass, its least
 seconds, and the share of it for intervals: the rest is for levels, without which nothing is protected."""
 
-_MOST_INTERVALS = 5000
+_LARGE_SHARE = 0.6
+"""Of the time: for a pattern of a large table of counts that protects in fractions."""
+
+_MOST_INTERVALS, _OF_COUNTS = 5000, 1000
 """Suppressed cells of a large table up to which the audit finds every interval, not the levels alone."""
 
 
@@ -162,7 +165,8 @@ def protect_table(
         )
         pattern = common_pattern(search, [one.table for one in tables], clock, on_progress)
     limit = None if pattern.proven else clock.limit
-    levels = method != OPTIMAL and int(pattern.suppressed.sum()) > _MOST_INTERVALS
+    most = _OF_COUNTS if any(table.counts for _, table in system) else _MOST_INTERVALS
+    levels = method != OPTIMAL and int(pattern.suppressed.sum()) > most
     patience = _patience(clock)
     with interruptible(patience):
         audits = [_audits(one, pattern, patience, levels=levels) for one in tables]
@@ -221,10 +225,10 @@ def _optimal(
 
 
 def _large(method: str, table: CellTable, clock: Clock, report: Reporter | None) -> Pattern:
-    found = suppress_large(table, method, clock, report)
     if table.counts:
+        found = suppress_large(table, method, clock.part_of_left(_LARGE_SHARE), report)
         return in_whole_numbers(table, found, clock)
-    return from_insiders_too(table, found, clock, report)
+    return from_insiders_too(table, suppress_large(table, method, clock, report), clock, report)
 
 
 def _in_units(search: _Search, table: CellTable, clock: Clock, report: Reporter | None) -> Pattern:
@@ -259,7 +263,9 @@ def _audited(table: CellTable, suppressed: BoolArray, patience: Clock) -> Audit:
 
 def _levels(table: CellTable, suppressed: BoolArray, patience: Clock) -> Audit:
     """All levels; in whole numbers as long as there is patience, and what is open by then is not met."""
-    return audit_levels(table, suppressed, patience.part_of_left(_INTERVALS) if table.counts else None)
+    if not table.counts:
+        return audit_levels(table, suppressed)
+    return audit_levels(table, suppressed, patience.part_of_left(_INTERVALS if table.insiders else 1.0))
 
 
 def _of_large(pattern: Pattern, *, levels: bool) -> dict[str, object]:

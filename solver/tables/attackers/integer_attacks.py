@@ -11,6 +11,7 @@ is added up before it counts.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from scipy import sparse
@@ -21,6 +22,7 @@ from linkrisk.formulations.tables.crowd import OUTSIDER, Crowd
 from linkrisk.formulations.tables.integer_witnesses import IntegerWitnesses, Onlooking, Reached, Whole
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError, Unmet
+from linkrisk.solver.tables.attackers.demands import Met, unmet
 from linkrisk.solver.tables.attackers.integer_programs import IntegerProgram
 
 _NEARLY = 0.02
@@ -28,6 +30,9 @@ _NEARLY = 0.02
 
 _PROGRAMS, _MOST_AT_ONCE = 40, 1000
 """As many parts of patterns keep their programs; up to so many cells, one program serves all patterns."""
+
+_IN_FRACTIONS = 0.4
+"""Of the time: for what attackers in fractions leave of large patterns."""
 
 _KEPT_LEVELS = 5_000_000
 """As many levels of attackers are kept, not made anew."""
@@ -256,8 +261,22 @@ class IntegerAttacks:
                 found += self.furthest(owner, demand.cell, sign, allowed, demand.level - found)
         return found
 
+    def in_fractions(self, suppressed: BoolArray) -> Met:
+        """What a pattern leaves attackers in fractions, in a part of the time; whole vectors are kept."""
+        part = self.clock.part_of_left(_IN_FRACTIONS)
+        found = unmet(replace(self.table, insiders=()), suppressed, part)
+        for one in found.witnesses:
+            self.seen.add(one.cells, np.round(one.deviations))
+        return found
+
     def move_many(self, suppressed: BoolArray) -> None:
-        """Move all cells of a pattern at once, to and fro by chance, to have witnesses for many of them."""
+        """Move all cells of a pattern at once, to and fro by chance, to have witnesses for many of them.
+
+        Of a large one, those that attackers in fractions leave, as far as they are whole.
+        """
+        if suppressed.sum() > _MOST_AT_ONCE:
+            self.in_fractions(suppressed)
+            return
         generator = np.random.default_rng(0)
         labels = self._labels(suppressed)
         parts = np.flatnonzero(suppressed)
@@ -366,6 +385,8 @@ def unreachable_in_whole_numbers(table: CellTable, clock: Clock | None = None) -
         If the clock is out before all is looked at.
     """
     attacks, everything = IntegerAttacks(table, clock), np.asarray(~table.fixed, dtype=np.bool_)
+    if everything.sum() > _MOST_AT_ONCE:
+        attacks.move_many(everything)
     nothing = np.zeros(0)
     return [
         Unmet(owner, demand, attacks.reached(owner, demand, everything), nothing)

@@ -105,7 +105,7 @@ def in_whole_numbers(table: CellTable, pattern: _P, clock: Clock) -> _P:
     """
     if not table.counts:
         return pattern
-    found = with_whole_tables(IntegerAttacks(table, clock), pattern.suppressed, table.cost, clock)
+    found = with_whole_tables(IntegerAttacks(table, clock), pattern.suppressed, table.cost, clock, many=True)
     if found is None:
         raise UsageError(cannot_be_protected(table))
     return replace(pattern, suppressed=found, cost=table.cost_of(found))

@@ -157,9 +157,11 @@ class IntegerPatterns:
 
 
 def with_whole_tables(
-    attacks: IntegerAttacks, pattern: BoolArray, cost: FloatArray, clock: Clock
+    attacks: IntegerAttacks, pattern: BoolArray, cost: FloatArray, clock: Clock, *, many: bool = False
 ) -> BoolArray | None:
     """A pattern with what whole tables move besides, as cheaply as they can; all cells where time is out.
+
+    Of a table of `many` cells what was found by then, and what cannot be met is left to the audit.
 
     Parameters
     ----------
@@ -175,21 +177,23 @@ def with_whole_tables(
     """
     table = attacks.table
     found, everything = pattern.copy(), np.asarray(~table.fixed, dtype=np.bool_)
+    if many:
+        attacks.move_many(found)
     onlooking = attacks.before(found)
     try:
         for demand in table.demands:
             if clock.expired:
-                return everything
+                raise OutOfTimeError
             levels = attacks.levels(demand)
             group = onlooking.open(demand, levels)
             units = np.where(found, _INSIDE, np.maximum(cost, _INSIDE))
             for _, moved in attacks.settled(group, demand, levels, everything, units):
-                if moved is None:
+                if moved is None and not many:
                     return None
-                for one in moved:
+                for one in moved or ():
                     found[one.cells] = True
             if group.size:
                 onlooking.again()
     except OutOfTimeError:
-        return everything
+        return found if many else everything
     return found

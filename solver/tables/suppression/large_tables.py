@@ -280,7 +280,8 @@ class _Search:
         for attacked in self.attackers:
             view = attacked.view
             self.tell("looking at all cells", f"{len(view.demands):,} levels")
-            found = unmet(view, self._everything, report=self._report)
+            clock = self._clock if view.counts else None  # whether counts are protected, their audit says
+            found = unmet(view, self._everything, clock, report=self._report)
             if found.unmet:
                 raise UsageError(_unreachable(view, found.unmet[0], found.reach))
 

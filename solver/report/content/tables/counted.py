@@ -38,7 +38,9 @@ def known_of_counts(given: Json) -> tuple[Block, ...]:
         said = "As far as readers know, these may be at the threshold of the rule or above."
         numbers.append(Number("Sensitive cells that reach the threshold", count(reached), meaning=said))
     if known["lowered"]:
-        said = "No table in whole numbers reaches them, whatever is suppressed; another count stays possible: "
+        said = (
+            "No table in whole numbers reaches them, whatever is suppressed; another count stays possible: "
+        )
         one = known["lowered"][0]
         said += f"{names.get(one['cell'], _cell(one))} {one['way']} {one['reached']:g} of {one['level']:g}."
         numbers.append(Number("Levels that were lowered", count(len(known["lowered"])), meaning=said))
@@ -48,9 +50,7 @@ def known_of_counts(given: Json) -> tuple[Block, ...]:
             ("cell", "Cell", Of.TEXT),
             *(("threshold", "Threshold", Of.NUMBER), ("reached", "Readers think at most", Of.NUMBER)),
         ]
-        rows = [
-            [names.get(one["cell"], _cell(one)), one["threshold"], one["reached"]] for one in below
-        ]
+        rows = [[names.get(one["cell"], _cell(one)), one["threshold"], one["reached"]] for one in below]
         blocks.append(table("Cells that readers know to be below the threshold", columns, rows))
     return tuple(blocks)
 

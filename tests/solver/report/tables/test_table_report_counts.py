@@ -52,7 +52,10 @@ def test_counts_have_a_section(counts):
     assert numbers == {"A suppressed count is at least": "1", "Sensitive cells that reach the threshold": "1"}
     below = {"cell": 3, "threshold": 9.0, "reached": 2.0}
     more = {"cell": 3, "way": "up", "level": 1.0, "reached": 0.0}
-    given = {**counts, "counts": {**counts["counts"], "threshold_out_of_reach": [below], "lowered": 2 * [more]}}
+    given = {
+        **counts,
+        "counts": {**counts["counts"], "threshold_out_of_reach": [below], "lowered": 2 * [more]},
+    }
     changed = section(table_document(given), "counts")
     assert [one.value for one in changed.blocks[0].numbers] == ["1", "0", "2"]
     assert changed.blocks[0].numbers[2].meaning.endswith("another count stays possible: cell 3 up 0 of 1.")
