@@ -197,7 +197,7 @@ def grounds_of(found: Json) -> Iterator[str]:
     """What else is red or stands against green, or limits what a verdict rests on: sentences for a reader."""
     said = sentence_of(found)
     for one in found["findings"]:
-        limits = one["key"] in (NO_BOUND, NOT_SEARCHED, WITHOUT_LOTS)
+        limits = one["key"] in (NO_BOUND, NOT_SEARCHED, WITHOUT_LOTS, NUMBERS)
         telling = limits or one["severity"] != Severity.INFORMATION
         less = one["key"].startswith(ATTACK) or one["key"] in (WORST_CASE, RELEASES)
         less |= one["key"] == WITHOUT_LOTS and _lots(found) in said

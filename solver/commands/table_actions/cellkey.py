@@ -94,5 +94,8 @@ def _summary(arguments: argparse.Namespace, result: PerturbedCounts) -> str:
         f"zeros       {several(changes['false_zeros'], 'count')} became 0, those of 0 have stayed",
         f"sums        {found['not_adding_up']} of {found['relations']} {of} not add up any more",
     ]
-    lines += [*incomplete_lines(found["coded"], found["left_out"]), *renamed_lines(found["renamed"])]
+    lines += [
+        *incomplete_lines(arguments, found["coded"], found["left_out"]),
+        *renamed_lines(found["renamed"]),
+    ]
     return "\n".join([*lines, *written_lines(arguments, "output", "internal")])

@@ -182,13 +182,18 @@ def add_missing(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def incomplete_lines(coded: Mapping[str, int], left_out: Mapping[str, int]) -> list[str]:
-    """What became of records without a code or a response, where there are such."""
+def incomplete_lines(
+    arguments: argparse.Namespace, coded: Mapping[str, int], left_out: Mapping[str, int]
+) -> list[str]:
+    """What became of records without a code or a response, and their code, where there are such."""
+    from linkrisk.datasets.tables.incomplete import Incomplete
+
     lines = []
-    for title, counts in (("coded", coded), ("left out", left_out)):
+    code = f": their code is {Incomplete.parse(arguments.missing).code!r}"
+    for title, counts, more in (("coded", coded, code), ("left out", left_out, "")):
         if counts:
             each = (f"{count:,} without {shown_name(name)}" for name, count in counts.items())
-            lines.append(f"{title:<11} records: {', '.join(each)}")
+            lines.append(f"{title:<11} records, {', '.join(each)}{more}")
     return lines
 
 

@@ -152,7 +152,7 @@ def run(arguments: argparse.Namespace) -> int:
     relations = int(made.relations["relation"].max()) + 1
     print(f"table       {several(len(made.cells), 'cell')}, {several(relations, 'relation')}")
     print(f"sensitive   {several(made.sensitive, 'cell')}")
-    for line in (*incomplete_lines(made.coded, made.left_out), *renamed_lines(made.renamed)):
+    for line in (*incomplete_lines(arguments, made.coded, made.left_out), *renamed_lines(made.renamed)):
         print(line)
     print("\n".join(written_lines(arguments, "cells", "relations", "contributors", "table", "record")))
     return 0

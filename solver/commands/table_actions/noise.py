@@ -147,7 +147,10 @@ def _summary(arguments: argparse.Namespace, result: PerturbedSums) -> str:
         f"sums        {found['not_adding_up']} of {found['relations']} {of} not add up any more",
         *_finer(found),
     ]
-    lines += [*incomplete_lines(found["coded"], found["left_out"]), *renamed_lines(found["renamed"])]
+    lines += [
+        *incomplete_lines(arguments, found["coded"], found["left_out"]),
+        *renamed_lines(found["renamed"]),
+    ]
     return "\n".join([*lines, *written_lines(arguments, "output", "internal")])
 
 

@@ -105,7 +105,7 @@ def _summary(arguments: argparse.Namespace, result: RecodedTable) -> str:
     lines = [[getattr(one, name) for name in shown] for one in result.effects]
     written = written_lines(arguments, "cells", "relations")
     made = result.made
-    said = [*incomplete_lines(made.coded, made.left_out), *renamed_lines(made.renamed)]
+    said = [*incomplete_lines(arguments, made.coded, made.left_out), *renamed_lines(made.renamed)]
     written = [*said, *written] if written or made.coded or made.left_out else []
     if left := result.details["not_begun"]:
         more = f", and {len(left) - 1} more" if len(left) > 1 else ""
