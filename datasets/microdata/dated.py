@@ -7,7 +7,17 @@ from dataclasses import replace
 
 import pandas as pd
 
-from linkrisk.datasets.microdata.dates import NATIVE, forms_of, goes_with_dates, looks_dated, read_dates
+from linkrisk.datasets.microdata.category_names import spelled
+from linkrisk.datasets.microdata.dates import (
+    LEVELS,
+    NATIVE,
+    at_level,
+    forms_of,
+    goes_with_dates,
+    looks_dated,
+    read_dates,
+)
+from linkrisk.datasets.microdata.hierarchies import Hierarchy
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.scales import Scale
 from linkrisk.datasets.microdata.schema import Schema
@@ -90,3 +100,21 @@ def in_days(tables: Sequence[Table], dates: Mapping[str, str | None]) -> tuple[T
             days = pd.Series(column.days, made[at].frame.index, name=name)
             made[at] = replace(made[at], frame=with_columns(made[at].frame, {name: days}))
     return tuple(made)
+
+
+def date_hierarchy(column: pd.Series, level: str, form: str | None, source: str) -> Hierarchy:
+    """Make the hierarchy of a column of dates: as they are, then a level of `LEVELS` and all coarser ones.
+
+    Raises
+    ------
+    DataError
+        If a cell is no date, or their form is not clear.
+    """
+    known = column.dropna()
+    days = read_dates([(known, source)], form)[0].days.tolist()
+    levels = LEVELS[: LEVELS.index(level) + 1][::-1]
+    rows = {
+        spelled(value): tuple(at_level(day, one) for one in levels)
+        for value, day in zip(known.tolist(), days, strict=True)
+    }
+    return Hierarchy.from_rows(str(column.name), rows)

@@ -43,6 +43,7 @@ from linkrisk.datasets.pairs.categorical import (
     with_frequencies,
     with_undeclared,
 )
+from linkrisk.datasets.pairs.date_recodings import date_recodings
 from linkrisk.datasets.pairs.inferred import NumberRecoding, inferred_recodings, without_common
 from linkrisk.datasets.pairs.left_in import LeftIn, left_in
 from linkrisk.datasets.pairs.remarks import recoding_notes, remarks
@@ -222,7 +223,8 @@ def make_file_pair(
     first, second = spelled_alike(
         (first, second), {name: categories for name, (_, categories) in scales.items()}
     )
-    recodings = known_recodings(masking, first, scales)
+    other, levels = date_recodings(masking, first, [name for name in names if name in dates])
+    recodings = known_recodings(other, first, scales)
     categorical = categorical_attributes((first, second), scales, recodings)
     for table in (first, second):
         attribute_values(table, tuple(categorical), categorical)
@@ -266,6 +268,7 @@ def make_file_pair(
         left_in=besides,
         coded=(first.coded, second.coded),
         dates={name: form for name, form in dates.items() if name in names},
+        recoded=levels,
     )
     return _with_recodings(pair)
 
@@ -273,15 +276,17 @@ def make_file_pair(
 def _with_recodings(pair: FilePair) -> FilePair:
     """The pair with the recodings that its files show, unless nothing is to be inferred."""
     values, categorical = (pair.original_values, pair.masked_values), pair.categorical
-    recoded: Mapping[str, NumberRecoding] = {}
+    recoded: dict[str, NumberRecoding] = {}
     if NOT_INFERRED not in pair.masking:
         categorical, recoded = inferred_recodings(values, pair.partner, pair.attributes, categorical)
+    recoded = {**pair.recoded, **recoded}  # what the files show comes first
     compared = recoded_values(values[0], pair.attributes, recoded), values[1]
     for name in (name for name in recoded if name in categorical and categorical[name].frequencies):
         codes = (side[:, pair.attributes.index(name)] for side in compared)
         categorical = {**categorical, name: with_frequencies(categorical[name], *codes)}
     lacking = without_common(compared, pair.attributes, categorical)
-    notes = (*pair.notes, *recoding_notes(pair.attributes, categorical, recoded, lacking))
+    shown = [name for name, one in recoded.items() if one is not pair.recoded.get(name)]
+    notes = (*pair.notes, *recoding_notes(pair.attributes, categorical, shown, lacking))
     return replace(pair, categorical=categorical, recoded=recoded, not_comparable=lacking, notes=notes)
 
 

@@ -15,11 +15,13 @@ from linkrisk.datasets.masking.choosing import (
     known_values,
 )
 from linkrisk.datasets.masking.local_suppression import LocalSuppression
+from linkrisk.datasets.microdata.dated import date_hierarchy
+from linkrisk.datasets.microdata.dates import LEVELS
 from linkrisk.datasets.microdata.formats.delimited import DelimitedDialect
 from linkrisk.datasets.microdata.formats.kinds import Kind, kind_of
 from linkrisk.datasets.microdata.hierarchies import Hierarchy
 from linkrisk.datasets.microdata.missing import is_declared_missing
-from linkrisk.datasets.microdata.names import with_columns
+from linkrisk.datasets.microdata.names import parse_pair, with_columns
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.formulations.suppression.counting import OWN_CATEGORY, SAFE, MissingMeaning
 from linkrisk.formulations.suppression.key_table import KeyTable
@@ -102,11 +104,19 @@ class KeyVariables:
         weights = None if weight is None else weights_of(self.known, weight)
         return KeyTable(self.names, key_codes(self.known, self.names), weights)
 
-    def hierarchies(self, given: Sequence[Hierarchy]) -> tuple[Hierarchy, ...]:
-        """Those that are given, or else those of the schema."""
-        if given or self.schema is None:
-            return tuple(given)
-        return tuple(one for one in self.schema.hierarchies if one.attribute in self.names)
+    def hierarchies(self, given: Sequence[Hierarchy | str]) -> tuple[Hierarchy, ...]:
+        """Those that are given, also as ``"ATTRIBUTE=FILE"`` or ``"DATE=month"``; else of the schema."""
+        if given:
+            return tuple(self._hierarchy(one) if isinstance(one, str) else one for one in given)
+        schema = self.schema or Schema(())
+        return tuple(one for one in schema.hierarchies if one.attribute in self.names)
+
+    def _hierarchy(self, text: str) -> Hierarchy:
+        name, level = parse_pair(text)
+        if level in LEVELS and name in self.names:
+            form = None if self.schema is None else self.schema.get(name).form
+            return date_hierarchy(self.plain[name], level, form, self.source.name)
+        return Hierarchy.parse(text)
 
 
 GAP = "(gap)"

@@ -60,7 +60,7 @@ def suppress(
     head: str | None = None,
     household_keys: Sequence[str] = (),
     weight: str | None = None,
-    hierarchies: Sequence[Hierarchy] = (),
+    hierarchies: Sequence[Hierarchy | str] = (),
     schema: SchemaLike | None = None,
     answer: str | Path | None = None,
     backend: str = "highs",
@@ -124,9 +124,10 @@ def suppress(
         Key variables of the household, which are taken from all of its members or from none.
     weight : str, optional
         Column of sampling weights: combinations are then counted in the population.
-    hierarchies : sequence of Hierarchy
+    hierarchies : sequence of Hierarchy or str
         Of key variables, for ``joint``; those of the schema when absent. A value that stands for l of L
-        leaves costs (l - 1) / (L - 1) of one that is taken out.
+        leaves costs (l - 1) / (L - 1) of one that is taken out. As text ``"age=ages.csv"``, or of dates
+        ``"born=month"``: months, quarters and years.
     schema : path, mapping or Schema, optional
         Roles and missing codes of the columns.
     answer : path, optional
@@ -191,12 +192,13 @@ def suppress(
             "ghosts tell more than a recoded variable: the problem 'joint' knows none, leave them out"
         )
     if problem == JOINT:
-        kept = [one.attribute for one in hierarchies if one.attribute in untouched]
+        chosen = found.hierarchies(hierarchies)
+        kept = [one.attribute for one in chosen if hierarchies and one.attribute in untouched]
         if kept:
             raise UsageError(
                 f"hierarchies: {kept[0]!r} is untouched, and keeps all values: leave one of them out"
             )
-        open_ones = [one for one in found.hierarchies(hierarchies) if one.attribute not in untouched]
+        open_ones = [one for one in chosen if one.attribute not in untouched]
         levels_of = HierarchyLevels.of(known, names, open_ones, source.name, found.plain)
     elif hierarchies:
         raise UsageError(f"hierarchies are for the problem {JOINT!r}, not {problem!r}: leave one of them out")

@@ -48,7 +48,7 @@ def unsafe(
     missing: str | None = None,
     weight: str | None = None,
     recode: Sequence[str | MaskingMethod] = (),
-    hierarchies: Sequence[Hierarchy] = (),
+    hierarchies: Sequence[Hierarchy | str] = (),
     schema: SchemaLike | None = None,
 ) -> UnsafeResult:
     """Count the unsafe combinations of key variables: by table, variable, category and level of recoding.
@@ -63,7 +63,7 @@ def unsafe(
         A trial: methods applied to the table in order, spelled as for `mask`, such as
         ``"global-recoding hierarchy=age=ages.csv level=2"`` or ``"top-coding categories=3 attributes=age"``.
         All is counted again with them, and nothing is written.
-    hierarchies : sequence of Hierarchy
+    hierarchies : sequence of Hierarchy or str
         Of key variables: each of their levels is tried by itself; those of the schema when absent.
 
     Returns

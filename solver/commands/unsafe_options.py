@@ -61,15 +61,13 @@ def add_hierarchies(group: argparse._ArgumentGroup, use: str) -> None:
         "--hierarchy",
         metavar="A=FILE",
         action="append",
-        help=f"{use}: CSV file with the categories of A and one column per coarser level; once for each "
-        "(default: those of --schema)",
+        help=f"{use}: CSV file with the categories of A and one column per coarser level; of dates month, "
+        "quarter or year; once for each (default: those of --schema)",
     )
 
 
 def unsafe_keywords(arguments: argparse.Namespace) -> dict[str, Any]:
     """The keywords of the functions that these options are."""
-    from linkrisk.datasets.microdata.hierarchies import Hierarchy
-
     levels = pairs(arguments.levels, "--levels")
     return {
         "keys": names(arguments.keys, "--keys"),
@@ -81,7 +79,7 @@ def unsafe_keywords(arguments: argparse.Namespace) -> dict[str, Any]:
         "risk": None if arguments.risk is None else number(arguments.risk, "--risk"),
         "missing": arguments.missing,
         "weight": arguments.weight,
-        "hierarchies": [Hierarchy.parse(text) for text in arguments.hierarchy or ()],
+        "hierarchies": arguments.hierarchy or (),
         "schema": arguments.schema,
     }
 

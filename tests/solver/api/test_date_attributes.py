@@ -16,6 +16,7 @@ from linkrisk.datasets.microdata.schema_files import read_schema
 from linkrisk.datasets.microdata.tables import load_table
 from linkrisk.datasets.pairs.file_pair import make_file_pair
 from linkrisk.solver import WorstCaseLinkage, evaluate, fit, link, make_table, suppress, unsafe, verify
+from linkrisk.solver.commands.program import main
 
 FIRST = dt.date(1950, 1, 1)
 
@@ -125,3 +126,19 @@ def test_a_date_column_that_differs_everywhere_is_a_key_and_no_identifier():
     frame = people(100)
     schema = Schema.from_frame(frame)
     assert (schema["birth"].role, schema["birth"].scale) == (Role.KEY, Scale.DATE)
+
+
+def test_levels_of_dates_are_chosen_together_with_suppression(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    born = ["03.01.1980", "17.01.1980", "02.05.1980", "30.06.1980", "01.11.1981", "24.12.1981"]
+    pd.DataFrame({"born": born, "sex": list("ffmmff")}).to_csv("p.csv", index=False)
+    ask = ["--input", "p.csv", "--keys", "born,sex", "--k", "2", "--hierarchy", "born=month"]
+    assert main(["suppress", *ask, "--problem", "joint", "--output", "safe.csv"]) == 0
+    safe = pd.read_csv("safe.csv")
+    assert safe.groupby(["born", "sex"], dropna=False).size().min() >= 2
+    assert safe["born"].dropna().astype(str).str.len().max() < len("03.01.1980")
+    by_hand = suppress("p.csv", keys=["born", "sex"], k=2, problem="joint", hierarchies=["born=month"])
+    assert by_hand.to_dict()["levels"]["born"] > 0
+    assert main(["unsafe", *ask[:6], "--k", "2", "--hierarchy", "born=quarter"]) == 0
+    assert "born to level 2" in capsys.readouterr().out
+    assert main(["unsafe", *ask[:6], "--k", "2", "--hierarchy", "sex=year"]) == 2
