@@ -11,7 +11,7 @@ from linkrisk.datasets.masking.recode import Recode
 from linkrisk.datasets.masking.spelled import masking_method
 from linkrisk.datasets.microdata.dates import at_level, read_dates
 from linkrisk.datasets.microdata.tables import Table
-from linkrisk.datasets.pairs.categorical import NOT_INFERRED, Masking
+from linkrisk.datasets.pairs.categorical import NOT_INFERRED, KnownRecoding, Masking
 from linkrisk.datasets.pairs.inferred import NumberRecoding
 
 
@@ -28,7 +28,8 @@ def date_recodings(
     dates : collection of str
         The attributes that are dates.
     """
-    left, found = [], {}
+    left: list[str | KnownRecoding] = []
+    found: dict[str, NumberRecoding] = {}
     for item in masking:
         level, names = _level_of(item, dates)
         if level is None:
