@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
+from scipy.optimize import Bounds, LinearConstraint, milp
 
 from linkrisk import audit_table, make_table, open_table, protect_table
+from linkrisk.solver.api.tables.source import cell_table
 
 
-def lonely(tmp_path, status):
+def lonely(tmp_path, status, times=1, **how):
     """North has the one code N1 below it; N1 by big is sensitive, and North by big is not."""
     data = pd.DataFrame(
         [
             (r, s, v)
             for r, k in (("N1", 3), ("S1", 5), ("S2", 7))
             for s, v in (("big", 10 * k), ("small", 4 * k))
+            for _ in range(times)
         ],
         columns=["region", "size", "turnover"],
     )
@@ -22,7 +26,7 @@ def lonely(tmp_path, status):
     by_hand = tmp_path / "manual.csv"
     by_hand.write_text(f"region,size,status\nN1,big,u\nN,big,{status}\n", encoding="utf-8")
     return make_table(
-        data, ["region", "size"], response="turnover", hierarchies={"region": tree}, manual=by_hand
+        data, ["region", "size"], response="turnover", hierarchies={"region": tree}, manual=by_hand, **how
     )
 
 
@@ -75,3 +79,42 @@ def test_levels_below_the_step_of_the_values_are_said(scale, step):
     assert result.details["on_grid"] == {"step": step, "known": [4]}
     wide = cells.drop(columns=["lower_bound", "upper_bound"])
     assert protect_table(open_table(wide, by=["r", "c"], counts=False)).details["on_grid"]["known"] == []
+
+
+@pytest.mark.parametrize("seed", [3, 7, 11])
+def test_whole_amounts_give_no_more_away_than_is_said(seed):
+    """A program in whole numbers finds of whole amounts no other cells than those that are said."""
+    generator = np.random.default_rng(seed)
+    data = pd.DataFrame(generator.choice(list("AB"), (14, 3)), columns=list("abc"))
+    data["x"] = generator.integers(1, 4, len(data))
+    made = make_table(data, list("abc"), response="x", rules=["frequency=2,20"])
+    result = protect_table(made, insiders="none")
+    table, hidden = cell_table(result.table, "unit"), result.suppressed
+    at, relations = np.flatnonzero(hidden), table.relations.tocsc()
+    right = -(relations[:, ~hidden] @ table.value[~hidden])
+    known = []
+    for cell in np.flatnonzero(table.primary).tolist():
+        ends = []
+        for sign in (1.0, -1.0):
+            found = milp(
+                np.where(at == cell, sign, 0.0),
+                integrality=np.ones(at.size),
+                bounds=Bounds(table.lower[at], table.upper[at]),
+                constraints=LinearConstraint(relations[:, at], right, right),
+            )
+            assert found.status == 0
+            ends.append(round(sign * found.fun))
+        known += [cell] if ends[0] == ends[1] else []
+    assert table.primary.any()
+    assert result.details["on_grid"]["known"] == known
+
+
+def test_a_parent_with_one_child_has_its_number_of_respondents(tmp_path):
+    """What is suppressed of the child is of the parent, in sums and in numbers of respondents."""
+    made = lonely(tmp_path, "s", times=3, publish_respondents=True)
+    result = protect_table(made, insiders="none")
+    assert result.protected
+    assert {("N1", "big"), ("N", "big")} <= suppressed_of(result)
+    ends = result.cells.set_index(["region", "size"])[["respondents_low", "respondents_high"]]
+    assert ends.loc[("N1", "big")].tolist() == ends.loc[("N", "big")].tolist()
+    assert ends.loc[("N1", "big")].is_unique
