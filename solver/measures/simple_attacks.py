@@ -36,6 +36,9 @@ MATCHED = 1_500
 LEAST_RECORDS = 20
 """Records that the Bayesian linker needs, half of which it learns from."""
 
+_PART = 0.2
+"""Share of the time left for each attack on other scales: those after them need some."""
+
 _NO_TIME = "no time was left for it"
 
 
@@ -190,7 +193,8 @@ def _elsewhere(compared: Callable[[RiskTask], LinkagePair], name: str) -> Callab
         if clock.expired:
             raise _NotTriedError(_NO_TIME)
         pair = compared(task)
-        found = Evaluator(pair, stop=task.stop_by(clock)).table(baseline_forms(pair)[name])
+        part = clock.part(None if clock.remaining is None else max(1e-9, _PART * clock.remaining))
+        found = Evaluator(pair, stop=task.stop_by(part)).table(baseline_forms(pair)[name])
         if not found.settled.all():
             raise _NotTriedError("there was no time to look at all records")
         return float(found.linked_weight) * task.first.survey.unit

@@ -61,7 +61,10 @@ MEANINGS: dict[str, Meaning] = {
         "largest fall without one attribute", "How much the worst case falls if one attribute is withheld."
     ),
     # records
-    "linked_by_any": _M("re-identified by any of the attacks", "Records that at least one attack finds."),
+    "linked_by_any": _M(
+        "re-identified by any of the attacks",
+        "Records that at least one attack finds: several guesses for each, so that no verdict goes by it.",
+    ),
     "linked_by_all": _M("by all of them", "Records that every attack finds: they are easy prey."),
     "out_of_reach": _M(
         "provably by no parameters of any family", "Records that no distance of these families can find."
