@@ -13,13 +13,15 @@ from whole_attacker import attacked, interval, known_too_closely
 
 from linkrisk import audit_table, make_table, open_table, protect_table, verify_table
 from linkrisk.datasets.errors import DataError
+from linkrisk.formulations.tables.own_knowledge import singletons
 from linkrisk.solver.api.tables.counts import counting_lines
 from linkrisk.solver.api.tables.source import cell_table
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.tables.attackers.audit import audit
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
-from linkrisk.solver.tables.attackers.integer_attacks import IntegerAttacks
+from linkrisk.solver.tables.attackers.integer_attacks import IntegerAttacks, unreachable_in_whole_numbers
+from linkrisk.solver.tables.attackers.integer_programs import IntegerProgram
 
 ROWS = ["1A", "1B", *7 * ["1H"], "1M", "2A", *3 * ["2M"][:2], *8 * ["2W"]]
 TWO_WAYS = pd.DataFrame({"v1": [one[0] for one in ROWS], "v2": [one[1] for one in ROWS]})
@@ -167,6 +169,30 @@ def test_who_is_alone_in_a_cell_knows_no_other(seed):
             low, high = interval(cells, result.table.relations, cell, known=[mine])
             excused = any(at == cell for at, _ in out)
             assert cell == mine or excused or low < high, (mine, cell)
+
+
+def test_who_is_alone_is_asked_with_all_others(monkeypatch):
+    """One program shows a demand to many: as many as there are pairs of both would take too long."""
+    persons = pd.DataFrame(np.random.default_rng(3).choice(list("ABCDEF"), (40, 2)), columns=["a", "b"])
+    stored = made(persons).stored()
+    table = cell_table(stored, "value")
+    table = replace(table, insiders=singletons(table, stored.cells["respondents"].to_numpy()))
+    asked, cheapest = [], IntegerProgram.cheapest
+    monkeypatch.setattr(
+        IntegerProgram,
+        "cheapest",
+        lambda self, *given, **how: asked.append(0) or cheapest(self, *given, **how),
+    )
+    found = {(one.owner, one.demand.cell) for one in unreachable_in_whole_numbers(table)}
+    assert len(table.insiders) > 8
+    assert len(asked) < 4 * len(table.demands) < len(table.insiders) * len(table.demands)
+    cells = stored.cells.assign(status=np.where(table.fixed, "z", np.where(table.primary, "u", "m")))
+    for owner, one in list(enumerate(table.insiders, start=1))[::4]:
+        for demand in table.demands:
+            if demand.up and not demand.down and demand.cell not in one.cells:
+                high = interval(cells, stored.relations, demand.cell, known=one.cells.tolist())[1]
+                missed = high < table.value[demand.cell] + demand.level
+                assert missed == ((owner, demand.cell) in found), (owner, demand)
 
 
 @pytest.mark.parametrize("how", [{"method": "modular"}, {"method": "heuristic"}, {"backend": "highs"}])
