@@ -60,6 +60,9 @@ seconds, and the share of it for intervals: the rest is for levels, without whic
 _LARGE_SHARE = 0.6
 """Of the time: for a pattern of a large table of counts that protects in fractions."""
 
+_LEVELS_FIRST = 300
+"""Suppressed cells of a table of counts from which on its levels are looked at before its intervals."""
+
 _MOST_INTERVALS, _OF_COUNTS = 5000, 1000
 """Suppressed cells of a large table up to which the audit finds every interval, not the levels alone."""
 
@@ -253,11 +256,13 @@ def _patience(clock: Clock) -> Clock:
 
 
 def _audited(table: CellTable, suppressed: BoolArray, patience: Clock) -> Audit:
-    """All levels, and intervals as long as there is time, or until another Ctrl-C."""
+    """All levels, and intervals as long as there is time; the levels of many counts come first."""
+    many = table.counts and suppressed.sum() > _LEVELS_FIRST
+    first = _levels(table, suppressed, patience) if many else None
     found = audit(table, suppressed, patience.part_of_left(_INTERVALS))
     if not found.undecided.any():
         return found
-    levels = _levels(table, suppressed, patience)
+    levels = first or _levels(table, suppressed, patience)
     return replace(found, short=levels.short, undecided=levels.undecided, exact=found.exact | levels.exact)
 
 
