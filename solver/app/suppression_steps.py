@@ -44,6 +44,8 @@ class SuppressionQuestion:
         Key variables, each with the file of its hierarchy.
     weight, household : str
         Columns; empty where there is none.
+    code : str
+        What is written for a value that is taken out, and is missing to who counts; empty for a gap.
     untouched : tuple of str
         Key variables that keep all values.
     seconds : float
@@ -62,6 +64,7 @@ class SuppressionQuestion:
     hierarchies: tuple[tuple[str, str], ...] = ()
     weight: str = ""
     household: str = ""
+    code: str = ""
     untouched: tuple[str, ...] = ()
     seconds: float = 60.0
 
@@ -111,6 +114,7 @@ def _rare(question: SuppressionQuestion) -> list[str]:
     else:
         asked += ["--dimension", str(question.dimension), "--threshold", str(question.threshold)]
     asked += ["--weight", question.weight] if question.weight else []
+    asked += ["--missing", f"code={question.code}"] if question.code else []
     return [*asked, *(["--schema", question.schema] if question.schema else [])]
 
 

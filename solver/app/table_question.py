@@ -73,7 +73,7 @@ class TableQuestion:
         Whether numbers of respondents are published beside the sums of microdata.
     holding, weight, shadow, cost_column, request : str
         Columns of microdata, as `tables make` has them; empty where there is none.
-    weights_in_rules, protection, empty, manual, manual_range, negative
+    weights_in_rules, protection, empty, manual, manual_range, negative, missing
         As `tables make` has them.
     insiders : str
         `USUAL`, `NOBODY`, `SINGLETONS`, `EVERYBODY` or `LISTED`.
@@ -141,6 +141,7 @@ class TableQuestion:
     negative: bool = False
     protection: str = "both"
     empty: str = "published"
+    missing: str = "refuse"
     manual: str = ""
     manual_range: float = 20.0
     insiders: str = USUAL

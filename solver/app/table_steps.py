@@ -129,7 +129,9 @@ def _made(question: TableQuestion) -> list[str]:
     asked += [word for rule in question.rules for word in ("--rule", rule)]
     asked += _options(question, ("holding", "weight"))
     asked += _options(question, ["weights_in_rules"] if question.weight else [])
-    asked += _options(question, ("shadow", "cost_column", "request", "negative", "protection", "empty"))
+    asked += _options(
+        question, ("shadow", "cost_column", "request", "negative", "protection", "empty", "missing")
+    )
     asked += _options(question, ("manual", "manual_range") if question.manual else ())
     asked += _options(question, ["publish_respondents"] if question.beside else [])
     return ["tables", "make", *asked, *_options(question, ["respondent"] if question.contributing else [])]

@@ -114,6 +114,10 @@ class _Form:
         self._radio(PROBLEMS, "problem")
         with ui.element("div").classes("fields"):
             self._column("Households", "household")
+            ui.input(
+                "Code for what is taken out, else a gap",
+                on_change=lambda event: self._set("code", (event.value or "").strip()),
+            ).mark("code")
             several(
                 "Key variables that keep all values",
                 self._columns,

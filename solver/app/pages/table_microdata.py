@@ -25,6 +25,11 @@ PROTECTIONS = {
     "sliding": "an interval as wide as both",
 }
 EMPTY = {"published": "always published", "suppressible": "suppressed like others"}
+MISSING = {
+    "refuse": "there must be none",
+    "leave-out": "left out",
+    "code": "in the table as 'missing'; without a response left out",
+}
 RULES = (
     ("p=10", "the p % rule; with prior knowledge of 50 % and two intruders p=10,q=50,m=2"),
     ("nk=2,75", "dominance: two respondents have more than 75 %"),
@@ -118,6 +123,7 @@ class Microdata:
         asking = self._asking
         with ui.element("div").classes("fields"):
             asking.select("Cells without respondents", EMPTY, "empty")
+            asking.select("Records without a code or a response", MISSING, "missing")
             self._columns.one("Column of costs", NONE, "cost_column", lambda now: now.asked.cost == "given")
         asking.checkbox("Amounts may be below zero; rules then take them without their sign", "negative")
         beside = asking.checkbox(

@@ -194,6 +194,7 @@ def test_every_option_of_microdata_is_an_option_of_the_command() -> None:
         negative=True,
         protection="sliding",
         empty="suppressible",
+        missing="leave-out",
         manual="data/hand.csv",
         manual_range=12.5,
     )
@@ -204,6 +205,7 @@ def test_every_option_of_microdata_is_an_option_of_the_command() -> None:
     assert (known["weight"], known["weights_in_rules"], known["holding"]) == ("weight", "sample", "group")
     assert (known["shadow"], known["cost_column"], known["request"]) == ("staff", "weight", "asked")
     assert (known["protection"], known["empty"], known["negative"]) == ("sliding", "suppressible", True)
+    assert known["missing"] == "leave-out"
     assert (known["manual"], known["manual_range"]) == ("data/hand.csv", "12.5")
     assert suppressed[suppressed.index("--made") + 1] == known["record"]
     usual = table_steps(TableQuestion(microdata="m.csv", by=("a",)), "x")[0]

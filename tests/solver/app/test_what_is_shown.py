@@ -16,7 +16,7 @@ from linkrisk.solver.app import preview
 from linkrisk.solver.app.answers import Difference, answer, difference
 from linkrisk.solver.app.run_queue import Queue
 from linkrisk.solver.app.steps import Question, add_link
-from linkrisk.solver.app.suppression_steps import SuppressionQuestion, add_suppression
+from linkrisk.solver.app.suppression_steps import SuppressionQuestion, add_suppression, suppression_steps
 
 
 def number(value: float | None, unit: str = "share", worse: str = "higher") -> dict[str, object]:
@@ -117,3 +117,10 @@ def test_a_preview_counts_categories_and_says_why_no_risk_is_known(tmp_path: Pat
     bars = {label: before for label, before, _ in found["columns"][0]["distribution"]}
     assert bars == {"A": 0.75, "B": 0.25}
     assert ("linked" in found) != ("not_linked" in found)
+
+
+def test_a_code_for_what_is_taken_out_is_an_argument() -> None:
+    asked = SuppressionQuestion("data/a.csv", task="suppress", keys=("town",), code="99")
+    (argv,) = suppression_steps(asked, "runs/1")
+    assert argv[argv.index("--missing") + 1] == "code=99"
+    assert "--missing" not in suppression_steps(SuppressionQuestion("data/a.csv"), "runs/1")[0]
