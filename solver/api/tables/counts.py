@@ -135,11 +135,12 @@ def in_reach(
         one = hard[0]
         raise UsageError(_refused(table, one))
     below, others = [], []
+    threshold = np.nan_to_num(stored.numbers.get("threshold", np.zeros(len(table))))
     rule = np.zeros(len(table)) if table.rule_level is None else table.rule_level
     for one in soft:
         cell, way = one.demand.cell, (one.demand.up, one.demand.down)
-        if way == (True, False) and one.demand.level > rule[cell]:
-            value = float(table.value[cell])
+        value = float(table.value[cell])
+        if way == (True, False) and (one.demand.level > rule[cell] or threshold[cell] > value + one.found):
             below.append((cell, value + float(levels[way][cell]), value + one.found))
         else:
             others.append(one)
