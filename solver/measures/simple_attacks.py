@@ -15,7 +15,12 @@ from linkrisk.solver.linkage.assignment import assigned_blocks
 from linkrisk.solver.linkage.baselines import baseline_forms
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.measures.base import CountedAttack, Finding, Measure, MeasureResult
-from linkrisk.solver.measures.links.other_scales import by_ranks, by_units
+from linkrisk.solver.measures.links.other_scales import (
+    by_households,
+    by_ranks,
+    by_units,
+    household_column,
+)
 from linkrisk.solver.measures.links.simple_linkers import by_bayes, by_probability
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
@@ -126,7 +131,7 @@ class SimpleAttacks(MeasureResult):
 
 
 class SimpleAttacksMeasure(Measure):
-    """Equal weights, classical Mahalanobis, both of ranks, probabilistic, Bayesian, one to one."""
+    """Equal weights, classical Mahalanobis, both of ranks and of households, linkers, one to one."""
 
     name: ClassVar[str] = "simple-attacks"
     title: ClassVar[str] = "Simple attacks, which search for no worst case"
@@ -140,6 +145,7 @@ class SimpleAttacksMeasure(Measure):
             ("equal_weights", "equal weights", _baseline("euclid")),
             ("classical_mahalanobis", "classical Mahalanobis", _baseline("mahalanobis")),
             *(_OF_NUMBERS if len(task.files.categorical) < len(task.files.attributes) else ()),
+            *(_OF_HOUSEHOLDS if household_column(task) is not None else ()),
             ("probabilistic", "probabilistic linkage", _linker(by_probability)),
             ("matched_equal_weights", "equal weights, one to one", _matched),
             ("bayesian", "Bayesian, half known", _bayes),
@@ -208,6 +214,13 @@ _OF_NUMBERS: tuple[_Way, ...] = (
     ("ranks_mahalanobis", "classical Mahalanobis, ranks", _elsewhere(by_ranks, "mahalanobis")),
 )
 """Attacks that are others only where some attribute is a number."""
+
+_OF_HOUSEHOLDS: tuple[_Way, ...] = (
+    ("households", "equal weights, households together", _elsewhere(by_households, "euclid")),
+    ("households_mahalanobis", "classical Mahalanobis, households together",
+     _elsewhere(by_households, "mahalanobis")),
+)  # fmt: skip
+"""Attacks where both files say who lives with whom."""
 
 
 def _linker(links: Callable[[RiskTask], FloatArray]) -> Callable[[RiskTask, Clock], float]:

@@ -1,19 +1,24 @@
-"""The records of a pair on other scales than those of the worst case: ranks, and units of the original."""
+"""The records of a pair as the worst case does not compare them: by ranks, other units, whole households."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from linkrisk.datasets.microdata.roles import Role, household
 from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.inputs.problem import problem_of
 from linkrisk.solver.measures.task import RiskTask
 
 FloatArray = NDArray[np.float64]
+
+CATEGORIES = 4
+"""Of so many categories of an attribute, the most frequent ones, the shares in a household are compared."""
 
 
 def by_ranks(task: RiskTask) -> LinkagePair:
@@ -49,3 +54,60 @@ def by_units(task: RiskTask) -> LinkagePair:
     own = task.first.options.standardisation == Standardisation.OWN
     other = Standardisation.ORIGINAL if own else Standardisation.OWN
     return problem_of(task.files, replace(task.first.options, standardisation=other.value)).pair
+
+
+def household_column(task: RiskTask) -> str | None:
+    """The column of both files that says who lives with whom; its numbers may be new ones."""
+    files = task.files
+    declared = () if task.schema is None else task.schema.select(role=Role.HOUSEHOLD)
+    named = (name for name in files.original.columns if household(name, files.original[name]) is not None)
+    both = (name for name in (*declared, *named) if name in files.original and name in files.masked)
+    return next((name for name in both if name not in files.attributes), None)
+
+
+def by_households(task: RiskTask) -> LinkagePair:
+    """Compare each record together with its household: how many they are, and their means and shares.
+
+    Noise of one person is averaged out over a household, and few households are composed alike.
+    """
+    files, column = task.files, household_column(task)
+    if column is None:
+        raise ValueError("there is no column of households")
+    original, masked = files.original.copy(), files.masked.copy()
+    attributes = list(files.attributes)
+    traits = _traits(
+        files.compared_values, files.masked_values, [one in files.categorical for one in attributes]
+    )
+    mine, theirs = (
+        _of_households(each, frame[column]) for each, frame in zip(traits, (original, masked), strict=True)
+    )
+    for at in range(mine.shape[1]):
+        if min(np.nanstd(mine[:, at]), np.nanstd(theirs[:, at])) > 0.0:
+            attributes.append(f"{column}, {at}")
+            original[attributes[-1]], masked[attributes[-1]] = mine[:, at], theirs[:, at]
+    together = replace(files, original=original, masked=masked, attributes=tuple(attributes))
+    return problem_of(together, task.first.options).pair
+
+
+def _traits(
+    first: FloatArray, second: FloatArray, categorical: Sequence[bool]
+) -> tuple[FloatArray, FloatArray]:
+    """Numbers, and whether a record has a category, of those that are frequent in both files."""
+    columns: list[tuple[FloatArray, FloatArray]] = []
+    for mine, theirs, coded in zip(first.T, second.T, categorical, strict=True):
+        if not coded:
+            columns.append((mine, theirs))
+            continue
+        codes, counts = np.unique(np.concatenate((mine, theirs)), return_counts=True)
+        frequent = codes[np.argsort(-counts, kind="stable")][:CATEGORIES]
+        columns += [((mine == code) * 1.0, (theirs == code) * 1.0) for code in frequent]
+    return np.column_stack([mine for mine, _ in columns]), np.column_stack([theirs for _, theirs in columns])
+
+
+def _of_households(traits: FloatArray, numbers: pd.Series) -> FloatArray:
+    """The means of each record's household, and how many it has; who has no number lives alone."""
+    home = pd.factorize(numbers)[0].astype(np.int64)
+    alone = home < 0
+    home[alone] = len(home) + np.flatnonzero(alone)
+    grouped = pd.DataFrame(traits).groupby(home)
+    return np.column_stack((grouped.transform("mean").to_numpy(), grouped.transform("size").to_numpy()))

@@ -29,6 +29,13 @@ MEANINGS: dict[str, Meaning] = {
         "Equal weights of ranks: who is high and who is low, whatever has become of the scale.",
     ),
     "ranks_mahalanobis": _M("classical Mahalanobis, ranks", "The textbook distance of ranks."),
+    "households": _M(
+        "equal weights, households together",
+        "Each record is compared together with the means of those that it lives with, and their number.",
+    ),
+    "households_mahalanobis": _M(
+        "classical Mahalanobis, households together", "The textbook distance of the same."
+    ),
     "probabilistic": _M(
         "probabilistic linkage", "The method of statistical offices, which learns without any truth."
     ),

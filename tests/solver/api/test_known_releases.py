@@ -270,6 +270,34 @@ def test_units_of_the_original_are_an_attack_as_well():
     assert found.verdict.low >= attack - 1e-9
 
 
+def test_who_lives_with_whom_tells_records():
+    """Noise on a person is averaged out over a household, whatever number it has in the release."""
+    random = np.random.default_rng(11)
+    home = np.repeat(np.arange(80), 3)
+    original = pd.DataFrame(random.normal(size=(240, 2)).round(3), columns=["wage", "hours"])
+    masked = (original + random.normal(size=(240, 2)) * 0.9).round(3)
+    with_means = [
+        pd.concat([scaled_frame(one), scaled_frame(one.groupby(home).transform("mean"))], axis=1)
+        for one in (original, masked)
+    ]
+    attack = by_lot(cdist(*with_means))
+    alone = by_lot(cdist(scaled(original), scaled(masked)))
+    assert attack > 2 * alone
+    numbers = random.permutation(80)[home]
+    known = {**QUICK, "attributes": ["wage", "hours"], "row_by_row": True, "tolerated": alone + 0.02}
+    first = original.assign(household=home + 1)
+    found = risk(first, masked.assign(household=numbers), **known)
+    assert found.verdict.low >= attack - 1e-9
+    assert found.verdict.answer == "above"
+    assert "households together" in found.verdict.sentence
+    apart = risk(first, masked, **known)
+    assert not any("households" in one.key for one in apart.verdict.findings)
+
+
+def scaled_frame(frame):
+    return pd.DataFrame(scaled(frame))
+
+
 def test_names_that_are_left_in_are_the_first_sentence():
     original = people(40)
     masked = (original + 4.0 * people(40, seed=77)).assign(firm=[f"firm {k}" for k in range(40)])
