@@ -41,10 +41,13 @@ from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.run.versions import library_versions
 from linkrisk.solver.worst_case.families import ALL, check_k_additive, several
 
+SIMPLE = "simple-attacks"
+"""The measure of attacks without a search, which a verdict must not be below."""
+
 SECONDS_EACH = 60.0
 """Of a masking where nothing is said."""
 
-MEASURES = (WORST_CASE, HELD_OUT, LOSS)
+MEASURES = (WORST_CASE, SIMPLE, HELD_OUT, LOSS)
 """Those that are taken where nothing is said."""
 
 

@@ -21,7 +21,7 @@ from linkrisk.solver.commands.arguments import (
 from linkrisk.solver.commands.offered import offered
 from linkrisk.solver.run.errors import UsageError
 
-_MEASURES = "worst-case,held-out,information-loss"
+_MEASURES = "worst-case,simple-attacks,held-out,information-loss"
 _NOT_IN_PLANS = ("plan", "method", "run", "command", "command_line")
 
 

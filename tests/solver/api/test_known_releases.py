@@ -12,7 +12,7 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
-from linkrisk import fit, link, report, risk, verify
+from linkrisk import fit, link, report, risk, sweep, verify
 from linkrisk.solver.commands.risk_summary import summary
 
 QUICK = {"measures": "worst-case,simple-attacks", "aggregator": "weighted-mean,owa", "time_limit": None}
@@ -292,6 +292,15 @@ def test_who_lives_with_whom_tells_records():
     assert "households together" in found.verdict.sentence
     apart = risk(first, masked, **known)
     assert not any("households" in one.key for one in apart.verdict.findings)
+
+
+def test_a_sweep_is_never_below_a_plain_attack_either():
+    original = people(40)
+    (run,) = sweep(original, ["rank-swapping percent=20"], aggregator="owa", time_limit=None, seed=2).runs
+    findings = run.verdict["findings"]
+    attacks = [one["low"] for one in findings if one["key"].startswith("attack_")]
+    assert len(attacks) >= 5
+    assert run.verdict["low"] >= max(attacks) > 0.0
 
 
 def scaled_frame(frame):
