@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from linkrisk.solver.charts.reading import run_ends
 from linkrisk.solver.measures.verdict import grounds_of, kinds, sentence_of
 from linkrisk.solver.report.content.consistency import check
-from linkrisk.solver.report.content.results import Json, Results
+from linkrisk.solver.report.content.results import FamilyResult, Interval, Json, Results
 from linkrisk.solver.report.content.wording import between, family_words, of_all, sentence
 from linkrisk.solver.report.document import Headline
 from linkrisk.solver.run.percent import percent
@@ -63,6 +63,22 @@ def _sure(results: Results) -> str:
     return f", with {100.0 * interval.confidence:.4g} % confidence"
 
 
+def _bounded(results: Results, first: FamilyResult, interval: Interval, none: str) -> str:
+    """How much more than the attack any distance of these kinds could link, and who says so."""
+    if "not_comparable" in first.content:
+        return sentence(f"{without_recoding(first.content['not_comparable'])}.")
+    who = "which is proven" if interval.comparable else "as the search says: there is no certificate of it"
+    if interval.confidence is None and interval.high <= interval.low * (1.0 + 1e-9):
+        return f"{none} re-identifies more, {who}."
+    if not results.bounded:
+        return "No bound was found in time on how much more any distance could re-identify."
+    most = percent(interval.shares[1])
+    if interval.confidence is None:
+        return f"{none} re-identifies more than {most}, {who}; what lies between is open."
+    sure = f"as random samples say with {100.0 * interval.confidence:.4g} % confidence"
+    return f"{none} re-identifies more than {most}, {sure}."
+
+
 def _reasons(results: Results) -> Iterator[str]:
     """Why the verdict is what it is, and what it is worth."""
     interval, first = results.interval, results.worst
@@ -76,18 +92,7 @@ def _reasons(results: Results) -> Iterator[str]:
         f"The worst distance found is the {family_words(first.name)}: it re-identifies {whom}"
         f"{of_all(first.interval.low, first.interval.total, weighted=results.weighted)}."
     )
-    if interval.proven:
-        yield f"{none} re-identifies more, which is proven."
-    elif not interval.comparable:
-        yield sentence(f"{without_recoding(first.content['not_comparable'])}.")
-    elif not results.bounded:
-        yield "No bound was found in time on how much more any distance could re-identify."
-    elif interval.confidence is None:
-        most = percent(interval.shares[1])
-        yield f"{none} re-identifies more than {most}, which is proven; what lies between is open."
-    else:
-        sure = f"as random samples say with {100.0 * interval.confidence:.4g} % confidence"
-        yield f"{none} re-identifies more than {percent(interval.shares[1])}, {sure}."
+    yield _bounded(results, first, interval, none)
     known = first.content.get("best_known")
     if known is not None:
         name = _BASELINES.get(known["attack"]) or f"the {family_words(known['attack'])}"
