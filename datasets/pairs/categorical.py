@@ -160,6 +160,12 @@ NOT_INFERRED = "none"
 """In the place of a method: no masking is known but that of other methods, whatever the files show."""
 
 
+def check_listed(masking: Masking) -> None:
+    """Refuse methods that are one text, which would be taken letter by letter, with a DataError."""
+    if isinstance(masking, str):
+        raise DataError(f"masking is the text {masking!r}; give a list of methods")
+
+
 def known_recodings(masking: Masking, original: Table, scales: Scales) -> dict[str, KnownRecoding]:
     """What is known of the masking of categorical attributes.
 
@@ -177,8 +183,7 @@ def known_recodings(masking: Masking, original: Table, scales: Scales) -> dict[s
     DataError
         If a method does not fit the file or these attributes.
     """
-    if isinstance(masking, str):
-        raise DataError(f"masking is the text {masking!r}; give a list of methods")
+    check_listed(masking)
     rows = [
         # Without a list the order is that of the codes, for the method as for the distance.
         Attribute(name, scale=scale if listed else Scale.NOMINAL, categories=listed or None)

@@ -11,7 +11,7 @@ from linkrisk.datasets.masking.recode import Recode
 from linkrisk.datasets.masking.spelled import masking_method
 from linkrisk.datasets.microdata.dates import at_level, read_dates
 from linkrisk.datasets.microdata.tables import Table
-from linkrisk.datasets.pairs.categorical import NOT_INFERRED, KnownRecoding, Masking
+from linkrisk.datasets.pairs.categorical import NOT_INFERRED, KnownRecoding, Masking, check_listed
 from linkrisk.datasets.pairs.inferred import NumberRecoding
 
 
@@ -27,7 +27,13 @@ def date_recodings(
         With days in the place of dates.
     dates : collection of str
         The attributes that are dates.
+
+    Raises
+    ------
+    DataError
+        If the methods are one text.
     """
+    check_listed(masking)
     left: list[str | KnownRecoding] = []
     found: dict[str, NumberRecoding] = {}
     for item in masking:

@@ -41,7 +41,7 @@ def recoded_frames(frames: LinkageFrames, partner: npt.NDArray[np.intp]) -> Link
     original = frames.original.copy()
     for at, name in enumerate(names):
         after = _after(values[0][:, at], found.get(name), numbers.get(name))
-        if after is None:
+        if after is None or len(np.unique(after)) < 2:  # of a constant the masked file is to be spoken of
             continue
         if name in categorical:
             cells = np.array([*categorical[name].categories, None], dtype=object)[after.astype(np.intp)]
