@@ -253,9 +253,9 @@ def left_in(known: Known) -> Iterator[VerdictFinding]:
             NUMBERS,
             Severity.INFORMATION,
             f"the release has the {'columns' if left.numbers[1:] else 'column'} "
-            f"{shown_names(left.numbers)} of the original, which {'number' if left.numbers[1:] else 'numbers'} "
-            "its records: "
-            "`mask --shuffle --renumber` makes new ones",
+            f"{shown_names(left.numbers)} of the original, which "
+            f"{'number' if left.numbers[1:] else 'numbers'} its records: `mask --shuffle --renumber` makes new "
+            "ones",
             left.numbers,
         )
 
