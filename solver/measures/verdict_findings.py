@@ -254,8 +254,8 @@ def left_in(known: Known) -> Iterator[VerdictFinding]:
             Severity.INFORMATION,
             f"the release has the {'columns' if left.numbers[1:] else 'column'} "
             f"{shown_names(left.numbers)} of the original, which "
-            f"{'number' if left.numbers[1:] else 'numbers'} its records: `mask --shuffle --renumber` makes new "
-            "ones",
+            f"{'number' if left.numbers[1:] else 'numbers'} its records: "
+            "`mask --shuffle --renumber` makes new ones",
             left.numbers,
         )
 
