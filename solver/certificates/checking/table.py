@@ -107,22 +107,7 @@ def check_table(stored: StoredTable, certificate: Mapping[str, Any], where: str)
 
 
 def _check_one(stored: StoredTable, certificate: Mapping[str, Any], where: str) -> TableVerdict:
-    """Check all that a certificate claims of a table.
-
-    Parameters
-    ----------
-    stored : StoredTable
-    certificate : mapping
-    where : str
-        Its file, for messages.
-
-    Raises
-    ------
-    UsageError
-        If it is no certificate of a table.
-    RejectedError
-        If a claim is false or not proven; the message says which.
-    """
+    """Check all that a certificate claims of one table, as `check_table` does."""
     if certificate.get("format") != FORMAT:
         raise UsageError(
             f"{where} is no certificate of a table; give what `tables audit --certificate` wrote"

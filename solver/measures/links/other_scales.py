@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -83,10 +83,17 @@ def by_households(task: RiskTask) -> LinkagePair:
     )
     for at in range(mine.shape[1]):
         if min(np.nanstd(mine[:, at]), np.nanstd(theirs[:, at])) > 0.0:
-            attributes.append(f"{column}, {at}")
+            attributes.append(_new_name(f"{column}, {at}", (*original.columns, *masked.columns)))
             original[attributes[-1]], masked[attributes[-1]] = mine[:, at], theirs[:, at]
     together = replace(files, original=original, masked=masked, attributes=tuple(attributes))
     return problem_of(together, task.first.options).pair
+
+
+def _new_name(name: str, taken: Collection[str]) -> str:
+    """The name, made longer until no column has it."""
+    while name in taken:
+        name += "'"
+    return name
 
 
 def _traits(

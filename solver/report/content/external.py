@@ -12,7 +12,7 @@ from typing import Any
 
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS
 from linkrisk.solver.report.content.meanings import MEANINGS, meaning_of
-from linkrisk.solver.report.content.outside_verdict import outside_findings
+from linkrisk.solver.report.content.outside_verdict import SIMPLE_ATTACKS, outside_findings
 from linkrisk.solver.report.content.results import Json, Results
 from linkrisk.solver.report.document import Paragraph, Section
 from linkrisk.solver.run.errors import UsageError
@@ -27,13 +27,7 @@ FAMILY_KEYS = ("worst_case_", "held_out_", "rise_")
 """Beginnings of keys of findings that end in a family."""
 
 FINDINGS: dict[str, tuple[str, ...]] = {
-    "simple-attacks": (
-        "equal_weights",
-        "classical_mahalanobis",
-        "probabilistic",
-        "matched_equal_weights",
-        "bayesian",
-    ),
+    "simple-attacks": SIMPLE_ATTACKS,
     "references": ("unmasked", "learned_on_shuffled", "shuffled", "chance"),
     "worst-case": (),
     "releases": ("all_releases", "first_release"),

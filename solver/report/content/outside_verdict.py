@@ -17,6 +17,7 @@ from linkrisk.solver.measures.verdict import (
     Severity,
     sentence_by_key,
 )
+from linkrisk.solver.report.content.meanings import MEANINGS
 
 Json = Mapping[str, Any]
 
@@ -29,10 +30,15 @@ WORDS: dict[str, str] = {
 
 _OTHER = "something that is not shown here stands against the release"
 
+SIMPLE_ATTACKS = (
+    *("equal_weights", "classical_mahalanobis", "other_units", "ranks", "ranks_mahalanobis"),
+    *("households", "households_mahalanobis", "probabilistic", "matched_equal_weights", "bayesian"),
+)
+"""Keys of all simple attacks: none of them says anything of records or columns."""
+
 _ATTACKERS = (
-    *("equal weights", "classical Mahalanobis", "probabilistic linkage", "equal weights, one to one"),
-    *("equal weights, other units", "equal weights, ranks", "classical Mahalanobis, ranks"),
-    *("Bayesian, half known", "intersecting candidates"),
+    *(MEANINGS[key].words for key in SIMPLE_ATTACKS),
+    "intersecting candidates",
     *("knowing one record and the masking", "knowing all records and the masking"),
 )
 _TITLES = tuple(words_of(name).title for name in AGGREGATORS)

@@ -14,6 +14,8 @@ from scipy.spatial.distance import cdist
 
 from linkrisk import fit, link, report, risk, sweep, verify
 from linkrisk.solver.commands.risk_summary import summary
+from linkrisk.solver.report.content.meanings import MEANINGS
+from linkrisk.solver.report.content.outside_verdict import SIMPLE_ATTACKS
 
 QUICK = {"measures": "worst-case,simple-attacks", "aggregator": "weighted-mean,owa", "time_limit": None}
 
@@ -290,6 +292,17 @@ def test_who_lives_with_whom_tells_records():
     assert found.verdict.low >= attack - 1e-9
     assert found.verdict.answer == "above"
     assert "households together" in found.verdict.sentence
+    taken = {one.key: one.words for one in found.measures["simple-attacks"].attacks}
+    assert taken == {
+        key: MEANINGS[key].words for key in SIMPLE_ATTACKS
+    }  # which readers outside are told, too
+    odd = {"wage": "household, 0"}  # a column of the name that means of households have inside
+    again = risk(
+        first.rename(columns=odd),
+        masked.assign(household=numbers).rename(columns=odd),
+        **{**known, "attributes": ["household, 0", "hours"]},
+    )
+    assert again.verdict.low == pytest.approx(found.verdict.low)
     apart = risk(first, masked, **known)
     assert not any("households" in one.key for one in apart.verdict.findings)
 
