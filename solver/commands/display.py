@@ -28,6 +28,7 @@ class Display(ABC):
     def __init__(self, stream: TextIO, text: str, limit: float | None = None) -> None:
         self._stream, self._text, self._limit = stream, text, limit
         self._began = time.monotonic()
+        self._compiling: float | None = None
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._run, name="progress", daemon=True)
         self._thread.start()
@@ -42,6 +43,7 @@ class Display(ABC):
 
     def report(self, progress: Progress) -> None:
         """Show what a running call says of itself."""
+        self._count_compiling(progress.phase == PHASE)
         if progress.phase == PHASE:
             self.announce("compiling, once for this machine: a minute or two")
         elif progress.counted and progress.phase != SWEEP:
@@ -56,6 +58,13 @@ class Display(ABC):
         else:
             self.show(_uncounted(progress) + ("" if progress.phase == TASKS else self.short_advice))
 
+    def _count_compiling(self, compiling: bool) -> None:
+        """Leave the time of compiling out: no limit counts it."""
+        now = time.monotonic()
+        if self._compiling is not None:
+            self._began += now - self._compiling
+        self._compiling = now if compiling else None
+
     of: ClassVar[str] = "of"
     advice: ClassVar[str] = ""
     short_advice: ClassVar[str] = ""
@@ -66,7 +75,8 @@ class Display(ABC):
 
     @property
     def _line(self) -> str:
-        most = "" if self._limit is None else f" {self.of} {self._limit:g}"
+        hidden = self._limit is None or self._compiling is not None
+        most = "" if hidden else f" {self.of} {self._limit:g}"
         return f"{time.monotonic() - self._began:6.1f}{most} s  {self._text}"
 
     def close(self) -> None:

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 from cli_runs import PAIR
 
+from linkrisk.solver.commands import display
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.commands.progress import SILENT, progress_line, reporter
 from linkrisk.solver.commands.progress_json import ProgressJson
+from linkrisk.solver.compiling.ahead import PHASE
 from linkrisk.solver.run.progress import Progress, of_search, part_of_call
 
 KEYS = ["seconds", "phase", "about", "linked", "cost", "bound", "total", "work", "done", "limit"]
@@ -165,3 +167,23 @@ def test_sweep_tells_of_every_masking(monkeypatch, capsys):
     found = written(monkeypatch, capsys, *argv)
     assert [line["done"] for line in last(found).values()] == [0.5, 1.0]
     assert all(line["phase"] == "sweep" for line in last(found).values())
+
+
+def test_compiling_is_no_part_of_the_limit(monkeypatch):
+    """The limit is not said while kernels are compiled, and the seconds after it are those that it counts."""
+    now = [100.0]
+    monkeypatch.setattr(display.time, "monotonic", lambda: now[0])
+
+    class Still(display.Display):
+        def _run(self) -> None:
+            pass
+
+    line = Still(io.StringIO(), "reading", 30.0)
+    now[0] = 102.0
+    assert line._line.split() == ["2.0", "of", "30", "s", "reading"]
+    line.report(Progress(0.0, math.nan, math.nan, PHASE))
+    now[0] = 162.0
+    assert line._line.split()[:3] == ["62.0", "s", "compiling,"]
+    line.report(Progress(0.0, 1.0, 2.0, "rows"))
+    now[0] = 163.0
+    assert line._line.split()[:4] == ["3.0", "of", "30", "s"]
