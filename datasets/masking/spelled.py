@@ -68,8 +68,15 @@ def categorical_method(text: str) -> CategoricalMethod:
     return method
 
 
+def is_record(text: str) -> bool:
+    """Whether it is the name of a record of a masking rather than a method."""
+    return text.lower().endswith(".json")
+
+
 def names_files(text: str) -> bool:
-    """Whether a method as text has parameters that are read from files; no file is looked at."""
+    """Whether a method as text has parameters that are read from files, or is a record; none is looked at."""
+    if is_record(text):
+        return True
     try:
         name, *settings = shlex.split(text) or [""]
     except ValueError:
@@ -124,7 +131,7 @@ def spelled_recodings(texts: Sequence[str], original: pd.DataFrame, schema: Sche
             if name not in schema.names:
                 raise DataError(
                     f"masking: {name!r} is not a categorical attribute that is compared; name those that are "
-                    "with attributes=A,B"
+                    "with attributes=A,B (recodings of numbers and dates show in the files by themselves)"
                 )
         methods.append(method)
     return recodings_of(methods, original)

@@ -59,6 +59,14 @@ class CategoricalAttribute:
         codes = coded(table.frame[self.name], self.categories, table.source).codes
         return np.where(codes < 0, len(self.categories), codes).astype(np.float64)
 
+    def image(self, codes: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """What categories have become where the files show it (`INFERRED`), else themselves; shape (n,)."""
+        if self.masking != INFERRED or self.possible is None:
+            return codes
+        size = len(self.categories)
+        becomes = np.where(self.possible.all(axis=1), np.arange(size), self.possible.argmax(axis=1))
+        return np.append(becomes, size)[codes.astype(np.intp)].astype(np.float64)
+
 
 def listed_categories(
     nominal: Sequence[str], ordinal: Sequence[str], schema: Schema | None

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from linkrisk.datasets.masking.recode import Recode
-from linkrisk.datasets.masking.spelled import masking_method
+from linkrisk.datasets.masking.spelled import masking_method, names_files
 from linkrisk.datasets.microdata.dates import at_level, read_dates
 from linkrisk.datasets.microdata.tables import Table
 from linkrisk.datasets.pairs.categorical import NOT_INFERRED, KnownRecoding, Masking, check_listed
@@ -37,7 +37,7 @@ def date_recodings(
     left: list[str | KnownRecoding] = []
     found: dict[str, NumberRecoding] = {}
     for item in masking:
-        level, names = _level_of(item, dates)
+        level, names = level_of(item, dates)
         if level is None:
             left.append(item)
             continue
@@ -45,9 +45,9 @@ def date_recodings(
     return tuple(left), found
 
 
-def _level_of(item: object, dates: Collection[str]) -> tuple[str | None, tuple[str, ...]]:
+def level_of(item: object, dates: Collection[str]) -> tuple[str | None, tuple[str, ...]]:
     """The level that a method recodes dates to, and which; None where it does something else."""
-    if not isinstance(item, str) or item == NOT_INFERRED:
+    if not isinstance(item, str) or item == NOT_INFERRED or names_files(item):
         return None, ()
     method = masking_method(item)
     if not isinstance(method, Recode) or method.level is None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
@@ -33,6 +33,8 @@ class LinkageFrames:
         Their columns.
     schema : Schema
         Scale and categories of all of them.
+    dates : mapping of str to (str or None)
+        Those that are days, with the form that is declared of them.
     notes : tuple of str
         What a user should know of them, in sentences.
     """
@@ -43,7 +45,20 @@ class LinkageFrames:
     original_attributes: tuple[str, ...]
     masked_attributes: tuple[str, ...]
     schema: Schema
+    dates: Mapping[str, str | None] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+
+    @property
+    def described(self) -> Schema:
+        """The schema for other files, in which dates are dates."""
+        return Schema(
+            tuple(
+                replace(each, scale=Scale.DATE, form=self.dates[each.name])
+                if each.name in self.dates
+                else each
+                for each in self.schema.attributes
+            )
+        )
 
 
 def linkage_frames(
@@ -56,6 +71,7 @@ def linkage_frames(
     ordinal: Sequence[str] = (),
     schema: Schema | None = None,
     training: Table | None = None,
+    recoded: bool = False,
 ) -> LinkageFrames:
     """Take the columns to compare, as numbers or as categories (`undeclared` where nobody says which).
 
@@ -73,6 +89,9 @@ def linkage_frames(
         Scale and categories of columns; the two lists come before it.
     training : Table, optional
         Other records.
+    recoded : bool
+        Whether numbers of the original may have become few texts (`undeclared_scale`), as `recoded_frames`
+        can tell.
 
     Raises
     ------
@@ -99,9 +118,17 @@ def linkage_frames(
                 raise DataError(f"{option}: {name!r} is not among the attributes to compare")
             if name in nominal and name in ordinal:
                 raise DataError(f"{name!r} is both in --nominal and in --ordinal; choose one")
-    sources = _with_days(sources, everything, schema, (*nominal, *ordinal, *keys))
+    sources, dates = _with_days(sources, everything, schema, (*nominal, *ordinal, *keys))
+    recoded = recoded and training is None
     attributes = {
-        name: _attribute(name, [table for table, names in sources if name in names], nominal, ordinal, schema)
+        name: _attribute(
+            name,
+            [table for table, names in sources if name in names],
+            nominal,
+            ordinal,
+            schema,
+            recoded=recoded,
+        )
         for name in everything
     }
     frames = [
@@ -114,6 +141,7 @@ def linkage_frames(
         original_attributes=tuple(original_attributes),
         masked_attributes=tuple(masked_attributes),
         schema=Schema(tuple(attributes.values())),
+        dates=dates,
         notes=category_notes(
             {
                 name: (attribute.scale, [table for table, names in sources if name in names])
@@ -129,13 +157,16 @@ def _with_days(
     attributes: Sequence[str],
     schema: Schema | None,
     others: Sequence[str],
-) -> list[tuple[Table, tuple[str, ...]]]:
-    """Tables and their columns, with days in the place of dates that are compared; keys stay as they are."""
+) -> tuple[list[tuple[Table, tuple[str, ...]]], dict[str, str | None]]:
+    """Tables and their columns, with days in the place of dates that are compared, and which these are.
+
+    Keys stay as they are.
+    """
     dates: dict[str, str | None] = {}
     for name in attributes:
         dates |= date_columns([name], [table for table, names in sources if name in names], schema, others)
     tables = in_days([table for table, _ in sources], dates)
-    return [(table, names) for table, (_, names) in zip(tables, sources, strict=True)]
+    return [(table, names) for table, (_, names) in zip(tables, sources, strict=True)], dates
 
 
 def _is_undeclared(name: str, nominal: Sequence[str], schema: Schema | None) -> bool:
@@ -143,13 +174,19 @@ def _is_undeclared(name: str, nominal: Sequence[str], schema: Schema | None) -> 
 
 
 def _attribute(
-    name: str, tables: Sequence[Table], nominal: Sequence[str], ordinal: Sequence[str], schema: Schema | None
+    name: str,
+    tables: Sequence[Table],
+    nominal: Sequence[str],
+    ordinal: Sequence[str],
+    schema: Schema | None,
+    *,
+    recoded: bool,
 ) -> Attribute:
     listed = Attribute(name) if schema is None else schema.get(name)
     if name in nominal or name in ordinal:
         scale = Scale.NOMINAL if name in nominal else Scale.ORDINAL
     else:
-        scale = listed.scale or undeclared_scale(name, tables)
+        scale = listed.scale or undeclared_scale(name, tables, recoded=recoded)
     if scale is Scale.DATE:  # days by now, unless it is a key
         days = all(pd.api.types.is_float_dtype(table.frame[name].dtype) for table in tables)
         scale = Scale.NUMERIC if days else Scale.NOMINAL

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +19,9 @@ from linkrisk.datasets.pairs.remarks import recoding_notes
 FloatArray = npt.NDArray[np.float64]
 
 
-def recoded_frames(frames: LinkageFrames, partner: npt.NDArray[np.intp]) -> LinkageFrames:
+def recoded_frames(
+    frames: LinkageFrames, partner: npt.NDArray[np.intp], known: Collection[str] = ()
+) -> LinkageFrames:
     """Recode the original as the files show that the masked one was recoded (`inferred_recodings`).
 
     An intruder does that before he compares, whatever linker he takes.
@@ -28,8 +31,14 @@ def recoded_frames(frames: LinkageFrames, partner: npt.NDArray[np.intp]) -> Link
     frames : LinkageFrames
     partner : intp array (n,)
         The masked row of each original record, -1 where it has none.
+    known : collection of str
+        Attributes that are left as they are, as it is known how they were masked.
     """
-    names = tuple(name for name in frames.original_attributes if name in frames.masked_attributes)
+    names = tuple(
+        name for name in frames.original_attributes if name in frames.masked_attributes and name not in known
+    )
+    if not names:
+        return frames
     sides = frames.original, frames.masked
     categorical = {
         name: CategoricalAttribute(name, scale, frames.schema[name].categories or _categories(name, *sides))
@@ -59,11 +68,7 @@ def _after(
     """An attribute of the original as the masked file has it; None where no recoding shows."""
     if number is not None:
         return number.apply(values)
-    if attribute is None or attribute.masking != INFERRED or attribute.possible is None:
-        return None
-    size = len(attribute.categories)
-    becomes = np.where(attribute.possible.all(axis=1), np.arange(size), attribute.possible.argmax(axis=1))
-    return np.append(becomes, size)[values.astype(np.intp)].astype(np.float64)
+    return None if attribute is None or attribute.masking != INFERRED else attribute.image(values)
 
 
 def _categories(name: str, *sides: pd.DataFrame) -> tuple[str, ...]:

@@ -27,6 +27,7 @@ from linkrisk.solver.api.limits import check_limit, engine_options
 from linkrisk.solver.backends.registry import available_backends, backend_names, get_backend
 from linkrisk.solver.compiling.ahead import compile_once
 from linkrisk.solver.engines.steering import Steering
+from linkrisk.solver.inputs.mask_records import recorded
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
 from linkrisk.solver.linkage.helpers import Helpers
 from linkrisk.solver.run.clock import Limits
@@ -209,7 +210,7 @@ def compare(
     )
     limits, tell = Limits(time_limit, cancel=cancel), on_progress or (lambda _: None)
     with hired(crew_choice(scheduler, workers)) as crew:
-        problem = make_problem(original, masked, options)
+        problem = make_problem(original, masked, recorded(options))
         compile_once(problem.aggregator.name, tell)
         crew.prepare(compile_once, problem.aggregator.name)
         contest = Contest(problem, settings, limits, start)

@@ -30,6 +30,7 @@ from linkrisk.solver.api.link import relink
 from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
 from linkrisk.solver.inputs.learned_links import reusable_schema
 from linkrisk.solver.inputs.link_tasks import LinkOptions
+from linkrisk.solver.inputs.mask_records import recorded
 from linkrisk.solver.inputs.problem import Problem, ProblemOptions, make_problem, shares
 from linkrisk.solver.inputs.recorded_masking import recorded_masking
 from linkrisk.solver.linkage.assignment import assigned_links
@@ -282,7 +283,8 @@ def _evaluate(
         run = Run(crew, report, cancel)
         return relink(original, masked, fitted, run, one_to_one=matching, **_link_options(given, source))
     given.setdefault("masking", recorded_masking(fitted))
-    problem = make_problem(original, masked, ProblemOptions(**{**learned_options(fitted), **given}))
+    options = recorded(ProblemOptions(**{**learned_options(fitted), **given}))
+    problem = make_problem(original, masked, options)
     if named is not None:
         check_same_records(whole, problem.pair.blocks, len(problem.pair.candidates), source)
     theta = _encode(problem, fitted["parameters"], source)

@@ -139,7 +139,7 @@ def _run(original: Any, masked: Any, linker: Linker, options: FindOptions, run: 
     check_options(options, linker)
     schema = given_schema(options)
     pair = read_pair(original, masked, linker, options, schema)
-    frames = compared_frames(pair, linker, options, schema, linker.keys)
+    frames, _ = compared_frames(pair, linker, options, schema, linker.keys)
     task, labels, _ = linkage_task(pair, frames, direction, options.seed)
     task = replace(task, helpers=Helpers(run.crew, run.report, run.cancel))
     spent = time.perf_counter() - began
@@ -154,7 +154,7 @@ def _run(original: Any, masked: Any, linker: Linker, options: FindOptions, run: 
         "name": pair.name,
         "direction": direction.value,
         "attributes": list(frames.original_attributes),
-        "schema": frames.schema.to_dict(),
+        "schema": frames.described.to_dict(),
         "queries": len(task.queries),
         "candidates": len(task.candidates),
         "alignment": UNKNOWN,

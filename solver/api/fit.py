@@ -22,6 +22,7 @@ from linkrisk.solver.api.live import watched
 from linkrisk.solver.api.sampling import sampling_choice
 from linkrisk.solver.engines.registry import ENGINES, check_taken, choose_engine, get_engine
 from linkrisk.solver.engines.steering import Steering
+from linkrisk.solver.inputs.mask_records import recorded
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
 from linkrisk.solver.run.clock import AUTOMATIC, Limits
 from linkrisk.solver.run.crew import CrewChoice, crew_choice
@@ -278,7 +279,7 @@ def find(
         The problem; of several families, its aggregator does not matter.
     request : FitRequest
     """
-    names = several(aggregator)
+    names, options = several(aggregator), recorded(options)
     with request.hired() as hired:
         if names is not None:
             return fit_families(original, masked, names, options, hired)

@@ -31,9 +31,11 @@ from linkrisk.solver.inputs.link_tasks import (
     read_pair,
     twin_group,
 )
+from linkrisk.solver.inputs.mask_records import with_records
 from linkrisk.solver.inputs.problem import choice
 from linkrisk.solver.inputs.survey import BlockSurvey
 from linkrisk.solver.linkage.claims import Claim
+from linkrisk.solver.linkage.distance_based import DistanceBased, without_files
 from linkrisk.solver.linkage.helpers import Helpers
 from linkrisk.solver.linkage.judged_links import judged_links
 from linkrisk.solver.linkage.linker import LearnedLinker, Linker, Truth
@@ -211,7 +213,12 @@ def _run(
     schema = given_schema(options)
     pair = read_pair(original, masked, linker, options, schema)
     keys = linker.keys if parameters is None else learned_keys(parameters)
-    frames = compared_frames(pair, linker, options, schema, keys)
+    known = _masking(linker, parameters, options)
+    frames, masking = compared_frames(pair, linker, options, schema, keys, known)
+    if known and parameters is not None:
+        parameters = {**parameters, "masking": masking}
+    elif isinstance(linker, DistanceBased):
+        linker = replace(linker, masking=masking)
     task, labels, partner = linkage_task(pair, frames, direction, options.seed)
     task = replace(task, helpers=Helpers(run.crew, run.report, run.cancel))
     design = survey_design(pair.original, pair.masked, pair.partner, schema)
@@ -237,7 +244,7 @@ def _run(
         "name": pair.name,
         "direction": direction.value,
         **_attributes(linker, frames),
-        "schema": frames.schema.to_dict(),
+        "schema": frames.described.to_dict(),
         "candidates": truth.candidates,
         "ties": ties.value,
         "bijection": task.bijection,
@@ -257,13 +264,23 @@ def _run(
         method=linker.name,
         linked=evaluation.count,
         records=truth.partner.size,
-        parameters=found.parameters,
+        parameters={**found.parameters, **({"masking": list(known)} if known else {})},
         one_to_one=one_to_one,
         curve=judged.curve,
         table=records_table([labels[0][row] for row in truth.query_rows], evaluation),
         details=details,
         passes=passes,
     )
+
+
+def _masking(linker: Linker, parameters: Mapping[str, Any] | None, options: LinkOptions) -> tuple[str, ...]:
+    """How categories were masked, as far as a linker or what it learned says so."""
+    if not isinstance(linker, DistanceBased):
+        return ()
+    if parameters is not None:
+        listed = parameters.get("masking")
+        return without_files(listed) if isinstance(listed, list | tuple) else ()
+    return tuple(str(text) for text in with_records(linker.masking, options, numbers=False))
 
 
 def _remarks(pair: TablePair, linker: Linker, frames: LinkageFrames) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from linkrisk.formulations.linkage.block_indicator import IndicatorOptions, indi
 from linkrisk.formulations.programs.mixed_integer import MilpModel
 from linkrisk.solver.backends.model_file import write_model
 from linkrisk.solver.engines.base import EngineOptions
+from linkrisk.solver.inputs.mask_records import recorded
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.worst_case.families import several
@@ -37,7 +38,7 @@ def save_model(
     """
     if several(options.aggregator) is not None:
         raise UsageError("--write-model writes the model of one family: name one --aggregator")
-    problem = make_problem(original, masked, options)
+    problem = make_problem(original, masked, recorded(options))
     tight = settings.big_c is None
     system = problem_system(problem.searched, reduce=tight)
     choices = IndicatorOptions(margin=settings.margin, big_c=settings.big_c, scale=tight)

@@ -48,10 +48,8 @@ def add_alignment(group: argparse._ArgumentGroup) -> None:
 
 def add_categories(parser: argparse.ArgumentParser, *, numbers: bool = False) -> None:
     """Which attributes are categorical, and what is known of their masking, or of that of `numbers` too."""
-    what, which, more = (
-        ("the file was", "a masking of categories", "; or the FILE.json that mask --record has written")
-        if numbers
-        else ("categories were", "this masking", "")
+    what, which = (
+        ("the file was", "a masking of categories") if numbers else ("categories were", "this masking")
     )
     group = parser.add_argument_group("categorical attributes (all others are numeric)")
     group.add_argument("--nominal", metavar="A,B", help="attributes whose categories have no order")
@@ -65,9 +63,9 @@ def add_categories(parser: argparse.ArgumentParser, *, numbers: bool = False) ->
         "--masking",
         metavar="METHOD",
         action="append",
-        help=f"how {what} masked, as 'top-coding categories=3 attributes=A'; give it once for each "
-        f"method{more}. Pairs of records that {which} makes impossible are never linked. Recodings that the "
-        "files show are known without it; 'none' leaves them out",
+        help=f"how {what} masked, as 'top-coding categories=3 attributes=A'; give it once for each method; or "
+        f"the FILE.json that mask --record has written. Pairs of records that {which} makes impossible are never "
+        "linked. Recodings that the files show are known without it; 'none' leaves them out",
     )
 
 

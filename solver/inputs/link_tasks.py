@@ -10,13 +10,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.datasets.masking.spelled import masking_method
+from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.numeric import check_no_duplicates
+from linkrisk.datasets.microdata.scales import CATEGORICAL
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.spelling import spelled_alike
 from linkrisk.datasets.microdata.tables import Table, load_table
 from linkrisk.datasets.pairs.attributes import check_compared, open_columns
 from linkrisk.datasets.pairs.by_schema import record_id, text_columns, with_missing
-from linkrisk.datasets.pairs.categorical import listed_categories
+from linkrisk.datasets.pairs.categorical import NOT_INFERRED, listed_categories
+from linkrisk.datasets.pairs.date_recodings import date_recodings
 from linkrisk.datasets.pairs.linkage_frames import LinkageFrames, linkage_frames
 from linkrisk.datasets.pairs.recoded_frames import recoded_frames
 from linkrisk.datasets.pairs.table_pair import TablePair, align, load_tables
@@ -160,10 +164,19 @@ def read_pair(
 
 
 def compared_frames(
-    pair: TablePair, linker: Linker, options: LinkOptions, schema: Schema | None, keys: Sequence[str]
-) -> LinkageFrames:
-    """The columns to compare, and those that are needed besides."""
+    pair: TablePair,
+    linker: Linker,
+    options: LinkOptions,
+    schema: Schema | None,
+    keys: Sequence[str],
+    masking: Sequence[str] = (),
+) -> tuple[LinkageFrames, tuple[str, ...]]:
+    """The columns to compare, and those that are needed besides; and the masking that is left to the linker.
+
+    Levels of dates have been applied, as recodings that the files show have been.
+    """
     original, masked = _chosen(pair, linker, options, schema)
+    known = options.truth and linker.common_attributes  # who is who, and what became of what
     training = None
     if options.training is not None:
         listed = listed_categories(options.nominal, options.ordinal, schema)
@@ -178,10 +191,24 @@ def compared_frames(
         ordinal=options.ordinal,
         schema=schema,
         training=training,
+        recoded=known and NOT_INFERRED not in masking,
     )
-    if not (options.truth and linker.common_attributes) or bool(getattr(linker, "masking", ())):
-        return frames  # nobody knows who is who, or how it was masked is given
-    return recoded_frames(frames, pair.partner)
+    if not known:
+        return frames, tuple(masking)
+    left, levels = date_recodings(masking, Table(frames.original, pair.original.source), frames.dates)
+    days = {name: one.apply(frames.original[name].to_numpy()) for name, one in levels.items()}
+    frames = replace(frames, original=with_columns(frames.original, days))
+    others = tuple(str(text) for text in left)
+    if NOT_INFERRED in masking:
+        return frames, others
+    return recoded_frames(frames, pair.partner, {*levels, *_masked(others, frames)}), others
+
+
+def _masked(masking: Sequence[str], frames: LinkageFrames) -> set[str]:
+    """The attributes whose masking is given; a method that names none has masked all that are categories."""
+    names = [name for name in frames.original_attributes if frames.schema[name].scale in CATEGORICAL]
+    given = [masking_method(text).named for text in masking]
+    return {name for attributes in given for name in (names if attributes is None else attributes)}
 
 
 def _chosen(

@@ -5,32 +5,39 @@ from __future__ import annotations
 import codecs
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.recoding import CategoricalMethod
 from linkrisk.datasets.masking.registry import METHODS
-from linkrisk.datasets.masking.spelled import masking_method
+from linkrisk.datasets.masking.spelled import is_record, masking_method
 from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.strict_json import AmbiguousError, parse
 from linkrisk.datasets.pairs.attributes import open_columns
 from linkrisk.datasets.pairs.categorical import Masking, listed_categories
+from linkrisk.solver.inputs.link_tasks import LinkOptions
 from linkrisk.solver.inputs.problem import ProblemOptions, schema_of
 from linkrisk.solver.run.errors import UsageError
 
+Compared = ProblemOptions | LinkOptions
 
-def with_records(masking: Masking, options: ProblemOptions) -> Masking:
+
+def with_records(masking: Masking, options: Compared, *, numbers: bool = True) -> Masking:
     """The same methods, with those that a record names in its place.
 
     Parameters
     ----------
     masking : sequence of str, Path or KnownRecoding
         A path, or text that ends in ``.json``, is a record.
-    options : ProblemOptions
+    options : ProblemOptions or LinkOptions
         Categorical attributes of a record that are not compared are left out.
+    numbers : bool
+        Whether methods of numbers that a record names are wanted. They make no pair of records impossible,
+        and recodings of numbers and dates show in the files.
 
     Raises
     ------
@@ -41,18 +48,23 @@ def with_records(masking: Masking, options: ProblemOptions) -> Masking:
         raise UsageError(f"masking is the text {masking!r}; give a list of methods")
     found: list[Any] = []
     for item in masking:
-        if not isinstance(item, Path) and not (isinstance(item, str) and item.lower().endswith(".json")):
+        if not isinstance(item, Path) and not (isinstance(item, str) and is_record(item)):
             found.append(item)
             continue
-        found += _spelled_record(Path(item), options)
+        found += _spelled_record(Path(item), options, numbers=numbers)
     return found
 
 
-def _spelled_record(path: Path, options: ProblemOptions) -> list[str]:
+def recorded(options: ProblemOptions) -> ProblemOptions:
+    """The same options with the methods of categories that records name in the place of the records."""
+    return replace(options, masking=with_records(options.masking, options, numbers=False))
+
+
+def _spelled_record(path: Path, options: Compared, *, numbers: bool) -> list[str]:
     """The methods of a record, spelled as `masking_method` reads them."""
     steps = _steps(path)
     try:
-        return [text for step in steps for text in _spelled(step, options)]
+        return [text for step in steps for text in _spelled(step, options, numbers=numbers)]
     except (DataError, UsageError) as error:
         raise UsageError(f"--masking {path}: {error}") from error
     except (AttributeError, KeyError, TypeError, ValueError):
@@ -82,8 +94,8 @@ def _no_record(path: Path) -> UsageError:
     )
 
 
-def _spelled(step: Mapping[str, Any], options: ProblemOptions) -> Iterator[str]:
-    """A method of a record as text; nothing where it masks only categories that are not compared."""
+def _spelled(step: Mapping[str, Any], options: Compared, *, numbers: bool) -> Iterator[str]:
+    """A method of a record as text, unless it masks what is not compared or numbers that nobody asks for."""
     name, given = str(step["method"]), dict(step["parameters"])
     attributes = [str(each) for each in step["attributes"]]
     if name not in METHODS:
@@ -99,6 +111,8 @@ def _spelled(step: Mapping[str, Any], options: ProblemOptions) -> Iterator[str]:
         if not attributes:
             return
         _check_schema(name, attributes, schema, options)
+    elif not numbers:
+        return
     words = [
         name,
         *(
@@ -133,7 +147,7 @@ def _word(key: str, value: Any) -> str:
     return f"{key}={value}"
 
 
-def _compared(attributes: Sequence[str], options: ProblemOptions) -> list[str]:
+def _compared(attributes: Sequence[str], options: Compared) -> list[str]:
     """Those that are compared, and by their categories."""
     schema = schema_of(options.schema)
     names = listed_categories(options.nominal, options.ordinal, schema)
@@ -144,7 +158,7 @@ def _compared(attributes: Sequence[str], options: ProblemOptions) -> list[str]:
     return [name for name in attributes if name in names and name in asked]
 
 
-def _check_schema(name: str, attributes: Sequence[str], recorded: Any, options: ProblemOptions) -> None:
+def _check_schema(name: str, attributes: Sequence[str], recorded: Any, options: Compared) -> None:
     """Refuse categories of a schema that is not the one given here: their order says what is recoded."""
     if recorded is None:
         return

@@ -92,7 +92,7 @@ class DistanceBased(Linker):
         default=(),
         metadata=option(
             "how categories were masked, as 'top-coding categories=3 attributes=A'; give it once for each "
-            "method",
+            "method; or the FILE.json that mask --record has written",
             str,
             metavar="METHOD",
             repeated=True,
@@ -136,16 +136,22 @@ class DistanceBased(Linker):
         try:
             settings = dict(parameters)
             weights = tuple((str(name), float(weight)) for name, weight in settings.pop("weights").items())
-            masking = tuple(str(method) for method in settings.pop("masking"))
+            masking = without_files(settings.pop("masking"))
             linker = cls(weights=weights, masking=masking, **settings)
         except (AttributeError, KeyError, TypeError, ValueError):
             raise UsageError("these are not parameters of dbrl; take them from the JSON of `link`") from None
-        for method in filter(names_files, masking):
-            raise UsageError(
-                f"the masking {method!r} names files, which are not opened because a JSON file says so: run "
-                "`link` again"
-            )
         return linker.learn(task)
+
+
+def without_files(masking: Sequence[object]) -> tuple[str, ...]:
+    """The methods of a JSON file, which may come from anybody; UsageError where one names files."""
+    methods = tuple(str(method) for method in masking)
+    for method in filter(names_files, methods):
+        raise UsageError(
+            f"the masking {method!r} names files, which are not opened because a JSON file says so: run "
+            "`link` again"
+        )
+    return methods
 
 
 class _Distances(ScoredByKind):

@@ -63,6 +63,7 @@ def linker_task(task: RiskTask) -> tuple[LinkageTask, Truth]:
         nominal=[name for name in options.nominal if name in names],
         ordinal=[name for name in options.ordinal if name in names],
         schema=task.schema,
+        recoded=True,
     )
     if NOT_INFERRED not in files.masking:
         frames = recoded_frames(frames, files.partner)

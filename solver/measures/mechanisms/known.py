@@ -17,7 +17,7 @@ from linkrisk.datasets.masking.noise import AdditiveNoise
 from linkrisk.datasets.masking.rank_swapping import RankSwapping
 from linkrisk.datasets.masking.sequence import Step, masked_twice
 from linkrisk.datasets.microdata.names import shown_name, shown_names
-from linkrisk.datasets.pairs.categorical import NOT_INFERRED
+from linkrisk.datasets.pairs.categorical import INFERRED, NOT_INFERRED
 from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.solver.measures.mechanisms.additive import Noise
 from linkrisk.solver.measures.mechanisms.base import FloatArray, Mechanism, UnfitError
@@ -30,6 +30,12 @@ IndexArray = NDArray[np.intp]
 
 MOST_PAIRS = 10_000_000
 """Pairs of records whose probabilities are held at a time: 80 MB for each table of them."""
+
+UNKNOWN = (
+    "how the file was masked is not known: give --masking RECORD.json, which mask --record wrote, or "
+    "methods, as in --masking 'noise percent=20'"
+)
+"""Why there are no probabilities where nobody said it, and the files show no recoding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +60,7 @@ class KnownMasking:
 
     @cached_property
     def mechanisms(self) -> tuple[Mechanism, ...]:
-        """Of every method, and of attributes that were released as they are.
+        """Of every method, and of attributes that were released as they are, or recoded as the files show.
 
         Raises
         ------
@@ -62,18 +68,21 @@ class KnownMasking:
             If a method cannot have masked this file, or is none that is known.
         """
         spelled = [item for item in self.recodings if isinstance(item, str) and item != NOT_INFERRED]
-        if not self.methods and not spelled:
-            raise UnfitError("say how the file was masked, with --masking")
         try:
             found = [*self._numeric(), *self._categorical()]
         except DataError as error:
             raise UnfitError(f"the masking does not fit: {error}") from None
-        if not found:
-            raise UnfitError("no attribute that is compared is masked by a method that is given")
         known = {name for mechanism in found for name in mechanism.attributes}
-        untouched = [name for name in self.files.attributes if name not in known and self._as_it_was(name)]
-        if untouched:
-            found.append(Determined(tuple(untouched), *self._values(untouched)))
+        images = {name: self._image(name) for name in self.files.attributes if name not in known}
+        certain = tuple(name for name, image in images.items() if self._shown(name, image))
+        if not found and not any(self._recoded(name) for name in certain):
+            given = bool(self.methods or spelled)
+            raise UnfitError(
+                "no attribute that is compared is masked by a method that is given" if given else UNKNOWN
+            )
+        if certain:
+            image = np.column_stack([images[name] for name in certain])
+            found.append(Determined(certain, image, self._values(certain)[1]))
         return tuple(found)
 
     @property
@@ -193,8 +202,19 @@ class KnownMasking:
         at = [self.files.attributes.index(name) for name in names]
         return self.files.original_values[:, at], self.files.masked_values[:, at]
 
-    def _as_it_was(self, name: str) -> bool:
-        """Whether no record has changed in an attribute: then it was not masked."""
-        before, after = (values[:, 0] for values in self._values([name]))
+    def _image(self, name: str) -> FloatArray:
+        """An attribute of the original, recoded as the files show; as it was where they show nothing."""
+        at, categorical = self.files.attributes.index(name), self.files.categorical
+        values = self.files.compared_values[:, at]
+        return categorical[name].image(values) if name in categorical else values
+
+    def _recoded(self, name: str) -> bool:
+        """Whether it is known what the values of an attribute became."""
+        categorical = self.files.categorical.get(name)
+        return name in self.files.recoded or (categorical is not None and categorical.masking == INFERRED)
+
+    def _shown(self, name: str, image: FloatArray) -> bool:
+        """Whether every record has the image of its original: then nothing else was done to the attribute."""
+        after = self._values([name])[1][:, 0]
         rows = np.flatnonzero(self.files.partner >= 0)
-        return bool(np.array_equal(before[rows], after[self.files.partner[rows]], equal_nan=True))
+        return bool(np.array_equal(image[rows], after[self.files.partner[rows]], equal_nan=True))

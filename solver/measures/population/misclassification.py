@@ -19,6 +19,7 @@ from linkrisk.datasets.masking.spelled import spelled_recodings
 from linkrisk.datasets.microdata.categories import Categories, occurring
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.datasets.pairs.categorical import NOT_INFERRED
+from linkrisk.datasets.pairs.date_recodings import level_of
 from linkrisk.datasets.pairs.file_pair import FilePair
 
 FloatArray = NDArray[np.float64]
@@ -112,7 +113,7 @@ def known_recodings(
     )
     found: dict[str, Recoding] = {}
     for text in masking:
-        if isinstance(text, str) and text != NOT_INFERRED:
+        if isinstance(text, str) and text != NOT_INFERRED and level_of(text, files.dates)[0] is None:
             found |= spelled_recodings([text], files.original, schema)
     return {name: found[name] for name in keys if name in found}
 

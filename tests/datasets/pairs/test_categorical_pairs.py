@@ -134,7 +134,8 @@ BAD: list[tuple[dict[str, Any], str]] = [
     (
         {"schema": SCHEMA, "masking": ["top-coding categories=2 attributes=age"]},
         "masking: 'age' is not a categorical attribute that is compared; name those that are with "
-        "attributes=A,B",
+        "attributes=A,B (recodings "
+        "of numbers and dates show in the files by themselves)",
     ),
     ({"schema": SCHEMA, "masking": "pram"}, "masking is the text 'pram'; give a list of methods"),
     (

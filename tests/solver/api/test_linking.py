@@ -272,3 +272,36 @@ def test_a_column_of_missing_values_cannot_be_compared(name, message):
     with pytest.raises((UsageError, DataError)) as caught:
         link(*(frame.assign(A=np.nan) for frame in together()), method=name)
     assert str(caught.value).startswith(message)
+
+
+def test_numbers_that_became_texts_and_dates_that_became_years_are_known_to_linkers():
+    random = np.random.default_rng(1)
+    born = pd.Series(pd.to_datetime("1950-01-01") + pd.to_timedelta(random.integers(0, 9000, 80), unit="D"))
+    original = pd.DataFrame({"age": random.integers(20, 80, 80), "born": born.dt.strftime("%Y-%m-%d")})
+    original["income"] = random.integers(1000, 9000, 80)
+    masked = original.assign(
+        age=[f"{age // 20 * 20}-{age // 20 * 20 + 19}" for age in original["age"]],
+        born=born.dt.strftime("%Y"),
+        income=original["income"] + random.integers(-2000, 2000, 80),
+    )
+    texts = {"masking": ["recode level=year attributes=born"]}
+    for name in ("dbrl", "prl"):
+        found = link(original, masked, method=name, row_by_row=True)
+        assert any("columns age, born are recoded" in note for note in found.details["notes"])
+        without = link(original, masked, method=name, attributes=["income"], row_by_row=True)
+        assert found.linked > without.linked
+    known = link(original, masked, method="dbrl", settings=texts, row_by_row=True)
+    distances = link(original, masked, method="dbrl", row_by_row=True)
+    assert (
+        known.linked
+        == distances.linked
+        == evaluate(original, masked, parameters=known, row_by_row=True).linked
+    )
+    assert known.parameters["masking"] == texts["masking"]
+    # With nothing read off the files, the level that is said is still known.
+    alone = {"attributes": ["born", "income"], "method": "dbrl", "row_by_row": True}
+    said = link(original, masked, settings={"masking": ["none", *texts["masking"]]}, **alone)
+    assert said.linked == link(original, masked, **alone).linked
+    assert evaluate(original, masked, parameters=said, row_by_row=True).linked == said.linked
+    with pytest.raises(DataError, match="is not a number, and original has numbers there"):
+        link(original, masked, method="dbrl", settings={"masking": ["none"]}, row_by_row=True)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from survey_files import NAMES, survey
 
-from linkrisk import mask, risk
+from linkrisk import compare, evaluate, fit, link, mask, risk
 from linkrisk.datasets.masking.spelled import masking_method
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.solver.inputs.mask_records import with_records
@@ -149,3 +149,37 @@ def test_files_that_are_no_record(tmp_path, content, said):
 def test_files_that_are_not_there(tmp_path):
     with pytest.raises(UsageError, match=r"none\.json cannot be read: no such file or directory"):
         with_records([tmp_path / "none.json"], ProblemOptions())
+
+
+def test_fit_compare_evaluate_and_link_take_the_record(tmp_path):
+    random = np.random.default_rng(2)
+    born = pd.to_datetime("1950-01-01") + pd.to_timedelta(random.integers(0, 9000, 60), unit="D")
+    original = pd.DataFrame({"born": born, "town": random.choice(list("abc"), 60)})
+    original["income"] = random.integers(1000, 3000, 60)
+    texts = ["recode level=year attributes=born", "noise percent=10 attributes=income"]
+    masked, path = recorded(original, tmp_path, *texts)
+    asked = {"row_by_row": True, "nominal": ["town"], "time_limit": 5}
+    found = fit(original, masked, masking=[str(path)], **asked)
+    assert found.linked == fit(original, masked, **asked).linked
+    assert json.loads(found.to_json())["masking"] == ["inferred"]
+    again = evaluate(original, masked, parameters=found, masking=[path], row_by_row=True)
+    assert again.linked == found.linked
+    compared = compare(original, masked, masking=[path], backends=["exact"], **asked)
+    assert compared.rows[0].linked == found.linked
+    linked = link(
+        original, masked, method="dbrl", settings={"masking": [str(path)]}, nominal=["town"], row_by_row=True
+    )
+    assert linked.linked == link(original, masked, nominal=["town"], row_by_row=True, method="dbrl").linked
+
+
+def test_no_record_is_opened_because_a_result_names_it(tmp_path):
+    table = pd.DataFrame({"age": np.arange(6.0), "town": list("abcabc")})
+    for found in (
+        fit(table, table, nominal=["town"], time_limit=5),
+        link(table, table, method="dbrl", nominal=["town"]),
+    ):
+        given = found.to_dict()
+        holder = given["parameters"] if "method" in given else given
+        holder["masking"] = [str(tmp_path / "none.json")]
+        with pytest.raises(UsageError, match="which are not opened because a JSON file says so"):
+            evaluate(table, table, parameters=given)

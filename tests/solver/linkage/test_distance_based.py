@@ -200,7 +200,7 @@ def learned(linker, **changes):
                 DistanceBased(masking=("top-coding categories=2 attributes=a",)), attributes=("a",)
             ),
             "masking: 'a' is not a categorical attribute that is compared; name those that are with "
-            "attributes=A,B",
+            "attributes=A,B (recodings of numbers and dates show in the files by themselves)",
         ),
         (lambda: parse_weights("a"), "'a' has no weight for 'a'; write A=2,B=1"),
         (lambda: parse_weights("a=b"), "'b' is not a number"),

@@ -12,7 +12,7 @@ from linkrisk.datasets.masking.pram import Pram
 from linkrisk.datasets.masking.rank_swapping import RankSwapping, swap_partners
 from linkrisk.datasets.masking.spelled import masking_method
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
-from linkrisk.solver.measures.mechanisms.known import KnownMasking
+from linkrisk.solver.measures.mechanisms.known import UNKNOWN, KnownMasking
 from linkrisk.solver.measures.mechanisms.swapped import swap_kernel
 
 
@@ -128,7 +128,7 @@ def test_the_wrong_masking_is_found_out():
         "the masking that is given cannot have made record 1 what it is in A, B, C (12 such records): it is "
         "another one, or not the only one"
     )
-    assert refused(original, masked) == "say how the file was masked, with --masking"
+    assert refused(original, masked) == UNKNOWN
     assert refused(original, masked, "noise percent=9 attributes=A,B", "noise percent=5 attributes=B,C") == (
         "B is masked by noise and by noise; one can be followed"
     )
@@ -170,3 +170,30 @@ def test_what_has_no_density_or_is_too_large():
     assert refused(large, large + 1.0, "noise percent=5") == (
         "it compares all pairs of records, 2e+07 here; take a sample of the files"
     )
+
+
+def test_recodings_that_the_files_show_need_no_method():
+    random = np.random.default_rng(3)
+    original = pd.DataFrame({"code": random.choice(["1010", "1020", "2010", "2020"], 40)})
+    original["age"], original["income"] = random.integers(20, 60, 40), random.integers(1000, 3000, 40)
+    masked = original.assign(code=original["code"].str[:2], age=original["age"] // 10 * 10)
+    masked["income"] += random.integers(1, 50, 40)
+    found = known(original, masked, nominal=["code"])
+    assert found.lacking() is None
+    assert (found.attributes, found.left_out) == (("code", "age"), ("income",))
+    same = np.equal.outer(masked["code"].to_numpy(), masked["code"].to_numpy())
+    same &= np.equal.outer(masked["age"].to_numpy(), masked["age"].to_numpy())
+    np.testing.assert_array_equal(np.isfinite(found.log_likelihood), same)
+    # A value that is suppressed besides was changed by something that is not known.
+    masked.loc[0, "age"] = np.nan
+    assert known(original, masked, nominal=["code"]).attributes == ("code",)
+    assert known(original, masked, nominal=["code"], recodings=["none"]).lacking() == UNKNOWN
+
+
+def test_levels_of_dates_are_no_recoding_of_categories():
+    random = np.random.default_rng(4)
+    born = pd.Series(pd.to_datetime("1950-01-01") + pd.to_timedelta(random.integers(0, 4000, 40), unit="D"))
+    original = pd.DataFrame({"born": born.dt.strftime("%Y-%m-%d"), "income": random.integers(1000, 3000, 40)})
+    masked = original.assign(born=born.dt.strftime("%Y"))
+    found = known(original, masked, recodings=["recode level=year attributes=born"])
+    assert (found.lacking(), found.attributes) == (None, ("born", "income"))
