@@ -64,8 +64,9 @@ def add_categories(parser: argparse.ArgumentParser, *, numbers: bool = False) ->
         metavar="METHOD",
         action="append",
         help=f"how {what} masked, as 'top-coding categories=3 attributes=A'; give it once for each "
-        f"method; or the FILE.json that mask --record has written. Pairs of records that {which} makes "
-        "impossible are never linked. Recodings that the files show are known without it; 'none' leaves them out",
+        "method; or the FILE.json that mask --record has written. Pairs of records that "
+        f"{which} makes impossible are never linked. Recodings that the files show are known "
+        "without it; 'none' leaves them out",
     )
 
 
