@@ -22,9 +22,6 @@ if TYPE_CHECKING:  # a page that is made again should not wait for what measures
 _MEASURED = 0.9
 """Share of the call after which there is nothing left but certificates."""
 
-_PAGE = 0.05
-"""Share of the time limit that certificates leave to the document and its page."""
-
 _LEAST_SECONDS = 0.5
 """Certificates have so many, however late the measures have ended."""
 
@@ -158,12 +155,13 @@ def report(
 def _left(found: RiskResult, *, asked: bool) -> float:
     """Seconds for certificates where none are named: what the measures have left of the time limit."""
     from linkrisk.solver.api.report_certificates import MOST_PAIRS, SECONDS
+    from linkrisk.solver.api.risk import page_seconds
 
     limit = found.details["time_limit"]
     large = found.worst.worst.records * found.worst.details["candidates"] > MOST_PAIRS
     if limit is None or (asked and large):  # whatever that takes
         return SECONDS
-    left = (1.0 - _PAGE) * float(limit) - float(found.details["seconds"])
+    left = float(limit) - page_seconds(found.worst.worst.records, limit) - float(found.details["seconds"])
     return min(SECONDS, max(_LEAST_SECONDS, left))
 
 

@@ -44,6 +44,7 @@ from linkrisk.solver.run.crew import crew_choice
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel, interruptible
 from linkrisk.solver.run.progress import Reporter, part_of_call
+from linkrisk.solver.run.records import MOST_ROWS
 from linkrisk.solver.run.versions import library_versions
 from linkrisk.solver.worst_case.families import (
     ALL,
@@ -60,9 +61,12 @@ from linkrisk.solver.worst_case.single_fit import CERTIFICATE_SECONDS, FitReques
 _SEARCHES = 0.5
 """Share of the time limit for the worst cases, which most measures go by."""
 
-_PROVING, _WRITING, _LONGEST_WRITING = 0.2, 0.15, 5.0
-"""Shares of the time limit that measures of a report leave to certificates and page, and to the page alone;
-and the most seconds of that."""
+_PROVING, _LEAST_PROVING = 0.2, 0.1
+"""Shares of the time limit that measures of a report leave to certificates where these are quick: with its
+page, and at least."""
+
+_PAGE, _CHARTS, _EACH_RECORD = 0.35, 2.5, 1.5e-4
+"""Share of the time limit that is left to a page at most; seconds of its charts, and of each record in it."""
 
 
 @checked_keywords
@@ -212,6 +216,19 @@ def risk(
         return measured(given, releases, asked, tolerated, names, options, choices, hired, reading)
 
 
+def page_seconds(records: int, limit: float) -> float:
+    """Seconds of the time limit that are left to the page of a report on so many records."""
+    return min(_CHARTS + _EACH_RECORD * (records if records <= MOST_ROWS else 0), _PAGE * limit)
+
+
+def _after(first: Problem, limit: float) -> float:
+    """Seconds that the measures of a report leave to its page, and to certificates where these are quick."""
+    page = page_seconds(first.pair.blocks, limit)
+    if pairs_of(first.searched) > MOMENT:
+        return page
+    return min(max(_PROVING * limit, page + _LEAST_PROVING * limit), page + CERTIFICATE_SECONDS)
+
+
 def asked_measures(measures: str | Sequence[str]) -> list[Measure]:
     """The measures of these names, in the order of the registry; UsageError when there is none of a name."""
     if isinstance(measures, str):
@@ -275,9 +292,7 @@ def measured(
         compile_once(name, request.report)
     clock = request.limits.clock(spent)
     if request.proofs and clock.time_limit is not None:
-        quick = pairs_of(first.searched) <= MOMENT
-        share, most = (_PROVING, CERTIFICATE_SECONDS) if quick else (_WRITING, _LONGEST_WRITING)
-        clock.leave(min(most, share * clock.time_limit))
+        clock.leave(_after(first, clock.time_limit))
     with interruptible(clock):
         whole = clock.remaining
         part = clock.part(None if whole is None else _SEARCHES * whole)

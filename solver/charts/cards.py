@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from linkrisk.formulations.linkage.aggregators import words_of
 from linkrisk.solver.charts.markup import bar, card, paragraph, table, written
 from linkrisk.solver.charts.reading import run_ends
 from linkrisk.solver.charts.table import Column, Of, Table
-from linkrisk.solver.run.results import WEIGHTED, least_of, limit_key, may_say_proven, objective
+from linkrisk.solver.run.results import WEIGHTED, least_of, limit_key, may_say_proven, objective, says_more
 from linkrisk.solver.run.worst_sentence import shares_of, worst_sentence
 
 Json = Mapping[str, Any]
@@ -40,16 +40,36 @@ def fit_card(result: Json) -> str:
     families = result.get("families", (result,))
     found = [one for one in families if "reason" not in one]
     worst = max(found, key=lambda one: _ends(one)[0])
-    (low, _, total), high = _ends(worst), max(_ends(one)[1] for one in found)
-    confidence, weighted = worst.get("confidence"), objective(worst) == WEIGHTED
     rows = [_family_row(one) for one in families]
     return card(
-        worst_sentence(low, high, total, weighted=weighted, confidence=confidence),
-        bar(*shares_of(low, high, total)),
+        *_worst(found),
         table(Table(_FAMILIES, rows)),
         _parameters(worst),
         quiet=_quiet(result),
     )
+
+
+def _worst(found: Sequence[Json]) -> tuple[str, str]:
+    """The interval of all families in a sentence and as a bar; its upper end is of those with a bound."""
+    worst = max(found, key=lambda one: _ends(one)[0])
+    bounded = [one for one in found if _bounded(one)]
+    (low, _, total), high = _ends(worst), max(_ends(one)[1] for one in bounded or found)
+    said = worst_sentence(
+        low,
+        max(low, high),
+        total,
+        weighted=objective(worst) == WEIGHTED,
+        confidence=worst.get("confidence"),
+        kinds=[words_of(one["aggregator"]).title for one in bounded] if len(bounded) < len(found) else (),
+    )
+    return said, bar(*shares_of(low, max(low, high), total))
+
+
+def _bounded(fit: Json) -> bool:
+    """Whether more is known than that it links no more than all, or nearly all."""
+    low, high, total = _ends(fit)
+    met = may_say_proven(fit) and fit.get("confidence") is None and low >= high * (1.0 - 1e-9)
+    return met or says_more(low, high, total)
 
 
 def _ends(fit: Json) -> tuple[float, float, float]:
@@ -65,10 +85,10 @@ def _family_row(fit: Json) -> list[Any]:
     if "reason" in fit:
         return [title, None, None, fit["reason"]]
     low, high, _ = _ends(fit)
-    confidence = fit.get("confidence")
+    confidence, most = fit.get("confidence"), high if _bounded(fit) else None
     proven = fit["status"] == "optimal" and may_say_proven(fit)
     state = "proven" if proven else "not proven"
-    return [title, low, high, state if confidence is None else f"{100.0 * confidence:.4g} % confidence"]
+    return [title, low, most, state if confidence is None else f"{100.0 * confidence:.4g} % confidence"]
 
 
 def _parameters(fit: Json) -> str:
@@ -90,10 +110,7 @@ def _quiet(result: Json) -> str:
 def risk_card(result: Json) -> str:
     """Of the JSON of `risk`: verdict, bar of the worst case, and the first finding of every measure."""
     found = [one for one in result["worst_case"]["families"] if "reason" not in one]
-    first = max(found, key=lambda one: _ends(one)[0])
-    (low, _, total), high = _ends(first), max(_ends(one)[1] for one in found)
-    weighted, confidence = objective(first) == WEIGHTED, first.get("confidence")
-    said = worst_sentence(low, high, total, weighted=weighted, confidence=confidence)
+    said, drawn = _worst(found)
     rows = [
         [name, *_finding_row(one)]
         for name, measure in result["measures"].items()
@@ -103,7 +120,7 @@ def risk_card(result: Json) -> str:
     verdict = result["verdict"]["sentence"]
     return card(
         f"{verdict[:1].upper()}{verdict[1:]}.",
-        bar(*shares_of(low, high, total)),
+        drawn,
         paragraph(said),
         table(Table((Column("measure", "Measure"), *_FINDINGS), rows)),
         quiet=_quiet(result),

@@ -117,7 +117,10 @@ def ranks(result: Result) -> Chart | None:
 
 def _classes(attack: Result) -> Counter[str]:
     linked = attack.get("linked") or [False] * len(attack["rank"])
-    return Counter(_class(rank, link) for rank, link in zip(attack["rank"], linked, strict=True))
+    found: Counter[str] = Counter()
+    for (rank, link), many in Counter(zip(attack["rank"], linked, strict=True)).items():
+        found[_class(rank, link)] += many
+    return found
 
 
 def _class(rank: float | None, linked: bool) -> str:

@@ -258,7 +258,8 @@ def _families_table(results: FitResults) -> list[str]:
             continue
         low, high = (count(_shown(end, result)) for end in result.interval)
         high = high if result.bounded else "-"
-        seconds, ended = result.details["seconds"], state(result.status, result.limit, result.confidence)
+        seconds, whose = result.details["seconds"], result.details.get("bound_from")
+        ended = state(result.status, result.limit, result.confidence, whose)
         lines.append(f"  {title:<{width}}  {low:>9}  {high:>9}  {seconds:>7.1f}  {ended}")
     return lines
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from linkrisk.solver.run.plots import Plots
 from linkrisk.solver.run.results import dump_json, plain
@@ -200,6 +201,10 @@ class Measure(ABC):
         """Measure; when `clock` has run out, with what there is by then, and saying so."""
 
 
+_KINDS = "biuf"
+"""Kinds of arrays of numbers."""
+
+
 def jsonable(value: Any) -> Any:
     """A field of a result as JSON takes it: arrays as lists, frames as rows, nothing that is not finite."""
     if value is None or type(value) in (str, int, bool, float):  # most of what large files have
@@ -210,15 +215,31 @@ def jsonable(value: Any) -> Any:
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, pd.DataFrame):
-        cells = [jsonable(value.iloc[:, at].tolist()) for at in range(value.shape[1])]
+        columns = (value.iloc[:, at] for at in range(value.shape[1]))
+        cells = [jsonable(one.to_numpy() if one.dtype.kind in _KINDS else one.tolist()) for one in columns]
         rows = [list(row) for row in zip(*cells, strict=True)] if cells else [[] for _ in range(len(value))]
         return {"columns": [str(name) for name in value.columns], "rows": rows}
     if isinstance(value, Mapping):
         return {str(key): jsonable(each) for key, each in value.items()}
     if isinstance(value, np.ndarray):
-        return jsonable(value.tolist())
+        return _numbers(value) if value.ndim and value.dtype.kind in _KINDS else jsonable(value.tolist())
     if isinstance(value, list | tuple):
         return [jsonable(each) for each in value]
     if isinstance(value, np.generic):
         return jsonable(value.item())
     return None if value is pd.NA else plain(value)
+
+
+def _numbers(values: NDArray[Any]) -> list[Any]:
+    """Lists of numbers as `plain` has each of them: of large files there are millions."""
+    if values.dtype.kind != "f":
+        listed: list[Any] = values.tolist()
+        return listed
+    finite = np.isfinite(values)
+    whole = finite & (values == np.floor(values))
+    if finite.all() and not whole.any():
+        return list(values.tolist())
+    found = values.astype(object)
+    found[~finite] = None
+    found[whole] = np.array([int(value) for value in values[whole].tolist()], dtype=object)
+    return list(found.tolist())

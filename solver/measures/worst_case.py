@@ -12,6 +12,7 @@ from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.measures.verdict import kinds
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.percent import percent
+from linkrisk.solver.run.results import says_more
 from linkrisk.solver.worst_case.family_results import Family
 
 
@@ -43,8 +44,10 @@ class FamilyRisk:
     reason: str | None
 
     def bounded(self, total: float) -> bool:
-        """Whether more is known than that it links no more than all."""
-        return self.most is not None and (self.proven or self.most < total * (1.0 - 1e-9))
+        """Whether more is known than that it links no more than all, or nearly all."""
+        if self.most is None or self.linked is None:
+            return False
+        return self.proven or says_more(self.linked, self.most, total)
 
     @classmethod
     def of(cls, family: Family) -> FamilyRisk:

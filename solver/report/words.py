@@ -15,8 +15,15 @@ def family_title(details: Mapping[str, Any]) -> str:
     return words_of(str(details["aggregator"])).title + (f", {k}-additive" if k else "")
 
 
-def state(status: str, limit: str | None, confidence: float | None = None) -> str:
-    """How a search ended, in a word or two; of samples, how sure their limit is."""
+def state(
+    status: str, limit: str | None, confidence: float | None = None, bound_from: str | None = None
+) -> str:
+    """How a search ended, in a word or two; of samples, how sure their limit is; and whose bound it has."""
+    said = _ended(status, limit, confidence)
+    return said if bound_from is None else f"{said}, bound of the {words_of(bound_from).title}"
+
+
+def _ended(status: str, limit: str | None, confidence: float | None) -> str:
     if confidence is not None:
         return f"{100.0 * confidence:.4g} % confidence"
     if status == "optimal":

@@ -18,6 +18,10 @@ WEIGHTED = ("weighted_links", "weighted_links_upper_bound")
 with sampling weights the sum of theirs."""
 
 
+_NOTHING = 0.01
+"""A bound that rules out no more than this share of what lies between the attack and all records is none."""
+
+
 def objective(result: Container[str]) -> tuple[str, str]:
     """Which of these pairs of keys a result has for what was maximised."""
     return next((keys for keys in (WEIGHTED, EXPECTED) if keys[1] in result), LINKED)
@@ -38,6 +42,11 @@ def least_of(result: Mapping[str, Any]) -> float:
     keys = objective(result)
     least: float = result.get(least_key(keys), result.get(keys[0], result["linked"]))
     return least
+
+
+def says_more(low: float, high: float, total: float) -> bool:
+    """Whether a bound says more than that no more than all are linked: it rules out some of what is open."""
+    return total - high > max(_NOTHING * (total - low), 1e-9 * total)
 
 
 def plain(value: Any) -> Any:
@@ -120,8 +129,8 @@ class FitResult:
 
     @property
     def bounded(self) -> bool:
-        """Whether more is known than that no more than all can be linked."""
-        return self.proven or self.interval[1] < self.total * (1.0 - 1e-9)
+        """Whether more is known than that no more than all, or nearly all, can be linked."""
+        return self.proven or says_more(*self.interval, self.total)
 
     @property
     def confidence(self) -> float | None:

@@ -1,15 +1,15 @@
-"""`fit` for several families of distances: files read once, time shared out, answers handed on."""
+"""`fit` for several families of distances: files read once, time shared out, answers and bounds handed on."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.formulations.linkage.aggregators import AGGREGATORS, Aggregator, make_aggregator
+from linkrisk.formulations.linkage.aggregators import AGGREGATORS, make_aggregator
 from linkrisk.formulations.linkage.aggregators.choquet import Choquet
 from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.solver.compiling.ahead import compile_once
@@ -18,11 +18,14 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError, noted
 from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.run.progress import part_of_call
+from linkrisk.solver.run.results import FitResult
+from linkrisk.solver.run.status import Limit
 from linkrisk.solver.run.versions import library_versions
 from linkrisk.solver.worst_case.answers import work_done
 from linkrisk.solver.worst_case.family_results import Family, FitResults
+from linkrisk.solver.worst_case.handed_down import handed_down, joined_searches
 from linkrisk.solver.worst_case.search import Start
-from linkrisk.solver.worst_case.single_fit import FitRequest, Fitted, fit_one
+from linkrisk.solver.worst_case.single_fit import FitRequest, Fitted, fit_one, planned
 
 FloatArray = NDArray[np.float64]
 
@@ -31,6 +34,18 @@ ALL = "all"
 
 _STOPPED = "stopped before its search began"
 _NO_TIME = "no time was left for it; a longer --time-limit would search it too"
+
+_AGAIN = 0.4
+"""Share of the time that is kept for families that are searched again, as the worst case turns on them."""
+
+_INNER = 0.5
+"""What a family gets at first, beside one that is in no other: a bound of that one is its bound, too."""
+
+_BRIEF = 0.2
+"""Share of what is left for a family to take what one inside of it has found since."""
+
+_LEAST = 0.05
+"""Share of the time below which no search begins again."""
 
 _LONGER = 1.3
 """How much longer one more family may take to end than any before it."""
@@ -74,8 +89,9 @@ def fit_families(
 ) -> FitResults:
     """Search several families on one file pair.
 
-    The time limit is shared out evenly over the families that are still to be searched, so what one leaves
-    over goes to the next. Each starts from the answers of those that it contains.
+    Half of the time is shared out evenly over the families, so that each has an attack and what one leaves
+    over goes to the next; each starts from the answers of those that it contains. The rest goes to those that
+    decide how large the worst case may be (`_Families`), and a bound goes down to what its family contains.
 
     Parameters
     ----------
@@ -159,29 +175,42 @@ def _problem(first: Problem, name: str, options: ProblemOptions) -> Problem | Ex
 
 
 class _Families:
-    """The searches, one after the other."""
+    """The searches: a slice of time for each family, then the rest for those that decide the worst case."""
 
     def __init__(
         self, first: Problem, request: FitRequest, clock: Clock, starts: Mapping[str, Sequence[Start]]
     ) -> None:
         self._first, self._request, self.clock, self._starts = first, request, clock, starts
-        self._found: list[tuple[Aggregator, Start]] = []
+        self._problems: dict[str, Problem] = {}
+        self._rows: dict[str, Family] = {}
+        self._found: dict[str, Start] = {}
         self._beyond = 0.0
+        self._kept = self._keeps()
+
+    def _keeps(self) -> float:
+        """What of the time is kept for families that are searched again; samples are searched once."""
+        remaining = self.clock.remaining
+        once = not self._request.engine.proves or planned(self._first, self._request) is not None
+        return 0.0 if once or remaining is None else _AGAIN * remaining
 
     def run(self, problems: Mapping[str, Problem | Exception]) -> list[Family]:
         """Search each family that can take the problem."""
-        rows = []
-        left = sum(isinstance(problem, Problem) for problem in problems.values())
-        many = max(left, 1)
+        self._problems = {name: each for name, each in problems.items() if isinstance(each, Problem)}
+        many, part = len(self._problems), 1.0 - (_AGAIN if self._kept else 0.0)
         for name, problem in problems.items():
             if isinstance(problem, Exception):
-                rows.append(Family(name, None, str(problem)))
+                self._rows[name] = Family(name, None, str(problem))
                 continue
+            at = list(self._problems).index(name)
             why_not = self._why_not()
-            share = ((many - left) / many, (many - left + 1) / many)
-            rows.append(self._one(problem, left, share) if why_not is None else Family(name, None, why_not))
-            left -= 1
-        return rows
+            if why_not is None:
+                limits = at / many * part, (at + 1) / many * part
+                self._rows[name] = self._one(name, self._slice(name, at), limits)
+            else:
+                self._rows[name] = Family(name, None, why_not)
+        if self._kept:
+            self._decide()
+        return handed_down(list(self._rows.values()), self._contains)
 
     def _why_not(self) -> str | None:
         """Why one more family is not searched; the first one always is, so that there is an interval."""
@@ -190,25 +219,108 @@ class _Families:
         return _NO_TIME if self._late() else None
 
     def _late(self) -> bool:
-        """Whether one more family would break the promise of the time limit; the first one never does."""
+        """Whether one more search would break the promise of the time limit; the first one never does."""
         limit = self.clock.time_limit
         if limit is None or self.clock.counts or not self._found:
             return False
         return self.clock.seconds + _LONGER * self._beyond > 1.0 + 1.1 * limit - _SPARE
 
-    def _one(self, problem: Problem, left: int, part: tuple[float, float]) -> Family:
-        """Search one family, this `part` of the call, within its share of what remains for `left` of them.
+    def _contains(self, outer: str, inner: str) -> bool:
+        """Whether every distance of one family is one of the other."""
+        aggregator = self._problems[outer].aggregator
+        return aggregator.lift_from(self._problems[inner].aggregator) is not None
+
+    # ---- time
+
+    def _slice(self, name: str, at: int) -> float | None:
+        """The share of one of the families that are to be searched for the first time.
+
+        The last one has all, unless another one is to be searched again that it does not contain.
+        """
+        remaining, left = self.clock.remaining, list(self._problems)[at:]
+        if remaining is None:
+            return None
+        waiting = left[1:] or any(not self._contains(name, other) for other in self._open())
+        parts = [self._part(other) for other in left]
+        return max(
+            (remaining - (self._kept if waiting else 0.0)) * parts[0] / sum(parts) - self._beyond, 1e-9
+        )
+
+    def _part(self, name: str) -> float:
+        """How much of the first slices is a family's, beside 1 for one that is in no other."""
+        inner = self._kept and any(self._contains(other, name) for other in self._problems if other != name)
+        return _INNER if inner else 1.0
+
+    def _open(self) -> dict[str, FitResult]:
+        """The families that may link more than what was found of any, if only time has ended their search."""
+        known = {
+            one.aggregator: one.result
+            for one in handed_down(list(self._rows.values()), self._contains)
+            if one.result is not None
+        }
+        least = max((result.interval[0] for result in known.values()), default=0.0) * (1.0 + 1e-9)
+        ended = (Limit.TIME.value, Limit.WORK.value)
+        return {
+            name: result
+            for name, result in known.items()
+            if result.limit in ended and result.interval[1] > least
+        }
+
+    def _decide(self) -> None:
+        """Search again, one after the other, the families that decide how large the worst case may be."""
+        asked: set[str] = set()
+        whole = self._kept / _AGAIN
+        while (left := self.clock.remaining or 0.0) > _LEAST * whole and not self._why_not():
+            behind, deciding = list(self._behind(asked)), self._deciding(asked)
+            if not behind and not deciding:
+                return
+            name = (behind or deciding)[0]
+            asked.add(name)
+            richer = any(self._contains(other, name) for other in self._found if other != name)
+            share = _BRIEF if behind else (1.0 - _BRIEF * richer) / len(deciding)
+            self._rows[name] = self._again(name, max(share * left - self._beyond, 1e-9))
+
+    def _is_behind(self, name: str) -> bool:
+        """Whether a family was not told of what one inside of it links."""
+        result = self._rows[name].result
+        assert result is not None
+        inner = [other for other in self._found if other != name and self._contains(name, other)]
+        best = max((self._low(other) for other in inner), default=0.0)
+        return best > result.interval[0] * (1.0 + 1e-9)
+
+    def _low(self, name: str) -> float:
+        result = self._rows[name].result
+        return 0.0 if result is None else result.interval[0]
+
+    def _behind(self, asked: set[str]) -> Iterator[str]:
+        return (name for name in self._found if name not in asked and self._is_behind(name))
+
+    def _deciding(self, asked: set[str]) -> list[str]:
+        """The families to be searched again, which share what is left; of two the one that contains both.
+
+        Those that have no bound, which settle nothing, only where no others are left: first the poorest.
+        """
+        known = {name: result for name, result in self._open().items() if name not in asked}
+        bounded = [name for name, result in known.items() if result.bounded]
+        inner = {
+            name for name in bounded for other in bounded if other != name and self._contains(other, name)
+        }
+        if bounded:
+            return [name for name in bounded if name not in inner]
+        return sorted(known, key=lambda name: self._problems[name].aggregator.dimension)[:1]
+
+    # ---- searches
+
+    def _one(
+        self, name: str, share: float | None, part: tuple[float, float], known: Sequence[Start] = ()
+    ) -> Family:
+        """Search one family, this `part` of the call, within its share.
 
         A search comes to its end a moment after its time, and of large files that moment is long: what it
         took for one family is set aside for each of the others.
         """
-        remaining = self.clock.remaining
-        share = None if remaining is None else max(remaining / left - self._beyond, 1e-9)
-        clock = self.clock.part(share)
-        lifts = [(problem.aggregator.lift_from(other), start) for other, start in self._found]
-        name = problem.aggregator.name
-        starts = [replace(start, theta=lift(start.theta)) for lift, start in lifts if lift is not None]
-        starts += self._starts.get(name, ())
+        clock, problem = self.clock.part(share), self._problems[name]
+        starts = [*known, *self._lifted(name), *self._starts.get(name, ())]
         try:
             request = replace(self._request, report=part_of_call(self._request.report, *part))
             fitted: Fitted = fit_one(problem, request, clock, starts)
@@ -217,10 +329,34 @@ class _Families:
         if share is not None:
             self._beyond = max(self._beyond, clock.now - share)
         run = fitted.run
-        start = Start(run.incumbent.solution, run.final.linked, same_draw=not any(self._starts.values()))
-        self._found.append((problem.aggregator, start))
+        self._found[name] = Start(
+            run.incumbent.solution,
+            run.final.linked,
+            same_draw=not any(self._starts.values()),
+            bound=run.incumbent.bound,
+        )
         kept = fitted if self._request.proofs else None
         return Family(name, fitted.result, None, run.final, fitted.cores, kept)
+
+    def _lifted(self, name: str) -> Iterator[Start]:
+        """What others have found that this family contains, as it has them."""
+        aggregator = self._problems[name].aggregator
+        for other, start in self._found.items():
+            lift = aggregator.lift_from(self._problems[other].aggregator)
+            if other != name and lift is not None:
+                yield replace(start, theta=lift(start.theta), bound=np.inf)
+
+    def _again(self, name: str, share: float) -> Family:
+        """Search a family again, from what is known of it."""
+        before, start = self._rows[name], self._found[name]
+        again = self._one(name, share, (1.0 - _AGAIN, 1.0), [replace(start, cores=before.cores)])
+        if again.result is None:
+            self._found[name] = start
+            return before
+        joined = joined_searches(before, again, lower=self._found[name].bound < start.bound)
+        if joined.counted is before.counted:  # there was no time to count what is known
+            self._found[name] = replace(start, bound=min(start.bound, self._found[name].bound))
+        return joined
 
     def details(self) -> dict[str, Any]:
         """What holds for the run as a whole."""

@@ -222,7 +222,7 @@ def _once_more(
     if run.incumbent.value < incumbent.value:  # there was no time to count what is known
         return known, parts
     run.incumbent.report = report
-    run.incumbent.trace = _continued(incumbent.trace, run.incumbent.trace)
+    run.incumbent.trace = continued(incumbent.trace, run.incumbent.trace)
     run.phases = {**known.phases, "all again": clock.seconds - began}
     run.baselines |= {name: linked for name, linked in known.baselines.items() if linked is not None}
     if counted:
@@ -237,7 +237,7 @@ def _once_more(
     return run, parts
 
 
-def _continued(trace: Sequence[Moment], later: Sequence[Moment]) -> list[Moment]:
+def continued(trace: Sequence[Moment], later: Sequence[Moment]) -> list[Moment]:
     """A trace that another search has gone on with, which began anew."""
     found = list(trace)
     for at, value, bound in later:

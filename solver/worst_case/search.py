@@ -62,12 +62,15 @@ class Start:
     same_draw : bool
         Whether it was searched on the samples that are to be searched here, if these are samples: it knows
         nothing of the records outside of them, then.
+    bound : float
+        What no parameters link, where a search of this family has proved that.
     """
 
     theta: FloatArray
     linked: BoolArray
     cores: tuple[frozenset[int], ...] = ()
     same_draw: bool = False
+    bound: float = np.inf
 
 
 def search(
@@ -156,7 +159,8 @@ class _Work:
         pair, aggregator = problem.pair, problem.aggregator
         nothing = np.empty(0, dtype=np.intp)
         system = system_of(pair, aggregator, nothing, nothing, ~pair.reachable, complete=False)
-        incumbent = Incumbent(clock, aggregator.equal(), 0.0, system.kept_weight, report, phase="")
+        bound = min([system.kept_weight, *(start.bound for start in starts)])
+        incumbent = Incumbent(clock, aggregator.equal(), 0.0, bound, report, phase="")
         evaluator = self._evaluator()
         self.run = Run(incumbent, evaluator, system, out_of_time(incumbent))
         if elsewhere is not None:

@@ -34,7 +34,7 @@ from linkrisk.solver.worst_case.answers import answer, most_blocks
 from linkrisk.solver.worst_case.part_search import PartSearch
 from linkrisk.solver.worst_case.parts import Part, search_whole
 from linkrisk.solver.worst_case.sampled.draw import fingerprint
-from linkrisk.solver.worst_case.sampled.plan import SamplingChoice, make_plan
+from linkrisk.solver.worst_case.sampled.plan import Plan, SamplingChoice, make_plan
 from linkrisk.solver.worst_case.sampled.result import sampled_answer
 from linkrisk.solver.worst_case.sampled.samples import Samples, draw_samples
 from linkrisk.solver.worst_case.sampled.search import SampledRun, search_samples
@@ -340,16 +340,13 @@ def _fit_samples(
     return Fitted(result, problem, state.run, state)
 
 
-def drawn_samples(problem: Problem, request: FitRequest) -> Samples | None:
-    """The samples to be searched, drawn before anything is looked at; None where all records are searched.
-
-    UsageError when there are not as many records, or a stratum has one.
-    """
+def planned(problem: Problem, request: FitRequest) -> Plan | None:
+    """What samples are to be drawn; None where all records are searched; UsageError as `drawn_samples`."""
     choice, pair = request.sampling, problem.pair
     # What was asked for, and not how many workers a scheduler has just now: the plan must not depend on that.
     asked = request.workers.workers or request.limits.threads or processors()
     workers = 1 if request.limits.work is not None else asked
-    plan = make_plan(
+    return make_plan(
         choice,
         pair.blocks,
         len(pair.candidates),
@@ -357,6 +354,14 @@ def drawn_samples(problem: Problem, request: FitRequest) -> Samples | None:
         workers,
         request.options.steering.sampling,
     )
+
+
+def drawn_samples(problem: Problem, request: FitRequest) -> Samples | None:
+    """The samples to be searched, drawn before anything is looked at; None where all records are searched.
+
+    UsageError when there are not as many records, or a stratum has one.
+    """
+    choice, pair, plan = request.sampling, problem.pair, planned(problem, request)
     if plan is None:
         return None
     stratum = None if choice.strata is None else block_strata(problem, choice.strata)

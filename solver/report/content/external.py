@@ -120,6 +120,7 @@ _FIT = fields(
         "lost": number,
         "status": one_of("optimal", "feasible", "interrupted", "no_solution"),
         "limit": one_of("time", "work", "memory", "user", "ties"),
+        "bound_from": _family,
         "baselines": fields({"euclid": number, "mahalanobis": number}),
     }
 )

@@ -9,7 +9,7 @@ from linkrisk.solver.charts.table import Of
 from linkrisk.solver.report.content.drawn import drawn
 from linkrisk.solver.report.content.meanings import meaning_of
 from linkrisk.solver.report.content.results import Json, Results
-from linkrisk.solver.report.content.wording import family_heading, number_of, proof, table
+from linkrisk.solver.report.content.wording import family_heading, family_words, number_of, proof, table
 from linkrisk.solver.report.document import Block, Numbers, Paragraph, Section
 from linkrisk.solver.report.formats import count
 from linkrisk.solver.report.words import sum_of_parts
@@ -98,6 +98,8 @@ def _limits(results: Results) -> Iterator[str]:
         content, name = family.content, family_heading(family.name)
         if not family.interval.proven and family.interval.confidence is None:
             yield f"{name}: {_why_open(content)}. The worst case lies between the two numbers."
+        if (outer := content.get("bound_from")) is not None:
+            yield f"{name}: its bound is that of the {family_words(outer)}, which contains it."
         if (sampling := content.get("sampling")) is not None:
             yield _sampled(sampling)
         if (parts := content.get("parts")) is not None:

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.results import WEIGHTED, least_of, limit_key, may_say_proven, objective
+from linkrisk.solver.run.results import WEIGHTED, least_of, limit_key, may_say_proven, objective, says_more
 
 Json = Mapping[str, Any]
 
@@ -43,8 +43,8 @@ class Interval:
 
     @property
     def bounded(self) -> bool:
-        """Whether more is known than that no more than all can be linked."""
-        return self.proven or self.high < self.total * (1.0 - 1e-9)
+        """Whether more is known than that no more than all, or nearly all, can be linked."""
+        return self.proven or says_more(self.low, self.high, self.total)
 
     @property
     def shares(self) -> tuple[float, float]:

@@ -52,7 +52,9 @@ def between(interval: Interval) -> str:
 def proof(family: FamilyResult) -> str:
     """How its search ended, in a word or two."""
     content = family.content
-    return state(content["status"], content.get("limit"), content.get("confidence"))
+    return state(
+        content["status"], content.get("limit"), content.get("confidence"), content.get("bound_from")
+    )
 
 
 def written(value: float | None, unit: str) -> str:

@@ -14,6 +14,7 @@ from risk_runs import task_of
 from survey_files import NAMES, grouped, noisy, survey
 
 from linkrisk import Cancel, fit, risk
+from linkrisk.solver.api.risk import page_seconds
 from linkrisk.solver.inputs.releases import given_releases
 from linkrisk.solver.measures.base import Finding, Kind, MeasureResult, Unit
 from linkrisk.solver.measures.registry import MEASURES
@@ -288,3 +289,10 @@ def test_reading_is_inside_the_limit_and_a_part_is_left_to_certificates(virtual_
     found = risk(*frames(), measures="worst-case", aggregator="weighted-mean", time_limit=100.0, proofs=True)
     assert clocks[0].time_limit == pytest.approx(0.5 * (100.0 - 20.0 - 30.0), abs=1.0)
     assert found.details["seconds"] > 30.0
+
+
+def test_a_report_leaves_time_to_its_page_by_what_it_lists():
+    """Of 20,000 records it takes more than a share of the limit for all sizes: 28 s of 15 once."""
+    assert page_seconds(500, 60.0) < page_seconds(20_000, 60.0) < page_seconds(100_000, 60.0)
+    assert page_seconds(200_000, 60.0) < page_seconds(500, 60.0)  # which lists none of them
+    assert all(page_seconds(records, 10.0) <= 3.5 for records in (500, 20_000, 200_000))
