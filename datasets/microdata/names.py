@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from linkrisk.datasets.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from linkrisk.datasets.microdata.formats.base import ColumnNotes
+    from linkrisk.datasets.microdata.schema import Schema
 
 _QUOTED = r'"(?P<quoted>(?:[^"]|"")*)"'
 _NAME = re.compile(rf'\s*+(?:{_QUOTED}\s*(?P<more>=[^,"]*)?|(?P<plain>[^,"][^,]*)?)(?P<end>,|$)')
@@ -99,6 +102,40 @@ Labels = Mapping[str, Mapping[str, Any]]
 """By column that has any: ``label``, what it holds, and ``codes``, what each of its codes means."""
 
 
+def labels_of(
+    names: Iterable[str], files: Iterable[Mapping[str, ColumnNotes]], declared: Schema | None = None
+) -> dict[str, dict[str, Any]]:
+    """What columns and their codes mean in words, of those that have any (`Labels`).
+
+    What a schema says comes before what a file says, and the first file before the others.
+    """
+    found = {}
+    for name in names:
+        said = None if declared is None else declared.get(name)
+        notes = [each[name] for each in files if name in each]
+        label = next((each.label for each in (said, *notes) if each is not None and each.label), "")
+        codes: dict[str, str] = {}
+        for one in reversed(notes):
+            codes |= one.value_labels
+        codes |= {} if said is None else said.labels
+        if label or codes:
+            found[name] = {"label": label, "codes": codes}
+    return found
+
+
+def shown_labels(labels: Labels, shown: Mapping[str, Iterable[str]]) -> dict[str, dict[str, Any]]:
+    """``labels`` of columns and of those of their codes that are shown, as the JSON has them; else empty."""
+    found = {
+        name: {
+            **labels[name],
+            "codes": {code: labels[name]["codes"][code] for code in codes if code in labels[name]["codes"]},
+        }
+        for name, codes in shown.items()
+        if name in labels
+    }
+    return {"labels": found} if found else {}
+
+
 def name_in_words(name: str, labels: Labels) -> str:
     """What a column holds, else its name."""
     return str(labels.get(name, {}).get("label") or name)
@@ -108,3 +145,14 @@ def code_in_words(name: str, code: str, labels: Labels) -> str:
     """What a code of a column means, with the code beside it; the code where it has no label."""
     label = labels.get(name, {}).get("codes", {}).get(code)
     return code if label in (None, code) else f"{label} ({code})"
+
+
+def names_in_words(names: Sequence[str], labels: Labels) -> list[str]:
+    """What columns hold; their names where two of them would be called alike."""
+    words = [name_in_words(name, labels) for name in names]
+    return words if len(set(words)) == len(words) else list(names)
+
+
+def group_in_words(group: Mapping[str, Any]) -> tuple[str, str]:
+    """Column and category of a group of records, in words where it has any (``title`` and ``said``)."""
+    return str(group.get("title") or group["column"]), str(group.get("said") or group["category"])

@@ -17,7 +17,7 @@ from linkrisk.datasets.errors import DataError, NotANumberError
 from linkrisk.datasets.microdata.dated import date_columns, in_days
 from linkrisk.datasets.microdata.formats.delimited_values import MISSING_MARKS
 from linkrisk.datasets.microdata.id_columns import text_id
-from linkrisk.datasets.microdata.names import shown_names
+from linkrisk.datasets.microdata.names import Labels, labels_of, shown_names
 from linkrisk.datasets.microdata.numeric import (
     CONSTANT,
     NEARLY,
@@ -101,6 +101,8 @@ class FilePair:
         missing values in these: a reader tells a code from a gap.
     dates : mapping of str to (str or None)
         The attributes that are dates, with the form that is declared. The tables have days in their place.
+    labels : Labels
+        What columns of the original and their codes mean in words, where file or schema say it.
     """
 
     original: pd.DataFrame
@@ -120,6 +122,7 @@ class FilePair:
     left_in: LeftIn = field(default_factory=LeftIn)
     coded: tuple[Mapping[str, pd.Series], Mapping[str, pd.Series]] = ({}, {})
     dates: Mapping[str, str | None] = field(default_factory=dict)
+    labels: Labels = field(default_factory=dict)
 
     @cached_property
     def original_values(self) -> npt.NDArray[np.float64]:
@@ -206,6 +209,7 @@ def make_file_pair(
     text = (*listed, *text_columns(schema))
     tables = load_tables(original, masked, id_column, text, (original_name, masked_name))
     first, second = with_missing(tables, schema)
+    labels = labels_of(first.columns, [first.notes, second.notes], schema)
     id_column, id_notes = record_id(schema, (first, second), id_column, row_by_row)
     special = {} if attributes is not None or schema is not None else special_columns((first, second))
     special = {name: role for name, role in special.items() if name not in (*nominal, *ordinal)}
@@ -269,6 +273,7 @@ def make_file_pair(
         coded=(first.coded, second.coded),
         dates={name: form for name, form in dates.items() if name in names},
         recoded=levels,
+        labels=labels,
     )
     return _with_recodings(pair)
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.datasets.microdata.names import labels_of, shown_labels
 from linkrisk.datasets.microdata.schema import Scale
 from linkrisk.datasets.pairs.linkage_frames import LinkageFrames
 from linkrisk.datasets.pairs.remarks import remarks
@@ -252,6 +253,9 @@ def _run(
         **survey.describe(),
         **survey.links(evaluation.linked, truth.weight),
         **survey.strata(evaluation.linked),
+        **shown_labels(
+            labels_of(survey.shown, [pair.original.notes, pair.masked.notes], schema), survey.shown
+        ),
         "most_probable_claim": None if claim is None else _claimed(claim, labels),
         "alignment": pair.alignment,
         "notes": [*_remarks(pair, linker, frames), *frames.notes, *design.notes, *found.notes],

@@ -22,8 +22,8 @@ from linkrisk.datasets.microdata.formats.kinds import Kind, kind_of
 from linkrisk.datasets.microdata.formats.registry import DELIMITED, format_of, read_file, writable_format
 from linkrisk.datasets.microdata.guessing import guessed_schema
 from linkrisk.datasets.microdata.missing import with_codes, without_codes
-from linkrisk.datasets.microdata.names import with_columns
-from linkrisk.datasets.microdata.schema import Attribute, Schema
+from linkrisk.datasets.microdata.names import labels_of, with_columns
+from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.tables import load_table
 from linkrisk.datasets.pairs.categorical import listed_categories
 from linkrisk.datasets.public.registry import load
@@ -71,18 +71,8 @@ class Source:
         return guessed_schema(self.plain, self.stored.columns, declared)
 
     def labels(self, names: Sequence[str], declared: Schema | None = None) -> dict[str, dict[str, Any]]:
-        """What columns and their codes mean in words: ``label`` and ``codes``, of those that have any.
-
-        What a schema says comes before what the file says.
-        """
-        found = {}
-        for name in names:
-            said = Attribute(name) if declared is None else declared.get(name)
-            notes = self.stored.notes(name)
-            label, codes = said.label or notes.label, {**notes.value_labels, **said.labels}
-            if label or codes:
-                found[name] = {"label": label, "codes": codes}
-        return found
+        """What columns and their codes mean in words (`labels_of`)."""
+        return labels_of(names, [self.stored.columns], declared)
 
     @cached_property
     def known(self) -> pd.DataFrame:

@@ -7,6 +7,7 @@ from typing import Any
 
 import altair as alt
 
+from linkrisk.datasets.microdata.names import group_in_words
 from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.reading import Result, kept, listed, measure, name_of, number, share
 from linkrisk.solver.charts.rows import MOST, Row, described, picture
@@ -37,12 +38,12 @@ def groups(result: Result) -> Chart | None:
     if not found:
         return None
     found = sorted(found, key=lambda one: -float(one["share"]))
-    columns = list(dict.fromkeys(str(one["column"]) for one in found))
+    columns = list(dict.fromkeys(group_in_words(one)[0] for one in found))
     each = max(2, (MOST - len(columns)) // len(columns))
     rows: list[Row] = []
     for column in columns:
         rows.append(Row(column, heading=True))
-        rows += [_row(one) for one in [one for one in found if one["column"] == column][:each]]
+        rows += [_row(one) for one in [one for one in found if group_in_words(one)[0] == column][:each]]
     table = Table(
         (
             Column("column", "Column"),
@@ -54,7 +55,7 @@ def groups(result: Result) -> Chart | None:
             Column("population", "Stand for", Of.NUMBER),
         ),
         [
-            [str(one["column"]), str(one["category"]), *(number(one.get(key)) for key in
+            [*group_in_words(one), *(number(one.get(key)) for key in
              ("share", "linked", "records", "by_any", "population"))]
             for one in found
         ],
@@ -73,7 +74,7 @@ def groups(result: Result) -> Chart | None:
 def _row(group: Result) -> Row:
     value = float(group["share"])
     said = f"{share(value)}, {int(group['linked']):,} of {int(group['records']):,}"
-    return Row(str(group["category"]), 100.0 * value, said=said, colour=WORST)
+    return Row(group_in_words(group)[1], 100.0 * value, said=said, colour=WORST)
 
 
 def ranks(result: Result) -> Chart | None:

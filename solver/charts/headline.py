@@ -17,6 +17,7 @@ from linkrisk.solver.charts.reading import (
     number,
     numbers,
     share,
+    total_of,
     worst_cases,
 )
 from linkrisk.solver.charts.rows import Ends, Row, described, picture
@@ -104,7 +105,7 @@ def _simple(result: Result) -> Iterator[Row]:
     for fit in fits(result)[:1]:
         for name, count in (fit.get("baselines") or {}).items():
             if number(count) is not None:
-                value = float(count) / (number(fit.get("records")) or 1.0)
+                value = float(count) / total_of(fit)
                 yield _row(
                     name_of(_BASELINES[name == "mahalanobis"]), value, None, None, share(value), SIMPLE
                 )

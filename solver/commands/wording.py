@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from linkrisk.datasets.microdata.names import code_in_words, name_in_words
 from linkrisk.solver.report.formats import NARROW_SPACE, count, percent
 from linkrisk.solver.report.words import family_title
 
@@ -76,8 +77,12 @@ def strata_lines(details: Mapping[str, Any]) -> list[str]:
         return []
     if len(strata) > MOST_STRATA:
         return [f"  {len(strata)} strata ({details['stratum']}): --json has the records linked in each", ""]
-    rows = [(f"  {name}", share(own["linked"], own["records"])) for name, own in strata.items()]
-    return [f"  re-identified in each stratum ({details['stratum']})", *listed(rows), ""]
+    column, labels = details["stratum"], details.get("labels", {})
+    rows = [
+        (f"  {code_in_words(column, name, labels)}", share(own["linked"], own["records"]))
+        for name, own in strata.items()
+    ]
+    return [f"  re-identified in each stratum ({name_in_words(column, labels)})", *listed(rows), ""]
 
 
 def spaced(lines: list[str]) -> list[str]:

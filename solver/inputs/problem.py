@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.names import shown_name
+from linkrisk.datasets.microdata.names import shown_labels, shown_name
 from linkrisk.datasets.microdata.schema import Attribute, Role, Scale, Schema
 from linkrisk.datasets.microdata.schema_files import read_schema
 from linkrisk.datasets.pairs.categorical import Masking
@@ -162,7 +162,14 @@ class Problem:
         }
         if self.files.categorical or self.files.dates:
             described["schema"] = categorical_schema(self.files).to_dict()
-        return {**described, **what_masking_did(self.files), **self.survey.describe()}
+        shown = {name: one.categories for name, one in self.files.categorical.items()}
+        shown = {**dict.fromkeys(self.pair.attributes, ()), **shown, **self.survey.shown}
+        return {
+            **described,
+            **what_masking_did(self.files),
+            **self.survey.describe(),
+            **shown_labels(self.files.labels, shown),
+        }
 
 
 def check_alignment_options(id_column: str | None, row_by_row: bool) -> None:

@@ -72,6 +72,13 @@ class BlockSurvey:
             said["stratum"] = self.stratum_column
         return said
 
+    @property
+    def shown(self) -> dict[str, tuple[str, ...]]:
+        """The column of strata with its codes; empty where there is none."""
+        if self.stratum is None or self.stratum_column is None:
+            return {}
+        return {self.stratum_column: tuple(dict.fromkeys(self.stratum))}
+
     def strata(self, linked: BoolArray) -> dict[str, Any]:
         """``{"strata": {stratum: {"records": n, "linked": m}}}``; empty where there are no strata.
 

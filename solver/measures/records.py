@@ -90,7 +90,7 @@ class RecordsAtRisk(MeasureResult):
             words = f"not by {worst.attack}, and two near rivals"
             found.append(Finding("hidden", words, self._share(hidden), Unit.SHARE, Worse.LOWER))
         if (group := self._worst_group()) is not None:
-            words = f"worst group, {group.column} {group.category}"[:42]
+            words = f"worst group, {group.words}"[:42]
             found.append(Finding("worst_group", words, group.share))
         return tuple(found)
 
@@ -117,7 +117,7 @@ class RecordsAtRisk(MeasureResult):
         )
         if (group := self._worst_group()) is not None:
             said += (
-                f" The worst group is {group.column} {group.category}: {group.linked:,} of {group.records:,}"
+                f" The worst group is {group.words}: {group.linked:,} of {group.records:,}"
                 f" ({percent(group.share)})."
             )
         apart = worst.apart

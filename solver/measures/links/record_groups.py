@@ -9,9 +9,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from linkrisk.datasets.microdata.names import code_in_words, group_in_words, names_in_words
 from linkrisk.datasets.microdata.roles import NAMES_RECORDS, Role
 from linkrisk.datasets.microdata.scales import CATEGORICAL
 from linkrisk.formulations.linkage.pair import Direction
+from linkrisk.solver.inputs.problem import shares
 from linkrisk.solver.measures.task import RiskTask
 
 BoolArray = NDArray[np.bool_]
@@ -32,7 +34,8 @@ class Group:
     column, category : str
     records : int
     linked : int
-        Of these, by the worst of the learned attacks; more is worse.
+        Of these, by the worst of the learned attacks; more is worse. Where equal candidates are guessed
+        among, as many as are guessed right on average.
     by_any : int
         By any of the attacks.
     population : float
@@ -40,6 +43,8 @@ class Group:
     share : float
         Linked of these; without sampling weights ``linked / records``. A count of this file, not an estimate:
         it has no interval.
+    title, said : str
+        Column and category in words, where the file or a schema has labels; else empty.
     """
 
     column: str
@@ -49,6 +54,15 @@ class Group:
     by_any: int
     population: float
     share: float
+    title: str = ""
+    said: str = ""
+
+    @property
+    def words(self) -> str:
+        """Column and category, in words where there are any."""
+        if not (self.title or self.said):
+            return f"{self.column} {self.category}"
+        return ": ".join(group_in_words(vars(self)))
 
 
 def group_columns(task: RiskTask) -> tuple[str, ...]:
@@ -88,15 +102,19 @@ def groups(task: RiskTask, columns: Sequence[str], linked: BoolArray, by_any: Bo
     original = problem.options.direction == Direction.ORIGINAL_TO_MASKED
     weight = np.ones(pair.blocks) if problem.survey.weight is None else problem.survey.weight
     rows = pair.query_rows if original else pair.partner
+    worth = shares(problem)
     found: list[Group] = []
+    labels = task.files.labels
+    titles = dict(zip(columns, names_in_words(columns, labels), strict=True))
     for name in columns:
         category = shown_categories(task.files.original[name].iloc[rows])
         for each in category.value_counts(sort=True).index:
             of = (category == each).to_numpy()
-            counts = int(of.sum()), int(linked[of].sum()), int(by_any[of].sum())
+            counts = int(of.sum()), *(round(float(worth[of & any_of].sum())) for any_of in (linked, by_any))
             stands_for = float(weight[of].sum())
-            share = float(weight[of & linked].sum()) / stands_for
-            found.append(Group(name, str(each), *counts, stands_for, share))
+            share = float((weight * worth)[of & linked].sum()) / stands_for
+            said = (titles[name], code_in_words(name, str(each), labels)) if name in labels else ()
+            found.append(Group(name, str(each), *counts, stands_for, share, *said))
     return tuple(found)
 
 

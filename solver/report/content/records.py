@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from linkrisk.datasets.microdata.names import group_in_words
 from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.table import Column, Of, Table
 from linkrisk.solver.report.content.drawn import drawn, drawn_or
@@ -160,5 +161,5 @@ def _groups(groups: Sequence[Json]) -> Table:
         ("by_any", "By any attack", Of.COUNT),
         ("share", "Share", Of.SHARE),
     ]
-    rows = [[group[name] for name, _, _ in columns] for group in groups]
+    rows = [[*group_in_words(group), *(group[name] for name, _, _ in columns[2:])] for group in groups]
     return table("Risk by group", columns, rows)

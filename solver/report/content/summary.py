@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from linkrisk.datasets.microdata.names import Labels, code_in_words, group_in_words, name_in_words
 from linkrisk.solver.charts.table import Of
 from linkrisk.solver.report.content.next_steps import next_steps
 from linkrisk.solver.report.content.results import Json, Results
@@ -105,7 +106,7 @@ def _strata(results: Results) -> Iterator[Block]:
 
 def _groups(results: Results) -> Iterator[list[Any]]:
     for group in results.of_measure("records", "groups"):
-        yield [group["column"], group["category"], group["records"], group["linked"], group["share"]]
+        yield [*group_in_words(group), group["records"], group["linked"], group["share"]]
 
 
 def _design_strata(results: Results) -> Iterator[list[Any]]:
@@ -114,6 +115,9 @@ def _design_strata(results: Results) -> Iterator[list[Any]]:
     if worst is None or results.of_measure("records", "groups"):
         return
     content = worst.content
+    labels: Labels = content.get("labels", {})
     for name, own in (content.get("strata") or {}).items():
         share = own["linked"] / own["records"] if own["records"] else 0.0
-        yield [content["stratum"], name, own["records"], own["linked"], share]
+        column = content["stratum"]
+        words = name_in_words(column, labels), code_in_words(column, name, labels)
+        yield [*words, own["records"], own["linked"], share]

@@ -123,6 +123,13 @@ def test_simple_attacks_are_those_of_their_measure_where_it_was_taken():
     assert simple == [["Simple attacks", "one to one", 0.25, 0.2, 0.3, "25.0 % (20.0 to 30.0 %)"]]
 
 
+def test_simple_attacks_of_a_weighted_fit_are_shares_of_what_records_stand_for():
+    fitted = {**kept_results()["risk"]["worst_case"]["families"][0], "weight": "w", "total_weight": 200.0}
+    fitted |= {"weighted_links": 40.0, "weighted_links_upper_bound": 50.0}
+    chart = draw("headline", {**fitted, "baselines": {"euclid": 30.0, "mahalanobis": 20.0}})
+    assert [row[2] for row in chart.table.rows if row[0] == "Simple attacks"] == [0.15, 0.1]
+
+
 @pytest.mark.parametrize(
     "result", [{}, {"measures": {}}, {"runs": []}, {"families": []}, {"measures": ["a"]}]
 )

@@ -180,6 +180,22 @@ def test_columns_are_those_of_the_schema():
     assert list(dict.fromkeys(group.column for group in result.groups)) == ["stratum", "sex"]
 
 
+def test_groups_have_the_labels_of_their_columns_and_what_is_guessed_right_among_equals():
+    original, masked = frames(5, 12, attributes=1)
+    original["area"], original["A"] = [1, 2] * 6, np.arange(12) // 2
+    masked["area"], masked["A"] = original["area"], original["A"] // 2
+    schema = {"attributes": [
+        {"name": "A", "role": "key"},
+        {"name": "area", "role": "stratum", "label": "Bundesland", "labels": {"1": "Wien"}},
+    ]}  # fmt: skip
+    task, result = taken((original, masked), columns=("area",), schema=schema, ties="share")
+    assert [(one.column, one.category) for one in result.groups] == [("area", "1"), ("area", "2")]
+    assert [one.words for one in result.groups] == ["Bundesland: Wien (1)", "Bundesland: 2"]
+    right = sum(one.share * one.population for one in result.groups)
+    assert right == pytest.approx(task.first.pair.weight[result.attacks[0].linked].sum()) != 0.0
+    assert all(abs(one.linked - one.share * one.records) <= 0.5 for one in result.groups)
+
+
 def test_a_stratum_has_categories_however_many_codes_there_are():
     original, masked = frames(5, 30, attributes=2)
     original["area"] = np.arange(30) // 2

@@ -139,6 +139,13 @@ def test_what_is_printed_with_weights():
     north = result.details["strata"]["north"]
     assert "re-identified in each stratum (S)\n" in text
     assert f"    north                          {north['linked']} of {north['records']} (" in text
+    named = [
+        {**one, "label": "Bundesland", "labels": {"north": "Nord"}} if one["name"] == "S" else one
+        for one in SCHEMA["attributes"]
+    ]
+    labelled = fit(*files, schema={"attributes": named})
+    assert labelled.details["labels"] == {"S": {"label": "Bundesland", "codes": {"north": "Nord"}}}
+    assert "re-identified in each stratum (Bundesland)\n    Nord (north)   " in summary(labelled)
     page = said(result.to_dict())
     assert f"At worst records that stand for {result.details['weighted_links']} of {total} (" in page
     assert f"Counted as one each, {result.linked} of 12 records are re-identified" in page

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from linkrisk.datasets.microdata.names import Labels, code_in_words, name_in_words
+from linkrisk.datasets.microdata.names import Labels, code_in_words, names_in_words
 from linkrisk.solver.report.content.tables.words import Json
 
 _CELLS = ("all", "intervals", "sensitive")
@@ -18,9 +18,7 @@ def in_words(given: Json) -> Json:
     if not labels:
         return given
     variables = list(found["variables"])
-    words = [name_in_words(name, labels) for name in variables]
-    if len(set(words)) < len(words):
-        words = variables
+    words = names_in_words(variables, labels)
     made = {**found, "variables": words}
     for part in _CELLS:
         if found.get(part):
