@@ -110,10 +110,11 @@ def groups(task: RiskTask, columns: Sequence[str], linked: BoolArray, by_any: Bo
         category = shown_categories(task.files.original[name].iloc[rows])
         for each in category.value_counts(sort=True).index:
             of = (category == each).to_numpy()
-            counts = int(of.sum()), *(round(float(worth[of & any_of].sum())) for any_of in (linked, by_any))
+            right, right_by_any = (round(float(worth[of & way].sum())) for way in (linked, by_any))
             stands_for = float(weight[of].sum())
             share = float((weight * worth)[of & linked].sum()) / stands_for
-            said = (titles[name], code_in_words(name, str(each), labels)) if name in labels else ()
+            said = (titles[name], code_in_words(name, str(each), labels)) if name in labels else ("", "")
+            counts = int(of.sum()), right, right_by_any
             found.append(Group(name, str(each), *counts, stands_for, share, *said))
     return tuple(found)
 
