@@ -37,7 +37,7 @@ _UNKNOWN_OUTSIDE = (Role.CONFIDENTIAL, Role.WEIGHT)
 _NUMBERS = (Role.RECORD_ID, Role.HOUSEHOLD)
 """Roles of columns that number records or households."""
 
-_SAYS_NOTHING = (*_NUMBERS, *_UNKNOWN_OUTSIDE, Role.IDENTIFIER)
+SAYS_NOTHING = (*_NUMBERS, *_UNKNOWN_OUTSIDE, Role.IDENTIFIER)
 """Roles of columns that say nothing of a person where they have other values than in the original."""
 
 
@@ -195,7 +195,7 @@ class _Search:
         codes = cell_codes(before, self.masked.frame[name], loosely=True)
         mine, theirs = codes.first, codes.second[self.partner]
         same = (mine == theirs) & (mine >= 0)
-        role = _role(source, self.original, self.schema, self.id_column)
+        role = role_of(source, self.original, self.schema, self.id_column)
         renamed = "" if name == source else source
         if role is Role.IDENTIFIER:
             if same.sum() >= min((mine >= 0).sum(), BY_CHANCE * _by_chance(mine, theirs)) and same.any():
@@ -215,7 +215,7 @@ class _Search:
     def _masked(self, name: str, source: str, role: Role | None) -> None:
         """A column with other values: whether it goes with the original one all the same."""
         after = self.masked.frame[name]
-        if role in _NUMBERS or _role(name, self.masked, self.schema, None) in _SAYS_NOTHING:
+        if role in _NUMBERS or role_of(name, self.masked, self.schema) in SAYS_NOTHING:
             return
         before = self.original.frame[source].iloc[self.rows]
         if goes_with(self._codings(source), codings(after.iloc[self.partner[self.some]])):
@@ -259,7 +259,7 @@ class _Search:
         )
 
 
-def _role(name: str, table: Table, schema: Schema | None, id_column: str | None) -> Role | None:
+def role_of(name: str, table: Table, schema: Schema | None, id_column: str | None = None) -> Role | None:
     """What a column is by the schema; where that says nothing, or to ignore it, by name and values."""
     declared = None if schema is None else schema.get(name).role
     if declared not in (None, Role.IGNORED):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -15,12 +16,15 @@ from linkrisk.solver.linkage.assignment import assigned_blocks
 from linkrisk.solver.linkage.baselines import baseline_forms
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.measures.base import CountedAttack, Finding, Measure, MeasureResult
+from linkrisk.solver.measures.links.likelihoods import by_likelihood, order_tells
 from linkrisk.solver.measures.links.other_scales import (
     by_households,
     by_ranks,
     by_units,
     household_column,
+    numbers_beside,
 )
+from linkrisk.solver.measures.links.several_releases import means, together
 from linkrisk.solver.measures.links.simple_linkers import by_bayes, by_probability
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
@@ -39,7 +43,7 @@ MATCHED = 1_500
 """Candidates up to which records are matched one to one: the time grows with their cube."""
 
 LEAST_RECORDS = 20
-"""Records that the Bayesian linker needs, half of which it learns from."""
+"""Records that an attack needs which learns from half of them."""
 
 _PART = 0.2
 """Share of the time left for each attack on other scales: those after them need some."""
@@ -139,8 +143,6 @@ class SimpleAttacksMeasure(Measure):
 
     def take(self, task: RiskTask, clock: Clock) -> SimpleAttacks:
         """Try one after the other, the quick ones first."""
-        weight = task.first.survey.weight
-        total = float(task.records if weight is None else weight.sum())
         ways: tuple[_Way, ...] = (
             ("equal_weights", "equal weights", _baseline("euclid")),
             ("classical_mahalanobis", "classical Mahalanobis", _baseline("mahalanobis")),
@@ -149,9 +151,11 @@ class SimpleAttacksMeasure(Measure):
             ("probabilistic", "probabilistic linkage", _linker(by_probability)),
             ("matched_equal_weights", "equal weights, one to one", _matched),
             ("bayesian", "Bayesian, half known", _bayes),
+            ("likelihood", "likelihood ratios, most known", _likelihood),
+            *(_OF_ORDER if order_tells(task.first, task.seed) else ()),
         )
-        attacks = tuple(_tried(key, words, way, task, clock, total) for key, words, way in ways)
-        return SimpleAttacks(task.records, total, attacks)
+        tasks = (task, *_of_several(task))
+        return SimpleAttacks(task.records, _total(task), tuple(_tried(way, tasks, clock) for way in ways))
 
 
 _Way = tuple[str, str, Callable[[RiskTask, Clock], float]]
@@ -162,22 +166,33 @@ class _NotTriedError(Exception):
     """Why an attack is not tried, in a few words."""
 
 
-def _tried(
-    key: str,
-    words: str,
-    way: Callable[[RiskTask, Clock], float],
-    task: RiskTask,
-    clock: Clock,
-    total: float,
-) -> SimpleAttack:
-    """One attack, or why it was not tried."""
-    try:
-        linked = way(task, clock)
-    except _NotTriedError as error:
-        return SimpleAttack(key, words, None, None, str(error))
-    except Exception as error:  # the other attacks go on
-        return SimpleAttack(key, words, None, None, noted(error))
-    return SimpleAttack(key, words, linked, linked / total)
+def _of_several(task: RiskTask) -> tuple[RiskTask, ...]:
+    """The means of several releases, which every attack is tried on as well."""
+    if (found := means(task)) is None:
+        return ()
+    return (replace(task, first=found, releases=None, _attacks={}, _baselines={}),)
+
+
+def _total(task: RiskTask) -> float:
+    weight = task.first.survey.weight
+    return float(task.records if weight is None else weight.sum())
+
+
+def _tried(way: _Way, tasks: Sequence[RiskTask], clock: Clock) -> SimpleAttack:
+    """One attack on what it links most of, or why it was not tried."""
+    key, words, attack = way
+    shares: list[float] = []
+    reason = ""
+    for task in tasks:
+        try:
+            shares.append(attack(task, clock) / _total(task))
+        except _NotTriedError as error:
+            reason = str(error)
+        except Exception as error:  # the other attacks go on
+            reason = noted(error)
+    if not shares:
+        return SimpleAttack(key, words, None, None, reason)
+    return SimpleAttack(key, words, max(shares) * _total(tasks[0]), max(shares))
 
 
 def _baseline(name: str) -> Callable[[RiskTask, Clock], float]:
@@ -227,22 +242,55 @@ def _linker(links: Callable[[RiskTask], FloatArray]) -> Callable[[RiskTask, Cloc
     """What a linker that compares all pairs links."""
 
     def way(task: RiskTask, clock: Clock) -> float:
-        pairs = len(task.files.original) * len(task.files.masked)
-        if pairs > MOST_PAIRS:
-            raise _NotTriedError(
-                f"it compares all pairs of records, {pairs:.1g} here; take a sample of the files"
-            )
-        if clock.expired:
-            raise _NotTriedError(_NO_TIME)
-        linked, weight = links(task), task.first.survey.weight
-        return float(linked.sum() if weight is None else (linked * weight).sum())
+        _check_pairs(task, clock)
+        return _weighed(links(task), task)
 
     return way
 
 
-def _bayes(task: RiskTask, clock: Clock) -> float:
+def _check_pairs(task: RiskTask, clock: Clock) -> None:
+    pairs = len(task.files.original) * len(task.files.masked)
+    if pairs > MOST_PAIRS:
+        raise _NotTriedError(
+            f"it compares all pairs of records, {pairs:.1g} here; take a sample of the files"
+        )
+    if clock.expired:
+        raise _NotTriedError(_NO_TIME)
+
+
+def _weighed(linked: FloatArray, task: RiskTask) -> float:
+    weight = task.first.survey.weight
+    return float(linked.sum() if weight is None else (linked * weight).sum())
+
+
+def _check_halves(task: RiskTask) -> None:
     if task.records < LEAST_RECORDS:
         raise _NotTriedError(f"it learns from half of the records, and needs {LEAST_RECORDS}")
+
+
+def _likelihood(task: RiskTask, clock: Clock, *, order: bool = False) -> float:
+    """Likelihood ratios, of all releases together where there are several."""
+    _check_halves(task)
+    _check_pairs(task, clock)
+    problem = together(task) or task.first
+    more = numbers_beside(problem.files, task.schema)
+    if order:
+        more = np.column_stack((more, np.arange(len(more))))
+    linked = by_likelihood(problem, more, task.seed, MATCHED, task.stop_by(clock))
+    if linked is None:
+        raise _NotTriedError("there was no time to look at all records")
+    joint = replace(task, first=problem)
+    return _weighed(linked, joint) / _total(joint) * _total(task)
+
+
+_OF_ORDER: tuple[_Way, ...] = (
+    ("record_order", "likelihood ratios with the order of the records", partial(_likelihood, order=True)),
+)
+"""The attack where the places of released records go with what is known of them."""
+
+
+def _bayes(task: RiskTask, clock: Clock) -> float:
+    _check_halves(task)
     if len(task.files.attributes) > MOST_ATTRIBUTES:
         raise _NotTriedError(f"it searches graphs of attributes, for at most {MOST_ATTRIBUTES}")
     return _linker(by_bayes)(task, clock)

@@ -9,7 +9,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from linkrisk.datasets.microdata.cells import are_numeric
 from linkrisk.datasets.microdata.roles import Role, household
+from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.datasets.microdata.tables import Table
+from linkrisk.datasets.pairs.file_pair import FilePair
+from linkrisk.datasets.pairs.left_in import SAYS_NOTHING, role_of
 from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.inputs.problem import problem_of
@@ -33,7 +38,7 @@ def by_ranks(task: RiskTask) -> LinkagePair:
     known = np.flatnonzero(files.partner >= 0)
     for at in numeric:
         name = files.attributes[at]
-        first, second = (_ranks(each[:, at]) for each in (files.compared_values, files.masked_values))
+        first, second = (ranks(each[:, at]) for each in (files.compared_values, files.masked_values))
         mine, theirs = first[known], second[files.partner[known]]
         if np.nansum((mine - np.nanmean(mine)) * (theirs - np.nanmean(theirs))) < 0.0:
             second = 1.0 - second
@@ -43,7 +48,7 @@ def by_ranks(task: RiskTask) -> LinkagePair:
     return problem_of(ranked, task.first.options).pair
 
 
-def _ranks(values: FloatArray) -> FloatArray:
+def ranks(values: FloatArray) -> FloatArray:
     """Ranks between 0 and 1, their mean of equal values; NaN where one is missing."""
     ranks = pd.Series(values).rank()
     return np.asarray((ranks - 0.5) / max(1.0, float(ranks.notna().sum())), dtype=np.float64)
@@ -75,11 +80,11 @@ def by_households(task: RiskTask) -> LinkagePair:
         raise ValueError("there is no column of households")
     original, masked = files.original.copy(), files.masked.copy()
     attributes = list(files.attributes)
-    traits = _traits(
+    both = traits(
         files.compared_values, files.masked_values, [one in files.categorical for one in attributes]
     )
     mine, theirs = (
-        _of_households(each, frame[column]) for each, frame in zip(traits, (original, masked), strict=True)
+        _of_households(each, frame[column]) for each, frame in zip(both, (original, masked), strict=True)
     )
     for at in range(mine.shape[1]):
         if min(np.nanstd(mine[:, at]), np.nanstd(theirs[:, at])) > 0.0:
@@ -96,8 +101,8 @@ def _new_name(name: str, taken: Collection[str]) -> str:
     return name
 
 
-def _traits(
-    first: FloatArray, second: FloatArray, categorical: Sequence[bool]
+def traits(
+    first: FloatArray, second: FloatArray, categorical: Sequence[bool], most: int = CATEGORIES
 ) -> tuple[FloatArray, FloatArray]:
     """Numbers, and whether a record has a category, of those that are frequent in both files."""
     columns: list[tuple[FloatArray, FloatArray]] = []
@@ -106,8 +111,10 @@ def _traits(
             columns.append((mine, theirs))
             continue
         codes, counts = np.unique(np.concatenate((mine, theirs)), return_counts=True)
-        frequent = codes[np.argsort(-counts, kind="stable")][:CATEGORIES]
+        frequent = codes[np.argsort(-counts, kind="stable")][:most]
         columns += [((mine == code) * 1.0, (theirs == code) * 1.0) for code in frequent]
+    if not columns:
+        return np.empty((len(first), 0)), np.empty((len(second), 0))
     return np.column_stack([mine for mine, _ in columns]), np.column_stack([theirs for _, theirs in columns])
 
 
@@ -118,3 +125,24 @@ def _of_households(traits: FloatArray, numbers: pd.Series) -> FloatArray:
     home[alone] = len(home) + np.flatnonzero(alone)
     grouped = pd.DataFrame(traits).groupby(home)
     return np.column_stack((grouped.transform("mean").to_numpy(), grouped.transform("size").to_numpy()))
+
+
+def numbers_beside(files: FilePair, schema: Schema | None) -> FloatArray:
+    """Numbers that the masked file has besides the attributes, but for ids and what intruders do not know.
+
+    Returns
+    -------
+    ndarray of float64, shape (masked records, columns)
+    """
+    table, found = Table(files.masked, "masked"), [np.empty((len(files.masked), 0))]
+    for name in table.columns:
+        column = table.frame[name]
+        if (
+            name in files.attributes
+            or not are_numeric(column)
+            or role_of(name, table, schema) in SAYS_NOTHING
+        ):
+            continue
+        values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        found.append(np.where(np.isfinite(values), values, np.nan)[:, None])
+    return np.hstack(found)

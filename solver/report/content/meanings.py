@@ -49,6 +49,14 @@ MEANINGS: dict[str, Meaning] = {
         "Bayesian, half known",
         "An intruder who knows half of the records, and how they were masked from that.",
     ),
+    "likelihood": _M(
+        "likelihood ratios, most known",
+        "An intruder who knows most records: rare values that agree count most, numbers are predicted.",
+    ),
+    "record_order": _M(
+        "likelihood ratios with the order of the records",
+        "The same who also uses the places of released records, which go with what is known of them.",
+    ),
     "values_changed": _M("values changed", "Values of compared columns that are not what they were."),
     "left_alone": _M("compared columns left exactly as they are", "Columns that protect nobody."),
     # references

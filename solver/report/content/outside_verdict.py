@@ -33,6 +33,7 @@ _OTHER = "something that is not shown here stands against the release"
 SIMPLE_ATTACKS = (
     *("equal_weights", "classical_mahalanobis", "other_units", "ranks", "ranks_mahalanobis"),
     *("households", "households_mahalanobis", "probabilistic", "matched_equal_weights", "bayesian"),
+    *("likelihood", "record_order"),
 )
 """Keys of all simple attacks: none of them says anything of records or columns."""
 

@@ -1,0 +1,284 @@
+"""Likelihood ratios of an intruder who knows the partners of most records, and learns from these.
+
+He learns how often an attribute is the same for partners, which counts the more the rarer a value is, and
+nothing where one is missing (Newcombe et al. 1959; Fellegi and Sunter 1969). And he learns how the numbers of
+a released record depend on all that he knows of a person, as a linear regression in the scale (values,
+logarithms, ranks) in which that is clearest: so he sees columns that were exchanged, turned or derived from
+others, a factor that all amounts of a record have in common, and other units for some.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from linkrisk.datasets.pairs.file_pair import FilePair
+from linkrisk.formulations.linkage.pair import Direction
+from linkrisk.solver.inputs.problem import Problem
+from linkrisk.solver.measures.links.other_scales import ranks, traits
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+
+_CELLS_AT_ONCE = 2_000_000
+
+_FOLDS = 5
+"""Parts of the records, each of which is attacked by who knows all others."""
+
+_EACH = 4
+"""Records with known partners for each number that the regression takes."""
+
+_CATEGORIES = 24
+"""Of at most so many categories of an attribute, the most frequent ones, the regression has an indicator."""
+
+_DEPENDENT = 0.5
+"""The order of records says something where the regression leaves less of it than this part."""
+
+_NEVER = 1e-3
+"""Partners of which an attribute differs, added to those that were seen."""
+
+_EXACT = 1e-9
+"""A part of the variance that is as good as none."""
+
+_SAME = 1e-5
+"""Logarithms of likelihood ratios that differ by less are the same."""
+
+
+def by_likelihood(
+    problem: Problem, more: FloatArray, seed: int, most_matched: int, stop: Callable[[], bool]
+) -> FloatArray | None:
+    """What is linked of each fifth by who knows the others, shape (blocks,); None without enough time.
+
+    Candidates are linked by lot among the likeliest, or one to one where that links more.
+
+    Parameters
+    ----------
+    problem : Problem
+    more : ndarray of float64, shape (masked records, columns)
+        What the masked file has besides attributes, which may depend on what is known of a person.
+    seed : int
+    most_matched : int
+        Candidates up to which records are matched one to one.
+    stop : callable
+        Whether time is over.
+    """
+    pair = problem.pair
+    turned = Direction(problem.options.direction) is Direction.MASKED_TO_ORIGINAL
+    sides = _Sides.of(problem.files, more, pair.query_rows, turned=turned)
+    linked, matrix = np.zeros(pair.blocks), np.empty((0, 0))
+    if max(pair.blocks, len(pair.candidates)) <= most_matched:
+        matrix = np.empty((pair.blocks, len(pair.candidates)))
+    size = max(1, _CELLS_AT_ONCE // len(pair.candidates))
+    for known, attacked in _folds(pair.blocks, seed):
+        model = _Model(sides, known, pair.partner[known])
+        for first in range(0, attacked.size, size):
+            if stop():
+                return None
+            some = attacked[first : first + size]
+            scores = model.scores(some)
+            linked[some] = _by_lot(scores, pair.partner[some])
+            if matrix.size:
+                matrix[some] = scores
+    return max(linked, _one_to_one(matrix, pair.partner, seed), key=np.sum) if matrix.size else linked
+
+
+def _folds(blocks: int, seed: int) -> Iterator[tuple[IndexArray, IndexArray]]:
+    """Which blocks are known, and which are attacked: each of them once."""
+    fold = np.random.default_rng(seed).permutation(blocks) % _FOLDS
+    for one in range(_FOLDS):
+        yield np.flatnonzero(fold != one), np.flatnonzero(fold == one)
+
+
+def _one_to_one(scores: FloatArray, partner: IndexArray, seed: int) -> FloatArray:
+    """Who is right in the assignment of greatest likelihood, in an order by lot of the candidates."""
+    order = np.random.default_rng(seed).permutation(scores.shape[1])
+    rows, columns = linear_sum_assignment(scores[:, order], maximize=True)
+    right = np.zeros(partner.size)
+    right[rows] = order[columns] == partner[rows]
+    return right
+
+
+def order_tells(problem: Problem, seed: int) -> bool:
+    """Whether the places of the masked records go with what is known of persons."""
+    pair, places = problem.pair, np.arange(len(problem.files.masked), dtype=np.float64)[:, None]
+    if Direction(problem.options.direction) is Direction.MASKED_TO_ORIGINAL:
+        return False
+    sides = _Sides.of(problem.files, places, pair.query_rows, turned=False)
+    known, _ = next(_folds(pair.blocks, seed))
+    told = [True] * len(sides.coded)
+    found = _regression(sides, told, (known, pair.partner[known]), ranks)
+    return found is not None and float(found.left.min()) < _DEPENDENT
+
+
+def _by_lot(scores: FloatArray, partner: IndexArray) -> FloatArray:
+    """Chances of partners where lots decide among the best, shape (rows,)."""
+    best = scores >= scores.max(axis=1, keepdims=True) - _SAME
+    return np.asarray(best[np.arange(partner.size), partner] / best.sum(axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class _Sides:
+    """Records to be linked, and candidates: attributes as numbers, NaN where one is missing.
+
+    Attributes
+    ----------
+    queries, candidates : ndarray of float64, shape (blocks or candidates, attributes)
+        Categories by their positions; of originals, as masking is known to recode them.
+    coded : tuple of bool
+        Which attributes are categories.
+    only : (ndarray of float64, ndarray of float64)
+        What one side alone has.
+    """
+
+    queries: FloatArray
+    candidates: FloatArray
+    coded: tuple[bool, ...]
+    only: tuple[FloatArray, FloatArray]
+
+    @classmethod
+    def of(cls, files: FilePair, more: FloatArray, rows: IndexArray, *, turned: bool) -> _Sides:
+        """Those of two files; `rows` are those of queries, which are masked records where it is `turned`."""
+        original, masked = files.compared_values.copy(), files.masked_values.copy()
+        for at, one in ((files.attributes.index(name), one) for name, one in files.categorical.items()):
+            size = len(one.categories)
+            if one.possible is not None:
+                single = one.possible.sum(axis=1) == 1
+                becomes = np.append(np.where(single, one.possible.argmax(axis=1), np.arange(size)), size)
+                original[:, at] = becomes[original[:, at].astype(np.intp)]
+            for side in (original, masked):
+                side[side[:, at] == size, at] = np.nan
+        coded = tuple(name in files.categorical for name in files.attributes)
+        none = np.empty((len(original), 0))
+        if turned:
+            return cls(masked[rows], original, coded, (more[rows], none))
+        return cls(original[rows], masked, coded, (none[rows], more))
+
+
+class _Model:
+    """What was learned of some blocks and their partners."""
+
+    def __init__(self, sides: _Sides, known: IndexArray, partner: IndexArray) -> None:
+        columns = zip(sides.queries.T, sides.candidates.T, strict=True)
+        self.equal = [_Equal(mine, theirs, known, partner) for mine, theirs in columns]
+        told = [one.share >= 0.5 for one in self.equal]
+        found = [_regression(sides, told, (known, partner), scale) for scale in (None, np.log, ranks)]
+        tried = [one for one in found if one is not None]
+        self.linear = max(tried, key=lambda one: one.told, default=None)
+        self.candidates = len(sides.candidates)
+
+    def scores(self, blocks: IndexArray) -> FloatArray:
+        """Logarithms of likelihood ratios of some blocks with all candidates."""
+        shape = blocks.size, self.candidates
+        scores = np.zeros(shape) if self.linear is None else self.linear.scores(blocks)
+        for one in self.equal:
+            scores += one.scores(blocks)
+        return scores
+
+
+class _Equal:
+    """Whether an attribute is the same, from how often it is for known partners."""
+
+    def __init__(self, mine: FloatArray, theirs: FloatArray, known: IndexArray, partner: IndexArray) -> None:
+        codes = pd.factorize(np.concatenate((mine, theirs)))[0]
+        self.mine, self.theirs = codes[: mine.size], codes[mine.size :]
+        self.there = (self.theirs >= 0).astype(np.float64)
+        both = (self.mine[known] >= 0) & (self.theirs[partner] >= 0)
+        many, same = both.sum(), (both & (self.mine[known] == self.theirs[partner])).sum()
+        self.share = float(same / max(1, many))
+        often = np.bincount(codes[codes >= 0], minlength=codes.max(initial=0) + 1)[self.mine]
+        chance = (often + 0.5) / ((codes >= 0).sum() + 1.0)
+        # What differs for none of the known ones is next to impossible.
+        ratios = (same + 0.5) / (many + 1.0) / chance, (many - same + _NEVER) / (many + 1.0) / (1.0 - chance)
+        self.agree, self.differ = (np.where(self.mine < 0, 0.0, np.log(ratio)) for ratio in ratios)
+
+    def scores(self, blocks: IndexArray) -> FloatArray:
+        """What it says of some blocks and all candidates."""
+        same = self.mine[blocks][:, None] == self.theirs
+        agree, differ = (each[blocks][:, None] for each in (self.agree, self.differ))
+        return np.asarray(np.where(same, agree, differ) * self.there)
+
+
+@dataclass(frozen=True, eq=False)
+class _Linear:
+    """A regression of candidates on queries, in coordinates whose errors are independent.
+
+    Attributes
+    ----------
+    expected, found : ndarray of float64, shape (blocks or candidates, coordinates)
+        What is expected of each block's partner, and what candidates have, with a variance of one.
+    left : ndarray of float64, shape (coordinates,)
+        Which part of the variance the regression leaves.
+    """
+
+    expected: FloatArray
+    found: FloatArray
+    left: FloatArray
+
+    @property
+    def told(self) -> float:
+        """How much queries say of their partners; it is the same in all scales of a column."""
+        return -float(np.log(self.left).sum())
+
+    def scores(self, blocks: IndexArray) -> FloatArray:
+        """Logarithms of densities of candidates as partners beside those among all."""
+        own = self.expected[blocks]
+        scores: FloatArray = (own / self.left) @ self.found.T
+        scores -= 0.5 * (self.found**2 @ (1.0 / self.left - 1.0))
+        scores -= 0.5 * (own**2 @ (1.0 / self.left))[:, None]
+        return scores
+
+
+_Scale = Callable[[FloatArray], FloatArray]
+
+
+def _regression(
+    sides: _Sides, told: Sequence[bool], known: tuple[IndexArray, IndexArray], scale: _Scale | None
+) -> _Linear | None:
+    """Numbers that are no more the same, and all that one side alone has; None where too few are known."""
+    coded = sides.coded
+    most = (known[0].size // _EACH - len(coded) - sides.only[0].shape[1]) // max(1, sum(coded))
+    first, _ = traits(sides.queries, sides.candidates, coded, max(0, min(most, _CATEGORIES)))
+    rest = [at for at, one in enumerate(told) if not one]
+    _, second = traits(
+        sides.queries[:, rest], sides.candidates[:, rest], [coded[at] for at in rest], _CATEGORIES
+    )
+    queries, candidates = (
+        _scaled(np.column_stack(both), scale) for both in zip((first, second), sides.only, strict=True)
+    )
+    if 0 in (queries.shape[1], candidates.shape[1]) or known[0].size < _EACH * queries.shape[1]:
+        return None
+    return _fitted(queries, candidates, *known)
+
+
+def _scaled(values: FloatArray, scale: _Scale | None) -> FloatArray:
+    """Columns in another scale, with mean 0, which missing values have, and variance 1; without constants."""
+    scaled = []
+    for column in values.T:
+        if np.isnan(column).all():
+            continue
+        if scale is not None and (scale is not np.log or np.nanmin(column, initial=np.inf) > 0.0):
+            column = scale(column)
+        if (spread := np.nanstd(column)) > 0.0:
+            scaled.append(np.nan_to_num((column - np.nanmean(column)) / spread))
+    return np.column_stack(scaled) if scaled else np.empty((len(values), 0))
+
+
+def _fitted(queries: FloatArray, candidates: FloatArray, known: IndexArray, partner: IndexArray) -> _Linear:
+    """Least squares, in directions whose errors are independent (canonical correlations)."""
+    mine, theirs = queries[known].mean(axis=0), candidates[partner].mean(axis=0)
+    own, other = queries[known] - mine, candidates[partner] - theirs
+    slope, _, rank, _ = np.linalg.lstsq(own, other, rcond=1e-6)
+    rest = other - own @ slope
+    errors = rest.T @ rest / max(1, known.size - 1 - int(rank))
+    spread, directions = np.linalg.eigh(np.atleast_2d(np.cov(candidates.T, ddof=0)))
+    kept = spread > _EXACT * spread[-1]
+    white = directions[:, kept] / np.sqrt(spread[kept])
+    left, turned = np.linalg.eigh(white.T @ errors @ white)
+    axes = white @ turned
+    expected, found = (queries - mine) @ slope @ axes, (candidates - theirs) @ axes
+    return _Linear(expected, found, np.clip(left, _EXACT, 1.0))
