@@ -84,7 +84,11 @@ def by_likelihood(
             linked[some] = _by_lot(scores, pair.partner[some])
             if matrix.size:
                 matrix[some] = scores
-    return max(linked, _one_to_one(matrix, pair.partner, seed), key=np.sum) if matrix.size else linked
+    return (
+        max(linked, _one_to_one(matrix, pair.partner, sides.alike, seed), key=np.sum)
+        if matrix.size
+        else linked
+    )
 
 
 def _folds(blocks: int, seed: int) -> Iterator[tuple[IndexArray, IndexArray]]:
@@ -94,13 +98,13 @@ def _folds(blocks: int, seed: int) -> Iterator[tuple[IndexArray, IndexArray]]:
         yield np.flatnonzero(fold != one), np.flatnonzero(fold == one)
 
 
-def _one_to_one(scores: FloatArray, partner: IndexArray, seed: int) -> FloatArray:
-    """Who is right in the assignment of greatest likelihood, in an order by lot of the candidates."""
-    order = np.random.default_rng(seed).permutation(scores.shape[1])
+def _one_to_one(scores: FloatArray, partner: IndexArray, alike: IndexArray, seed: int) -> FloatArray:
+    """Chances of being right in the assignment of greatest likelihood, by lot among equal candidates."""
+    order = np.random.default_rng(seed).permutation(scores.shape[1])  # places say nothing where scores do not
     rows, columns = linear_sum_assignment(scores[:, order], maximize=True)
     right = np.zeros(partner.size)
-    right[rows] = order[columns] == partner[rows]
-    return right
+    right[rows] = alike[order[columns]] == alike[partner[rows]]
+    return np.asarray(right / np.bincount(alike)[alike[partner]])
 
 
 def order_tells(problem: Problem, seed: int) -> bool:
@@ -139,6 +143,12 @@ class _Sides:
     candidates: FloatArray
     coded: tuple[bool, ...]
     only: tuple[FloatArray, FloatArray]
+
+    @property
+    def alike(self) -> IndexArray:
+        """Labels of candidates, the same for those that are equal in everything."""
+        values = pd.DataFrame(np.column_stack((self.candidates, self.only[1])))
+        return np.asarray(values.groupby(list(values.columns), dropna=False).ngroup(), dtype=np.intp)
 
     @classmethod
     def of(cls, files: FilePair, more: FloatArray, rows: IndexArray, *, turned: bool) -> _Sides:

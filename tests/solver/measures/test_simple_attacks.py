@@ -61,6 +61,14 @@ def test_who_knows_others_beats_chance_and_learns_nothing_of_whom_he_attacks(att
     assert linked(taken((original, near)))[attack] > 8
 
 
+def test_places_say_nothing_where_values_do_not():
+    """Of one value that all records share, and of noise beside it, the assignment is one of chance."""
+    random = np.random.default_rng(5)
+    original = pd.DataFrame({"A": random.normal(size=60), "B": random.choice(["x", "y"], 60)})
+    masked = original.assign(A=random.normal(size=60), B=random.choice(["x", "y"], 60))
+    assert linked(taken((original, masked), nominal=["B"]))["likelihood"] <= 5
+
+
 def test_sampling_weights_are_what_links_count():
     original, masked = frames()
     weight = np.arange(1.0, 41.0)
