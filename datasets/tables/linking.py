@@ -25,7 +25,8 @@ from linkrisk.datasets.tables.cells_and_relations import (
     stored_table,
 )
 from linkrisk.datasets.tables.code_trees import TOTAL
-from linkrisk.datasets.tables.own_columns import NUMBERS, STATUS
+from linkrisk.datasets.tables.numbers import numbers_of
+from linkrisk.datasets.tables.own_columns import BESIDE, NUMBERS, STATUS
 
 IntArray = npt.NDArray[np.int64]
 
@@ -72,7 +73,8 @@ def link(tables: Sequence[StoredTable], totals: Mapping[str, str] | None = None)
     places = [np.array([number[key] for key in one], dtype=np.int64) for one in keys]
     _check_twins(tables, places)
     _check_shared(tables, places, known)
-    _check_values(tables, places, len(number))
+    for column in ("value", BESIDE):
+        _check_values(tables, places, len(number), column)
     frame = _cells(tables, places, pd.DataFrame(list(number), columns=by))
     name = " + ".join(table.name for table in tables)
     made = stored_table(frame, _terms(tables, places), name, by=by)
@@ -172,17 +174,24 @@ def _without_total(one: StoredTable, other: StoredTable, totals: Mapping[str, st
     ]
 
 
-def _check_values(tables: Sequence[StoredTable], places: Sequence[IntArray], cells: int) -> None:
+def _check_values(tables: Sequence[StoredTable], places: Sequence[IntArray], cells: int, column: str) -> None:
+    """Refuse a common cell with different numbers in a column that is published."""
     known, first = np.full(cells, np.nan), np.zeros(cells, dtype=np.int64)
+    name = "" if column == "value" else f", column {column!r}"
     for number, (table, place) in enumerate(zip(tables, places, strict=True)):
-        value, before = table.numbers["value"], known[place]
+        if column not in table.cells.columns:
+            continue
+        value = table.numbers.get(column)
+        if value is None:
+            value = numbers_of(table.cells, [column], table.name, allow_missing=True)[:, 0]
+        before = known[place]
         wrong = np.abs(value - before) > _CLOSE * np.abs(value)  # where nothing is known: False
         if wrong.any():
             at = int(np.argmax(wrong))
             other = tables[first[place[at]]]
             raise DataError(
-                f"the common cell {table.title(at)} is {before[at]:.15g} in {other.name} and "
-                f"{value[at]:.15g} in {table.name}, a difference of {value[at] - before[at]:g}; linked "
+                f"the common cell {table.title(at)} is {before[at]:.15g} in {other.name}{name} and "
+                f"{value[at]:.15g} in {table.name}{name}, a difference of {value[at] - before[at]:g}; linked "
                 f"tables have the same values in their common cells ({int(wrong.sum())} differ)"
             )
         new = np.isnan(before)

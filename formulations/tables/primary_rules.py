@@ -7,6 +7,7 @@ Statistical Disclosure Control, section 4.2; Handbook on SDC, second edition 202
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -296,3 +297,8 @@ def sensitive(rules: tuple[PrimaryRule, ...], cells: Contributions) -> Sensitive
         upper = np.maximum(upper, lacking)
         lower = np.maximum(lower, lacking) if rule.both else lower
     return Sensitive(upper > 0, np.where(cells.published == 0, 0.0, lower), upper)
+
+
+def least_of(rules: Sequence[PrimaryRule]) -> int:
+    """How many respondents a cell needs that is not sensitive by its number; 0 where no rule counts them."""
+    return max((rule.least for rule in rules if isinstance(rule, FrequencyRule)), default=0)

@@ -66,7 +66,7 @@ class TableQuestion:
     recompute : bool
         Whether totals are computed again from what is below them.
     made : str
-        By which rules a table that is there was made, for its report.
+        By which rules a table that is there was made, what its codes mean, and whether its values count.
     counts : str
         Whether the values of a table that is there count: ``yes``, ``no``, or empty where that is guessed.
     publish_respondents : bool
@@ -197,7 +197,7 @@ class TableQuestion:
             "certificate": self.proof if self.task == VERIFY else "",
             "metadata": self.metadata if self.whole else "",
             "apriori": "" if made or self.linked_ready else self.apriori,
-            "rules": self.made if self.task == SUPPRESS and not made else "",
+            "rules": "" if made else self.made,
             "microdata": self.microdata,
             "manual": self.manual if made else "",
             "insiders": self.listed if attacked and self.insiders == LISTED else "",

@@ -80,7 +80,6 @@ def _searched(question: TableQuestion) -> list[str]:
     search = [] if question.method == AUTOMATIC else ["--method", question.method]
     search += _options(question, ["exact"])
     search += _options(question, ["backend"] if question.method in (AUTOMATIC, OPTIMAL) else [])
-    search += [] if question.microdata else _options(question, ["made"])
     search += ["--cost", question.cost, "--seed", str(question.seed)]
     return [*search, "--time-limit", f"{question.seconds:g}" if question.seconds else "none"]
 
@@ -117,7 +116,7 @@ def _given(question: TableQuestion) -> list[str]:
         found += _trees(question)
         found += [word for name, code in question.totals for word in ("--total", f"{name}={code}") if code]
     known = [] if question.linked_ready else ["apriori"]
-    return [*found, *_options(question, ("value", *known, "counts", "recompute"))]
+    return [*found, *_options(question, ("value", *known, "counts", "recompute", "made"))]
 
 
 def _made(question: TableQuestion) -> list[str]:

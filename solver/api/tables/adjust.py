@@ -17,7 +17,7 @@ from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit
 from linkrisk.solver.api.tables.adjusted_counts import guessed, with_ways_of_counts
 from linkrisk.solver.api.tables.changed import ChangedTable, ended
-from linkrisk.solver.api.tables.figures import adjustment_figures
+from linkrisk.solver.api.tables.figures import adjustment_figures, ruled
 from linkrisk.solver.api.tables.protect import DEFAULT_TIME_LIMIT, OWN
 from linkrisk.solver.api.tables.source import Frame, TableSource, cell_table, table_from
 from linkrisk.solver.backends.base import Backend
@@ -167,6 +167,7 @@ def adjust_table(
         "squares": squares,
         "up_only": up,
         "step": None if grid is None else grid.step,
+        **ruled(stored),
         **({"guessed": guessed(table.value, adjusted, primary)} if stored.counting else {}),
         "backend": OWN if solver is None else solver.name,
         "seed": seed,

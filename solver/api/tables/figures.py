@@ -72,6 +72,11 @@ def labelled(stored: StoredTable) -> dict[str, Any]:
     return {"labels": stored.labels} if stored.labels else {}
 
 
+def ruled(stored: StoredTable) -> dict[str, Any]:
+    """Which rules say what is sensitive, where that is known: for the house."""
+    return {"rules": list(stored.rules)} if stored.rules else {}
+
+
 def all_cells(codes: Mapping[str, pd.Series[Any]], columns: Mapping[str, Any]) -> dict[str, Any] | None:
     """Codes and these columns of all cells; None where they are too many."""
     found = {name: np.asarray(values).tolist() for name, values in columns.items()}

@@ -29,10 +29,10 @@ from linkrisk.datasets.tables.tabulating import Roles, Tabulated, tabulate
 from linkrisk.datasets.tables.usual_bounds import with_bounds
 from linkrisk.formulations.tables.contributions import Contributions
 from linkrisk.formulations.tables.primary_rules import (
-    FrequencyRule,
     PrimaryRule,
     RequestRule,
     Sensitive,
+    least_of,
     sensitive,
 )
 from linkrisk.solver.api.choices import TableLike
@@ -293,7 +293,7 @@ def make_table(
     if (made.absolute > np.abs(made.total)).any():  # nobody knows that sums are not below 0
         cells = with_bounds(cells, (cells["status"] == SENSITIVE).to_numpy(), float(made.absolute.max()))
     counts = response is None and bool((made.total == np.round(made.total)).all())
-    least = max((rule.least for rule in known if isinstance(rule, FrequencyRule)), default=0)
+    least = least_of(known)
     if publish_respondents:
         cells = with_beside(cells, least)
     if counts:

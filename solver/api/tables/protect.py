@@ -175,7 +175,6 @@ def protect_table(
         audits = [_audits(one, pattern, patience, levels=levels) for one in tables]
     status = Status.OPTIMAL if pattern.proven else Status.INTERRUPTED if clock.stopped else Status.FEASIBLE
     ended = (status, limit)
-    rules = tables[0].stored.rules
     more = {
         "method": method,
         "cost_of": cost,
@@ -183,7 +182,6 @@ def protect_table(
         "seed": seed,
         "seconds": round(clock.seconds, 3),
         "time_limit": time_limit,
-        **({"rules": list(rules)} if rules else {}),
         **_of_large(pattern, levels=levels),
     }
     results = [

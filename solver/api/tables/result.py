@@ -18,7 +18,7 @@ from linkrisk.formulations.tables.units import Grid
 from linkrisk.solver.api.tables.attacked import AttackedTable
 from linkrisk.solver.api.tables.counts import Counting
 from linkrisk.solver.api.tables.crowd_result import CrowdResult
-from linkrisk.solver.api.tables.figures import suppression_figures
+from linkrisk.solver.api.tables.figures import ruled, suppression_figures
 from linkrisk.solver.api.tables.reported import Reported
 from linkrisk.solver.certificates.writing.table import certificate_bytes, table_certificate
 from linkrisk.solver.run.errors import UsageError
@@ -250,6 +250,7 @@ def table_result(
         "table": suppression_figures(stored, words, table, suppressed, checked),
         **({"counts": counting.to_dict()} if counting is not None and counting.counts else {}),
         "from": attacked.who.to_dict(),
+        **ruled(stored),
         "respondents_known": "respondents" in stored.cells.columns and not table.counts,
         **more,
     }

@@ -12,7 +12,6 @@ from linkrisk.solver.app.pages import layout
 from linkrisk.solver.app.pages.table_fields import CELLS, Asking, ColumnFields
 from linkrisk.solver.app.pages.table_hierarchies import Hierarchies
 from linkrisk.solver.app.pages.table_pairs import Pairs
-from linkrisk.solver.app.table_question import SUPPRESS
 from linkrisk.solver.run.errors import INPUT_ERRORS
 
 BY_CODES = "none: they follow from the codes"
@@ -55,7 +54,7 @@ class Ready:
                 known = asking.files(more=asking.state.project.for_tables("apriori"))
                 asking.select("What is known of cells (.hst)", known, "apriori", _single)
                 rules = {"": "not known", **{name: name for name in asking.state.project.rules}}
-                asking.select("Rules that it was made by (.json)", rules, "made", _reported)
+                asking.select("Rules that it was made by (.json)", rules, "made", _recorded)
                 asking.select("The values", COUNTS, "counts")
             grouped = ui.element("div")
             with asking.shown(grouped, lambda now: now.asked.by_codes):
@@ -189,9 +188,9 @@ def _single(now: Asking) -> bool:
     return not now.asked.linked_ready
 
 
-def _reported(now: Asking) -> bool:
-    """Whether rules are named in a report."""
-    return now.asked.task == SUPPRESS and bool(now.asked.made or now.state.project.rules)
+def _recorded(now: Asking) -> bool:
+    """Whether there is a file of rules."""
+    return bool(now.asked.made or now.state.project.rules)
 
 
 def _named(now: Asking) -> bool:

@@ -71,16 +71,29 @@ def add_table(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--recompute", action="store_true", help="compute totals again, where they do not add up"
     )
+    group.add_argument(
+        "--made",
+        metavar="FILE",
+        action=Once,
+        help="what `tables make --record` has written of it: rules, labels, and whether the values count",
+    )
 
 
 def given_table(arguments: argparse.Namespace) -> StoredTable:
-    """The table of the arguments.
+    """The table of the arguments, with what is recorded of it.
 
     Raises
     ------
     UsageError, DataError
-        If there is none, it cannot be read, or does not add up.
+        If there is none, it cannot be read, does not add up, or the record is of another table.
     """
+    from linkrisk.datasets.tables.made_record import with_record
+
+    table = _read(arguments)
+    return table if arguments.made is None else with_record(table, arguments.made)
+
+
+def _read(arguments: argparse.Namespace) -> StoredTable:
     from linkrisk.solver.api.tables.source import open_table
     from linkrisk.solver.run.errors import UsageError
 

@@ -17,6 +17,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "example: tables run survey.arb"
     parser.add_argument("batch", metavar="BATCH.arb", help="commands of ARGUS; its files lie beside it")
     parser.add_argument(
+        "--publish-respondents",
+        action="store_true",
+        help="numbers of respondents are published beside the sums, in the same cells: they are protected "
+        "together",
+    )
+    parser.add_argument(
         "--time-limit", metavar="S", help="seconds for each method; default: what the batch says"
     )
     parser.add_argument("--json", metavar="FILE", help="write what was done as JSON")
@@ -35,6 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     with progress_line("running the batch") as line:
         result = run_batch(
             arguments.batch,
+            publish_respondents=arguments.publish_respondents,
             time_limit=None if limit is None else number(limit, "--time-limit"),
             on_progress=reporter(line),
             beside=[] if arguments.json is None else [arguments.json],
@@ -61,7 +68,7 @@ def _summary(result: BatchResult) -> str:
 
 def _of_table(number: int, table: BatchTable) -> list[str]:
     from linkrisk.solver.commands.table_actions.attackers import attacker_lines
-    from linkrisk.solver.commands.table_actions.audit import audited, cost_said
+    from linkrisk.solver.commands.table_actions.audit import audited, cost_said, respondent_lines
 
     stored, spec = table.stored, table.spec
     relations = int(stored.relation.max(initial=-1)) + 1
@@ -84,5 +91,5 @@ def _of_table(number: int, table: BatchTable) -> list[str]:
         shared = ", of all linked tables" if len(table.result.cells) > len(stored) else ""
         lines.append(f"suppressed  {several(more, 'cell')} more{cost_said(table.result)}{shared}")
         lines.append(f"audit       {audited(table.result)}")
-        lines += attacker_lines(table.result)
+        lines += [*attacker_lines(table.result), *respondent_lines(table.result)]
     return lines

@@ -23,9 +23,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.epilog = "example: tables suppress --cells cells.csv --relations relations.csv --output safe.csv"
     add_table(parser)
-    parser.add_argument(
-        "--made", metavar="FILE", help="what `tables make --record` has written, for JSON and report"
-    )
     add_written(parser, "the cells with status and the intervals that attackers find", formats=True)
     add_reports(parser)
     parser.add_argument(
@@ -47,15 +44,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Suppress, write, and print what was found."""
-    from linkrisk.datasets.tables.made_record import with_record
     from linkrisk.solver.api.tables.protect import OWN, protect_table
     from linkrisk.solver.commands.progress import progress_line, reporter
 
     check_outputs(arguments, "output", "internal", "json", *CERTIFICATE)
     attackers = given_attackers(arguments)
     table = fitting_table(arguments)
-    if arguments.made is not None:
-        table = with_record(table, arguments.made)
     with progress_line("suppressing cells", time_limit_of(arguments)) as line:
         result = protect_table(
             table,

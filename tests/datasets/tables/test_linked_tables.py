@@ -159,6 +159,22 @@ def test_common_cells_with_different_values():
         link_tables([open_table(one), open_table(other)])
 
 
+def test_common_cells_with_different_numbers_of_respondents():
+    cells = pd.DataFrame(
+        {"a": ["Total", "x", "y"], "value": [50, 20, 30], "respondents_published": [9, 4, 5]}
+    )
+    other = cells.assign(respondents_published=[9, 3, 6])
+    message = (
+        "the common cell a=x is 4 in the frame of cells, column 'respondents_published' and 3 in the frame of "
+        r"cells, column 'respondents_published', a difference of -1; linked tables have the same values in their "
+        r"common cells \(2 differ\)"
+    )
+    with pytest.raises(DataError, match=message):
+        link_tables([open_table(cells), open_table(other)])
+    joined = link_tables([open_table(cells), open_table(cells)])
+    assert joined.cells["respondents_published"].tolist() == [9, 4, 5]
+
+
 def test_the_stricter_of_two_statuses_holds():
     cells = pd.DataFrame(
         {

@@ -199,7 +199,8 @@ def test_options_of_an_audit() -> None:
     (step,) = table_steps(asked, "x")
     assert after(step, "--with") == ["d.csv,r.csv"]
     assert (after(step, "--workers"), after(step, "--time-limit")) == (["2"], ["9"])
-    assert not {"--method", "--cost", "--seed", "--backend", "--made"} & set(step)
+    assert after(step, "--made") == ["rules.json"]
+    assert not {"--method", "--cost", "--seed", "--backend"} & set(step)
     assert "--time-limit" not in table_steps(replace(asked, audit_seconds=0.0), "x")[0]
 
 

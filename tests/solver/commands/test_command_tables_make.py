@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from linkrisk import make_table, protect_table
 from linkrisk.datasets.errors import DataError
+from linkrisk.solver.commands.program import main
 from linkrisk.solver.run.errors import UsageError
 
 DATA = os.environ.get("LINKRISK_DATA")
@@ -202,6 +203,26 @@ def test_what_make_needs(capsys):
 def test_what_would_do_nothing_alone(option, value, partner, what, capsys):
     message = f"{option} {what}; give {partner}, or leave {option} out"
     refuse(capsys, message, *ASKED, *FILES, option, value)
+
+
+@pytest.mark.parametrize("action", ["audit", "adjust", "round"])
+def test_what_was_recorded_holds_in_every_action(action, capsys):
+    make = ["tables", "make", "--input", "firms.csv", "--by", "region,size", "--rule", "frequency=3"]
+    run(capsys, *make, *FILES, "--record", "made.json")
+    table = ["tables", action, "--cells", "cells.csv", "--relations", "relations.csv", "--json", "found.json"]
+    table += ["--base", "3"] if action == "round" else []
+    pages = ["--report", "inside.html", "--external-report", "outside.html"]
+    record = json.loads(Path("made.json").read_text(encoding="utf-8"))
+    record["labels"] = {"region": {"title": "Where", "codes": {"N": "The north"}}}
+    Path("made.json").write_text(json.dumps(record), encoding="utf-8")
+    assert main([*table, "--made", "made.json", *pages]) == (action == "audit")  # nothing was suppressed
+    capsys.readouterr()
+    found = json.loads(Path("found.json").read_text(encoding="utf-8"))
+    assert found["table"]["labels"] == record["labels"]
+    if action != "round":  # it looks at no cell's status
+        assert found["rules"] == ["frequency=3"]
+        assert "frequency=3" in Path("inside.html").read_text(encoding="utf-8")
+    assert "frequency=3" not in Path("outside.html").read_text(encoding="utf-8")
 
 
 def test_rules_are_recorded_and_told_inside_only(capsys):

@@ -9,6 +9,8 @@ from batch_files import ASC, RDA, TABLE, batch, rows, write_batch_files
 from cli_runs import refuse
 
 from linkrisk import open_table, run_batch
+from linkrisk.datasets.errors import DataError
+from linkrisk.solver.commands.program import main
 
 
 @pytest.fixture(autouse=True)
@@ -91,3 +93,41 @@ def test_options_of_other_formats_are_said():
     said = run_batch("firms.arb").said
     assert said == ("firms.arb, line 7, HI+: it is of the format 5 only",)
     assert Path("a.sbs").read_text(encoding="utf-8").startswith("Total,Total,1610.5,8,V\n")
+
+
+def test_numbers_of_respondents_are_published_with_the_sums(capsys):
+    """Both are protected in the same cells; what changes values is refused, and so is a table of counts."""
+    counted = TABLE.replace("P(10,1)", "P(10,1)|FREQ(3,20)")
+    batch(counted + '<SUPPRESS> OPT(1,5)\n<WRITETABLE> (1,2,,"safe.csv")\n<WRITETABLE> (1,5,,"all.tab")\n')
+    found = run_batch("firms.arb", publish_respondents=True)
+    (table,) = found.tables
+    assert found.to_dict()["tables"][0]["respondents_published"]
+    assert table.result.beside.protected
+    made = table.stored.cells
+    assert made["respondents_published"].tolist() == made["respondents"].tolist()
+    assert set(made["threshold"].dropna()) == {3.0}
+    said = "respondents are published beside the values, in the same cells: of every sensitive cell another"
+    assert main(["tables", "run", "firms.arb", "--publish-respondents"]) == 0
+    assert said in capsys.readouterr().out
+    assert main(["tables", "run", "firms.arb"]) == 0
+    assert "respondents their numbers were not looked at" in capsys.readouterr().out
+    batch(counted + '<SUPPRESS> CTA(1)\n<WRITETABLE> (1,2,,"safe.csv")\n')
+    with pytest.raises(DataError, match="line 7, CTA: .* has numbers of respondents that are published beside"):
+        run_batch("firms.arb", publish_respondents=True)
+    batch(TABLE.replace('"turnover"', "<freq>") + '<WRITETABLE> (1,2,,"safe.csv")\n')
+    message = (
+        "firms.arb: numbers of respondents are published beside sums, and no table has a response; "
+        "leave them out"
+    )
+    refuse(capsys, message, "tables", "run", "firms.arb", "--publish-respondents")
+
+
+def test_numbers_of_respondents_of_ready_cells(tmp_path):
+    batch(TABLE.replace("P(10,1)", "") + '<WRITETABLE> (1,5,QU-,"cells.tab")\n')
+    run_batch("firms.arb")
+    head = '<OPENTABLEDATA> "cells.tab"\n<OPENMETADATA> "cells.rda"\n'
+    ready = TABLE.replace("P(10,1)", "FREQ(3,20)").replace("<READMICRODATA>", "<READTABLE> 0")
+    batch(ready + '<SUPPRESS> OPT(1,5)\n<WRITETABLE> (1,2,,"safe.csv")\n', head)
+    (table,) = run_batch("firms.arb", publish_respondents=True).tables
+    assert table.result.beside.protected
+    assert set(table.stored.cells["threshold"].dropna()) == {3.0}

@@ -12,6 +12,7 @@ from linkrisk.datasets.microdata.writing import write_all
 from linkrisk.datasets.tables.argus.batch_commands import Apriori, Batch, CellKeys, Named, Recode, Write
 from linkrisk.datasets.tables.argus.batch_file import read_batch
 from linkrisk.datasets.tables.cells_and_relations import SENSITIVE
+from linkrisk.datasets.tables.own_columns import BESIDE
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit
 from linkrisk.solver.api.tables.batch.in_turn import in_turn
@@ -78,6 +79,7 @@ class BatchResult:
 def run_batch(
     batch: str | Path,
     *,
+    publish_respondents: bool = False,
     time_limit: float | None = None,
     cancel: Cancel | None = None,
     on_progress: Reporter | None = None,
@@ -92,6 +94,9 @@ def run_batch(
     ----------
     batch : path
         An ``.arb`` file; the files that it names lie beside it.
+    publish_respondents : bool
+        Whether numbers of respondents are published beside the sums, in the same cells: they are protected
+        together. Rounded and adjusted tables are refused then, and those with noise.
     time_limit : float, optional
         Seconds for each method; by default what the batch says.
     cancel : Cancel, optional
@@ -124,17 +129,25 @@ def run_batch(
         check_limit(time_limit, "time limit")
     logbook = Logbook(batch)
     with logbook.kept():
-        return _run(batch, Search(time_limit, cancel, on_progress), logbook, beside)
+        return _run(batch, Search(time_limit, cancel, on_progress), logbook, beside, publish_respondents)
 
 
-def _run(batch: str | Path, search: Search, logbook: Logbook, beside: Sequence[str | Path]) -> BatchResult:
+def _run(
+    batch: str | Path,
+    search: Search,
+    logbook: Logbook,
+    beside: Sequence[str | Path],
+    publish_respondents: bool,
+) -> BatchResult:
     read = read_batch(batch)
     _check_files(read, beside)
     for spec in read.tables:
         logbook.note(read.lines[spec.line - 1])
     tables = [
         BatchTable(spec, one.stored, source=one.source)
-        for spec, one in zip(read.tables, tables_of(read), strict=True)
+        for spec, one in zip(
+            read.tables, tables_of(read, publish_respondents=publish_respondents), strict=True
+        )
     ]
     for table in tables:
         check_adds_up(table.stored)
@@ -207,6 +220,7 @@ def _told(table: BatchTable) -> dict[str, Any]:
         "cost": None if found is None else found["cost"],
         "bound": None if found is None else found["bound"],
         "protected": None if found is None else found["protected"],
+        "respondents_published": BESIDE in table.stored.cells.columns,
         "changed": _changed(table),
     }
 

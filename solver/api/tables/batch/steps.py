@@ -14,6 +14,7 @@ from linkrisk.datasets.tables.argus.apriori import with_apriori
 from linkrisk.datasets.tables.argus.batch_commands import Apriori, CellKeys, Specified, Suppress
 from linkrisk.datasets.tables.argus.batch_lines import KEYS
 from linkrisk.datasets.tables.argus.ready_tables import RESPONDENTS
+from linkrisk.datasets.tables.beside import refuse_beside
 from linkrisk.datasets.tables.cells_and_relations import SECONDARY, SENSITIVE, StoredTable
 from linkrisk.datasets.tables.linking import link
 from linkrisk.solver.api.tables.adjust import adjust_table
@@ -122,6 +123,7 @@ def with_cell_keys(table: BatchTable, step: CellKeys, search: Search, where: str
     UsageError, DataError, FormulationError
         If the metadata does not say what the noise is like, or there are no record keys.
     """
+    refuse_beside(table.stored, "noise")
     table.noisy = noisy_table(table.source, table.spec, step, where)
     table.method = KEYS
     if table.known:

@@ -15,11 +15,12 @@ from linkrisk.datasets.microdata.formats.argus_metadata import parse_metadata
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.tables.argus.batch_commands import MICRODATA, Batch, Opened, Recode, Specified
 from linkrisk.datasets.tables.argus.ready_tables import RESPONDENTS, read_argus_table
+from linkrisk.datasets.tables.beside import with_beside
 from linkrisk.datasets.tables.cells_and_relations import SAFE, SENSITIVE, StoredTable, stored_table
 from linkrisk.datasets.tables.linking import link
 from linkrisk.datasets.tables.own_columns import STATUS
 from linkrisk.formulations.tables.contributions import Contributions
-from linkrisk.formulations.tables.primary_rules import sensitive
+from linkrisk.formulations.tables.primary_rules import least_of, sensitive
 from linkrisk.solver.api.tables.batch.safety_rules import SafetyRule, safety_rules, width_of
 from linkrisk.solver.api.tables.batch.sources import BatchSource, source_of
 from linkrisk.solver.api.tables.make import make_table
@@ -38,8 +39,14 @@ class ReadTable:
     source: BatchSource | None = None
 
 
-def tables_of(batch: Batch) -> list[ReadTable]:
+def tables_of(batch: Batch, *, publish_respondents: bool = False) -> list[ReadTable]:
     """The tables of a batch, recoded, with the cells that are sensitive by its rules.
+
+    Parameters
+    ----------
+    batch : Batch
+    publish_respondents : bool
+        Whether numbers of respondents are published beside the sums (`make_table`).
 
     Raises
     ------
@@ -47,6 +54,11 @@ def tables_of(batch: Batch) -> list[ReadTable]:
         If one cannot be made; the message names the line of the batch or the file.
     """
     _check_recodings(batch)
+    if publish_respondents and not any(spec.response for spec in batch.tables):
+        raise UsageError(
+            f"{batch.path}: numbers of respondents are published beside sums, and no table has a response; "
+            "leave them out"
+        )
     sources: dict[Opened, BatchSource] = {}
     found = []
     for spec in batch.tables:
@@ -55,9 +67,9 @@ def tables_of(batch: Batch) -> list[ReadTable]:
             if opened not in sources:
                 sources[opened] = source_of(batch, opened)
             source = sources[opened]
-            found.append(ReadTable(_of_records(source, spec, where), source))
+            found.append(ReadTable(_of_records(source, spec, where, publish_respondents), source))
         else:
-            found.append(ReadTable(_of_cells(spec, where)))
+            found.append(ReadTable(_of_cells(spec, where, publish_respondents)))
     return found
 
 
@@ -75,7 +87,7 @@ def _check_recodings(batch: Batch) -> None:
             )
 
 
-def _of_records(source: BatchSource, spec: Specified, where: str) -> StoredTable:
+def _of_records(source: BatchSource, spec: Specified, where: str, publish: bool) -> StoredTable:
     by = [source.named(name, where) for name in spec.by]
     response = None if spec.response is None else source.named(spec.response, where)
     own, held = safety_rules(spec, where)
@@ -89,7 +101,7 @@ def _of_records(source: BatchSource, spec: Specified, where: str) -> StoredTable
     parts += [(own, None)] if own or not held else []
     parts += [(held, holding)] if held else []
     tables = []
-    for rules, column in parts:
+    for at, (rules, column) in enumerate(parts):
         made = make_table(
             frame,
             by,
@@ -97,6 +109,7 @@ def _of_records(source: BatchSource, spec: Specified, where: str) -> StoredTable
             rules=[one.rule for one in rules],
             hierarchies={name: source.trees[name] for name in by},
             holding=column,
+            publish_respondents=publish and response is not None and at == 0,
             **columns_of(source, spec, where, request=any(one.name == "REQ" for one in rules)),
         )
         tables.append(replace(_with_largest(made.stored(), made.tabulated.seen.largest, rules), name=where))
@@ -165,7 +178,7 @@ def _with_status(stored: StoredTable, cells: npt.NDArray[np.bool_], status: str)
     return stored_table(frame, stored.relations, stored.name, by=stored.by, trees=stored.trees)
 
 
-def _of_cells(spec: Specified, where: str) -> StoredTable:
+def _of_cells(spec: Specified, where: str, publish: bool) -> StoredTable:
     opened = spec.opened
     known = parse_metadata(read_text(opened.metadata)[0], opened.metadata, cells=True)
     frequency = next((one.name for one in known.variables if "frequency" in one.words), None)
@@ -185,6 +198,8 @@ def _of_cells(spec: Specified, where: str) -> StoredTable:
         raise DataError(f"{where}: rules of holdings look at microdata; cells have no holdings")
     if own:
         stored = _by_rules(stored, own, where)
+    if publish and spec.response is not None:
+        stored = _published(stored, own, where)
     return _with_costs(stored, spec, where, own_column=spec.cost != spec.response)
 
 
@@ -198,8 +213,7 @@ def _by_rules(stored: StoredTable, rules: list[SafetyRule], where: str) -> Store
         raise DataError(
             f"{where}: its rules look at the {width} largest, but {len(names)} variables are <MAXSCORE>"
         )
-    if RESPONDENTS not in stored.cells:
-        raise DataError(f"{where}: its rules look at counts, but no variable is <FREQUENCY>")
+    _check_counted(stored, where, "its rules look at counts")
     value = stored.numbers["value"]
     largest = stored.cells[names].to_numpy(dtype=np.float64) if names else np.zeros((value.size, 1))
     counts = stored.cells[RESPONDENTS].to_numpy(dtype=np.float64)
@@ -210,6 +224,18 @@ def _by_rules(stored: StoredTable, rules: list[SafetyRule], where: str) -> Store
     frame["lower_protection"] = np.where(unsafe, found.lower, frame["lower_protection"])
     frame["upper_protection"] = np.where(unsafe, found.upper, frame["upper_protection"])
     return stored_table(frame, stored.relations, stored.name, by=stored.by, trees=stored.trees)
+
+
+def _published(stored: StoredTable, rules: list[SafetyRule], where: str) -> StoredTable:
+    """Ready cells whose numbers of respondents are published beside the values."""
+    _check_counted(stored, where, "numbers of respondents are published")
+    cells = with_beside(stored.cells, least_of([one.rule for one in rules]))
+    return stored_table(cells, stored.relations, stored.name, by=stored.by, trees=stored.trees)
+
+
+def _check_counted(stored: StoredTable, where: str, why: str) -> None:
+    if RESPONDENTS not in stored.cells:
+        raise DataError(f"{where}: {why}, but no variable is <FREQUENCY>")
 
 
 def _with_costs(stored: StoredTable, spec: Specified, where: str, *, own_column: bool = False) -> StoredTable:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from linkrisk.solver.charts.table import Of
-from linkrisk.solver.report.content.tables.making import files, found_by
+from linkrisk.solver.report.content.tables.making import files, found_by, rule
 from linkrisk.solver.report.content.tables.rounding import by_category, changed_table
 from linkrisk.solver.report.content.tables.words import (
     Json,
@@ -113,6 +113,7 @@ def changes_by_share(given: Json) -> Section:
 
 def _made(given: Json) -> Section:
     asked = (
+        rule(given),
         Number("Weight of a change", _WEIGHTS.get(given["weight"], str(given["weight"]))),
         Number(
             "What is least", "the sum of squares of changes" if given["squares"] else "the sum of changes"

@@ -48,12 +48,15 @@ def how_it_was_made(given: Json) -> Section:
     return Section("making", "How it was made", "What is needed to make this again.", tuple(blocks))
 
 
-def _asked(given: Json) -> Iterator[Number]:
+def rule(given: Json) -> Number:
+    """What is sensitive, and why."""
     rules = given.get("rules") or []
-    yield Number(
-        "Rule",
-        "; ".join(map(str, rules)) or "as given: sensitive cells and their levels are columns of the input",
-    )
+    said = "; ".join(map(str, rules)) or "as given: sensitive cells and their levels are columns of the input"
+    return Number("Rule", said)
+
+
+def _asked(given: Json) -> Iterator[Number]:
+    yield rule(given)
     sensitive = [one for one in attacked(given) if one.status == "u"]
     for words, name in (("below", "lower_level"), ("above", "upper_level"), ("sliding", "sliding_level")):
         said = _range(sensitive, name)
