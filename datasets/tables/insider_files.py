@@ -104,7 +104,8 @@ def _names(frame: pd.DataFrame, column: str, name: str) -> pd.Series:
     missing = frame[column].isna().to_numpy(dtype=bool)
     if missing.any():
         raise DataError(f"{name}, row {int(np.argmax(missing)) + 1}, column {column!r}: it is empty")
-    return frame[column].map(spelled)
+    number, names = pd.factorize(frame[column])
+    return pd.Series([spelled(one) for one in names], dtype=object).take(number).set_axis(frame.index)
 
 
 def _cells(frame: pd.DataFrame, name: str, cells: int) -> npt.NDArray[np.int64]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -33,20 +33,27 @@ class Shares:
     amount: FloatArray
     names: Sequence[str]
 
-    def insiders(self, value: FloatArray) -> tuple[Insider, ...]:
+    def insiders(self, value: FloatArray, *, alone: bool) -> Iterator[Insider]:
         """Each contributor by itself.
 
         Parameters
         ----------
         value : ndarray of float64, shape (n,)
             Of the cells.
+        alone : bool
+            Those only who know a cell exactly.
         """
-        order = np.argsort(self.who, kind="stable")
         lower, upper = self._bounds(self.cell, self.amount, np.ones(self.cell.size), value)
+        known = np.zeros(len(self.names), dtype=np.bool_)
+        known[self.who[lower == upper]] = True
+        order = np.argsort(self.who, kind="stable")
+        order = order[known[self.who[order]]] if alone else order
         starts = np.flatnonzero(np.diff(self.who[order], prepend=-1))
-        parts = (np.split(one[order], starts[1:]) for one in (self.cell, lower, upper))
-        names = (str(self.names[int(self.who[order[at]])]) for at in starts)
-        return tuple(_told(*one) for one in zip(names, *parts, strict=True))
+        ends = [*starts[1:].tolist(), order.size]
+        for begin, end in zip(starts.tolist(), ends, strict=True):
+            mine = order[begin:end]
+            name = str(self.names[int(self.who[mine[0]])])
+            yield _told(name, self.cell[mine], lower[mine], upper[mine])
 
     def coalition(self, name: str, members: Sequence[int], value: FloatArray) -> Insider:
         """Several contributors that tell one another everything: the sums of their amounts."""
@@ -109,7 +116,7 @@ def singletons(table: CellTable, respondents: IntArray) -> tuple[Insider, ...]:
     return tuple(found)
 
 
-def carried_up(table: CellTable, insiders: Sequence[Insider]) -> tuple[Insider, ...]:
+def carried_up(table: CellTable, insiders: Sequence[Insider]) -> Iterator[Insider]:
     """Insiders who know that a total is at least what its parts are at least.
 
     Nobody can keep that from them, so that a level below it is cut (`CellTable.seen_by`).
@@ -126,24 +133,53 @@ def carried_up(table: CellTable, insiders: Sequence[Insider]) -> tuple[Insider, 
     total = np.zeros(relations.shape[0], dtype=np.int64)
     weight = np.ones(relations.shape[0])
     total[rows[minus]], weight[rows[minus]] = relations.indices[minus], -relations.data[minus]
-    parts = sparse.csr_array(relations)
+    parts = relations.copy()
     parts.data = np.where(minus, 0.0, relations.data)
-    parts, total, weight = parts[single], total[single], weight[single]
-    return tuple(_carried(table, one, parts, total, weight) for one in insiders)
+    parts.eliminate_zeros()
+    totals = _Totals(parts[single], total[single], weight[single], table.value)
+    base = totals.least(table.lower)
+    return (totals.carried(one, base) for one in insiders)
 
 
-def _carried(
-    table: CellTable, insider: Insider, parts: sparse.csr_array, total: IntArray, weight: FloatArray
-) -> Insider:
-    lower, upper = table.lower.copy(), np.full(len(table), np.inf)
-    lower[insider.cells] = np.maximum(lower[insider.cells], insider.lower)
-    upper[insider.cells] = insider.upper
-    while True:
-        before = lower.copy()
-        np.maximum.at(lower, total, (parts @ lower) / weight)
-        lower = np.minimum(lower, table.value)  # sums of decimals
-        if (lower <= before + _SAME * np.maximum(1.0, np.abs(before))).all():
-            break
-    more = (lower > table.lower) | np.isfinite(upper)
-    cells = np.flatnonzero(more)
-    return replace(insider, cells=cells, lower=lower[cells], upper=upper[cells])
+class _Totals:
+    """Relations of a total and its parts: what the parts are at least, it is."""
+
+    def __init__(
+        self, parts: sparse.csr_array, total: IntArray, weight: FloatArray, value: FloatArray
+    ) -> None:
+        self._parts, self._total, self._weight, self._value = parts, total, weight, value
+        self._of_part = sparse.csc_array(parts)
+
+    def least(self, lower: FloatArray) -> FloatArray:
+        """What everybody knows of all cells at least, shape (n,)."""
+        lower = lower.copy()
+        while True:
+            before = lower.copy()
+            np.maximum.at(lower, self._total, (self._parts @ lower) / self._weight)
+            lower = np.minimum(lower, self._value)  # sums of decimals
+            if (lower <= before + _SAME * np.maximum(1.0, np.abs(before))).all():
+                return lower
+
+    def carried(self, insider: Insider, base: FloatArray) -> Insider:
+        """An insider with what follows beyond what everybody knows of the totals of its cells."""
+        lower = base.copy()
+        lower[insider.cells] = np.maximum(lower[insider.cells], insider.lower)
+        raised, queue = (
+            set(insider.cells.tolist()),
+            insider.cells[lower[insider.cells] > base[insider.cells]].tolist(),
+        )
+        while queue:
+            cell = queue.pop()
+            for row in self._of_part.indices[slice(*self._of_part.indptr[cell : cell + 2])].tolist():
+                inside, at = slice(*self._parts.indptr[row : row + 2]), int(self._total[row])
+                known = (
+                    float(self._parts.data[inside] @ lower[self._parts.indices[inside]]) / self._weight[row]
+                )
+                known = min(known, float(self._value[at]))  # sums of decimals
+                if known > lower[at] + _SAME * max(1.0, abs(lower[at])):
+                    lower[at] = known
+                    raised.add(at)
+                    queue.append(at)
+        cells, upper = np.array(sorted(raised), dtype=np.int64), np.full(base.size, np.inf)
+        upper[insider.cells] = insider.upper
+        return replace(insider, cells=cells, lower=lower[cells], upper=upper[cells])

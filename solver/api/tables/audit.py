@@ -82,8 +82,9 @@ def audit_table(
     crew_choice(None, workers)
     stored, published = _joined(table_from(cells, relations), also)
     system = opened_system(stored, "unit")
-    clock = Clock(time_limit, cancel=cancel)
     attackers = Attackers(insiders=insiders, contributors=contributors, coalitions=coalitions)
+    attackers = attackers.read(len(stored))
+    clock = Clock(time_limit, cancel=cancel)
     tables = attacked_system(system, attackers, as_far_as_possible, clock, (clock, False))
     suppressed = (tables[0].table.primary | (tables[0].stored.status == SECONDARY)) & ~published
     results = []
@@ -93,7 +94,7 @@ def audit_table(
             found = audit(one.table, suppressed, part, report=on_progress, workers=workers)
             certified = certify(one.table, suppressed, clock, on_progress) if exact else None
             crowd = crowd_result(one.table, suppressed, one.who.beyond, clock, on_progress)
-        whole = found.audited.all() and (crowd is None or crowd.audit.audited)
+        whole = found.audited.all() and (crowd is None or (crowd.audit.audited and not crowd.audit.left))
         ended = (None, None if whole else clock.limit)
         more = {"seconds": round(clock.seconds, 3)}
         result = table_result(one, suppressed, (found, crowd), None, ended, more)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -82,13 +83,27 @@ class Attackers:
         kinds = [] if self.insiders is None or kind == NOBODY else [kind]
         return (*kinds, *([] if self.coalitions is None else [COALITIONS]))
 
-    def of(self, table: CellTable, stored: StoredTable) -> CellTable:
+    def read(self, cells: int) -> Self:
+        """The same with the contributions in a frame: files are read before any clock runs.
+
+        Raises
+        ------
+        DataError
+            If they cannot be read.
+        """
+        if self.contributors is None:
+            return self
+        return replace(self, contributors=read_contributions(self.contributors, cells))
+
+    def of(self, table: CellTable, stored: StoredTable, clock: Clock | None = None) -> CellTable:
         """The table with its insiders.
 
         Raises
         ------
         UsageError, DataError
             If a file cannot be used, what is needed is not there, or nobody looks at what is given.
+        OutOfTimeError
+            If the clock is out before all are known.
         """
         who = self.who(stored)
         if self.contributors is not None and not {SINGLETONS, CONTRIBUTORS, COALITIONS} & set(who):
@@ -99,12 +114,16 @@ class Attackers:
         shares = (
             None if self.contributors is None else _shares(self.contributors, table.value, beside=self.beside)
         )
-        found = (*self._single(table, stored, shares, who), *self._together(table, shares))
-        return replace(table, insiders=tuple(one for one in found if one.cells.size))
+        found: list[Insider] = []
+        for one in chain(self._single(table, stored, shares, who), self._together(table, shares)):
+            if clock is not None and clock.expired:
+                raise OutOfTimeError
+            found += [one] if one.cells.size else []
+        return replace(table, insiders=tuple(found))
 
     def _single(
         self, table: CellTable, stored: StoredTable, shares: Shares | None, who: Sequence[str]
-    ) -> Sequence[Insider]:
+    ) -> Iterable[Insider]:
         if LISTED in who and self.insiders is not None:
             if self.beside:
                 return ()
@@ -112,8 +131,7 @@ class Attackers:
         if SINGLETONS not in who and CONTRIBUTORS not in who:
             return ()
         if shares is not None:
-            every = shares.insiders(table.value)
-            return every if CONTRIBUTORS in who else [one for one in every if _alone(one)]
+            return shares.insiders(table.value, alone=CONTRIBUTORS not in who)
         if CONTRIBUTORS in who:
             raise UsageError("contributors as insiders need the file of contributions; give it")
         return carried_up(table, singletons(table, _respondents(stored)))
@@ -135,13 +153,8 @@ class Attackers:
         return found
 
 
-def _alone(one: Insider) -> bool:
-    """Whether somebody knows a cell exactly."""
-    return bool((one.lower == one.upper).any())
-
-
 def _shares(source: File, value: FloatArray, *, beside: bool) -> Shares:
-    frame = read_contributions(source, value.size)
+    frame = source if isinstance(source, pd.DataFrame) else read_contributions(source, value.size)
     who, names = pd.factorize(frame["contributor"])
     cell = frame["cell"].to_numpy(dtype=np.int64)
     amount = frame["amount"].to_numpy(dtype=np.float64)
@@ -207,7 +220,7 @@ def _reachable(
     except OutOfTimeError:
         if as_far_as_possible:
             raise
-        return table, []  # the audit of the pattern, which is never cut, says it where one cannot
+        return table, []  # the audit of the pattern says it where one cannot
     if not beyond:
         return table, []
     soft, hard = lowered_and_refused(table, beyond) if table.counts else ([], beyond)
@@ -267,20 +280,35 @@ def with_insiders(
     UsageError, DataError
         If a file cannot be used; if a level cannot be reached, unless it was said to go as far as possible.
     """
-    made, who = attackers.of(table, stored), attackers.who(stored)
+    who = attackers.who(stored)
+    part = clock.part_of_left(_SHARE) if clock is not None and attackers.usual else clock
+    try:
+        made = attackers.of(table, stored, part)
+    except OutOfTimeError:
+        return _without(attackers, table)
     if not who:
         return Attacked(made, [], who, NOT_COUNTED if attackers.usual else NOT_ASKED)
     alone = SINGLETONS in who or CONTRIBUTORS in who
     if not made.insiders:
         return Attacked(made, [], who, None if alone else NOT_ASKED)
     try:
-        part = clock.part_of_left(_SHARE) if clock is not None and attackers.usual else clock
         lowered, beyond = _reachable(made, as_far_as_possible or attackers.usual, part)
     except OutOfTimeError:
-        if not attackers.usual:
-            raise UsageError(_NO_TIME) from None
-        return Attacked(table, [], (), TOO_LATE)
+        return _without(attackers, table)
     return Attacked(lowered, beyond, who, None if alone else NOT_ASKED)
+
+
+def _without(attackers: Attackers, table: CellTable) -> Attacked:
+    """The table without insiders, for want of time.
+
+    Raises
+    ------
+    UsageError
+        If somebody asked for them.
+    """
+    if not attackers.usual:
+        raise UsageError(_NO_TIME) from None
+    return Attacked(table, [], (), TOO_LATE)
 
 
 def crowd_result(
@@ -289,9 +317,8 @@ def crowd_result(
     beyond: Sequence[Unmet],
     clock: Clock | None = None,
     report: Reporter | None = None,
-    patience: Clock | None = None,
 ) -> CrowdResult | None:
     """What insiders find out of a pattern (see `audit_by_everybody`); None where there are none."""
     if not table.insiders:
         return None
-    return CrowdResult(audit_by_everybody(table, suppressed, clock, report, patience), tuple(beyond))
+    return CrowdResult(audit_by_everybody(table, suppressed, clock, report), tuple(beyond))

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
+
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable
 from linkrisk.formulations.tables.units import in_units
 from linkrisk.solver.api.keywords import checked_keywords
@@ -40,7 +42,7 @@ from linkrisk.solver.tables.suppression.large_tables import (
     LargePattern,
     suppress_large,
 )
-from linkrisk.solver.tables.suppression.reachability import found_by_the_audit
+from linkrisk.solver.tables.suppression.reachability import found_by_the_audit, short_of_its_level
 
 DEFAULT_TIME_LIMIT = 60.0
 OWN = "exact"
@@ -61,7 +63,7 @@ _LARGE_SHARE = 0.6
 """Of the time: for a pattern of a large table of counts that protects in fractions."""
 
 _LEVELS_FIRST = 300
-"""Suppressed cells of a table of counts from which on its levels are looked at before its intervals."""
+"""Suppressed cells of a table from which on its levels are looked at before its intervals."""
 
 _MOST_INTERVALS, _OF_COUNTS = 5000, 1000
 """Suppressed cells of a large table up to which the audit finds every interval, not the levels alone."""
@@ -158,6 +160,7 @@ def protect_table(
     if method == AUTOMATIC:
         method = OPTIMAL if len(system[0][1]) <= MOST_OPTIMAL or solver is not None else MODULAR
     attackers = Attackers(insiders=insiders, contributors=contributors, coalitions=coalitions)
+    attackers = attackers.read(len(system[0][1]))
     clock = Clock(time_limit, cancel=cancel)
     if time_limit is not None:
         clock.leave(_FOR_AUDIT * time_limit)
@@ -208,10 +211,15 @@ def _audits(
     """What the outsider finds of a pattern, and insiders."""
     table, suppressed = one.table, pattern.suppressed
     checked = (_levels if levels else _audited)(table, suppressed, patience)
-    crowd = crowd_result(table, suppressed, one.who.beyond, patience=patience)
-    if crowd is not None and (crowd.audit.short > 0).any() and bool((suppressed == ~table.fixed).all()):
-        raise UsageError(found_by_the_audit(table, crowd.audit))  # there was no time to look at it before
-    if not table.counts and not (checked.passed and (crowd is None or crowd.audit.passed)):
+    crowd = crowd_result(table, suppressed, one.who.beyond, patience)
+    if bool((suppressed == ~table.fixed).all()):  # there was no time to look at it before
+        if not table.counts and (checked.short > 0).any():
+            at = int(np.argmax(checked.short))
+            raise UsageError(short_of_its_level(table, int(checked.cells[at]), float(checked.short[at])))
+        if crowd is not None and (crowd.audit.short > 0).any():
+            raise UsageError(found_by_the_audit(table, crowd.audit))
+    short = (checked.short > 0).any() or (crowd is not None and (crowd.audit.short > 0).any())
+    if not table.counts and short:
         raise AssertionError("a pattern that was found does not protect when it is audited")
     return checked, crowd
 
@@ -244,18 +252,15 @@ def _in_units(search: _Search, table: CellTable, clock: Clock, report: Reporter 
 
 
 def _patience(clock: Clock) -> Clock:
-    """How long attackers are looked for: what was left for them, or not much longer after Ctrl-C.
-
-    Levels of amounts are looked at to the end whatever it says.
-    """
+    """How long attackers are looked for: what was left for them, or not much longer after Ctrl-C."""
     if clock.stopped or clock.time_limit is None:
         return Clock(_AFTER_STOP if clock.stopped else None)
     return Clock(max(_LEAST_SECONDS, clock.time_limit * (1.0 + _BEYOND) - clock.seconds))
 
 
 def _audited(table: CellTable, suppressed: BoolArray, patience: Clock) -> Audit:
-    """All levels, and intervals as long as there is time; the levels of many counts come first."""
-    many = table.counts and suppressed.sum() > _LEVELS_FIRST
+    """All levels, and intervals as long as there is time; the levels of many cells come first."""
+    many = suppressed.sum() > _LEVELS_FIRST
     first = _levels(table, suppressed, patience) if many else None
     found = audit(table, suppressed, patience.part_of_left(_INTERVALS))
     if not found.undecided.any():
@@ -265,9 +270,7 @@ def _audited(table: CellTable, suppressed: BoolArray, patience: Clock) -> Audit:
 
 
 def _levels(table: CellTable, suppressed: BoolArray, patience: Clock) -> Audit:
-    """All levels; in whole numbers as long as there is patience, and what is open by then is not met."""
-    if not table.counts:
-        return audit_levels(table, suppressed)
+    """All levels as long as there is patience; what is open by then is not met."""
     return audit_levels(table, suppressed, patience.part_of_left(_INTERVALS if table.insiders else 1.0))
 
 

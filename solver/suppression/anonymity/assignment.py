@@ -99,9 +99,9 @@ def _coarsest(nodes: Nodes) -> IntArray:
     """The entry of each row type into the node that most records could be in, shape (T,)."""
     start, order = nodes.by_type
     potential = nodes.sums(nodes.count[nodes.row_type])[nodes.of_entry[order]]
-    owner = nodes.row_type[order]
-    best = np.lexsort((potential, owner))
-    return np.asarray(order[best[start[1:] - 1]])
+    most = np.repeat(np.maximum.reduceat(potential, start[:-1]), np.diff(start))
+    best = np.flatnonzero(potential == most)
+    return np.asarray(order[best[np.searchsorted(best, start[1:]) - 1]])  # the last one of each type
 
 
 def _fill_up(nodes: Nodes, records: IntArray, node: int, inside: IntArray, coarsest: IntArray) -> None:

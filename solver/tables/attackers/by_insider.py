@@ -28,6 +28,9 @@ SHORT = 1e-5
 PHASE = "auditing by insiders"
 _NARROWER = 1e-6
 
+_INTERVALS = 0.5
+"""Of the time: in which intervals are looked for before all levels are known."""
+
 
 @dataclass(frozen=True, eq=False)
 class CrowdAudit:
@@ -81,7 +84,6 @@ def audit_by_everybody(
     suppressed: BoolArray,
     clock: Clock | None = None,
     report: Reporter | None = None,
-    patience: Clock | None = None,
 ) -> CrowdAudit:
     """Find the narrowest interval of every suppressed cell, and the worst shortfall of every sensitive one.
 
@@ -91,14 +93,14 @@ def audit_by_everybody(
         With its insiders.
     suppressed : ndarray of bool, shape (n,)
     clock : Clock, optional
-        When it has run out, the audit ends, and has not passed.
+        When it has run out, the audit ends, and has not passed where levels are left. In its second half no
+        more intervals are looked for before all levels are known.
     report : callable, optional
-    patience : Clock, optional
-        When it has run out, no more intervals are looked for; all levels are, which decide whether it passed.
     """
     table, unit = in_units(table)
-    clock, patience, crowd = clock or Clock(None), patience or Clock(None), Crowd.of(table)
-    whole = integer_unmet(table, suppressed, _sooner(clock, patience), report) if table.counts else None
+    clock, crowd = clock or Clock(None), Crowd.of(table)
+    patience = clock.part_of_left(_INTERVALS)
+    whole = integer_unmet(table, suppressed, clock, report) if table.counts else None
     cells = np.flatnonzero(suppressed)
     eyes = Eyes(crowd, suppressed)
     found = CrowdAudit(
@@ -116,26 +118,19 @@ def audit_by_everybody(
     for done, at in enumerate(np.argsort(~table.primary[cells], kind="stable")):  # levels come first
         cell = int(cells[at])
         if clock.expired:
-            found = replace(found, audited=False)
-            break
-        if patience.expired and cell not in demands:
+            found = replace(found, audited=cell not in demands)
             break
         one = _Cell(eyes, cell)
         for demand in demands.get(cell, ()):
             short, owner = one.shortfall(demand)
             if short > found.short[at]:
                 found.short[at], found.short_of[at] = short, owner
-        if not patience.expired:
+        if cell not in demands or not patience.expired:
             found.who[at], down, up = one.narrowest()
             found.low[at], found.high[at] = table.value[cell] - down, table.value[cell] + up
         if report is not None and done % 50 == 0:
             report(Progress.uncounted(PHASE, f"{done:,} of {cells.size:,} cells", done=done / cells.size))
     return (found if whole is None else _in_whole_numbers(found, whole)).times(unit)
-
-
-def _sooner(clock: Clock, patience: Clock) -> Clock:
-    """The one that ends first."""
-    return clock if clock.time_left < patience.time_left else patience
 
 
 def _in_whole_numbers(found: CrowdAudit, whole: IntegerMet) -> CrowdAudit:

@@ -108,6 +108,9 @@ def unmet(
         own = [one for cell in piece.cells.tolist() for one in by_cell.get(cell, ())]
         if not own:
             continue
+        if clock.expired:
+            undecided.update(own)
+            continue
         search = _Search(piece, own, clock)
         undecided.update(search.run())
         witnesses += search.witnesses()
@@ -157,12 +160,14 @@ class _Search:
                     self._program.count(moved)
             self._together()
         for at in np.flatnonzero(self._open()).tolist():
-            place = int(self._place[at])
+            if self.clock.expired:
+                break
+            place, one = int(self._place[at]), np.array([at])
             for sign, wanted, found in (
                 (1.0, self._up[at], self._program.seen.up_found),
                 (-1.0, self._down[at], self._program.seen.down_found),
             ):
-                if wanted and not found[place] and self._open()[at] and not self.clock.expired:
+                if wanted and not found[place] and self._open(one)[0]:
                     self._program.settle(place, sign, self.clock)
         seen = self._program.seen
         certain = (seen.up_found[self._place] | ~self._up) & (seen.down_found[self._place] | ~self._down)
@@ -176,10 +181,11 @@ class _Search:
                 at = np.flatnonzero(point)
                 yield Witness(self.piece.cells[at], point[at])
 
-    def _open(self) -> BoolArray:
-        seen = self._program.seen
-        reached = seen.up[self._place] * self._up + seen.down[self._place] * self._down
-        return np.asarray(reached < self._level * (1.0 - SHORT), dtype=np.bool_)
+    def _open(self, at: IntArray | slice = slice(None)) -> BoolArray:
+        """Which demands, or which of some, are not seen to be met."""
+        seen, place = self._program.seen, self._place[at]
+        reached = seen.up[place] * self._up[at] + seen.down[place] * self._down[at]
+        return np.asarray(reached < self._level[at] * (1.0 - SHORT), dtype=np.bool_)
 
     def _together(self) -> None:
         """Serve all that are open, some upwards and some downwards, as long as it serves enough of them."""

@@ -170,6 +170,8 @@ class IntegerAttacks:
         self, group: IntArray, demand: Demand, levels: FloatArray, allowed: BoolArray, cost: FloatArray
     ) -> list[Whole] | None:
         """Vectors that all of a group think possible; of many also None where that takes too long."""
+        if self.clock.expired:
+            raise OutOfTimeError
         wanted = of_level(demand, float(levels[group].max()))
         if group.size == 1:
             return self.cheapest(int(group[0]), wanted, allowed, cost)
@@ -205,6 +207,8 @@ class IntegerAttacks:
         OutOfTimeError
             If that is not known when the clock is out.
         """
+        if self.clock.expired:
+            raise OutOfTimeError
         return self._cheapest(self.crowd.bounds(owner), demand, allowed, cost, self.clock)
 
     def _cheapest(
@@ -232,6 +236,8 @@ class IntegerAttacks:
         OutOfTimeError
             If that is not known when the clock is out.
         """
+        if self.clock.expired:
+            raise OutOfTimeError
         return self._furthest(self.crowd.bounds(owner), cell, sign, allowed, most, self.clock)
 
     def _furthest(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -129,13 +130,13 @@ def suppress_large(
     if method == HEURISTIC:
         search.bounded()
     if report is not None:
-        tell_cost(report, cost, min(search.subtables.bound, cost), search.who)
+        tell_cost(report, cost, min(search.bound, cost), search.who)
     return LargePattern(
         suppressed,
         cost,
-        min(search.subtables.bound, cost),
+        min(search.bound, cost),
         method,
-        search.subtables.count,
+        search.parts,
         search.open or 0,
         found.added,
         removed,
@@ -152,14 +153,28 @@ class _Search:
         self.who = OUTSIDER if table.insiders else ""
         self._everything: BoolArray = ~table.fixed
         self.attackers = [self._attacked(view) for view in views]
-        self.subtables = Modular(table, subtables(table.relations))
         self._best, self._cost = _Found(self._everything), math.nan
         self.open: int | None = None
+
+    @cached_property
+    def subtables(self) -> Modular:
+        """What subtables say: made when it is asked for first, after a first pattern."""
+        return Modular(self._table, subtables(self._table.relations), self._clock)
+
+    @property
+    def parts(self) -> int:
+        """How many subtables were looked at."""
+        return self.subtables.count if "subtables" in self.__dict__ else 0
+
+    @property
+    def bound(self) -> float:
+        """What every pattern costs at least, as far as subtables have been looked at."""
+        return self.subtables.bound if "subtables" in self.__dict__ else 0.0
 
     def tell(self, step: str, state: str) -> None:
         """Say what is being done."""
         if self._report is not None:
-            bound = self.subtables.bound
+            bound = self.bound
             said = f"{self.who}: {step}" if self.who else step
             self._report(Progress.of_cost(PHASE, self._cost, bound, f"{said}: {state}", about=self.who))
 
@@ -177,7 +192,7 @@ class _Search:
         """The best pattern of some dives, each repaired; what was open is looked at more widely."""
         self._early()
         part = self._part(_DIVES)
-        for share in _PARTS:
+        for share in _PARTS if not self._clock.expired else ():
             self.bounded()
             pattern = self.subtables.dive(part, self.left("subtables", "cells"), share)
             pattern = self.subtables.thinned(pattern, part, self.left("subtables", "cells"))
@@ -190,6 +205,8 @@ class _Search:
 
     def bounded(self) -> None:
         """Raise the bound."""
+        if self._clock.expired:
+            return
         self.subtables.run(self._part(_BOUND), lambda bound: self.tell("subtables", f"at least {bound:,.6g}"))
         if self.subtables.impossible:
             self.check()
@@ -270,7 +287,7 @@ class _Search:
         return self._clock.part_of_left(share)
 
     def check(self) -> None:
-        """Refuse what cannot be protected whatever is suppressed.
+        """Refuse what cannot be protected whatever is suppressed; what there is no time for, the audit says.
 
         Raises
         ------
@@ -280,15 +297,14 @@ class _Search:
         for attacked in self.attackers:
             view = attacked.view
             self.tell("looking at all cells", f"{len(view.demands):,} levels")
-            clock = self._clock if view.counts else None  # whether counts are protected, their audit says
-            found = unmet(view, self._everything, clock, report=self._report)
+            found = unmet(view, self._everything, self._clock, report=self._report)
             if found.unmet:
                 raise UsageError(_unreachable(view, found.unmet[0], found.reach))
 
     def _attacked(self, view: CellTable) -> Attacked:
         """An attacker, with how far up cells with sliding levels can go."""
         sliding = [demand for demand in view.demands if demand.up and demand.down]
-        most = unmet(view, self._everything, demands=sliding).reach.up if sliding else view.above
+        most = unmet(view, self._everything, self._clock, demands=sliding).reach.up if sliding else view.above
         return Attacked(view, most)
 
 

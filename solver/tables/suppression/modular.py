@@ -13,6 +13,7 @@ looks at more subtables together around it, which makes the bound and the next p
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 
 import numpy as np
 
@@ -45,6 +46,8 @@ class Modular:
     table : CellTable
         As outsiders see it: whoever knows more asks for more.
     parts : list of Subtable
+    clock : Clock, optional
+        When it is out, no more of them are looked at: the bound stays one.
 
     Attributes
     ----------
@@ -57,13 +60,14 @@ class Modular:
         Of the relaxation: how much of every cell it suppresses.
     """
 
-    def __init__(self, table: CellTable, parts: list[Subtable]) -> None:
+    def __init__(self, table: CellTable, parts: list[Subtable], clock: Clock | None = None) -> None:
         self._table = table
         self._objective = np.where(table.free, table.cost, 0.0)
         lower, upper = table.primary.astype(np.float64), (~table.fixed).astype(np.float64)
         self._relaxation = Relaxation(alone_rows(table), self._objective, lower, upper)
         self._blocks = Blocks(table, parts)
-        self._parts, self._bridges = list(self._blocks.first()), Bridges(table)
+        in_time = takewhile(lambda _: clock is None or not clock.expired, self._blocks.first())
+        self._parts, self._bridges = list(in_time), Bridges(table)
         self.bound, self.point, self.count = 0.0, lower, len(parts)
         self.impossible = False
 

@@ -164,10 +164,10 @@ def test_common_cells_with_different_numbers_of_respondents():
         {"a": ["Total", "x", "y"], "value": [50, 20, 30], "respondents_published": [9, 4, 5]}
     )
     other = cells.assign(respondents_published=[9, 3, 6])
+    beside = "the frame of cells, column 'respondents_published'"
     message = (
-        "the common cell a=x is 4 in the frame of cells, column 'respondents_published' and 3 in the frame of "
-        r"cells, column 'respondents_published', a difference of -1; linked tables have the same values in their "
-        r"common cells \(2 differ\)"
+        f"the common cell a=x is 4 in {beside} and 3 in {beside}, a difference of -1; linked tables have the "
+        r"same values in their common cells \(2 differ\)"
     )
     with pytest.raises(DataError, match=message):
         link_tables([open_table(cells), open_table(other)])

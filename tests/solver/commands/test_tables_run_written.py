@@ -112,7 +112,9 @@ def test_numbers_of_respondents_are_published_with_the_sums(capsys):
     assert main(["tables", "run", "firms.arb"]) == 0
     assert "respondents their numbers were not looked at" in capsys.readouterr().out
     batch(counted + '<SUPPRESS> CTA(1)\n<WRITETABLE> (1,2,,"safe.csv")\n')
-    with pytest.raises(DataError, match="line 7, CTA: .* has numbers of respondents that are published beside"):
+    with pytest.raises(
+        DataError, match=r"line 7, CTA: .* has numbers of respondents that are published beside"
+    ):
         run_batch("firms.arb", publish_respondents=True)
     batch(TABLE.replace('"turnover"', "<freq>") + '<WRITETABLE> (1,2,,"safe.csv")\n')
     message = (
@@ -122,7 +124,7 @@ def test_numbers_of_respondents_are_published_with_the_sums(capsys):
     refuse(capsys, message, "tables", "run", "firms.arb", "--publish-respondents")
 
 
-def test_numbers_of_respondents_of_ready_cells(tmp_path):
+def test_numbers_of_respondents_of_ready_cells():
     batch(TABLE.replace("P(10,1)", "") + '<WRITETABLE> (1,5,QU-,"cells.tab")\n')
     run_batch("firms.arb")
     head = '<OPENTABLEDATA> "cells.tab"\n<OPENMETADATA> "cells.rda"\n'

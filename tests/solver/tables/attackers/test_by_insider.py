@@ -82,7 +82,7 @@ def test_what_contributors_know():
     value = np.array([10.0, 7.0, 3.0, 0.0, -1.0])
     rows = [(0, 0, 6), (0, 1, 4), (1, 0, 7), (2, 1, 3), (2, 2, 0), (4, 0, -3), (4, 1, 2)]
     told = shares(rows, ["a", "b", "c"])
-    first, second = told.insiders(value)[:2]
+    first, second = list(told.insiders(value, alone=False))[:2]
     assert (first.name, first.cells.tolist()) == ("a", [0, 1])
     assert first.lower.tolist() == [6, 7]
     assert first.upper.tolist() == [np.inf, 7]
@@ -107,7 +107,7 @@ def test_a_coalition_of_two_is_their_holding(amounts, cells):
     for cell, who, amount in rows:
         merged[cell, max(who, 1)] = merged.get((cell, max(who, 1)), 0) + amount
     told = shares([(cell, who, amount) for (cell, who), amount in merged.items()], list("-1234567"))
-    holding = next(one for one in told.insiders(value) if one.name == "1")
+    holding = next(one for one in told.insiders(value, alone=False) if one.name == "1")
     order = np.argsort(holding.cells)
     assert pair.cells.tolist() == holding.cells[order].tolist()
     assert pair.lower.tolist() == holding.lower[order].tolist()
@@ -118,7 +118,7 @@ def test_the_only_respondents_of_cells():
     """One in (0, 0) and the same one in its row, where nobody else is; another one in (1, 1)."""
     table = table_of([[5, 0, 0], [30, 4, 9]], {})
     respondents = np.array([9, 4, 1, 4, 1, 1, 0, 0, 8, 3, 1, 4])
-    found = carried_up(table, singletons(table, respondents))
+    found = list(carried_up(table, singletons(table, respondents)))
     names = ["the only respondent of cells 2, 10", "the only respondent of cells 4, 5"]
     assert [one.name for one in found] == names
     knows = {int(cell): (low, high) for cell, low, high in zip(*_columns(found[1]), strict=True)}

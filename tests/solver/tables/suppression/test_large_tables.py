@@ -5,16 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plain_audit import plain_short
 from random_tables import linked_table, random_table
 
+from linkrisk import make_table, protect_table
 from linkrisk.formulations.tables.cell_table import Insider
 from linkrisk.formulations.tables.subtables import subtables
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.tables.attackers.by_insider import audit_by_everybody
 from linkrisk.solver.tables.attackers.demands import unmet
 from linkrisk.solver.tables.attackers.levels import audit_levels
 from linkrisk.solver.tables.suppression.cell_suppression import suppress_cells
@@ -162,3 +165,41 @@ def test_an_audit_of_levels():
         assert (found.low <= table.value[found.cells]).all()
         seen.add(found.passed)
     assert seen == {True, False}
+
+
+def test_nothing_is_looked_at_when_the_time_is_out(monkeypatch):
+    """No program is built, and nothing is called protected: levels of amounts ask the clock, as counts do."""
+    table = drawn(20, [(6, 3), (6, 3)])
+
+    def refuse(*_):
+        raise AssertionError("a program was built after the time was out")
+
+    for name in ("demands.Furthest", "demands.Together"):
+        monkeypatch.setattr(f"linkrisk.solver.tables.attackers.{name}", refuse)
+    monkeypatch.setattr("linkrisk.solver.tables.suppression.large_tables.Modular", refuse)
+    out = Clock(1.0, spent=2.0)
+    found = suppress_large(table, "modular", out)
+    assert (found.suppressed == ~table.fixed).all()
+    assert (found.bound, found.subtables) == (0.0, 0)
+    audited = audit_levels(table, found.suppressed, out)
+    assert audited.undecided[table.primary[audited.cells] & ~audited.exact].any()
+    assert not audited.passed
+    cell = np.array([int(np.flatnonzero(table.free)[0])])
+    somebody = Insider("one", cell, table.value[cell], table.value[cell])
+    assert not audit_by_everybody(replace(table, insiders=(somebody,)), found.suppressed, out).passed
+
+
+def test_an_unaudited_table_is_not_called_protected(monkeypatch, tmp_path):
+    """The pattern is there, what nobody has seen of it is said, and nothing is published."""
+    generator = np.random.default_rng(4)
+    firms = pd.DataFrame(generator.integers(0, 8, (150, 2)), columns=["a", "b"]).astype(str)
+    made = make_table(
+        firms.assign(x=generator.integers(1, 900, 150)), ["a", "b"], response="x", rules=["p=10"]
+    )
+    monkeypatch.setattr("linkrisk.solver.api.tables.protect._patience", lambda _: Clock(1.0, spent=2.0))
+    result = protect_table(made, method="modular")
+    assert not result.protected
+    assert result.to_dict()["under_protected"] == []
+    assert result.to_dict()["undecided"]
+    with pytest.raises(UsageError, match="not protected"):
+        result.write(tmp_path / "safe.csv")
