@@ -128,7 +128,11 @@ def test_numbers_of_respondents_of_ready_cells():
     batch(TABLE.replace("P(10,1)", "") + '<WRITETABLE> (1,5,QU-,"cells.tab")\n')
     run_batch("firms.arb")
     head = '<OPENTABLEDATA> "cells.tab"\n<OPENMETADATA> "cells.rda"\n'
-    ready = TABLE.replace("P(10,1)", "FREQ(3,20)").replace("<READMICRODATA>", "<READTABLE> 0")
+    ready = (
+        TABLE.replace("P(10,1)", "FREQ(3,20)")
+        .replace('"turnover"', '"value"')
+        .replace("<READMICRODATA>", "<READTABLE> 0")
+    )
     batch(ready + '<SUPPRESS> OPT(1,5)\n<WRITETABLE> (1,2,,"safe.csv")\n', head)
     (table,) = run_batch("firms.arb", publish_respondents=True).tables
     assert table.result.beside.protected
