@@ -1,4 +1,7 @@
-"""Columns of a masked file that are not compared, and have the values of the original: whom they tell."""
+"""Columns of a masked file that are not compared, and have the values of the original: whom they tell.
+
+Digests of values without a secret (hashed ids and names) are those values: anybody can compute them.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.datasets.microdata.roles import Role, household, recognition
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.tables import Table
+from linkrisk.datasets.pairs.digests import digests_like
 from linkrisk.datasets.pairs.related import MOST_RECORDS, Codings, alone, codings, goes_with, told_by
 
 IntArray = npt.NDArray[np.int64]
@@ -192,6 +196,7 @@ class _Search:
     def look_at(self, name: str, source: str) -> None:
         """A column of the masked file that may have the values of one of the original."""
         before = self.original.frame[source].iloc[self.rows]
+        before = digests_like(before, self.masked.frame[name].iloc[self.partner])
         codes = cell_codes(before, self.masked.frame[name], loosely=True)
         mine, theirs = codes.first, codes.second[self.partner]
         same = (mine == theirs) & (mine >= 0)
@@ -227,7 +232,7 @@ class _Search:
         after = self.masked.frame[name].iloc[self.partner[self.some]]
         coded, clear = codings(after), dict.fromkeys(self.original.columns, 0.0)
         for source in clear:
-            before = self.original.frame[source].iloc[self.rows[self.some]]
+            before = digests_like(self.original.frame[source].iloc[self.rows[self.some]], after)
             if _alike(before[:FEW], after[:FEW]) and _alike(before, after):
                 return None if self._is_copy(source, after) else source
             clear[source] = goes_with(self._codings(source), coded)

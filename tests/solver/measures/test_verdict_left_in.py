@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import Any
 
@@ -64,6 +65,26 @@ def test_names_are_the_first_sentence_and_red(role: Role) -> None:
     head = document_of(content).to_dict()["headline"]
     assert head["verdict"].lower().startswith(sentence.lower()[:40])
     assert "Leave firm out before anything else" in said(content)
+
+
+@pytest.mark.parametrize("algorithm", ["md5", "sha256"])
+@pytest.mark.parametrize("column", ["firm", "pseudonym"])
+def test_names_in_digests_are_names(algorithm: str, column: str) -> None:
+    """Whoever knows the names computes their digests, or their beginnings, and looks them up."""
+    draw = np.random.default_rng(8)
+    original = pd.DataFrame({"turnover": draw.normal(size=N), "assets": draw.normal(size=N), "firm": FIRMS})
+    masked = original[["turnover", "assets"]].assign(turnover=draw.normal(size=N), assets=draw.normal(size=N))
+    masked[column] = [hashlib.new(algorithm, name.encode()).hexdigest()[:12] for name in FIRMS]
+    looked_up = {hashlib.new(algorithm, name.encode()).hexdigest()[:12]: name for name in original["firm"]}
+    attack = float((masked[column].map(looked_up) == original["firm"]).mean())
+    schema = {"attributes": [{"name": "firm", "role": "identifier"}]}
+    found = risk(
+        original, masked, schema=schema, row_by_row=True, attributes=["turnover", "assets"],
+        measures="worst-case", aggregator="owa", tolerated=0.5, time_limit=None,
+    ).verdict  # fmt: skip
+    assert attack == 1.0
+    assert found.answer == "above"
+    assert found.sentence.startswith(f"the release names 40 of 40 records: it has the column {column}")
 
 
 def test_names_come_before_a_worst_case_that_is_red_as_well() -> None:
