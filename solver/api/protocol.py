@@ -12,6 +12,7 @@ from typing import Any
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.record import sha256, version
 from linkrisk.datasets.microdata.formats.argus_files import code_lists
+from linkrisk.datasets.microdata.formats.reading import number_signs, reading
 from linkrisk.datasets.microdata.formats.registry import format_of, with_suffix_of
 from linkrisk.datasets.microdata.writing import write_all
 from linkrisk.solver.api.keywords import checked_keywords
@@ -117,6 +118,20 @@ def run_protocol(
     >>> run_protocol("steps.toml", "safe.csv")  # doctest: +SKIP
     """
     plan = Protocol.read(protocol)
+    plan = replace(plan, signs={**plan.signs, **number_signs().said})
+    with reading(**plan.signs):
+        return _made(plan, protocol, output, undo, record, on_progress)
+
+
+def _made(
+    plan: Protocol,
+    protocol: str | Path,
+    output: str | Path,
+    undo: int,
+    record: str | Path | None,
+    on_progress: Reporter | None,
+) -> ProtocolResult:
+    """Make the safe file of a protocol that has been read; see `run_protocol`."""
     many = len(plan.steps)
     if not 0 <= undo <= many:
         raise UsageError(f"undo = {undo}: the protocol has {many} steps; give 0 to {many}")

@@ -1,7 +1,8 @@
 """What is in a file, found out by a process of its own: the server itself reads no data, and stays quick.
 
-``python -m linkrisk.solver.app.looking FILE LOOK`` reads the file once and writes what `describe --json`
-writes, with the first rows as text; values of columns that identify somebody are not shown here either.
+``python -m linkrisk.solver.app.looking FILE LOOK SIGNS`` reads the file once and writes what
+`describe --json` writes, with the first rows as text; values of columns that identify somebody are not shown
+here either.
 """
 
 from __future__ import annotations
@@ -33,12 +34,13 @@ async def look(project: Project, file: str) -> dict[str, Any]:
     """
     path = project.inside(file)
     stat = path.stat()
-    key = hashlib.sha256(f"{VERSION} {file} {stat.st_size} {stat.st_mtime_ns}".encode()).hexdigest()[:24]
+    what = f"{VERSION} {file} {project.signs} {stat.st_size} {stat.st_mtime_ns}"
+    key = hashlib.sha256(what.encode()).hexdigest()[:24]
     kept = project.folder / OWN / "looks" / f"{key}.json"
     found = read_json(kept)
     if found is None:
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", __name__, file, str(kept)),
+            *(sys.executable, "-P", "-m", __name__, file, str(kept), json.dumps(project.signs)),
             cwd=project.folder,
             env=environment(),
             stdin=asyncio.subprocess.DEVNULL,
@@ -51,13 +53,15 @@ async def look(project: Project, file: str) -> dict[str, Any]:
     return answer
 
 
-def main(file: str, target: str) -> int:
-    """Read a file and write what is in it."""
+def main(file: str, target: str, signs: str = "{}") -> int:
+    """Read a file, with these signs in numbers, and write what is in it."""
+    from linkrisk.datasets.microdata.formats.reading import reading
     from linkrisk.datasets.microdata.writing import write_whole
     from linkrisk.solver.run.errors import INPUT_ERRORS
 
     try:
-        found = _described(file)
+        with reading(**json.loads(signs)):
+            found = _described(file)
     except INPUT_ERRORS as error:
         found = {"error": str(error)}
     except MemoryError:

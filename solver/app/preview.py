@@ -1,7 +1,7 @@
 """What a masking changes, tried by a process of its own on the file, or on the first records of a long one.
 
-``python -m linkrisk.solver.app.preview FILE TARGET METHOD ...`` draws with a seed of its own, which is not
-kept: what is released later is another draw.
+``python -m linkrisk.solver.app.preview FILE TARGET SIGNS METHOD ...`` draws with a seed of its own, which
+is not kept: what is released later is another draw.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ async def preview(project: Project, file: str, methods: Sequence[str]) -> dict[s
     """
     target = project.folder / OWN / "tmp" / f"preview-{secrets.token_hex(8)}.json"
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-P", "-m", __name__, file, str(target), *methods),
+        *(sys.executable, "-P", "-m", __name__, file, str(target), json.dumps(project.signs), *methods),
         cwd=project.folder,
         env=environment(),
         stdin=asyncio.subprocess.DEVNULL,
@@ -58,13 +58,15 @@ async def preview(project: Project, file: str, methods: Sequence[str]) -> dict[s
         target.unlink(missing_ok=True)
 
 
-def main(file: str, target: str, *methods: str) -> int:
+def main(file: str, target: str, signs: str, *methods: str) -> int:
     """Mask and write what has changed."""
+    from linkrisk.datasets.microdata.formats.reading import reading
     from linkrisk.datasets.microdata.writing import write_whole
     from linkrisk.solver.run.errors import INPUT_ERRORS
 
     try:
-        found = _tried(file, list(methods))
+        with reading(**json.loads(signs)):
+            found = _tried(file, list(methods))
     except INPUT_ERRORS as error:
         found = {"error": str(error)}
     write_whole(target, json.dumps(found, ensure_ascii=False) + "\n")

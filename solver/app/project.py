@@ -14,6 +14,7 @@ from typing import Any
 
 import psutil
 
+from linkrisk.datasets.microdata.formats.reading import SIGNS, reading
 from linkrisk.datasets.microdata.formats.registry import known_suffixes
 from linkrisk.datasets.microdata.writing import SECRET, write_whole
 from linkrisk.solver.app.kinds import COMPRESSED, KINDS, SCHEMAS, suffixes, table_part
@@ -21,6 +22,9 @@ from linkrisk.solver.run.errors import UsageError
 
 DATA, RUNS, OWN = "data", "runs", ".linkrisk"
 """Folders of a project: files that were given, runs, and what the application keeps for itself."""
+
+NUMBERS = "numbers.json"
+"""In the folder of the application: what stands in the numbers of text files."""
 
 SCHEMA_END = ".schema.toml"
 
@@ -98,6 +102,23 @@ class Project:
         me = psutil.Process()
         said = json.dumps({"pid": me.pid, "created": me.create_time()})
         write_whole(claim, f"{said}\n", mode=SECRET)
+
+    @property
+    def signs(self) -> dict[str, str]:
+        """What stands in the numbers of text files, by the option that says it; as far as that is said."""
+        said = read_json(self.folder / OWN / NUMBERS) or {}
+        return {name: str(said[name]) for name in SIGNS if said.get(name)}
+
+    @property
+    def reading(self) -> list[str]:
+        """The arguments that say so, which every command of the project has."""
+        return [word for name, sign in self.signs.items() for word in (f"--{name}", sign)]
+
+    def say_signs(self, **signs: str) -> None:
+        """Keep what stands in numbers, empty for what is found out; DataError if both are the same."""
+        made = {name: sign for name, sign in {**self.signs, **signs}.items() if sign}
+        with reading(**made):
+            write_whole(self.folder / OWN / NUMBERS, json.dumps(made) + "\n", mode=SECRET)
 
     def release(self) -> None:
         """Let another application open the folder."""

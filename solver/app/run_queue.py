@@ -72,7 +72,7 @@ class Queue:
             "title": title,
             "created": time.time(),
             "inputs": dict(inputs or {}),
-            "steps": [list(step) for step in steps],
+            "steps": [[*step, *self.project.reading] for step in steps],
             **({"asked": dict(asked)} if asked else {}),
             **({} if set(answers) == {0} else {"answers": list(answers)}),
             "outputs": [(outputs or {}).get(at, OUTPUT) for at in range(len(steps))],

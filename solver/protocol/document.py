@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.formats.reading import SIGNS, reading
 from linkrisk.datasets.microdata.numeric import suggestion
 from linkrisk.datasets.microdata.toml_text import toml_key, toml_value
 from linkrisk.solver.protocol.keywords import COMMANDS, NotSoError
@@ -90,12 +91,15 @@ class Protocol:
         Digest of the input.
     folder : Path
         Of the protocol.
+    signs : mapping of str to str
+        What stands in numbers of text files, ``decimal`` and ``thousands``, as far as it is said.
     """
 
     file: str
     steps: tuple[ProtocolStep, ...]
     sha256: str | None = None
     folder: Path = field(default=Path())
+    signs: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def read(cls, path: str | Path) -> Protocol:
@@ -116,8 +120,12 @@ class Protocol:
         if not isinstance(head, dict) or not isinstance(head.get("file"), str) or not head["file"]:
             raise DataError(f'{path}: it does not say of what it is; write [input] with file = "..."')
         for key in head:
-            if key not in ("file", "sha256"):
-                raise DataError(f"{path}, input: there is no {key!r}; it has file and sha256")
+            if key not in ("file", "sha256", *SIGNS):
+                known = "file, sha256, decimal and thousands"
+                raise DataError(f"{path}, input: there is no {key!r}; it has {known}")
+        signs = {name: str(head[name]) for name in SIGNS if name in head}
+        with reading(**signs):  # which refuses other signs
+            pass
         if not isinstance(steps, list) or not steps:
             raise DataError(f"{path} has no step; write [[step]] with a command")
         made = []
@@ -126,7 +134,7 @@ class Protocol:
                 made.append(ProtocolStep.read(step))
             except DataError as error:
                 raise DataError(f"{path}, step {at}: {error}") from None
-        return cls(head["file"], tuple(made), _digest(head), Path(path).parent)
+        return cls(head["file"], tuple(made), _digest(head), Path(path).parent, signs)
 
     @property
     def files(self) -> list[str]:
@@ -136,7 +144,7 @@ class Protocol:
 
     def to_toml(self) -> str:
         """As a file."""
-        head = {"file": self.file} | ({"sha256": self.sha256} if self.sha256 else {})
+        head = {"file": self.file, **self.signs} | ({"sha256": self.sha256} if self.sha256 else {})
         parts = [_HEAD, _lines("[input]", head)]
         for step in self.steps:
             digest = {"sha256": step.sha256} if step.sha256 else {}

@@ -15,6 +15,9 @@ from linkrisk.datasets.errors import DataError
 
 DECIMALS = (".", ",")
 THOUSANDS = (".", ",", "'", "’", " ")
+SIGNS = ("decimal", "thousands")
+"""What they are called, as options of commands and keywords of `reading`."""
+
 BLANK = "blank"
 """What the blank is called as a sign between thousands."""
 
@@ -38,6 +41,12 @@ class NumberSigns:
     def given(self) -> bool:
         """Whether anything is said."""
         return bool(self.decimal or self.thousands)
+
+    @property
+    def said(self) -> dict[str, str]:
+        """The keywords of `reading`."""
+        apart = BLANK if self.thousands == " " else self.thousands
+        return {name: sign for name, sign in zip(SIGNS, (self.decimal, apart), strict=True) if sign}
 
     def numbers(self, cells: pd.Series) -> pd.Series | None:
         """Read text cells as numbers; None where one of them is none, or all are plain digits.

@@ -10,6 +10,8 @@ from functools import partial
 from nicegui import ui
 from nicegui.events import UploadEventArguments
 
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.formats.reading import BLANK
 from linkrisk.solver.app.kinds import KINDS
 from linkrisk.solver.app.pages import layout
 from linkrisk.solver.app.project import OWN, SCHEMA_END
@@ -23,6 +25,14 @@ FOR_TABLES_WORDS = {
     "metadata": "What the columns of ready tables are",
     "apriori": "What is known of cells, for tables",
     "certificates": "Certificates",
+}
+
+SIGNS = {
+    "decimal": ("Before decimals", {"": "as found", ".": "a point, 12.5", ",": "a comma, 12,5"}),
+    "thousands": (
+        "Between thousands",
+        {"": "as found", ".": "points, 1.250", ",": "commas, 1,250", "'": "1'250", BLANK: "blanks, 1 250"},
+    ),
 }
 
 _TARGETS: dict[str, Callable[[str], str]] = {
@@ -43,6 +53,7 @@ def register(state: State) -> None:
                 f"folder {state.project.folder.name} on this machine; nothing is sent anywhere.",
             )
             _upload(state, _files.refresh)
+            _numbers(state)
             layout.text("h2", "Files of the project")
             _files(state)
             layout.text("h2", "No files at hand?")
@@ -78,6 +89,31 @@ def register(state: State) -> None:
             layout.text(
                 "p", f"Also there, as schema or certificate: {', '.join(sorted(others))}", "quiet small"
             )
+
+
+def _numbers(state: State) -> None:
+    """How numbers are written in the files, for all commands of the project."""
+
+    def say(name: str, sign: str) -> None:
+        try:
+            state.project.say_signs(**{name: sign})
+        except DataError as error:
+            layout.say_error(str(error))
+
+    with ui.expansion("Numbers in text files").style("width: 100%"):
+        layout.text(
+            "p",
+            "Said here, all commands of the project have it; else files themselves show it.",
+            "quiet",
+        )
+        with ui.element("div").classes("fields"):
+            for name, (label, offered) in SIGNS.items():
+                ui.select(
+                    offered,
+                    value=state.project.signs.get(name, ""),
+                    label=label,
+                    on_change=lambda event, name=name: say(name, event.value),
+                ).mark(name)
 
 
 def _for_tables(state: State) -> None:

@@ -212,7 +212,7 @@ class _Form:
             steps = link_steps(question, folder)
         else:
             steps = sweep_steps(question, self._spelled_methods, folder)
-        self._shown.set_text("\n".join(spelled(step) for step in steps))
+        self._shown.set_text("\n".join(spelled([*step, *self._state.project.reading]) for step in steps))
 
     def _start(self) -> None:
         try:

@@ -137,7 +137,12 @@ class _Form:
             self._shown.set_text("It is shown when nothing is missing.")
             return
         self._missing.set_text("")
-        self._shown.set_text("\n".join(spelled(step) for step in table_steps(asked, "runs/NNNN-tables")))
+        self._shown.set_text(
+            "\n".join(
+                spelled([*step, *self._state.project.reading])
+                for step in table_steps(asked, "runs/NNNN-tables")
+            )
+        )
 
     def _start(self) -> None:
         try:

@@ -12,8 +12,11 @@ from app_projects import opened, small_pair
 from hypothesis import given
 from hypothesis import strategies as st
 
+from linkrisk.datasets.errors import DataError
+from linkrisk.solver.app import looking
 from linkrisk.solver.app.kinds import table_part
 from linkrisk.solver.app.project import Project, alive, safe_name
+from linkrisk.solver.app.run_queue import Queue
 from linkrisk.solver.run.errors import UsageError
 
 
@@ -178,3 +181,25 @@ def test_who_is_alive() -> None:
     assert alive({"pid": me.pid, "created": me.create_time()})
     assert not alive({"pid": me.pid, "created": me.create_time() + 50})
     assert not alive({"pid": 2**22 + 1, "created": 0.0})
+
+
+def test_how_numbers_are_written_is_said_once_for_all_commands(tmp_path: Path) -> None:
+    project = opened(tmp_path)
+    assert project.reading == []
+    project.say_signs(decimal=",", thousands="blank")
+    assert project.reading == ["--decimal", ",", "--thousands", "blank"]
+    queue = Queue(project)
+    run = queue.add("mask", "a masking", [["mask", "--input", "data/a.csv"]], run=queue.folder("mask"))
+    assert run.lines == ["python -m solver mask --input data/a.csv --decimal , --thousands blank"]
+    with pytest.raises(DataError, match="both"):
+        project.say_signs(thousands=",")
+    project.say_signs(thousands="")
+    assert project.signs == {"decimal": ","}
+
+
+def test_files_are_looked_at_with_the_signs_of_the_project(tmp_path: Path) -> None:
+    file, found = tmp_path / "a.csv", tmp_path / "found.json"
+    file.write_text("x;y\n1,250;a\n2,500;b\n3,125;b\n", encoding="utf-8")
+    for signs, highest in (({"decimal": ","}, 3.125), ({"thousands": ","}, 3125.0)):
+        looking.main(str(file), str(found), json.dumps(signs))
+        assert json.loads(found.read_text())["columns"][0]["highest"] == highest

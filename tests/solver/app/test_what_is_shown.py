@@ -76,7 +76,7 @@ def test_a_preview_has_distributions_and_the_risk_of_a_plain_attack(tmp_path) ->
     frame = pd.DataFrame({"x": chance.normal(size=60).round(3), "y": chance.normal(size=60).round(3)})
     frame.to_csv(tmp_path / "file.csv", index=False)
     target = tmp_path / "found.json"
-    preview.main(str(tmp_path / "file.csv"), str(target), "microaggregation k=4")
+    preview.main(str(tmp_path / "file.csv"), str(target), "{}", "microaggregation k=4")
     found = json.loads(target.read_text(encoding="utf-8"))
     for column in found["columns"]:
         shares = np.array([bar[1:] for bar in column["distribution"]])
@@ -89,7 +89,7 @@ def test_a_preview_has_distributions_and_the_risk_of_a_plain_attack(tmp_path) ->
 def test_a_preview_writes_dates_and_amounts_as_people_do(tmp_path: Path) -> None:
     days = pd.Series(pd.date_range("2001-01-01", periods=60, freq="37D").strftime("%d.%m.%Y"))
     pd.DataFrame({"born": days, "income": np.arange(60) * 1000 + 500}).to_csv(tmp_path / "f.csv", index=False)
-    preview.main(str(tmp_path / "f.csv"), str(tmp_path / "found.json"), "microaggregation k=3")
+    preview.main(str(tmp_path / "f.csv"), str(tmp_path / "found.json"), "{}", "microaggregation k=3")
     found = json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))
     first = {column["name"]: column["distribution"][0][0] for column in found["columns"]}
     assert first["born"].startswith("2001-0")
@@ -112,7 +112,7 @@ def plain_attack(original: pd.DataFrame, masked: pd.DataFrame) -> float:
 def test_a_preview_counts_categories_and_says_why_no_risk_is_known(tmp_path: Path) -> None:
     pd.DataFrame({"town": list("AAAB") * 5}).to_csv(tmp_path / "file.csv", index=False)
     target = tmp_path / "found.json"
-    preview.main(str(tmp_path / "file.csv"), str(target), "pram change=0.5 attributes=town")
+    preview.main(str(tmp_path / "file.csv"), str(target), "{}", "pram change=0.5 attributes=town")
     found = json.loads(target.read_text(encoding="utf-8"))
     bars = {label: before for label, before, _ in found["columns"][0]["distribution"]}
     assert bars == {"A": 0.75, "B": 0.25}

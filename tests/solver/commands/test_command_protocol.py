@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from linkrisk import mask, run_protocol, suppress
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.formats.reading import reading
 from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError
 
 PEOPLE = """id,town,sex,trade,pay
@@ -205,7 +206,10 @@ STEP = "steps.toml, step 1: "
         ("", 'steps.toml: it does not say of what it is; write [input] with file = "..."'),
         (INPUT, "steps.toml has no step; write [[step]] with a command"),
         ("[input\n", "steps.toml is not valid TOML: Expected ']' at the end of a table declaration"),
-        (f"{INPUT}colour = 1\n{NOISE}", "steps.toml, input: there is no 'colour'; it has file and sha256"),
+        (
+            f"{INPUT}colour = 1\n{NOISE}",
+            "steps.toml, input: there is no 'colour'; it has file, sha256, decimal and thousands",
+        ),
         (f"{INPUT}{NOISE}\n[steps]\n", "steps.toml: there is no 'steps' in a protocol; did you mean 'step'?"),
         (f"{INPUT}[[step]]\n", f"{STEP}it needs command = one of 'mask', 'suppress'"),
         (f'{INPUT}[[step]]\ncommand = "mask"\n', f"{STEP}mask needs method = "),
@@ -288,3 +292,20 @@ def test_files_of_argus_with_their_metadata():
     assert Path("back/again.asc").read_bytes() == Path("in.asc").read_bytes()
     assert Path("back/again.rda").read_bytes() == Path("in.rda").read_bytes()
     assert Path("back/sexes.cdl").read_bytes() == Path("sexes.cdl").read_bytes()
+
+
+def test_signs_in_numbers_are_kept_with_the_protocol(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"{at};{at + 1}.250,5;{'ab'[at % 2]}\n" for at in range(8))
+    Path("a.csv").write_text(f"age;pay;town\n{rows}", encoding="utf-8")
+    Path("p.toml").write_text(f'[input]\nfile = "a.csv"\n{NOISE}', encoding="utf-8")
+    with pytest.raises(DataError, match=r"--decimal , --thousands \. reads it as a number"):
+        run_protocol("p.toml", "safe.csv")
+    with reading(",", "."):
+        run_protocol("p.toml", "safe.csv", record="kept.toml")
+    assert 'decimal = ","\nthousands = "."\n' in Path("kept.toml").read_text(encoding="utf-8")
+    run_protocol("kept.toml", "again.csv")
+    assert Path("safe.csv").read_bytes() == Path("again.csv").read_bytes()
+    Path("p.toml").write_text(f'[input]\nfile = "a.csv"\ndecimal = ";"\n{NOISE}', encoding="utf-8")
+    with pytest.raises(DataError, match="--decimal is ';'; give "):
+        run_protocol("p.toml", "safe.csv")
