@@ -38,9 +38,6 @@ _NO_TIME = "no time was left for it; a longer --time-limit would search it too"
 _AGAIN = 0.4
 """Share of the time that is kept for families that are searched again, as the worst case turns on them."""
 
-_INNER = 0.5
-"""What a family gets at first, beside one that is in no other: a bound of that one is its bound, too."""
-
 _BRIEF = 0.2
 """Share of what is left for a family to take what one inside of it has found since."""
 
@@ -237,19 +234,11 @@ class _Families:
 
         The last one has all, unless another one is to be searched again that it does not contain.
         """
-        remaining, left = self.clock.remaining, list(self._problems)[at:]
+        remaining, left = self.clock.remaining, len(self._problems) - at
         if remaining is None:
             return None
-        waiting = left[1:] or any(not self._contains(name, other) for other in self._open())
-        parts = [self._part(other) for other in left]
-        return max(
-            (remaining - (self._kept if waiting else 0.0)) * parts[0] / sum(parts) - self._beyond, 1e-9
-        )
-
-    def _part(self, name: str) -> float:
-        """How much of the first slices is a family's, beside 1 for one that is in no other."""
-        inner = self._kept and any(self._contains(other, name) for other in self._problems if other != name)
-        return _INNER if inner else 1.0
+        waiting = left > 1 or any(not self._contains(name, other) for other in self._open())
+        return max((remaining - (self._kept if waiting else 0.0)) / left - self._beyond, 1e-9)
 
     def _open(self) -> dict[str, FitResult]:
         """The families that may link more than what was found of any, if only time has ended their search."""

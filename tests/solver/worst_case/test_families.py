@@ -258,9 +258,9 @@ def test_time_is_shared_out_and_what_is_left_goes_to_the_next(monkeypatch):
 
     monkeypatch.setattr(families, "fit_one", note)
     fit(*frames(12, 8), aggregator="all", time_limit=4000.0)
-    # Nothing takes long here: slices are of what is left of six tenths, half as much for what is inside of
-    # another family, and the last one has all, as no other one could use it.
-    assert limits == pytest.approx([400.0, 480.0, 1200.0, 4000.0], rel=0.1)
+    # Nothing takes long here: slices are of what is left of six tenths, and the last one has all, as no other
+    # one could use it.
+    assert limits == pytest.approx([600.0, 800.0, 1200.0, 4000.0], rel=0.1)
     assert limits[3] < 4000.0
     limits.clear()
     fit(*frames(12, 8), aggregator="all", time_limit=None)
