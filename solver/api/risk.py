@@ -65,8 +65,8 @@ _PROVING, _LEAST_PROVING = 0.2, 0.1
 """Shares of the time limit that measures of a report leave to certificates where these are quick: with its
 page, and at least."""
 
-_PAGE, _CHARTS, _EACH_RECORD = 0.35, 2.5, 1.5e-4
-"""Share of the time limit that is left to a page at most; seconds of its charts, and of each record in it."""
+_WRITING, _CHARTS, _EACH_RECORD, _EACH_WRITTEN = 0.35, 2.5, 1.5e-4, 9e-5
+"""Share of the limit that is left to page or JSON at most; seconds of the charts, and of a record in each."""
 
 
 @checked_keywords
@@ -218,11 +218,18 @@ def risk(
 
 def page_seconds(records: int, limit: float) -> float:
     """Seconds of the time limit that are left to the page of a report on so many records."""
-    return min(_CHARTS + _EACH_RECORD * (records if records <= MOST_ROWS else 0), _PAGE * limit)
+    return min(_CHARTS + _EACH_RECORD * _listed(records), _WRITING * limit)
 
 
-def _after(first: Problem, limit: float) -> float:
-    """Seconds that the measures of a report leave to its page, and to certificates where these are quick."""
+def _listed(records: int) -> int:
+    """How many of these are listed, on a page as in JSON."""
+    return records if records <= MOST_ROWS else 0
+
+
+def _after(first: Problem, limit: float, *, report: bool) -> float:
+    """Seconds that measures leave to their JSON; or to the page, and to certificates where quick."""
+    if not report:
+        return min(_EACH_WRITTEN * _listed(first.pair.blocks), _WRITING * limit)
     page = page_seconds(first.pair.blocks, limit)
     if pairs_of(first.searched) > MOMENT:
         return page
@@ -291,8 +298,8 @@ def measured(
     for name in (*problems, LINKAGE, RISK):  # while no clock runs
         compile_once(name, request.report)
     clock = request.limits.clock(spent)
-    if request.proofs and clock.time_limit is not None:
-        clock.leave(_after(first, clock.time_limit))
+    if clock.time_limit is not None:
+        clock.leave(_after(first, clock.time_limit, report=request.proofs))
     with interruptible(clock):
         whole = clock.remaining
         part = clock.part(None if whole is None else _SEARCHES * whole)

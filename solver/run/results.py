@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from linkrisk.solver.run.plots import Plots
@@ -186,11 +187,19 @@ class FitResult:
 
 
 _PLAIN = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+_SCALARS, _LISTS = frozenset((str, int, float, bool, type(None))), frozenset((list, tuple))
 
 
 def dump_json(content: Any) -> str:
     """Strict JSON (no NaN), indented, with every list of plain values on a line of its own."""
     return _render(content, "") + "\n"
+
+
+def _nested(content: Iterable[Any]) -> bool:
+    """Whether one of these values is a list or a mapping."""
+    return not _SCALARS.issuperset(map(type, content)) and any(
+        isinstance(item, dict | list | tuple) for item in content
+    )
 
 
 def _render(content: Any, indent: str) -> str:
@@ -200,7 +209,10 @@ def _render(content: Any, indent: str) -> str:
             f"{deeper}{_PLAIN.encode(str(key))}: {_render(value, deeper)}" for key, value in content.items()
         ]
         return "{\n" + ",\n".join(lines) + "\n" + indent + "}"
-    if isinstance(content, list | tuple) and any(isinstance(item, dict | list | tuple) for item in content):
-        lines = [deeper + _render(item, deeper) for item in content]
+    if isinstance(content, list | tuple) and _nested(content):
+        if _LISTS.issuperset(map(type, content)) and _SCALARS.issuperset(map(type, chain(*content))):
+            lines = [deeper + _PLAIN.encode(row) for row in content]  # of large files hundreds of thousands
+        else:
+            lines = [deeper + _render(item, deeper) for item in content]
         return "[\n" + ",\n".join(lines) + "\n" + indent + "]"
     return _PLAIN.encode(content)

@@ -115,7 +115,7 @@ def fit_families(
     for name, problem in problems.items():
         if isinstance(problem, Problem):
             compile_once(name, request.report)  # before the clock runs
-    clock = request.clock(first)
+    clock = request.clock(first, sum(isinstance(problem, Problem) for problem in problems.values()))
     with interruptible(clock):
         return search_families(first, problems, request, clock)
 

@@ -28,6 +28,7 @@ from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.run.limits import cancellable
 from linkrisk.solver.run.processors import processors
 from linkrisk.solver.run.progress import Reporter, of_search
+from linkrisk.solver.run.records import MOST_ROWS
 from linkrisk.solver.run.results import LINKED, FitResult, objective, plain
 from linkrisk.solver.run.status import Status
 from linkrisk.solver.worst_case.answers import answer, most_blocks
@@ -50,6 +51,9 @@ CERTIFICATE_SECONDS = 60.0
 
 _CERTIFICATE_SHARE = 0.25
 """Share of the time limit that a search leaves to its certificate."""
+
+_WRITING_SHARE = 0.3
+"""Share of the time limit that a search leaves to what is written of it at most."""
 
 _LEAST_SECONDS = 0.5
 """A certificate has so many, however late the search has ended."""
@@ -83,6 +87,8 @@ class FitRequest:
         Whether several families keep what their certificates would be made of.
     own_seconds : bool
         Whether the certificate has seconds of its own: otherwise a part of the time limit is left to it.
+    page, listed : float
+        Seconds that are left to what is written afterwards: at all, and for each record of each family.
     """
 
     engine: Engine
@@ -96,6 +102,8 @@ class FitRequest:
     crew: Crew = field(default_factory=Crew)
     proofs: bool = False
     own_seconds: bool = False
+    page: float = 0.0
+    listed: float = 0.0
 
     @contextmanager
     def hired(self) -> Iterator[FitRequest]:
@@ -103,9 +111,19 @@ class FitRequest:
         with hired(self.workers) as crew:
             yield replace(self, crew=crew)
 
-    def clock(self, problem: Problem) -> Clock:
-        """A clock with the limits of the request, which has run while the problem was set up."""
-        return self.limits.clock(problem.seconds)
+    def clock(self, problem: Problem, families: int = 1) -> Clock:
+        """A clock with the limits of the request, which has run while the problem was set up.
+
+        It leaves some seconds to what is written of so many families, and to their certificate.
+        """
+        clock, records = self.limits.clock(problem.seconds), problem.pair.blocks
+        if clock.time_limit is not None:
+            writing = self.page + self.listed * families * (records if records <= MOST_ROWS else 0)
+            left = min(writing, _WRITING_SHARE * clock.time_limit)
+            if self.certificate and not self.own_seconds:
+                left += min(CERTIFICATE_SECONDS, _CERTIFICATE_SHARE * clock.time_limit)
+            clock.leave(left)
+        return clock
 
 
 @dataclass(frozen=True)
@@ -289,8 +307,6 @@ def fit_one(
             compile_once(CERTIFICATES, request.report)
         request.crew.prepare(compile_once, problem.aggregator.name)
         clock = request.clock(problem)
-        if request.certificate and clock.time_limit is not None and not request.own_seconds:
-            clock.leave(min(CERTIFICATE_SECONDS, _CERTIFICATE_SHARE * clock.time_limit))
     request.crew.know(problem.pair, problem.rereading)
     unit = problem.survey.unit
     total = float(problem.pair.weight.sum()) * unit
