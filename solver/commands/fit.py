@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 _AUTOMATIC = "auto"
 
+_CHARTS, _EACH_RECORD = 2.0, 1.5e-5
+"""Seconds on a quiet machine of the charts of a report, and of a record of each family in JSON or report."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
@@ -134,7 +137,8 @@ def run(arguments: argparse.Namespace) -> int:
                 request,
                 report=reporter(line),
                 own_seconds=certificate_limit is not None,
-                **_writing(arguments),
+                page=0.0 if arguments.report is None else _CHARTS,
+                listed=0.0 if arguments.report is None and arguments.json is None else _EACH_RECORD,
             ),
         )
     if isinstance(found, FitResults):
@@ -144,12 +148,6 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.certificate is not None:
         _certify(arguments, found, certificate_limit)
     return 0
-
-
-def _writing(arguments: argparse.Namespace) -> dict[str, float]:
-    """Seconds that writing takes on a quiet machine: of the charts, and of a record in JSON or page."""
-    page, listed = arguments.report is not None, arguments.json is not None or arguments.report is not None
-    return {"page": 2.0 if page else 0.0, "listed": 1.5e-5 if listed else 0.0}
 
 
 def _request(arguments: argparse.Namespace) -> FitRequest:
