@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -24,6 +25,9 @@ from linkrisk.solver.measures.links.other_scales import ranks, traits
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
+_Scale = Callable[[FloatArray], FloatArray]
+
+_SCALES: tuple[_Scale | None, ...] = (None, np.log, ranks)
 
 _CELLS_AT_ONCE = 2_000_000
 
@@ -41,6 +45,9 @@ _DEPENDENT = 0.5
 
 _NEVER = 1e-3
 """Partners of which an attribute differs, added to those that were seen."""
+
+_COLLINEAR = 1e-12
+"""Part of the greatest sum of squares that is none."""
 
 _EXACT = 1e-9
 """A part of the variance that is as good as none."""
@@ -144,6 +151,18 @@ class _Sides:
     coded: tuple[bool, ...]
     only: tuple[FloatArray, FloatArray]
 
+    @cached_property
+    def scaled(self) -> dict[_Scale | None, list[FloatArray]]:
+        """Queries, candidates, and what one side alone has, with numbers in every scale."""
+        numbers = ~np.array(self.coded, dtype=np.bool_)
+        found: dict[_Scale | None, list[FloatArray]] = {}
+        for scale in _SCALES:
+            sides = [self.queries.copy(), self.candidates.copy()]
+            for side in sides:
+                side[:, numbers] = _scaled(side[:, numbers], scale)
+            found[scale] = [*sides, *(_scaled(side, scale) for side in self.only)]
+        return found
+
     @property
     def alike(self) -> IndexArray:
         """Labels of candidates, the same for those that are equal in everything."""
@@ -176,7 +195,7 @@ class _Model:
         columns = zip(sides.queries.T, sides.candidates.T, strict=True)
         self.equal = [_Equal(mine, theirs, known, partner) for mine, theirs in columns]
         told = [one.share >= 0.5 for one in self.equal]
-        found = [_regression(sides, told, (known, partner), scale) for scale in (None, np.log, ranks)]
+        found = [_regression(sides, told, (known, partner), scale) for scale in _SCALES]
         tried = [one for one in found if one is not None]
         self.linear = max(tried, key=lambda one: one.told, default=None)
         self.candidates = len(sides.candidates)
@@ -243,48 +262,45 @@ class _Linear:
         return scores
 
 
-_Scale = Callable[[FloatArray], FloatArray]
-
-
 def _regression(
     sides: _Sides, told: Sequence[bool], known: tuple[IndexArray, IndexArray], scale: _Scale | None
 ) -> _Linear | None:
     """Numbers that are no more the same, and all that one side alone has; None where too few are known."""
     coded = sides.coded
     most = (known[0].size // _EACH - len(coded) - sides.only[0].shape[1]) // max(1, sum(coded))
-    first, _ = traits(sides.queries, sides.candidates, coded, max(0, min(most, _CATEGORIES)))
+    own, others, *only = sides.scaled[scale]
+    first, _ = traits(own, others, coded, max(0, min(most, _CATEGORIES)))
     rest = [at for at, one in enumerate(told) if not one]
-    _, second = traits(
-        sides.queries[:, rest], sides.candidates[:, rest], [coded[at] for at in rest], _CATEGORIES
-    )
-    queries, candidates = (
-        _scaled(np.column_stack(both), scale) for both in zip((first, second), sides.only, strict=True)
-    )
+    _, second = traits(own[:, rest], others[:, rest], [coded[at] for at in rest], _CATEGORIES)
+    queries, candidates = (np.column_stack(both) for both in zip((first, second), only, strict=True))
     if 0 in (queries.shape[1], candidates.shape[1]) or known[0].size < _EACH * queries.shape[1]:
         return None
     return _fitted(queries, candidates, *known)
 
 
 def _scaled(values: FloatArray, scale: _Scale | None) -> FloatArray:
-    """Columns in another scale, with mean 0, which missing values have, and variance 1; without constants."""
-    scaled = []
-    for column in values.T:
+    """Columns in another scale, with mean 0, which missing values have, and variance 1; constants are 0."""
+    scaled = np.zeros_like(values)
+    for at, column in enumerate(values.T):
         if np.isnan(column).all():
             continue
-        if scale is not None and (scale is not np.log or np.nanmin(column, initial=np.inf) > 0.0):
+        if scale is not None and (scale is not np.log or np.nanmin(column) > 0.0):
             column = scale(column)
         if (spread := np.nanstd(column)) > 0.0:
-            scaled.append(np.nan_to_num((column - np.nanmean(column)) / spread))
-    return np.column_stack(scaled) if scaled else np.empty((len(values), 0))
+            scaled[:, at] = np.nan_to_num((column - np.nanmean(column)) / spread)
+    return scaled
 
 
 def _fitted(queries: FloatArray, candidates: FloatArray, known: IndexArray, partner: IndexArray) -> _Linear:
     """Least squares, in directions whose errors are independent (canonical correlations)."""
     mine, theirs = queries[known].mean(axis=0), candidates[partner].mean(axis=0)
     own, other = queries[known] - mine, candidates[partner] - theirs
-    slope, _, rank, _ = np.linalg.lstsq(own, other, rcond=1e-6)
+    sizes, axes = np.linalg.eigh(own.T @ own)
+    kept = sizes > _COLLINEAR * sizes[-1]
+    axes = axes[:, kept] / np.sqrt(sizes[kept])
+    slope = axes @ (axes.T @ (own.T @ other))
     rest = other - own @ slope
-    errors = rest.T @ rest / max(1, known.size - 1 - int(rank))
+    errors = rest.T @ rest / max(1, known.size - 1 - int(kept.sum()))
     spread, directions = np.linalg.eigh(np.atleast_2d(np.cov(candidates.T, ddof=0)))
     kept = spread > _EXACT * spread[-1]
     white = directions[:, kept] / np.sqrt(spread[kept])
