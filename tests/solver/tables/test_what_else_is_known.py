@@ -8,6 +8,7 @@ import pytest
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from linkrisk import audit_table, make_table, open_table, protect_table
+from linkrisk.datasets.errors import DataError
 from linkrisk.solver.api.tables.source import cell_table
 
 
@@ -118,3 +119,16 @@ def test_a_parent_with_one_child_has_its_number_of_respondents(tmp_path):
     ends = result.cells.set_index(["region", "size"])[["respondents_low", "respondents_high"]]
     assert ends.loc[("N1", "big")].tolist() == ends.loc[("N", "big")].tolist()
     assert ends.loc[("N1", "big")].is_unique
+
+
+@pytest.mark.parametrize(
+    ("weights", "step"), [([10.0] * 4, "10"), ([2.5] * 4, "2.5"), ([4.0, 6.0, 8.0, 4.0], "2")]
+)
+def test_readers_divide_counts_by_the_step_of_weights(weights, step):
+    """Ten for each of 1 and 2 persons, and 10 to 30 are said to be possible: there are 10, 20 and 30 only."""
+    persons = pd.DataFrame({"a": list("xxyz"), "w": weights})
+    with pytest.raises(DataError, match=f"column 'w': all weights are multiples of {step}, by which readers"):
+        make_table(persons, ["a"], weight="w", rules=["frequency=3"])
+    assert make_table(persons, ["a"], weight="w").sensitive == 0
+    other = persons.assign(w=[2.0, 3.0, 1.0, 1.0])
+    assert make_table(other, ["a"], weight="w", rules=["frequency=3"]).sensitive
