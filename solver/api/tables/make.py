@@ -337,8 +337,8 @@ def _check_weights(where: str, weights: pd.Series) -> None:
     if step not in (0.0, 1.0):
         raise DataError(
             f"{where}: all weights are multiples of {step:g}, by which readers divide what is counted, and "
-            f"know whole numbers of it; divide the weights by {step:g}, or leave them out where they are all the "
-            "same, and multiply what may be published"
+            f"know whole numbers of it; divide the weights by {step:g}, or leave them out where they are all "
+            "the same, and multiply what may be published"
         )
 
 
