@@ -126,7 +126,8 @@ class MaskingResult:
             for step in self.steps:
                 if isinstance(step.method, CategoricalMethod) and name in step.attributes:
                     said |= step.method.new_labels(name)
-            found[name] = labels_of_recoded(becomes, self.source.stored.notes(name).value_labels, said)
+            known = self.source.labels([name], self.schema).get(name, {}).get("codes", {})
+            found[name] = labels_of_recoded(becomes, known, said)
         return {name: labels for name, labels in found.items() if labels}
 
     @cached_property

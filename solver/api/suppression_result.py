@@ -11,10 +11,11 @@ from typing import Any
 import pandas as pd
 
 from linkrisk.datasets.masking.base import random_generator
-from linkrisk.datasets.microdata.carried import carried
+from linkrisk.datasets.microdata.carried import carried, labels_of_recoded
 from linkrisk.datasets.microdata.formats.registry import with_suffix_of, writable_format
 from linkrisk.datasets.microdata.missing import is_declared_missing
 from linkrisk.datasets.microdata.names import with_columns
+from linkrisk.datasets.microdata.recoding_files import codes_become
 from linkrisk.datasets.microdata.shuffling import renumbered, shuffled
 from linkrisk.datasets.microdata.writing import write_all, write_whole
 from linkrisk.formulations.suppression.counting import MissingMeaning
@@ -223,7 +224,8 @@ class SuppressionResult:
         touched = [name for name, many in self.suppressed.items() if many]
         touched += [ghost for name in touched for ghost in self.details["ghosts"].get(name, ())]
         recoded = [name for name, level in self.levels.items() if level]
-        stored = carried(self.source.stored, self.table, dict.fromkeys([*touched, *recoded]))
+        groups = self._group_labels(recoded)
+        stored = carried(self.source.stored, self.table, dict.fromkeys([*touched, *recoded]), groups)
         others = [name for name in self.table.columns if name not in recoded]
         written = self.source.as_written(stored, others, output)
         # What was missing before, perhaps as a word such as NA, is not told from what was taken out.
@@ -235,6 +237,12 @@ class SuppressionResult:
         if renumber:
             frame = renumbered(frame, renumber)
         write_all(writable_format(output).write(replace(written, frame=frame), Path(output)))
+
+    def _group_labels(self, recoded: Sequence[str]) -> dict[str, dict[str, str]]:
+        """What the groups of recoded variables mean: the labels of the codes that are in them."""
+        codes = {name: self.details.get("labels", {}).get(name, {}).get("codes", {}) for name in recoded}
+        found = codes_become(self.source.known, self.table, recoded)
+        return {name: labels_of_recoded(found.get(name, {}), codes[name], {}) for name in recoded}
 
     def _gone(self, name: str, written: pd.Series) -> pd.Series:
         """A column as its file writes it, without what was taken out, or with the code that stands for it."""

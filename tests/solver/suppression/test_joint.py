@@ -6,11 +6,12 @@ from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
+import pyreadstat
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linkrisk import suppress
+from linkrisk import mask, suppress
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.hierarchies import Hierarchy
 from linkrisk.formulations.errors import FormulationError
@@ -216,3 +217,33 @@ def test_what_is_of_use_is_counted_in_multiples_of_the_costs():
         again.run(Clock(30.0), enough)
         assert again.bound <= best.answer.cost
         assert again.bound >= enough or again.answer.cost == best.answer.cost
+
+
+def test_groups_are_called_by_the_labels_of_their_codes_and_not_by_those_of_codes_spelled_alike(tmp_path):
+    frame = pd.DataFrame({"area": [1, 1, 2, 2, 3, 3, 4, 5], "sex": [1, 2, 1, 2, 1, 2, 1, 2]})
+    labels = {1: "Wien", 2: "Burgenland", 3: "Tirol", 4: "Salzburg", 5: "Vorarlberg"}
+    pyreadstat.write_sav(
+        frame, str(tmp_path / "a.sav"), variable_value_labels={"area": labels, "sex": {1: "m", 2: "f"}}
+    )
+    groups = Hierarchy("area", (("1", "2", "3", "4", "5"), ("1", "1", "2", "2", "2")))
+    found = suppress(tmp_path / "a.sav", keys=["area", "sex"], k=2, problem="joint", hierarchies=[groups])
+    assert found.levels["area"] == 1
+    found.write(tmp_path / "safe.sav")
+    written, meta = pyreadstat.read_sav(str(tmp_path / "safe.sav"))
+    assert written["area"].astype(int).tolist() == [1, 1, 1, 1, 2, 2, 2, 2]
+    assert {int(code): text for code, text in meta.variable_value_labels["area"].items()} == {
+        1: "Wien, Burgenland",
+        2: "Tirol, Salzburg, Vorarlberg",
+    }
+
+
+def test_masking_takes_labels_of_codes_from_the_schema_too():
+    frame = pd.DataFrame({"area": [1, 1, 1, 1, 2, 2, 3], "pay": range(7)})
+    said = {
+        "name": "area",
+        "role": "key",
+        "scale": "nominal",
+        "labels": {"1": "Wien", "2": "Tirol", "3": "Kärnten"},
+    }
+    found = mask(frame, "global-recoding categories=2 attributes=area", schema={"attributes": [said]})
+    assert list(found.labels["area"].values()) == ["Wien", "Tirol, Kärnten"]
