@@ -74,6 +74,7 @@ def main(file: str, target: str, signs: str, *methods: str) -> int:
 
 
 def _tried(file: str, spelled: list[str]) -> dict[str, Any]:
+    from linkrisk.datasets.microdata.names import code_in_words
     from linkrisk.solver.api.mask import mask_source, methods_of
     from linkrisk.solver.api.masking_source import read_source
 
@@ -85,6 +86,12 @@ def _tried(file: str, spelled: list[str]) -> dict[str, Any]:
     result = mask_source(source, methods, id_column=None, weight=None, seed=None, report=None)
     before, after = result.original, result.table
     columns = [_change(name, before[name], after[name]) for name in result.masked]
+    # A code of a recoded column may be spelled like one that it is not.
+    labels = source.labels([name for name in result.masked if name not in result.recodings], result.schema)
+    for column in columns:
+        column["distribution"] = [
+            [code_in_words(column["name"], what, labels), *shares] for what, *shares in column["distribution"]
+        ]
     shown = [
         [_pair(before[name].iloc[at], after[name].iloc[at]) for name in result.masked]
         for at in range(min(ROWS, len(before)))

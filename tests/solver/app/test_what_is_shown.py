@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyreadstat
 import pytest
 from app_projects import opened, small_pair
 from cli_runs import run
@@ -124,3 +125,15 @@ def test_a_code_for_what_is_taken_out_is_an_argument() -> None:
     (argv,) = suppression_steps(asked, "runs/1")
     assert argv[argv.index("--missing") + 1] == "code=99"
     assert "--missing" not in suppression_steps(SuppressionQuestion("data/a.csv"), "runs/1")[0]
+
+
+def test_a_preview_names_codes_by_their_labels(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"area": [1, 2] * 20, "pay": np.arange(40.0)})
+    pyreadstat.write_sav(
+        frame, str(tmp_path / "f.sav"), variable_value_labels={"area": {1: "Wien", 2: "Tirol"}}
+    )
+    preview.main(
+        str(tmp_path / "f.sav"), str(tmp_path / "found.json"), "{}", "pram change=0.5 attributes=area"
+    )
+    found = json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))
+    assert {one[0] for one in found["columns"][0]["distribution"]} == {"Wien (1)", "Tirol (2)"}
