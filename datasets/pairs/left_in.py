@@ -13,13 +13,21 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from linkrisk.datasets.microdata.cells import cell_codes
+from linkrisk.datasets.microdata.cells import are_numeric, cell_codes
 from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.datasets.microdata.roles import Role, household, recognition
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.tables import Table
 from linkrisk.datasets.pairs.digests import digests_like
-from linkrisk.datasets.pairs.related import MOST_RECORDS, Codings, alone, codings, goes_with, told_by
+from linkrisk.datasets.pairs.related import (
+    MOST_RECORDS,
+    Codings,
+    alone,
+    by_words,
+    codings,
+    goes_with,
+    told_by,
+)
 
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
@@ -32,6 +40,9 @@ BY_CHANCE = 10.0
 
 FEW = 200
 """Records by which most columns are told not to be another one under a new name."""
+
+FEWEST_TEXTS = 10
+"""Records that are told by the words of a text, where it goes with the original."""
 
 _DATE = r"\s*\d{1,4}([-/.])\d{1,2}\1\d{1,4}(?:[T ].*)?"
 
@@ -205,6 +216,8 @@ class _Search:
         if role is Role.IDENTIFIER:
             if same.sum() >= min((mine >= 0).sum(), BY_CHANCE * _by_chance(mine, theirs)) and same.any():
                 self.identifiers.append(ColumnLeftIn(name, int(same.sum()), renamed))
+            else:
+                self._text(name, source)
         elif role in _UNKNOWN_OUTSIDE:
             return
         elif not _as_it_was(same, mine):
@@ -225,6 +238,17 @@ class _Search:
         before = self.original.frame[source].iloc[self.rows]
         if goes_with(self._codings(source), codings(after.iloc[self.partner[self.some]])):
             told = int(told_by(before, after, self.partner).sum())
+            self.changed.append(ColumnLeftIn(name, told, "" if name == source else source))
+        else:
+            self._text(name, source)
+
+    def _text(self, name: str, source: str) -> None:
+        """A column of other texts: whether their words tell whose they are."""
+        before, after = self.original.frame[source].iloc[self.rows], self.masked.frame[name]
+        if are_numeric(before, after):
+            return
+        told = int(by_words(before, after, self.partner).sum())
+        if told >= FEWEST_TEXTS:
             self.changed.append(ColumnLeftIn(name, told, "" if name == source else source))
 
     def source_of(self, name: str) -> str | None:

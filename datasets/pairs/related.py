@@ -18,6 +18,9 @@ BoolArray = npt.NDArray[np.bool_]
 MOST_RECORDS = 5_000
 """Partners that are looked at to find out whether two columns go together."""
 
+MOST_TEXTS = 300
+"""Records whose texts are compared word by word."""
+
 _SURE = 6.0
 """Standard deviations above chance."""
 
@@ -114,6 +117,28 @@ def told_by(before: pd.Series, after: pd.Series, partner: IndexArray) -> BoolArr
         first, second = in_order(before), in_order(after)
         by_value = _nearest(first, second, partner)
         return max((told, by_value, _nearest(_ranks(first), _ranks(second), partner)), key=np.count_nonzero)
+    return told
+
+
+def by_words(before: pd.Series, after: pd.Series, partner: IndexArray) -> BoolArray:
+    """Which of the first records a text tells: their partner's has more of their words than any other."""
+    told = np.zeros(len(before), dtype=np.bool_)
+    some = np.flatnonzero((before.notna().to_numpy()) & (after.notna().to_numpy()[partner]))[:MOST_TEXTS]
+    texts = [side.iloc[rows].astype(str) for side, rows in ((before, some), (after, partner[some]))]
+    if not some.size or any(side.str.strip().str.count(" ").mean() < 1.0 for side in texts):
+        return told
+    words = [side.str.lower().str.split().map(frozenset) for side in texts]
+    code = {word: at for at, word in enumerate({word for side in words for text in side for word in text})}
+    has = np.zeros((2, some.size, len(code)), dtype=np.float32)
+    for side, one in zip(has, words, strict=True):
+        for row, text in zip(side, one, strict=True):
+            row[[code[word] for word in text]] = 1.0
+    many = has.sum(axis=2)
+    both = has[0] @ has[1].T
+    alike = both / np.maximum(many[0][:, None] + many[1] - both, 1.0)
+    own = alike.diagonal().copy()
+    np.fill_diagonal(alike, -1.0)
+    told[some] = own > alike.max(axis=1)
     return told
 
 

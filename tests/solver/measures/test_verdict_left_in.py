@@ -87,6 +87,27 @@ def test_names_in_digests_are_names(algorithm: str, column: str) -> None:
     assert found.sentence.startswith(f"the release names 40 of 40 records: it has the column {column}")
 
 
+def test_a_text_that_was_cut_stands_against_green() -> None:
+    """Who knows what was written finds the text with most of its words."""
+    draw = np.random.default_rng(8)
+    known = "acute chronic pain left right knee heart nurse driver lives near school moved ill since"
+    words = sorted(known.split())
+    notes = [" ".join(draw.choice(words, 9)) for _ in range(N)]
+    original = pd.DataFrame({"turnover": draw.normal(size=N), "note": notes})
+    cut = [" ".join(text.split()[:7]).upper() for text in notes]
+    masked = pd.DataFrame({"turnover": draw.normal(size=N), "note": cut})
+    sets = [[set(text.lower().split()) for text in side] for side in (notes, cut)]
+    alike = np.array([[len(one & other) / len(one | other) for other in sets[1]] for one in sets[0]])
+    attack = int((alike.diagonal() > np.where(np.eye(N) == 1.0, -1.0, alike).max(axis=1)).sum())
+    found = risk(
+        original, masked, row_by_row=True, attributes=["turnover"], measures="worst-case", aggregator="owa",
+        tolerated=0.5, time_limit=None,
+    ).verdict  # fmt: skip
+    assert attack > N / 2
+    assert found.answer == "open"
+    assert f"whoever knows it finds {attack} of 40 records by that alone" in found.sentence
+
+
 def test_names_come_before_a_worst_case_that_is_red_as_well() -> None:
     frame = {"firm": FIRMS, "site": [name[::-1] for name in FIRMS]}
     verdict = released(frame, {"firm": Role.IDENTIFIER, "site": Role.IDENTIFIER})["verdict"]
