@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.tables.usual_bounds import usual_bounds
 
@@ -174,3 +175,23 @@ def _rounded(numbers: Mapping[str, FloatArray], kind: str, sensitive: BoolArray)
 
 def _given(numbers: Mapping[str, FloatArray], name: str) -> FloatArray:
     return numbers.get(name, np.full(numbers["value"].size, np.nan))
+
+
+def check_weights(where: str, weights: pd.Series) -> None:
+    """Refuse weights by which readers divide: what is counted would be in steps that whole numbers are not.
+
+    Raises
+    ------
+    DataError
+    """
+    given = np.unique(pd.to_numeric(weights).to_numpy(dtype=np.float64))
+    given = given[given > 0]
+    if given.size > 1 and (given != np.round(given)).any():
+        return
+    step = float(given[0]) if given.size == 1 else float(np.gcd.reduce(given.astype(np.int64), initial=0))
+    if step not in (0.0, 1.0):
+        raise DataError(
+            f"{where}: all weights are multiples of {step:g}, by which readers divide what is counted, and "
+            f"know whole numbers of it; divide the weights by {step:g}, or leave them out where they are all "
+            "the same, and multiply what may be published"
+        )

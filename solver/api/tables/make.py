@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.formats.base import StoredFile
 from linkrisk.datasets.microdata.names import Labels, with_columns
@@ -21,7 +20,7 @@ from linkrisk.datasets.tables.beside import with_beside
 from linkrisk.datasets.tables.cells_and_relations import FIXED, SAFE, SENSITIVE, StoredTable, stored_table
 from linkrisk.datasets.tables.code_trees import Codes, CodeTree, Hierarchies, codes_of, renamed
 from linkrisk.datasets.tables.contributing import EXPANDED, WEIGHTINGS
-from linkrisk.datasets.tables.counting import with_whole_levels
+from linkrisk.datasets.tables.counting import check_weights, with_whole_levels
 from linkrisk.datasets.tables.date_levels import with_date_levels
 from linkrisk.datasets.tables.incomplete import REFUSE, Incomplete, settled, with_code
 from linkrisk.datasets.tables.manual_statuses import read_manual_statuses
@@ -286,7 +285,7 @@ def make_table(
         kept=given.kept,
     )
     if weight is not None and response is None and known:
-        _check_weights(f"{source.name}, column {weight!r}", given.frame[weight])
+        check_weights(f"{source.name}, column {weight!r}", given.frame[weight])
     columns = names_of_codes(by)
     made = replace(made, trees=tuple(renamed(tree, columns[tree.variable]) for tree in made.trees))
     found = sensitive(tuple(known), _contributions(made, roles))
@@ -320,26 +319,6 @@ def _check_roles(roles: Roles, rules: Sequence[PrimaryRule]) -> None:
         raise UsageError("request, who asked for protection, is looked at by the request rule only; add it")
     if roles.shadow is not None and roles.response is None:
         raise UsageError("a shadow is looked at instead of a response; name the response, too")
-
-
-def _check_weights(where: str, weights: pd.Series) -> None:
-    """Refuse weights by which readers divide: what is counted would be in steps that whole numbers are not.
-
-    Raises
-    ------
-    DataError
-    """
-    given = np.unique(pd.to_numeric(weights).to_numpy(dtype=np.float64))
-    given = given[given > 0]
-    if given.size > 1 and (given != np.round(given)).any():
-        return
-    step = float(given[0]) if given.size == 1 else float(np.gcd.reduce(given.astype(np.int64), initial=0))
-    if step not in (0.0, 1.0):
-        raise DataError(
-            f"{where}: all weights are multiples of {step:g}, by which readers divide what is counted, and "
-            f"know whole numbers of it; divide the weights by {step:g}, or leave them out where they are all "
-            "the same, and multiply what may be published"
-        )
 
 
 def _check_published(roles: Roles, empty: str) -> None:
