@@ -120,14 +120,13 @@ class MaskingResult:
     @property
     def labels(self) -> dict[str, dict[str, str]]:
         """What the codes of each recoded column mean, where the method or the labels of its codes say it."""
-        found = {}
+        found, known = {}, self.source.labels(self.masked, self.schema)
         for name, becomes in self.recodings.items():
             said: dict[str, str] = {}
             for step in self.steps:
                 if isinstance(step.method, CategoricalMethod) and name in step.attributes:
                     said |= step.method.new_labels(name)
-            known = self.source.labels([name], self.schema).get(name, {}).get("codes", {})
-            found[name] = labels_of_recoded(becomes, known, said)
+            found[name] = labels_of_recoded(becomes, known.get(name, {}).get("codes", {}), said)
         return {name: labels for name, labels in found.items() if labels}
 
     @cached_property
