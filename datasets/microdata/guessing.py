@@ -14,7 +14,7 @@ from linkrisk.datasets.microdata.formats.base import ColumnNotes
 from linkrisk.datasets.microdata.missing import overlapping, without_codes
 from linkrisk.datasets.microdata.role_names import MEASURES, words_of
 from linkrisk.datasets.microdata.roles import COUNTER, ROLE_WORDS, Recognition, Role, recognised
-from linkrisk.datasets.microdata.scales import Scale
+from linkrisk.datasets.microdata.scales import CATEGORICAL, Scale
 from linkrisk.datasets.microdata.schema import Attribute, Schema
 from linkrisk.datasets.microdata.undeclared import Kind, has_few_values, kind_of, stated_scale
 
@@ -87,9 +87,9 @@ def guessed_schema(
     Returns
     -------
     Schema
-        Of all columns; those that are declared in part have their role, scale and missing codes alone. What
-        is ignored for its values alone is a key variable here, and text of few records has categories:
-        whether they can be used is for commands to say.
+        Of all columns; those that are declared in part have their role, scale and missing codes alone. Text
+        that is ignored for its values alone is a key variable here, and that of few records has categories:
+        whether they can be used is for commands to say. What is the same for all records stays ignored.
     """
     declared = Schema(()) if schema is None else schema
     silent = [name for name in frame.columns if not _is_declared(declared.get(name))]
@@ -99,17 +99,17 @@ def guessed_schema(
         for each in coded:
             frame[each.name] = without_codes(frame[each.name], each.missing)
     # Names of the others are looked at, too: a weight beside a height is that of a body.
-    found = {each.attribute.name: _used(each, len(frame)) for each in guesses(frame, notes, silent)}
+    found = {each.attribute.name: _used(each, frame) for each in guesses(frame, notes, silent)}
     keys = bool(declared.select(role=Role.KEY))
     return Schema(tuple(_completed(declared.get(name), found.get(name), keys=keys) for name in frame.columns))
 
 
-def _used(guess: Guess, records: int) -> Attribute:
+def _used(guess: Guess, frame: pd.DataFrame) -> Attribute:
     """A column as commands use it."""
     attribute = guess.attribute
-    if not guess.idle:
+    if not guess.idle or frame[attribute.name].nunique(dropna=False) < 2:
         return attribute
-    few = attribute.scale is Scale.TEXT and records < COUNTER
+    few = attribute.scale is Scale.TEXT and len(frame) < COUNTER
     return replace(attribute, role=Role.KEY, scale=Scale.NOMINAL if few else attribute.scale)
 
 
@@ -171,9 +171,12 @@ def _role(
     found = recognised(name, column, names, notes.label)
     if found is not None:
         return found
-    values = column.nunique()
-    if values < 2:
-        return Recognition(Role.IGNORED, "has no value" if values == 0 else "is the same for all records")
+    values, gaps = column.nunique(), bool(column.isna().any())
+    if values == 0:
+        return Recognition(Role.IGNORED, "has no value")
+    if values == 1 and not (gaps and scale in CATEGORICAL):  # a gap among categories tells records apart
+        known = " that have a value" if gaps else ""
+        return Recognition(Role.IGNORED, f"is the same for all records{known}")
     if scale is Scale.TEXT:
         return Recognition(Role.IGNORED, "cannot be compared as it is")
     return Recognition(Role.KEY, "can be compared")

@@ -3,53 +3,18 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.cell_text import NEARLY_ALL
-from linkrisk.datasets.microdata.cells import cell_codes
 from linkrisk.datasets.microdata.tables import Table
 from linkrisk.datasets.pairs.row_order import IN_PLACE
 from linkrisk.datasets.pairs.row_votes import RowVotes
 
-_MOST = 0.5
-"""In a column of text, more than this share of the cells are not numbers."""
-
 _OLD_LABELS = ("index", "level_0", "Unnamed: 0")
 """What pandas calls an index without a name where it makes a column of it."""
-
-
-def text_id(first: Table, second: Table, names: Iterable[str]) -> str | None:
-    """The first column of text that holds (nearly) the same values in two tables, each of them once.
-
-    Parameters
-    ----------
-    first, second : Table
-    names : iterable of str
-        Columns of both, those that are looked at.
-
-    Returns
-    -------
-    str or None
-        What `--id` could be; None where there is no such column.
-    """
-    for name in names:
-        columns = (first.frame[name], second.frame[name])
-        once = all(column.is_unique and not column.isna().any() for column in columns)
-        if once and any(_is_text(column) for column in columns):
-            codes = cell_codes(*columns, loosely=True)
-            shared = np.isin(codes.first, codes.second).sum()
-            if shared >= NEARLY_ALL * min(len(codes.first), len(codes.second)):
-                return name
-    return None
-
-
-def _is_text(column: pd.Series) -> bool:
-    return bool(pd.to_numeric(column.astype("str"), errors="coerce").isna().mean() > _MOST)
 
 
 def check_old_labels(original: Table, masked: Table) -> None:

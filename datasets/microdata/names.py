@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from linkrisk.datasets.errors import DataError
 
@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from linkrisk.datasets.microdata.formats.base import ColumnNotes
-    from linkrisk.datasets.microdata.schema import Schema
 
 _QUOTED = r'"(?P<quoted>(?:[^"]|"")*)"'
 _NAME = re.compile(rf'\s*+(?:{_QUOTED}\s*(?P<more>=[^,"]*)?|(?P<plain>[^,"][^,]*)?)(?P<end>,|$)')
@@ -102,8 +101,15 @@ Labels = Mapping[str, Mapping[str, Any]]
 """By column that has any: ``label``, what it holds, and ``codes``, what each of its codes means."""
 
 
+class _Schema(Protocol):
+    """A schema, which is made with the names of this file."""
+
+    def get(self, name: str) -> Any:
+        """What it says of a column: its label, and labels of codes."""
+
+
 def labels_of(
-    names: Iterable[str], files: Iterable[Mapping[str, ColumnNotes]], declared: Schema | None = None
+    names: Iterable[str], files: Iterable[Mapping[str, ColumnNotes]], declared: _Schema | None = None
 ) -> dict[str, dict[str, Any]]:
     """What columns and their codes mean in words, of those that have any (`Labels`).
 

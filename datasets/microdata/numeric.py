@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from numbers import Real
@@ -13,6 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError, NotANumberError
+from linkrisk.datasets.microdata.formats.reading import reading_options
 from linkrisk.datasets.microdata.names import shown_name
 
 LARGEST = 1e150
@@ -20,9 +20,6 @@ LARGEST = 1e150
 
 SMALLEST_RANGE = 1e-300
 """Below this, a standard deviation may have fewer digits than doubles of usual size."""
-
-_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
-_BOTH_SIGNS = re.compile(r"[+-]?\d{1,3}(?:\.\d{3})+,\d+")
 
 CONSTANT, NEARLY = "constant", "constant except for the last digits"
 """What is wrong with an attribute that cannot be compared."""
@@ -247,17 +244,15 @@ def _spelled_numbers(
         shown = cell if len(cell) <= 40 else cell[:37] + "..."
         raise NotANumberError(
             f"{_place(source, attribute, _among(known, unread))}: {shown!r} is not a number; "
-            f"{_or('fix it', otherwise)}{reading_cure(cell)}"
+            f"{_or('fix it', otherwise)}{reading_cure(series)}"
         )
     return values
 
 
-def reading_cure(cell: str) -> str:
-    """Say how a cell that is written with other signs is read as a number; nothing of other cells."""
-    text = cell.strip()
-    if _DECIMAL_COMMA.fullmatch(text):
-        return "; --decimal , reads it as a number"
-    return "; --decimal , --thousands . reads it as a number" if _BOTH_SIGNS.fullmatch(text) else ""
+def reading_cure(column: pd.Series) -> str:
+    """Say how a column that is written with other signs is read as numbers; nothing of other columns."""
+    options = reading_options(column)
+    return f"; {options} reads it as a number" if options else ""
 
 
 def _among(known: npt.NDArray[np.bool_], wrong: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:

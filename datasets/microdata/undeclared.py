@@ -55,7 +55,7 @@ def undeclared_scale(name: str, tables: Sequence[Table], *, recoded: bool = Fals
         A column of all tables.
     tables : sequence of Table
     recoded : bool
-        Whether numbers of one table may have become few texts of another, such as 34 and "30-39".
+        Whether many values of one table may have become few texts of another, such as 34 and "30-39".
 
     Returns
     -------
@@ -71,11 +71,11 @@ def undeclared_scale(name: str, tables: Sequence[Table], *, recoded: bool = Fals
     if stated is not None:
         return stated
     kinds = [kind_of(table.frame[name]) for table in tables]
+    if recoded and _may_be_recoded([table.frame[name] for table in tables], kinds):
+        return Scale.NOMINAL
     if Kind.NUMBERS not in kinds:
         for table in tables:
             _check_few(name, table)
-        return Scale.NOMINAL
-    if recoded and _may_be_recoded([table.frame[name] for table in tables], kinds):
         return Scale.NOMINAL
     for table, kind in zip(tables, kinds, strict=True):
         if kind is Kind.WORDS:
@@ -88,14 +88,11 @@ def undeclared_scale(name: str, tables: Sequence[Table], *, recoded: bool = Fals
 
 
 def _may_be_recoded(columns: Sequence[pd.Series], kinds: Sequence[Kind]) -> bool:
-    """Whether the last table has few texts where all others have numbers, of which none has too many."""
+    """Whether the last table has few texts and no other table has too many values."""
     texts = columns[-1].dropna().unique()
     last = kinds[-1] is Kind.WORDS and has_few_values(columns[-1])
     last = last and len(texts) > 1 and all(isinstance(text, str) for text in texts)
-    before = zip(columns[:-1], kinds[:-1], strict=True)
-    return last and all(
-        kind is not Kind.WORDS and column.nunique() <= MOST_CATEGORIES for column, kind in before
-    )
+    return last and all(column.nunique() <= MOST_CATEGORIES for column in columns[:-1])
 
 
 def stated_scale(column: pd.Series, notes: ColumnNotes) -> tuple[Scale, str] | None:
@@ -194,7 +191,7 @@ def _check_few(name: str, table: Table) -> None:
     raise NotANumberError(
         f"{_first_text(table, name)} is not a number, and with {why} the column is not treated as "
         "categorical; declare it with --nominal or --schema, or choose other --attributes"
-        f"{reading_cure(str(column.dropna().iloc[0]))}"
+        f"{reading_cure(column)}"
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.guessing import guesses
 from linkrisk.datasets.microdata.names import shown_name, shown_names
 from linkrisk.datasets.microdata.numeric import check_known, check_no_duplicates
 from linkrisk.datasets.microdata.roles import (
@@ -65,11 +66,40 @@ def chosen_attributes(
     return tuple(chosen)
 
 
-def special_columns(tables: Sequence[Table]) -> dict[str, Recognition]:
-    """Find columns that are ids, weights or strata by name and values, which are not compared by default.
+def special_columns(
+    tables: tuple[Table, Table], schema: Schema | None = None, named: Collection[str] = ()
+) -> dict[str, Recognition]:
+    """Find columns that are not compared by default: ids, weights, strata, and what tells nothing.
 
-    They are recognised as `describe` does, and what the first table tells comes first.
+    They are recognised as `describe` does. Nothing is told by what is the same for all records of the first
+    table, nor by text that neither table has few values of.
+
+    Parameters
+    ----------
+    tables : pair of Table
+    schema : Schema, optional
+        Columns whose role or scale it declares are not looked at, and none where it has key variables.
+    named : collection of str
+        Other columns that are not looked at, as somebody has named them.
     """
+    declared = Schema(()) if schema is None else schema
+    if declared.select(role=Role.KEY):
+        return {}
+    said = {one.name for one in declared.attributes if one.role is not None or one.scale is not None}
+    found = {name: one for name, one in _recognised(tables).items() if name not in (*said, *named)}
+    looked_at = {*tables[0].columns}.intersection(tables[1].columns) - {*said, *named, *found}
+    first, second = (
+        {one.attribute.name: one for one in guesses(table.frame, table.notes, sorted(looked_at)) if one.idle}
+        for table in tables
+    )
+    for name in tables[0].columns:
+        if name in first and (first[name].attribute.scale is not Scale.TEXT or name in second):
+            found[name] = Recognition(Role.IGNORED, first[name].why_role)
+    return found
+
+
+def _recognised(tables: Sequence[Table]) -> dict[str, Recognition]:
+    """Ids, weights and strata by name and values; what the first table tells comes first."""
     found: dict[str, Recognition] = {}
     for table in tables:
         for name in table.columns:
@@ -99,9 +129,11 @@ def _default_columns(
     if schema is not None:
         check_keys(schema, (first, second))
     own, others = (
-        [name for name in table.columns if name not in special]
-        if schema is None
-        else open_columns(table.columns, schema)
+        [
+            name
+            for name in (table.columns if schema is None else open_columns(table.columns, schema))
+            if name not in special
+        ]
         for table in (first, second)
     )
     for here, there, these, those in ((first, second, own, others), (second, first, others, own)):

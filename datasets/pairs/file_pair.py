@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -13,10 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from linkrisk.datasets.errors import DataError, NotANumberError
+from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.dated import date_columns, in_days
 from linkrisk.datasets.microdata.formats.delimited_values import MISSING_MARKS
-from linkrisk.datasets.microdata.id_columns import text_id
 from linkrisk.datasets.microdata.names import Labels, labels_of, shown_names
 from linkrisk.datasets.microdata.numeric import (
     CONSTANT,
@@ -211,17 +208,13 @@ def make_file_pair(
     first, second = with_missing(tables, schema)
     labels = labels_of(first.columns, [first.notes, second.notes], schema)
     id_column, id_notes = record_id(schema, (first, second), id_column, row_by_row)
-    special = {} if attributes is not None or schema is not None else special_columns((first, second))
-    special = {name: role for name, role in special.items() if name not in (*nominal, *ordinal)}
+    named = (*nominal, *ordinal)
+    special = special_columns((first, second), schema, named) if attributes is None else {}
     names = chosen_attributes(first, second, attributes, id_column, schema, special)
-    # Where all columns are attributes, so are ids.
     declared = scales_of(names, nominal, ordinal, schema)
     dates = date_columns(names, (first, second), schema, declared)
     first, second = in_days((first, second), dates)
-    everything = attributes is None and id_column is None and not row_by_row
-    with_ids = tuple(name for name in names if everything and name not in declared)
-    with _hinting_at_ids((first, second), with_ids):
-        scales = with_undeclared(declared, names, schema, (first, second))
+    scales = with_undeclared(declared, names, schema, (first, second))
     told = {name: scale for name, (scale, _) in scales.items() if name not in declared}
     text_notes = category_notes({name: (scale, (first, second)) for name, scale in told.items()})
     first, second = spelled_alike(
@@ -233,11 +226,9 @@ def make_file_pair(
     for table in (first, second):
         attribute_values(table, tuple(categorical), categorical)
     numeric = tuple(name for name in names if name not in categorical)
-    with _hinting_at_ids((first, second), with_ids):
-        values = [
-            numeric_matrix(table.frame, numeric, table.source, allow_missing=True)
-            for table in (first, second)
-        ]
+    values = [
+        numeric_matrix(table.frame, numeric, table.source, allow_missing=True) for table in (first, second)
+    ]
     for table, matrix in zip((first, second), values, strict=True):
         check_some_value(matrix, numeric, table.source)
     left = _without_constants(numeric, values, (first.source, second.source), drop_constant)
@@ -341,21 +332,6 @@ def attribute_values(
         if name in categorical:
             values[:, at] = categorical[name].codes(table)
     return values
-
-
-@contextmanager
-def _hinting_at_ids(tables: tuple[Table, Table], names: tuple[str, ...]) -> Iterator[None]:
-    """Where a column holds no numbers, perhaps because it is an id, that is said."""
-    try:
-        yield
-    except NotANumberError as error:
-        found = text_id(*tables, names)
-        if found is None:
-            raise
-        raise DataError(
-            f"{error}; both files have the same values in column {found!r}: align the records with --id "
-            f"{shlex.quote(found)}"
-        ) from None
 
 
 def _marks(tables: tuple[Table, Table], numeric: tuple[str, ...]) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ import pandas as pd
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.cells import CellCodes, cell_codes
 from linkrisk.datasets.microdata.names import shown_names
+from linkrisk.datasets.microdata.roles import Role, recognised_role
 from linkrisk.datasets.microdata.tables import Table
 from linkrisk.datasets.pairs.identifiers import id_text
 from linkrisk.datasets.pairs.row_votes import RowVotes, displaced
@@ -94,9 +95,10 @@ def check_row_order(original: Table, masked: Table) -> tuple[str, ...]:
         support = votes.support(key.partner, [name for name, _ in key.columns])
         doubtful = key.certain and (support > -IN_PLACE or _is_never_swapped(original.frame, key))
         if support >= APART or (doubtful and (support > 0 or not _vouched(original.frame, in_place, key))):
-            refused.append((support >= APART, _takes_id(original, masked, key), support, key))
+            takes = _takes_id(original, masked, key)
+            refused.append((support >= APART, takes, takes and _is_record_id(original, key), support, key))
     if refused:
-        raise DataError(_refusal(original, masked, max(refused, key=lambda case: case[:3])[3]))
+        raise DataError(_refusal(original, masked, max(refused, key=lambda case: case[:4])[4]))
     taken = [
         key.columns[0][0]
         for key in keys
@@ -236,6 +238,12 @@ def _vouched(frame: pd.DataFrame, in_place: Sequence[str], key: _Key) -> bool:
             if bool((cells[rows] != cells[key.partner[rows]]).any()):
                 return True
     return False
+
+
+def _is_record_id(original: Table, key: _Key) -> bool:
+    """Whether `describe` calls the column of a key the record id."""
+    name = key.columns[0][0]
+    return recognised_role(name, original.frame[name], original.columns) is Role.RECORD_ID
 
 
 def _takes_id(original: Table, masked: Table, key: _Key) -> bool:

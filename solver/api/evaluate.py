@@ -24,7 +24,7 @@ from linkrisk.solver.api.choices import (
     TiesName,
 )
 from linkrisk.solver.api.chosen_linker import Run
-from linkrisk.solver.api.fitted_files import check_same_records, fitted_alignment, fitted_files
+from linkrisk.solver.api.fitted_files import changed, check_same_records, fitted_alignment, fitted_files
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.link import relink
 from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
@@ -287,7 +287,8 @@ def _evaluate(
     problem = make_problem(original, masked, options)
     if named is not None:
         check_same_records(whole, problem.pair.blocks, len(problem.pair.candidates), source)
-    theta = _encode(problem, fitted["parameters"], source)
+    alone = original is None and masked is None and "name" not in fitted
+    theta = _encode(problem, fitted["parameters"], source, alone)
     compile_once(LINKAGE, report)
     crew.prepare(compile_once, LINKAGE)
     crew.know(problem.pair, problem.rereading)
@@ -295,6 +296,8 @@ def _evaluate(
     evaluator = Evaluator(problem.pair, stop=stop, elsewhere=counting_by(crew, problem.pair, report))
     form = problem.aggregator.form(theta)
     evaluation = evaluator.table(form)
+    same = named is not None and given.keys() <= {"id_column", "row_by_row", "masking"}
+    stale = changed(fitted, evaluation.linked) if same else ()
     details = {
         **problem.describe(),
         "expected_links": float(shares(problem)[evaluation.linked].sum()),
@@ -302,7 +305,7 @@ def _evaluate(
         **problem.survey.strata(evaluation.linked),
         "parameters": problem.aggregator.decode(theta),
         "baselines": in_population(baselines(evaluator, problem.aggregator), problem.survey.unit),
-        "notes": list(problem.files.notes),
+        "notes": [*problem.files.notes, *stale],
         **crew.describe(),
         "versions": library_versions(),
     }
@@ -328,9 +331,15 @@ def _link_options(given: Mapping[str, Any], source: str) -> dict[str, Any]:
     return dict(given)
 
 
-def _encode(problem: Problem, parameters: Mapping[str, Any], source: str) -> NDArray[np.float64]:
-    """Read parameters; what is wrong with them is said along with where they are from."""
+def _encode(problem: Problem, parameters: Mapping[str, Any], source: str, alone: bool) -> NDArray[np.float64]:
+    """Read parameters; what is wrong with them is said along with where they are from.
+
+    Those that are `alone` come without files, and unless they fit the embedded pair these are asked for.
+    """
     try:
         return problem.aggregator.encode(parameters)
     except FormulationError as error:
+        if alone:
+            files = "give --original and --masked"
+            raise UsageError(f"{source} does not say which files it is about: {files}") from None
         raise UsageError(f"{source}: {error}") from None

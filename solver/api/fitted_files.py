@@ -8,6 +8,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from linkrisk.datasets.pairs.table_pair import BY_ID, BY_ROW
 from linkrisk.datasets.public.default_pair import default_pair
 from linkrisk.solver.run.errors import UsageError
@@ -21,7 +24,7 @@ def fitted_files(fitted: Mapping[str, Any], source: str, folder: Path | None) ->
     Parameters
     ----------
     fitted : mapping
-        The JSON of the fit. One with parameters alone, which names no files, is for the embedded pair.
+        The JSON of the fit. Parameters alone, which name no files, may be of the embedded pair.
     source : str
         What to call it in messages.
     folder : Path or None
@@ -60,6 +63,27 @@ def check_same_records(fitted: Mapping[str, Any], records: int, candidates: int,
                 f"{source} is of files with {told:,} {key}, and the files that it names have {here:,}: they "
                 f"have changed; {_GIVE}"
             )
+
+
+def changed(fitted: Mapping[str, Any], linked: NDArray[np.bool_]) -> tuple[str, ...]:
+    """Say that files are no longer those of the fit, where other records are re-identified than it tells.
+
+    Parameters
+    ----------
+    fitted : mapping
+        The JSON of the fit, or of one family.
+    linked : bool array (n,)
+        Which records the same parameters re-identify, compared as then.
+    """
+    table = fitted.get("records_table")
+    rows = table.get("rows") if isinstance(table, Mapping) else None
+    told = [row[1] for row in rows] if isinstance(rows, list) else linked.tolist()
+    if told == linked.tolist():
+        return ()
+    return (
+        "the files are not as they were when the parameters were learned: "
+        f"{sum(map(bool, told)):,} of {len(told):,} records were re-identified then; learn anew with fit",
+    )
 
 
 def _named(command: object) -> tuple[str, str] | None:

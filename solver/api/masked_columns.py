@@ -65,4 +65,6 @@ _LEFT_AS = {**dict.fromkeys(NAMES_RECORDS, "id"), Role.WEIGHT: "weight", Role.ST
 def _left_as(attribute: Attribute, frame: pd.DataFrame) -> str | None:
     """What a column is that methods leave alone; None where it is nothing special."""
     codes = attribute.scale in CATEGORICAL and pd.api.types.is_numeric_dtype(frame[attribute.name].dtype)
+    if attribute.role is Role.IGNORED and frame[attribute.name].nunique(dropna=False) < 2:
+        return "constant"
     return _LEFT_AS.get(attribute.role or Role.KEY) or ("categories" if codes else None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,11 +13,17 @@ from numpy.typing import NDArray
 from linkrisk.datasets.masking.spelled import masking_method
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.numeric import check_no_duplicates
+from linkrisk.datasets.microdata.roles import Recognition, Role
 from linkrisk.datasets.microdata.scales import CATEGORICAL
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.spelling import spelled_alike
 from linkrisk.datasets.microdata.tables import Table, load_table
-from linkrisk.datasets.pairs.attributes import check_compared, open_columns
+from linkrisk.datasets.pairs.attributes import (
+    check_compared,
+    open_columns,
+    special_columns,
+    special_notes,
+)
 from linkrisk.datasets.pairs.by_schema import record_id, text_columns, with_missing
 from linkrisk.datasets.pairs.categorical import NOT_INFERRED, listed_categories
 from linkrisk.datasets.pairs.date_recodings import date_recodings
@@ -175,7 +181,8 @@ def compared_frames(
 
     Levels of dates have been applied, as recodings that the files show have been.
     """
-    original, masked = _chosen(pair, linker, options, schema)
+    special = _left_out(pair, linker, options, schema)
+    original, masked = _chosen(pair, linker, options, schema, special)
     known = options.truth and linker.common_attributes  # who is who, and what became of what
     training = None
     if options.training is not None:
@@ -193,6 +200,7 @@ def compared_frames(
         training=training,
         recoded=known and NOT_INFERRED not in masking,
     )
+    frames = replace(frames, notes=(*special_notes(list(special), special), *frames.notes))
     if not known:
         return frames, tuple(masking)
     left, levels = date_recodings(masking, Table(frames.original, pair.original.source), frames.dates)
@@ -211,8 +219,27 @@ def _masked(masking: Sequence[str], frames: LinkageFrames) -> set[str]:
     return {name for attributes in given for name in (names if attributes is None else attributes)}
 
 
-def _chosen(
+def _left_out(
     pair: TablePair, linker: Linker, options: LinkOptions, schema: Schema | None
+) -> dict[str, Recognition]:
+    """Columns of both files that tell nothing, which are compared only where somebody names them."""
+    if options.attributes is not None or not linker.common_attributes:
+        return {}
+    found = special_columns((pair.original, pair.masked), schema, (*options.nominal, *options.ordinal))
+    aside = (options.id_column, *options.labels)
+    return {
+        name: one
+        for name, one in found.items()
+        if one.role is Role.IGNORED and name not in aside and name in pair.masked.columns
+    }
+
+
+def _chosen(
+    pair: TablePair,
+    linker: Linker,
+    options: LinkOptions,
+    schema: Schema | None,
+    special: Collection[str],
 ) -> tuple[Sequence[str], Sequence[str]]:
     """The attributes of either file."""
     own = (options.original_attributes, options.masked_attributes)
@@ -230,7 +257,7 @@ def _chosen(
             f"{linker.name} compares attributes that both files have: name them with --attributes"
         )
     else:
-        common = [name for name in columns[0] if name in columns[1]]
+        common = [name for name in columns[0] if name in columns[1] and name not in special]
         sides = [common if options.attributes is None else list(options.attributes)] * 2
     for names, table, label in zip(sides, tables, options.labels, strict=True):
         check_no_duplicates(names, "the attributes")

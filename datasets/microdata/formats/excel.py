@@ -31,7 +31,7 @@ from linkrisk.datasets.microdata.formats.kinds import (
     plain,
 )
 from linkrisk.datasets.microdata.formats.losses import Holds, columns, losses
-from linkrisk.datasets.microdata.formats.reading import number_signs
+from linkrisk.datasets.microdata.formats.reading import number_signs, reading_options
 from linkrisk.datasets.microdata.names import with_columns
 
 _ROWS, _COLUMNS, _LETTERS = 1_048_575, 16_384, 32_767
@@ -44,7 +44,6 @@ _PADDED = re.compile(r"0{2,}")
 _ILLEGAL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _FORMULA = re.compile(rb"<f[ >]")
 _NOT_AVAILABLE = "#N/A"
-_COMMA = re.compile(r"\s*[+-]?\d+(?:,\d+)?\s*")
 _DATE, _MOMENT, _TIME = "yyyy-mm-dd", "yyyy-mm-dd hh:mm:ss", "hh:mm:ss"
 _HOLDS = Holds.LOGICAL | Holds.DATES | Holds.MOMENTS | Holds.MIXED
 
@@ -85,11 +84,10 @@ class Excel(Format):
         frame = _with_signs(frame) if number_signs().given else frame
         others = f"; {len(sheets) - 1} more not read" if len(sheets) > 1 else ""
         remarks: tuple[str, ...] = (f"read from the sheet {sheets[0]!r}{others}",) if others else ()
-        unread = [name for name in frame.columns if _reads_with_comma(frame[name])]
-        if unread:
-            remarks += (
-                f"{columns(unread)}: text such as '94,71' is kept as text; --decimal , reads numbers",
-            )
+        remarks += tuple(
+            f"{columns(names)}: text such as {text!r} is kept as text; {options} reads numbers"
+            for (options, text), names in _unread(frame).items()
+        )
         return StoredFile(frame, dialect=ExcelDialect(sheets[0]), remarks=remarks)
 
     def write(self, stored: StoredFile, path: Path) -> dict[Path, bytes]:
@@ -248,10 +246,15 @@ def _with_signs(frame: pd.DataFrame) -> pd.DataFrame:
     return with_columns(frame, changed)
 
 
-def _reads_with_comma(column: pd.Series) -> bool:
-    """Whether all text of a column is numbers with a decimal comma, as in 94,71."""
-    texts = [cell for cell in column if isinstance(cell, str)] if column.dtype.kind not in "bifM" else []
-    return bool(texts) and all(map(_COMMA.fullmatch, texts)) and any("," in text for text in texts)
+def _unread(frame: pd.DataFrame) -> dict[tuple[str, str], list[str]]:
+    """Columns of text that other signs make numbers of, by the options that say so and the text of a cell."""
+    found: dict[str, tuple[str, list[str]]] = {}
+    for name in frame.columns:
+        texts = frame[name][[isinstance(cell, str) for cell in frame[name]]]
+        options = "" if any(map(is_code, texts)) else reading_options(texts)
+        if options:
+            found.setdefault(options, (str(texts.iloc[0]), []))[1].append(name)
+    return {(options, text): names for options, (text, names) in found.items()}
 
 
 def _used(rows: Iterable[Sequence[Any]]) -> int:

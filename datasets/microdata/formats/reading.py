@@ -73,6 +73,27 @@ class NumberSigns:
         return made.astype(np.int64) if whole and (made.abs() < 2**53).all() else made
 
 
+_TRIED = ((",", ""), (",", "."), (",", " "), (".", ","), (".", "'"), (".", "’"), (".", " "))
+"""Signs of numbers as they are written in most countries, those with a decimal comma first."""
+
+
+def reading_options(column: pd.Series) -> str:
+    """The options that read all texts of a column as numbers, such as ``--decimal ,``; empty where none do.
+
+    Parameters
+    ----------
+    column : Series
+        Text, perhaps beside numbers, of which some are not written as numbers are without options.
+    """
+    cells = pd.Series([cell for cell in column.unique() if isinstance(cell, str)], dtype=object)
+    for decimal, thousands in _TRIED:
+        if NumberSigns(decimal, thousands).numbers(cells) is not None:
+            apart = {"": "", " ": BLANK, "'": '"\'"'}.get(thousands, thousands)
+            options = [f"--decimal {decimal}"] if decimal == "," else []
+            return " ".join([*options, f"--thousands {apart}"] if apart else options)
+    return ""
+
+
 _NOTHING_SAID = NumberSigns()
 _signs: ContextVar[NumberSigns] = ContextVar("signs", default=_NOTHING_SAID)
 

@@ -110,7 +110,7 @@ def test_methods_as_text() -> None:
 
 BAD: list[tuple[dict[str, Any], str]] = [
     (
-        {},
+        {"attributes": ["size"]},
         "original, column 'size', row 1: 'small' is not a number, and with 3 different values in 4 records "
         "the column is not treated as categorical; declare it with --nominal or --schema, or choose other "
         "--attributes",

@@ -166,9 +166,10 @@ def test_what_counts_as_a_number(column: pd.Series) -> None:
 def test_cells_that_are_no_numbers(cells: Any, message: str) -> None:
     bad = pd.DataFrame({"a": GOOD["a"], "b": cells})
     message = message.replace("'1j'", f"'{bad['b'].iloc[0]}'")
-    assert _message(pd.DataFrame(GOOD), bad) == message
+    asked = {"attributes": ["a", "b"]}  # what nobody asks for is left out where it tells nothing
+    assert _message(pd.DataFrame(GOOD), bad, **asked) == message
     turned = message.replace("original has", "masked has").replace("masked, column", "original, column")
-    assert _message(bad, pd.DataFrame(GOOD)) == turned
+    assert _message(bad, pd.DataFrame(GOOD), **asked) == turned
 
 
 def test_attributes_named_wrongly() -> None:
@@ -258,9 +259,14 @@ def test_constant_attributes() -> None:
     original = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [5.0, 5.0, 5.0], "c": [1.0, 2.0, 4.0]})
     masked = original.assign(b=[1.0, 2.0, 3.0], c=0.1 + 0.2)
     masked.loc[1, "c"] = 0.3  # differs from 0.1 + 0.2 in the last digit only
-    assert _message(original, masked) == (
+    assert _message(original, masked, attributes=["a", "b"]) == (
         "original: constant attributes cannot be compared: b; leave them out with --drop-constant or "
         "--attributes"
+    )
+    made = make_file_pair(original.drop(columns="c"), masked.drop(columns="c"))
+    assert made.attributes == ("a",)
+    assert made.notes[0] == (
+        "not compared: b (ignored, as it is the same for all records); --attributes or --schema compares them"
     )
     assert _message(original, masked, attributes=["a", "c"]) == (
         "masked: attributes that are constant except for the last digits cannot be compared: c; subtract "

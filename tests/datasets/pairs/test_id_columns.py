@@ -118,10 +118,12 @@ def test_no_id_is_offered_where_none_is_shared_or_the_user_has_chosen():
     # A number that is wrongly written makes no id of its column.
     spelled = original.drop(columns="id").astype(str)
     spelled.loc[0, "income"] = "1.234,5"
-    assert message(spelled, spelled) == (
-        "original, column 'income', row 1: '1.234,5' is not a number; fix it or choose other --attributes; "
-        "--decimal , --thousands . reads it as a number"
+    unread = (
+        "original, column 'income', row 1: '1.234,5' is not a number; fix it or choose other --attributes"
     )
+    assert message(spelled, spelled) == unread  # no options read both this cell and the others
+    spelled["income"] = ["1.234,5", *original["income"][1:].round().astype(int).astype(str)]
+    assert message(spelled, spelled) == f"{unread}; --decimal , --thousands . reads it as a number"
 
 
 def old_labels(name: str, what: str = "row numbers, from 0,") -> str:

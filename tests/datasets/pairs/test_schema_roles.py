@@ -115,9 +115,12 @@ def test_columns_that_a_file_lacks_are_named() -> None:
         "masked does not have these key variables of the schema: name; choose common columns with "
         "--attributes"
     )
-    assert message(schema=schema(name=None)) == (
-        "masked does not have columns that original has: name; choose common columns with --attributes"
+    assert message(masked=SHUFFLED.drop(columns="age"), schema=schema(age=None)) == (
+        "masked does not have columns that original has: age; choose common columns with --attributes"
     )
+    # A direct identifier that nobody declares is left out as where there is no schema.
+    found = pair(schema=schema(name=None))
+    assert "not compared: name (a direct identifier by its name)" in " ".join(found.notes)
 
 
 def test_the_record_id_says_who_is_who() -> None:

@@ -59,6 +59,29 @@ def test_files_that_have_changed_are_refused(fitted):
         evaluate(parameters="fit.json")
 
 
+def test_files_of_the_same_size_that_have_changed_are_told(fitted):
+    assert not any("not as they were" in note for note in evaluate(parameters="fit.json").details["notes"])
+    masked = pd.read_csv("masked.csv")
+    masked.iloc[:4] = masked.iloc[[1, 2, 3, 0]].to_numpy()
+    masked.to_csv("masked.csv", index=False)
+    found = evaluate(parameters="fit.json")
+    told = (
+        f"the files are not as they were when the parameters were learned: {fitted['linked']} of 30 records"
+    )
+    assert any(note.startswith(told) for note in found.details["notes"])
+    # With other options than those of the fit other records are no sign of that.
+    other = evaluate(parameters="fit.json", ties="share")
+    assert not any("not as they were" in note for note in other.details["notes"])
+
+
+def test_weights_of_the_users_own_ask_for_files(survey_folder):
+    del survey_folder
+    Path("own.json").write_text('{"parameters": {"weights": {"a": 0.5, "b": 0.5}}}')
+    message = r"^own\.json does not say which files it is about: give --original and --masked$"
+    with pytest.raises(UsageError, match=message):
+        evaluate(parameters="own.json")
+
+
 def test_a_fit_of_frames_asks_for_them(survey_folder):
     del survey_folder
     frames = [pd.read_csv(name) for name in ("original.csv", "masked.csv")]

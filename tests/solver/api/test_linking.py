@@ -270,8 +270,11 @@ def test_a_column_of_missing_values_is_no_evidence(name):
 )
 def test_a_column_of_missing_values_cannot_be_compared(name, message):
     with pytest.raises((UsageError, DataError)) as caught:
-        link(*(frame.assign(A=np.nan) for frame in together()), method=name)
+        link(*(frame.assign(A=np.nan) for frame in together()), method=name, attributes=list("ABC"))
     assert str(caught.value).startswith(message)
+    found = link(*(frame.assign(A=np.nan) for frame in together()), method=name)
+    assert found.to_dict()["attributes"] == ["B", "C"]
+    assert "not compared: A (ignored, as it has no value)" in " ".join(found.to_dict()["notes"])
 
 
 def test_numbers_that_became_texts_and_dates_that_became_years_are_known_to_linkers():

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.noise import AdditiveNoise
 from linkrisk.datasets.microdata.describing import describe
 from linkrisk.datasets.microdata.formats.base import ColumnNotes, StoredFile
@@ -17,8 +18,10 @@ from linkrisk.datasets.microdata.scales import CATEGORICAL
 from linkrisk.datasets.microdata.schema import Role, Schema
 from linkrisk.datasets.microdata.tables import load_table
 from linkrisk.datasets.microdata.writing import write_all
+from linkrisk.datasets.pairs.categorical import INFERRED
 from linkrisk.datasets.pairs.file_pair import make_file_pair
 from linkrisk.solver.api.key_variables import KeyVariables
+from linkrisk.solver.api.link import link
 from linkrisk.solver.api.mask import mask
 from linkrisk.solver.api.unsafe import unsafe
 from linkrisk.solver.commands.program import main
@@ -149,3 +152,79 @@ def test_unsafe_combinations_are_told_in_the_words_of_the_file(
     assert result.to_dict()["labels"] == {
         "sex": {"label": "Geschlecht", "codes": {"1": "male", "2": "weiblich"}}
     }
+
+
+def test_what_describe_ignores_is_left_out_by_all_commands_and_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A constant that nobody asked for was masked by one command and refused by the next."""
+    random = np.random.default_rng(3)
+    original = pd.DataFrame(
+        {
+            "size": 3,
+            "income": random.normal(3000.0, 500.0, RECORDS).round(2),
+            "zip": [f"{at % 40:04d}" if at % 2 else f" {at % 40}" for at in range(RECORDS)],
+            "amount": [f"1.{at:03d},5" for at in range(RECORDS)],
+            "gone": np.nan,
+        }
+    )
+    masked = original.assign(
+        income=original["income"] + random.normal(0.0, 300.0, RECORDS), size=random.normal(3.0, 1.0, RECORDS)
+    )
+    files = [str(tmp_path / name) for name in ("o.csv", "m.csv")]
+    for frame, path in zip((original, masked), files, strict=True):
+        frame.to_csv(path, index=False)
+    table = load_table(files[0], "o")
+    ignored = set(describe(table.frame, "o").schema.select(role=Role.IGNORED))
+    assert ignored == {"size", "zip", "amount", "gone"}
+    said = (
+        "not compared: size (ignored, as it is the same for all records), zip (ignored, as it cannot be "
+        "compared as it is), amount (ignored, as it cannot be compared as it is), gone (ignored, as it has "
+        "no value); --attributes or --schema compares them"
+    )
+    pair = make_file_pair(*files)
+    assert pair.attributes == ("income",)
+    assert said in pair.notes
+    found = link(*files, method="dbrl").to_dict()
+    assert found["attributes"] == ["income"]
+    assert said in found["notes"]
+    result = mask(files[0], "noise percent=5", seed=1)
+    assert result.masked == ("income",)
+    assert (result.left_alone["size"], result.left_alone["gone"]) == ("constant", "constant")
+    assert KeyVariables.read(files[0], None, None).names == ("income",)
+    assert main(["fit", "--original", files[0], "--masked", files[1], "--time-limit", "1"]) == 0
+    assert said in capsys.readouterr().out
+    # A schema that says nothing of them changes nothing; what somebody asks for is refused as it was.
+    some = Schema.from_dict({"attributes": [{"name": "income", "missing": ["-9"]}]})
+    assert make_file_pair(*files, schema=some).attributes == ("income",)
+    with pytest.raises(DataError, match="constant attributes cannot be compared: size"):
+        make_file_pair(*files, attributes=["income", "size"])
+    assert make_file_pair(*files, nominal=["amount"]).attributes == ("income", "amount")
+
+
+def test_a_gap_beside_one_category_tells_records_apart() -> None:
+    frame = pd.DataFrame({"retired": ["yes", None] * 20, "bonus": [1.0, None] * 20, "age": range(40)})
+    roles = {one.name: one.role for one in describe(frame, "o").schema.attributes}
+    assert roles["retired"] is Role.KEY
+    assert roles["bonus"] is Role.IGNORED
+    assert make_file_pair(frame, frame).attributes == ("retired", "age")
+
+
+def test_text_of_many_values_that_became_few_is_compared_by_its_recoding() -> None:
+    """Leaving it out would flatter: whoever knows the codes recodes what he knows."""
+    jobs = [f"job {at % 30}" for at in range(50)]
+    original = pd.DataFrame({"job": jobs, "age": np.random.default_rng(2).integers(18, 80, 50)})
+    masked = original.assign(job=[f"group {int(job.split()[1]) // 8}" for job in jobs])
+    pair = make_file_pair(original, masked)
+    assert pair.attributes == ("job", "age")
+    assert pair.categorical["job"].masking == INFERRED
+
+
+def test_the_id_that_describe_names_is_the_one_that_is_advised() -> None:
+    values = [f"1.{at:03d},5" for at in range(RECORDS)]
+    original = pd.DataFrame(
+        {"amount": values, "id": range(1, RECORDS + 1), "age": [at % 7 for at in range(RECORDS)]}
+    )
+    masked = original.iloc[::-1].reset_index(drop=True)
+    with pytest.raises(DataError, match="align the records with --id id "):
+        make_file_pair(original, masked)

@@ -87,6 +87,9 @@ def test_a_masked_column_that_is_still_the_same_is_named(capsys: pytest.CaptureF
     argv = ("--input", "one.csv", "--method", "noise", "--percent", "50", "--output", "m.csv")
     code, out, _ = mask(capsys, *argv)
     assert code == 0
+    assert "left     a (as constant); to mask them anyway, name them with --attributes\n" in out
+    code, out, _ = mask(capsys, *argv, "--attributes", "a,b")
+    assert code == 0
     assert "masked   a, b\nthe same a: masking has not changed a single value\nas is    nothing\n" in out
 
 
