@@ -161,6 +161,7 @@ def _one(family: Family, original: Any, masked: Any, reading: Mapping[str, Any],
         return Certified(name, result, f"rejected: {checked.rejected}", verified=False)
     records = checked.verdict.records
     said = f"proved that no parameters link more than {checked.linked_upper_bound} of {records} records"
+    said = said if result.bounded else "proved nothing but that no more than all records can be linked"
     return Certified(name, result, f"{said}, and that those found link {checked.linked}", verified=True)
 
 

@@ -20,6 +20,7 @@ from linkrisk.solver.run.processors import processors
 from linkrisk.solver.run.progress import SWEEP, Progress, Reporter
 from linkrisk.solver.run.stamp import stamp
 from linkrisk.solver.run.workers import Here
+from linkrisk.solver.run.worst_sentence import percents
 
 _LOST = "the process that measured it has died, of too little memory perhaps; try fewer --workers"
 
@@ -140,5 +141,4 @@ def _said(run: SweepRun) -> str:
     """How a run has ended, in short."""
     if run.status is not Status.DONE:
         return f"{run.masking}: {run.status}"
-    low, high = (100.0 * end for end in run.interval)
-    return f"{run.masking}: {low:.1f} to {high:.1f} % linked"
+    return f"{run.masking}: {percents(*run.interval)} linked"

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from linkrisk.solver.app.run_folder import Run, State
 from linkrisk.solver.report.document import Headline
 from linkrisk.solver.report.formats import count, percent
 from linkrisk.solver.run.counts import MINUS, persons
+from linkrisk.solver.run.results import is_bound, meets
+from linkrisk.solver.run.worst_sentence import by_lot, shares_of
 
 _STATES = {
     State.WAITING: "waits for the runs before it",
@@ -33,6 +35,8 @@ class Interval:
     family : str
     confidence : float or None
         Of the upper end; None where it is certain.
+    without_lots : (float, float) or None
+        Both ends, as shares, if equal candidates are not guessed among; None where none are.
     """
 
     low: float
@@ -42,11 +46,12 @@ class Interval:
     confidence: float | None = None
     comparable: bool = True
     weighted: bool = False
+    without_lots: tuple[float, float] | None = None
 
     @property
     def proven(self) -> bool:
         """Whether the two meet, for attributes that can all be compared."""
-        return self.comparable and self.high - self.low <= 1e-9
+        return self.comparable and meets(self.low, self.high)
 
     @property
     def sentence(self) -> str:
@@ -55,18 +60,35 @@ class Interval:
         low, high = number(self.low), number(self.high)
         of = f"of {number(self.total)} persons whom records stand for" if self.weighted else ""
         of = of or f"of {count(self.total)} records"
+        lots = "" if self.without_lots is None else by_lot(*self.without_lots)
         if self.proven and self.confidence is None:
             share = percent(self.low, self.total)
-            return f"At worst {low} {of} ({share}) can be re-identified: proven"
-        shares = f"{percent(self.low, self.total)} to {percent(self.high, self.total)}"
+            return f"At worst {low} {of} ({share}) can be re-identified{lots}: proven"
+        if not is_bound(self.low, self.high, self.total):
+            return (
+                f"At least {low} {of} ({self.share}) can be re-identified{lots}; no bound was found in time"
+            )
         sure = "" if self.confidence is None else f", with {percent(self.confidence, 1.0)} confidence"
-        between = f"between {low} and {high} {of} ({shares})"
-        return f"At worst {between} can be re-identified{sure}"
+        between = low if low == high else f"between {low} and {high}"
+        return f"At worst {between} {of} ({self.share}) can be re-identified{lots}{sure}"
+
+    @property
+    def share(self) -> str:
+        """Both ends in per cent, as far as there are some."""
+        ends = dict.fromkeys((percent(self.low, self.total), percent(self.high, self.total)))
+        return " to ".join(ends) if is_bound(self.low, self.high, self.total) else next(iter(ends))
 
 
 def interval_of(result: Any) -> Interval | None:
     """The worst case in the JSON of a `fit` or of a `risk`; None where there is none."""
-    from linkrisk.solver.run.results import WEIGHTED, least_key, limit_key, may_say_proven, objective
+    from linkrisk.solver.run.results import (
+        WEIGHTED,
+        guessed_ends,
+        least_key,
+        limit_key,
+        may_say_proven,
+        objective,
+    )
 
     if not isinstance(result, Mapping):
         return None
@@ -85,7 +107,11 @@ def interval_of(result: Any) -> Interval | None:
     high = result.get(keys[1], result["linked_upper_bound"]) if high is None else high
     low = result.get(least_key(keys), result.get(keys[0], result["linked"]))
     total = chosen.get("total_weight", result["records"])
-    return Interval(low, high, total, family, confidence, may_say_proven(chosen), keys == WEIGHTED)
+    found = Interval(low, high, total, family, confidence, may_say_proven(chosen), keys == WEIGHTED)
+    guessed = guessed_ends(result.get("families", [result]), low, high, total)
+    if guessed is None:
+        return found
+    return replace(found, low=guessed[0], high=guessed[1], without_lots=shares_of(low, high, total))
 
 
 def answer(run: Run) -> str:

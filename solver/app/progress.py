@@ -11,6 +11,7 @@ from typing import Any
 from linkrisk.solver.app.run_folder import PROGRESS, Run
 from linkrisk.solver.report.formats import count
 from linkrisk.solver.run.incumbent import PROVEN
+from linkrisk.solver.run.results import is_bound
 
 
 @dataclass
@@ -53,6 +54,8 @@ class Course:
         of = "" if self.total is None else f" of {count(self.total)}"
         if bound - attack <= PROVEN:
             return f"{count(attack)}{of}, proven"
+        if self.total is not None and not is_bound(attack, bound, self.total):
+            return f"{count(attack)}{of}, no bound yet"
         return f"{count(attack)} to {count(bound)}{of}"
 
     @property

@@ -12,6 +12,7 @@ from linkrisk.solver.charts.reading import Result, fit_of, kept, name_of, number
 from linkrisk.solver.charts.saving import INK
 from linkrisk.solver.charts.table import Column, Of, Table
 from linkrisk.solver.charts.theme import SIMPLE, WORST, Picture, chart, named
+from linkrisk.solver.run.results import is_bound, meets
 
 HEIGHT = 260
 SETTLED = 0.02
@@ -56,14 +57,17 @@ def bound(result: Result, family: str | None = None, *, live: bool = False) -> C
         return None
     low, high = trace[-1][1:]
     total, name = total_of(fit), name_of(str(fit.get("aggregator", "distance")))
-    state = "they meet, so that the worst case is proven" if high <= low * (1 + 1e-9) else "the gap is open"
+    state = "they meet, so that the worst case is proven" if meets(low, high) else "the gap is open"
+    at_most = f"none links more than {high:,.10g} ({share(high / total)}): {state}"
+    if not is_bound(low, high, total):
+        at_most = "no bound was found in time"
     return chart(
         "bound",
         f"Attack and bound over time: {name}",
         "The solid line is the best attack found; the dashed line is what no attack of this kind exceeds. "
         "Where they meet, the worst case is proven.",
         f"After {_seconds(trace[-1][0])} the best attack ({name}) links {low:,.10g} of {total:,.10g} "
-        f"({share(low / total)}), and none links more than {high:,.10g} ({share(high / total)}): {state}.",
+        f"({share(low / total)}), and {at_most}.",
         picture(trace, None if live else _domain(trace), Lines()),
         _table(trace, total),
     )

@@ -7,10 +7,19 @@ from typing import Any
 
 from linkrisk.formulations.linkage.aggregators import words_of
 from linkrisk.solver.charts.markup import bar, card, paragraph, table, written
-from linkrisk.solver.charts.reading import run_ends
+from linkrisk.solver.charts.reading import run_ends, upper_end
 from linkrisk.solver.charts.table import Column, Of, Table
-from linkrisk.solver.run.results import WEIGHTED, least_of, limit_key, may_say_proven, objective, says_more
-from linkrisk.solver.run.worst_sentence import shares_of, worst_sentence
+from linkrisk.solver.run.results import (
+    WEIGHTED,
+    guessed_ends,
+    least_of,
+    limit_key,
+    may_say_proven,
+    meets,
+    objective,
+    says_more,
+)
+from linkrisk.solver.run.worst_sentence import ends_said, shares_of, worst_sentence
 
 Json = Mapping[str, Any]
 
@@ -54,21 +63,24 @@ def _worst(found: Sequence[Json]) -> tuple[str, str]:
     worst = max(found, key=lambda one: _ends(one)[0])
     bounded = [one for one in found if _bounded(one)]
     (low, _, total), high = _ends(worst), max(_ends(one)[1] for one in bounded or found)
+    high = max(low, high)
+    guessed = guessed_ends(found, low, high, total)
     said = worst_sentence(
         low,
-        max(low, high),
+        high,
         total,
         weighted=objective(worst) == WEIGHTED,
         confidence=worst.get("confidence"),
-        kinds=[words_of(one["aggregator"]).title for one in bounded] if len(bounded) < len(found) else (),
+        kinds=[words_of(one["aggregator"]).title for one in bounded] if 0 < len(bounded) < len(found) else (),
+        guessed=guessed,
     )
-    return said, bar(*shares_of(low, max(low, high), total))
+    return said, bar(*shares_of(*(guessed or (low, high)), total))
 
 
 def _bounded(fit: Json) -> bool:
     """Whether more is known than that it links no more than all, or nearly all."""
     low, high, total = _ends(fit)
-    met = may_say_proven(fit) and fit.get("confidence") is None and low >= high * (1.0 - 1e-9)
+    met = may_say_proven(fit) and fit.get("confidence") is None and meets(low, high)
     return met or says_more(low, high, total)
 
 
@@ -137,13 +149,10 @@ def _finding_row(finding: Json) -> list[str | None]:
     """A number with the ends of its interval, as texts."""
     of = _UNITS.get(finding["unit"], Of.NUMBER)
     value, low, high = (finding[key] for key in ("value", "low", "high"))
-    if finding["kind"] is None:
-        said = ""
-    elif finding["kind"] == "certain" and low == high == value:
-        said = "proven"
-    else:
-        ends = " to ".join("..." if end is None else written(end, of) for end in (low, high))
-        said = f"{ends}, {finding['kind']}"
+    kind = finding["kind"]
+    said = "" if kind is None else ends_said(
+        low, high, kind, lambda end: written(end, of), certain=kind == "certain", share=of is Of.SHARE
+    )  # fmt: skip
     return [finding["words"], written(value, of), said]
 
 
@@ -163,7 +172,8 @@ def _run_row(run: Json, loss: str) -> list[Any]:
     if run["status"] != "done":
         return [run["masking"], None, None, None, f"{run['status']}: {run['reason']}"]
     low, high = run_ends(run) or (None, None)
-    return [run["masking"], low, high, _loss(run, loss), run["pareto"] or "loss not measured"]
+    place = run["pareto"] or "loss not measured"
+    return [run["masking"], low, upper_end(low, high), _loss(run, loss), place]
 
 
 def _loss(run: Json, name: str) -> float | None:

@@ -9,7 +9,16 @@ import altair as alt
 
 from linkrisk.datasets.microdata.names import group_in_words
 from linkrisk.solver.charts.chart import Chart
-from linkrisk.solver.charts.reading import Result, kept, listed, measure, name_of, number, share
+from linkrisk.solver.charts.reading import (
+    Result,
+    is_weighted,
+    kept,
+    listed,
+    measure,
+    name_of,
+    number,
+    share,
+)
 from linkrisk.solver.charts.rows import MOST, Row, described, picture
 from linkrisk.solver.charts.saving import INK
 from linkrisk.solver.charts.table import Column, Of, Table
@@ -38,17 +47,20 @@ def groups(result: Result) -> Chart | None:
     if not found:
         return None
     found = sorted(found, key=lambda one: -float(one["share"]))
+    weighted = is_weighted(found)
+    stand_for = ", of what records stand for" if weighted else ""
     columns = list(dict.fromkeys(group_in_words(one)[0] for one in found))
     each = max(2, (MOST - len(columns)) // len(columns))
     rows: list[Row] = []
     for column in columns:
         rows.append(Row(column, heading=True))
-        rows += [_row(one) for one in [one for one in found if group_in_words(one)[0] == column][:each]]
+        own = [one for one in found if group_in_words(one)[0] == column]
+        rows += [_row(one, weighted=weighted) for one in own[:each]]
     table = Table(
         (
             Column("column", "Column"),
             Column("category", "Category"),
-            Column("share", "Re-identified", Of.SHARE),
+            Column("share", f"Re-identified{stand_for}", Of.SHARE),
             Column("linked", "Re-identified records", Of.COUNT),
             Column("records", "Records", Of.COUNT),
             Column("by_any", "By any attack", Of.COUNT),
@@ -60,20 +72,22 @@ def groups(result: Result) -> Chart | None:
             for one in found
         ],
     )  # fmt: skip
+    of = "what the group's records stand for" if weighted else "the group's records"
     return chart(
         "groups",
         "Re-identified records by group",
         "Each bar is the share of a group that the worst attack re-identifies, the worst group first; shares "
         "of few records say little.",
         described(rows),
-        picture(rows, "share of the group's records, %", domain=(0.0, 100.0)),
+        picture(rows, f"share of {of}, %", domain=(0.0, 100.0)),
         table,
     )
 
 
-def _row(group: Result) -> Row:
+def _row(group: Result, *, weighted: bool) -> Row:
     value = float(group["share"])
-    said = f"{share(value)}, {int(group['linked']):,} of {int(group['records']):,}"
+    what = " records, unweighted" if weighted else ""
+    said = f"{share(value)}, {int(group['linked']):,} of {int(group['records']):,}{what}"
     return Row(group_in_words(group)[1], 100.0 * value, said=said, colour=WORST)
 
 

@@ -18,11 +18,13 @@ from linkrisk.solver.charts.reading import (
     numbers,
     share,
     total_of,
+    upper_end,
     worst_cases,
 )
 from linkrisk.solver.charts.rows import Ends, Row, described, picture
 from linkrisk.solver.charts.table import Column, Of, Table
 from linkrisk.solver.charts.theme import HELD_OUT, REFERENCE, SIMPLE, WORST, chart
+from linkrisk.solver.run.results import meets
 
 _BASELINES = ("equal-weights", "classical-mahalanobis")
 
@@ -71,7 +73,7 @@ def _table(groups: list[tuple[str, list[Row]]]) -> Table:
         Column("said", "In words"),
     )
     parts = [
-        [heading, row.label, *(_hundredth(one) for one in (row.value, row.low, row.high)), row.said]
+        [heading, row.label, _hundredth(row.value), *_ends(row), row.said]
         for heading, rows in groups
         for row in rows
     ]
@@ -80,6 +82,12 @@ def _table(groups: list[tuple[str, list[Row]]]) -> Table:
 
 def _hundredth(value: float | None) -> float | None:
     return None if value is None else value / 100.0
+
+
+def _ends(row: Row) -> tuple[float | None, float | None]:
+    """As shares; of a search without an upper end that is none."""
+    low, high = _hundredth(row.low), _hundredth(row.high)
+    return low, upper_end(low, high) if row.ends is Ends.OPEN else high
 
 
 def _worst(result: Result, by: str) -> Iterator[Row]:
@@ -135,7 +143,7 @@ def _references(result: Result) -> Iterator[Row]:
 def _found(finding: Mapping[str, Any], label: str, colour: str) -> Row:
     value, low, high = (number(finding.get(key)) for key in ("value", "low", "high"))
     said = share(value)
-    if low is not None and high is not None and high > low:
+    if low is not None and high is not None and not meets(low, high):
         said += f" ({between(low, high)})"
     short = share(value)
     open_end = finding.get("kind") == "certain"

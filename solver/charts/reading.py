@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from linkrisk.solver.run.percent import percent
-from linkrisk.solver.run.results import least_key, limit_key, may_say_proven, objective
+from linkrisk.solver.run.results import is_bound, least_key, limit_key, may_say_proven, meets, objective
 
 Result = Mapping[str, Any]
 
@@ -41,8 +41,10 @@ class Worst:
         if self.low is None or self.high is None:
             return "no result"
         sure = "" if self.confidence is None else f", {100.0 * self.confidence:g} % sure"
-        if self.comparable and self.confidence is None and self.high <= self.low * (1.0 + 1e-9):
+        if self.comparable and self.confidence is None and meets(self.low, self.high):
             return f"{percent(self.low)}, proven"
+        if upper_end(self.low, self.high) is None:
+            return f"{share(self.low)} or more, no bound in time"
         return f"{between(self.low, self.high)}{sure}"
 
 
@@ -91,6 +93,11 @@ def findings(result: Result, name: str) -> list[Result]:
     """The findings of a measure that are shares and have a value."""
     found = measure(result, name).get("findings") or ()
     return [one for one in found if one.get("unit") == "share" and number(one.get("value")) is not None]
+
+
+def is_weighted(groups: Iterable[Result]) -> bool:
+    """Whether shares of groups of records are of sampling weights."""
+    return any(one.get("population", one["records"]) != one["records"] for one in groups)
 
 
 def fits(result: Result) -> list[Result]:
@@ -187,11 +194,25 @@ def share(value: float | None) -> str:
     return "none" if value is None else percent(value).replace("-", "\N{MINUS SIGN}")
 
 
+def upper_end(low: float | None, high: float | None) -> float | None:
+    """The upper end of a worst case, a share; None where no bound was found."""
+    return high if low is None or high is None or is_bound(low, high, 1.0) else None
+
+
+def worst_between(low: float, high: float) -> str:
+    """A worst case: what is proven, or its ends, as far as there are some."""
+    if meets(low, high):
+        return f"{share(low)}, proven"
+    return (
+        between(low, high) if upper_end(low, high) is not None else f"{share(low)} or more, no bound in time"
+    )
+
+
 def between(low: float, high: float) -> str:
-    """An interval of shares, with one sign of per cent."""
-    if low == high:
-        return share(low)
+    """An interval of shares, with one sign of per cent; one number where both look the same."""
     first = share(low)
+    if first == share(high):
+        return first
     return f"{first.removesuffix(' %') if first[:1] not in '<>' else first} to {share(high)}"
 
 

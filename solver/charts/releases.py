@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.lines import Place, picture
-from linkrisk.solver.charts.reading import Result, between, listed, measure, name_of, number, share
+from linkrisk.solver.charts.reading import (
+    Result,
+    listed,
+    measure,
+    name_of,
+    number,
+    upper_end,
+    worst_between,
+)
 from linkrisk.solver.charts.table import Column, Of, Table
 from linkrisk.solver.charts.theme import chart
 
@@ -46,7 +54,9 @@ def releases(result: Result) -> Chart | None:
     )
     rows = [
         [int(one["number"]), name_of(one["aggregator"]), *(number(one.get(key)) for key in keys)]
-        for one in found
+        for one in (
+            {**each, "high": upper_end(number(each.get("low")), number(each.get("high")))} for each in found
+        )
     ]
     how = "the first releases together" if together else "each release by itself"
     return chart(
@@ -71,4 +81,4 @@ def _high(risk: Result) -> float:
 
 def _said(risk: Result) -> str:
     low, high = float(risk["low"]), _high(risk)
-    return f"{share(low)}, proven" if low == high else between(low, high)
+    return worst_between(low, high)

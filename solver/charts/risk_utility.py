@@ -11,7 +11,6 @@ from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.naming import AWAY, HEIGHT, LETTER, LINE, SIDES, Point, sides
 from linkrisk.solver.charts.reading import (
     Result,
-    between,
     held_out_of,
     kept,
     listed,
@@ -20,6 +19,8 @@ from linkrisk.solver.charts.reading import (
     run_ends,
     share,
     tolerated_of,
+    upper_end,
+    worst_between,
     written,
 )
 from linkrisk.solver.charts.saving import INK
@@ -81,7 +82,7 @@ def risk_utility(result: Result, tolerated: float | None = None) -> Chart | None
         "Below the dashed line is what is tolerated.",
         f"{len(points):,} maskings. On the front: {listed(said)}.{more}{rule}",
         _picture(points, loss_words(result.get("loss")), allowed),
-        Table(columns, [[run[column.name] for column in columns] for run in points]),
+        Table(columns, [[one[column.name] for column in columns] for one in map(_listed, points)]),
     )
 
 
@@ -98,9 +99,14 @@ def _run(run: Result) -> dict[str, Any]:
     }
 
 
+def _listed(run: dict[str, Any]) -> dict[str, Any]:
+    """The same for a table, without an upper end that is none."""
+    return {**run, "high": upper_end(run["low"], run["high"])}
+
+
 def _said(run: dict[str, Any]) -> str:
     low, high = run["low"], run["low"] if run["high"] is None else run["high"]
-    return f"{share(low)}, proven" if low == high else between(low, high)
+    return worst_between(low, high)
 
 
 def _datum(run: dict[str, Any]) -> dict[str, Any]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from linkrisk.solver.api.compare import ComparisonResult
 from linkrisk.solver.commands.contest_verdict import wrong
 from linkrisk.solver.commands.wording import heading, table
+from linkrisk.solver.run.results import is_bound
 from linkrisk.solver.worst_case.contest import EXACT, BackendRow
 
 _COLUMNS = {
@@ -31,11 +33,21 @@ def summary(result: ComparisonResult) -> str:
     size = next((row for row in result.rows if row.rows is not None), None)
     if size is not None:
         lines.append(f"model: {size.rows} rows, {size.columns} columns, {size.nonzeros} non-zeros")
-    rows = [[getattr(row, field) for field in _COLUMNS] for row in result.rows]
+    total = result.details.get("total_weight", result.details["records"])
+    rows = [
+        [getattr(row, field) for field in _COLUMNS] for row in (_shown(row, total) for row in result.rows)
+    ]
     notes = [f"note: {note}" for note in result.details["notes"]]
     return (
         "\n".join([*lines, "", *table(list(_COLUMNS.values()), rows), "", *notes, *_verdict(result)]) + "\n"
     )
+
+
+def _shown(row: BackendRow, total: float) -> BackendRow:
+    """The same without a bound that says no more than that all can be linked, and its gap."""
+    most = row.linked_upper_bound
+    says = most is None or row.status == "optimal" or is_bound(row.linked or 0.0, most, total)
+    return row if says else replace(row, linked_upper_bound=None, gap=None)
 
 
 def _verdict(result: ComparisonResult) -> list[str]:

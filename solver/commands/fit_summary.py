@@ -104,8 +104,16 @@ def _interval(result: FitResult) -> list[str]:
         proven = "proven" if result.said_proven else "by the search, its certificate is to come"
         said = f"  {proven}: no other parameters re-identify more{least}"
         return [*listed(pairs), said, *_sum_of_parts(result.details)]
-    pairs = [(f"{what}, at least", share(low, records)), (f"{what}, at most", share(high, records))]
+    pairs = [
+        (f"{what}, at least", share(low, records)),
+        _at_most(what, high, records, bounded=result.bounded),
+    ]
     return [*listed(pairs), f"  not proven: {why_not_proven(result)}", *_sum_of_parts(result.details)]
+
+
+def _at_most(what: str, high: float, records: float, *, bounded: bool) -> tuple[str, str]:
+    """The upper end, or that there is none."""
+    return f"{what}, at most", share(high, records) if bounded else "no bound was found in time"
 
 
 def _sum_of_parts(details: Mapping[str, Any]) -> list[str]:
@@ -277,7 +285,8 @@ def _short_title(family: Family) -> str:
 def _worst_of(results: FitResults) -> list[str]:
     """One maximum, and what is proven of it."""
     worst = results.worst
-    records, (low, high) = _shown(worst.total, worst), (_shown(end, worst) for end in results.interval)
+    ends = results.bounded_interval
+    records, (low, high) = _shown(worst.total, worst), (_shown(end, worst) for end in ends)
     what, title = _what(worst), family_title(worst.details)
     if results.proven:
         pairs = [(f"{what} in the worst case", f"{share(low, records)}, by the {title}")]
@@ -285,7 +294,7 @@ def _worst_of(results: FitResults) -> list[str]:
         said = "proven: no parameters of these families re-identify more"
     else:
         pairs = [(f"{what}, at least", f"{share(low, records)}, by the {title}")]
-        pairs.append((f"{what}, at most", share(high, records)))
+        pairs.append(_at_most(what, high, records, bounded=len(results.bounded) == len(results.results)))
         lacking = worst.details.get("not_comparable")
         said = f"not proven: {without_recoding(lacking) if lacking else 'the table says why'}"
         if results.confidence is not None:

@@ -37,10 +37,11 @@ def headline(result: FitResult | FitResults, stream: TextIO | None = None) -> li
         weighted=objective(worst.details) == WEIGHTED,
         confidence=result.confidence,
         kinds=kinds,
+        guessed=result.guessed,
     )
     width = columns(stream)
     lines = textwrap.wrap(sentence, max(width - 1, 20), break_on_hyphens=False)
-    shares = shares_of(*ends, worst.total)
+    shares = shares_of(*(result.guessed or ends), worst.total)
     return [*lines, bar(*shares, width - 1, _BLOCKS if _encodes(stream, _BLOCKS) else _PLAIN)]
 
 

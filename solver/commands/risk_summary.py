@@ -10,6 +10,7 @@ from linkrisk.solver.measures.results import RiskResult
 from linkrisk.solver.measures.verdict import grounds_of
 from linkrisk.solver.report.formats import count
 from linkrisk.solver.run.percent import percent
+from linkrisk.solver.run.worst_sentence import ends_said
 
 _WIDTH = 44
 _MANY = 10_000.0
@@ -24,7 +25,8 @@ def summary(result: RiskResult) -> str:
     lines += [_sentence(result.verdict.sentence), *grounds_of(jsonable(result.verdict))]
     lines += ["", *headline(result.worst)]
     for name, found in result.measures.items():
-        lines += ["", MEASURES[name].title, *(_line(finding) for finding in found.findings)]
+        title = MEASURES[name].heading(weighted=result.verdict.weighted)
+        lines += ["", title, *(_line(finding) for finding in found.findings)]
     left_out = [f"  {name}: {reason}" for name, reason in result.not_measured.items()]
     lines += ["", "Not measured", *left_out] if left_out else []
     notes = [f"note: {note}" for note in result.notes]
@@ -38,13 +40,11 @@ def _line(finding: Finding) -> str:
     value = "-" if finding.value is None else _written(finding.value, finding.unit)
     if finding.kind is None:
         return f"  {finding.words:<{_WIDTH}}{value:>9}"
-    if finding.high is None and finding.kind is Kind.CERTAIN:
-        return f"  {finding.words:<{_WIDTH}}{value:>9}  or more, no bound in time"
-    if finding.kind is Kind.CERTAIN and finding.low == finding.high == finding.value:
-        return f"  {finding.words:<{_WIDTH}}{value:>9}  proven"
-    ends = [_written(end, finding.unit) for end in (finding.low, finding.high) if end is not None]
-    said = " to ".join(ends) if finding.high is not None else f"{ends[0]} or more"
-    return f"  {finding.words:<{_WIDTH}}{value:>9}  {said}, {_KINDS[finding.kind]}"
+    said = ends_said(
+        finding.low, finding.high, _KINDS[finding.kind], lambda end: _written(end, finding.unit),
+        certain=finding.kind is Kind.CERTAIN, share=finding.unit is Unit.SHARE,
+    )  # fmt: skip
+    return f"  {finding.words:<{_WIDTH}}{value:>9}  {said}"
 
 
 def _written(value: float, unit: Unit) -> str:

@@ -6,6 +6,7 @@ from linkrisk.solver.report.formats import count
 from linkrisk.solver.risk_utility.results import OF_ALL, SweepResult, loss_of, strongest
 from linkrisk.solver.risk_utility.runs import Status, SweepRun
 from linkrisk.solver.run.percent import percent
+from linkrisk.solver.run.worst_sentence import percents
 
 _LOSSES = {OF_ALL: "IL1s", "pmse": "pMSE"}
 
@@ -48,11 +49,10 @@ def _table(result: SweepResult) -> list[str]:
 
 
 def _row(result: SweepResult, run: SweepRun) -> list[str]:
-    low, high = (percent(end) for end in run.interval)
     held_out, loss = strongest(run), loss_of(run, result.loss)
     place = result.places.get(run.masking)
     return [
-        low if low == high else f"{low.removesuffix(' %')} to {high}",
+        percents(*run.interval).replace(" % to", " to"),
         "-" if held_out is None or held_out.value is None else percent(held_out.value),
         "-" if loss is None else f"{loss:.4f}",
         f"{run.seconds:.1f}",

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from linkrisk.formulations.linkage.pair import Direction
 from linkrisk.solver.linkage.baselines import baseline_forms
 from linkrisk.solver.linkage.evaluator import Evaluator
-from linkrisk.solver.measures.base import Finding, Kind, Measure, MeasureResult, Unit
+from linkrisk.solver.measures.base import OF_RECORDS, Finding, Kind, Measure, MeasureResult, Unit
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.measures.values.guesses import Guesses, guessed_categories, guessed_numbers
 from linkrisk.solver.measures.values.released import ReleasedAttribute, released_attribute, unreadable
@@ -146,6 +146,7 @@ class AttributeDisclosureMeasure(Measure):
 
     name: ClassVar[str] = "attribute-disclosure"
     title: ClassVar[str] = "Attribute disclosure (0: no better than without the release)"
+    unit: ClassVar[str] = OF_RECORDS
     cost: ClassVar[float] = 0.5
 
     def lacking(self, task: RiskTask) -> str | None:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from linkrisk.solver.measures.base import Finding, Kind, Measure, MeasureResult, Unit, Worse
+from linkrisk.solver.measures.base import OF_WEIGHTS, Finding, Kind, Measure, MeasureResult, Unit, Worse
 from linkrisk.solver.measures.links.directions import Direction, directions_of
 from linkrisk.solver.measures.links.forced_weights import forced_range, importances
 from linkrisk.solver.measures.links.withheld import WithheldAttribute, withheld
@@ -190,6 +190,7 @@ class Attributes(Measure):
 
     name: ClassVar[str] = "attributes"
     title: ClassVar[str] = "Which attributes leak"
+    unit: ClassVar[str] = OF_WEIGHTS
     cost: ClassVar[float] = 8.0
 
     def take(self, task: RiskTask, clock: Clock) -> LeakingAttributes:

@@ -82,6 +82,10 @@ class Finding:
             raise ValueError(f"{self.key}: an interval needs ends and a kind, or neither")
 
 
+OF_WEIGHTS, OF_RECORDS = "of what records stand for", "of the records, unweighted"
+"""Units of shares, where records have sampling weights."""
+
+
 class CountedAttack(NamedTuple):
     """An attack that a measure has counted, or knows the expectation of.
 
@@ -180,12 +184,19 @@ class Measure(ABC):
     growth : float
         Seconds that it takes besides for each million records, whatever its clock says: where fewer are left,
         it is left out.
+    unit : str
+        What its shares are of where records have sampling weights; empty where it has none of records.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
+    unit: ClassVar[str] = ""
     cost: ClassVar[float] = 1.0
     growth: ClassVar[float] = 0.0
+
+    def heading(self, *, weighted: bool) -> str:
+        """What people read above its numbers, with their unit where two are used."""
+        return f"{self.title} ({self.unit})" if weighted and self.unit else self.title
 
     def least(self, task: RiskTask) -> float:
         """Seconds that it takes at least on these files, roughly, on a quiet machine."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.schema import Attribute, Scale
-from linkrisk.solver.measures.base import Finding, Measure, Unit, Worse
+from linkrisk.solver.measures.base import OF_RECORDS, Finding, Measure, Unit, Worse
 from linkrisk.solver.measures.keys.frequencies import MISSING, Codes, column_codes, groups_of
 from linkrisk.solver.measures.keys.group_diversity import entries_of, l_diversity, t_closeness
 from linkrisk.solver.measures.keys.keys import PerRecord, key_notes, masked_keys, without_keys
@@ -134,6 +134,7 @@ class DiversityOfGroups(Measure):
 
     name: ClassVar[str] = "diversity"
     title: ClassVar[str] = "Confidential attributes within a key"
+    unit: ClassVar[str] = OF_RECORDS
     cost: ClassVar[float] = 0.1
     growth: ClassVar[float] = 1.0
 

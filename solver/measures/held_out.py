@@ -14,7 +14,16 @@ from linkrisk.formulations.linkage.aggregators import words_of
 from linkrisk.solver.inputs.problem import Searched
 from linkrisk.solver.linkage.baselines import euclidean_form
 from linkrisk.solver.linkage.evaluator import Evaluator
-from linkrisk.solver.measures.base import CountedAttack, Finding, Kind, Measure, MeasureResult, Unit, Worse
+from linkrisk.solver.measures.base import (
+    OF_WEIGHTS,
+    CountedAttack,
+    Finding,
+    Kind,
+    Measure,
+    MeasureResult,
+    Unit,
+    Worse,
+)
 from linkrisk.solver.measures.links.held_out_curves import HeldOutRate, summarised
 from linkrisk.solver.measures.links.held_out_rates import independent_records
 from linkrisk.solver.measures.links.held_out_trials import (
@@ -183,6 +192,7 @@ class HeldOut(Measure):
 
     name: ClassVar[str] = "held-out"
     title: ClassVar[str] = "Held-out attack: an intruder who knows a share of the records"
+    unit: ClassVar[str] = OF_WEIGHTS
     cost: ClassVar[float] = 10.0
 
     def __init__(self, learner: Learner = learn) -> None:

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from linkrisk.formulations.suppression.posterior_risk import household_risk, posterior_risk
-from linkrisk.solver.measures.base import Finding, Measure, Unit
+from linkrisk.solver.measures.base import OF_RECORDS, Finding, Measure, Unit
 from linkrisk.solver.measures.keys.frequencies import groups_of, sums
 from linkrisk.solver.measures.keys.keys import (
     KeyFile,
@@ -134,6 +134,7 @@ class IndividualRiskOfKeys(Measure):
 
     name: ClassVar[str] = "individual-risk"
     title: ClassVar[str] = "Individual risk (Benedetti and Franconi)"
+    unit: ClassVar[str] = OF_RECORDS
     cost: ClassVar[float] = 0.1
     growth: ClassVar[float] = 2.0
 

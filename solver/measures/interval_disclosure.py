@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from linkrisk.solver.measures.base import Finding, Kind, Measure, MeasureResult
+from linkrisk.solver.measures.base import OF_RECORDS, Finding, Kind, Measure, MeasureResult
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.measures.values.intervals import (
     MOST_SCATTERED,
@@ -184,6 +184,7 @@ class IntervalDisclosureMeasure(Measure):
 
     name: ClassVar[str] = "interval-disclosure"
     title: ClassVar[str] = "Interval disclosure"
+    unit: ClassVar[str] = OF_RECORDS
     cost: ClassVar[float] = 0.5
     growth: ClassVar[float] = 4.0
 

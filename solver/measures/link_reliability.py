@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
-from linkrisk.solver.measures.base import Finding, Kind, Measure, MeasureResult, Unit, Worse
+from linkrisk.solver.measures.base import OF_RECORDS, Finding, Kind, Measure, MeasureResult, Unit, Worse
 from linkrisk.solver.measures.links.best_candidates import best_candidates, linker_task
 from linkrisk.solver.measures.links.logistic import LogisticFit, fit_logistic
 from linkrisk.solver.measures.links.reliability_model import (
@@ -250,6 +250,7 @@ class ReliabilityOfLinks(Measure):
 
     name: ClassVar[str] = "link-reliability"
     title: ClassVar[str] = "Reliability of probabilistic links"
+    unit: ClassVar[str] = OF_RECORDS
     cost: ClassVar[float] = 3.0
 
     def lacking(self, task: RiskTask) -> str | None:

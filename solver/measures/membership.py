@@ -23,6 +23,7 @@ from linkrisk.solver.measures.population.size import without_population
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.percent import percent
+from linkrisk.solver.run.results import is_bound
 
 FloatArray = NDArray[np.float64]
 
@@ -89,7 +90,8 @@ class MembershipRisk(MeasureResult):
                 found.append(Finding(key, words, value, low=low, high=high, kind=Kind.CONFIDENCE))
         persons = Finding(
             "persons", "linked if all were in the file", self.persons, Unit.PERSONS,
-            low=self.persons, high=self.most_persons, kind=self._kind,
+            low=self.persons, high=self._most(self.persons, self.most_persons, self.population),
+            kind=self._kind,
         )  # fmt: skip
         return (*found, persons)
 
@@ -102,8 +104,14 @@ class MembershipRisk(MeasureResult):
         return Kind.CERTAIN if self.confidence is None else Kind.CONFIDENCE
 
     def _certified(self, key: str, words: str, whole: float) -> Finding:
-        low, high = self.linked / whole, self.most / whole
+        low, most = self.linked / whole, self._most(self.linked, self.most, self.records)
+        high = None if most is None else most / whole
         return Finding(key, words, low, low=low, high=high, kind=self._kind)
+
+    @staticmethod
+    def _most(low: float, high: float, total: float) -> float | None:
+        """The upper end, where a bound was found."""
+        return high if is_bound(low, high, total) else None
 
     @property
     def paragraph(self) -> str:
@@ -122,8 +130,9 @@ class MembershipRisk(MeasureResult):
         return f"{said} The linked records stand for {self.persons:,.0f} persons."
 
     def _ends(self, whole: float) -> str:
-        low, high = percent(self.linked / whole), percent(self.most / whole)
-        return low if low == high else f"{low} to {high}"
+        if self._most(self.linked, self.most, self.records) is None:
+            return f"{percent(self.linked / whole)} or more"
+        return " to ".join(dict.fromkeys((percent(self.linked / whole), percent(self.most / whole))))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -146,6 +155,7 @@ class Membership(Measure):
 
     name: ClassVar[str] = "membership"
     title: ClassVar[str] = "Targets of the population, who may not be in the file"
+    unit: ClassVar[str] = "prosecutor: of the records, unweighted"
     cost: ClassVar[float] = 3.0
 
     def lacking(self, task: RiskTask) -> str | None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
-from linkrisk.solver.measures.base import Finding, Measure, MeasureResult, Unit, Worse, jsonable
+from linkrisk.solver.measures.base import OF_WEIGHTS, Finding, Measure, MeasureResult, Unit, Worse, jsonable
 from linkrisk.solver.measures.links.near_rivals import TIMES, near_rivals
 from linkrisk.solver.measures.links.record_attacks import (
     AttackOnRecords,
@@ -116,9 +116,10 @@ class RecordsAtRisk(MeasureResult):
             f"{int(self.never.sum()):,} provably by no parameters of any family."
         )
         if (group := self._worst_group()) is not None:
+            of = "" if self.weight is None else " of what they stand for"
             said += (
-                f" The worst group is {group.words}: {group.linked:,} of {group.records:,}"
-                f" ({percent(group.share)})."
+                f" The worst group is {group.words}: {group.linked:,} of {group.records:,} records"
+                f" ({percent(group.share)}{of})."
             )
         apart = worst.apart
         if apart is None:
@@ -192,6 +193,7 @@ class Records(Measure):
 
     name: ClassVar[str] = "records"
     title: ClassVar[str] = "Which records"
+    unit: ClassVar[str] = OF_WEIGHTS
     cost: ClassVar[float] = 2.0
 
     def take(self, task: RiskTask, clock: Clock) -> RecordsAtRisk:

@@ -13,7 +13,7 @@ from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
 from linkrisk.formulations.linkage.pair import Ties
 from linkrisk.solver.inputs.problem import Problem, problem_of
 from linkrisk.solver.linkage.evaluator import Evaluator
-from linkrisk.solver.measures.base import Finding, Kind, Measure, MeasureResult
+from linkrisk.solver.measures.base import OF_WEIGHTS, Finding, Kind, Measure, MeasureResult
 from linkrisk.solver.measures.links.matching_by_chance import ChanceMatches, chance_matches
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
@@ -127,6 +127,7 @@ class ReferencePoints(Measure):
 
     name: ClassVar[str] = "references"
     title: ClassVar[str] = "What 0 and 100 % mean here"
+    unit: ClassVar[str] = OF_WEIGHTS
     cost: ClassVar[float] = 3.0
     growth: ClassVar[float] = 4.0
 

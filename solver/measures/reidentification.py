@@ -11,7 +11,16 @@ from numpy.typing import NDArray
 
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.formulations.linkage.pair import Direction
-from linkrisk.solver.measures.base import CountedAttack, Finding, Kind, Measure, MeasureResult, Unit, Worse
+from linkrisk.solver.measures.base import (
+    OF_WEIGHTS,
+    CountedAttack,
+    Finding,
+    Kind,
+    Measure,
+    MeasureResult,
+    Unit,
+    Worse,
+)
 from linkrisk.solver.measures.links.held_out_trials import record_counts
 from linkrisk.solver.measures.posteriors.attackers import Attacker, Lacking, attackers
 from linkrisk.solver.measures.posteriors.judged import (
@@ -193,6 +202,7 @@ class ProbabilityOfReidentification(Measure):
 
     name: ClassVar[str] = "reidentification"
     title: ClassVar[str] = "Probability of re-identification, where the masking is known"
+    unit: ClassVar[str] = OF_WEIGHTS
     cost: ClassVar[float] = 6.0
 
     def lacking(self, task: RiskTask) -> str | None:

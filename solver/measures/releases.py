@@ -15,7 +15,16 @@ from linkrisk.datasets.microdata.roles import Role
 from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.datasets.pairs.releases import same_files
 from linkrisk.solver.inputs.releases import Releases, Way, spelled_groups
-from linkrisk.solver.measures.base import CountedAttack, Finding, Kind, Measure, MeasureResult, Unit, Worse
+from linkrisk.solver.measures.base import (
+    OF_WEIGHTS,
+    CountedAttack,
+    Finding,
+    Kind,
+    Measure,
+    MeasureResult,
+    Unit,
+    Worse,
+)
 from linkrisk.solver.measures.sequence.candidate_sets import WIDTHS, SearchedRelease, intersections, marks
 from linkrisk.solver.measures.sequence.rises import ReleaseRisk, release_risks
 from linkrisk.solver.measures.sequence.stages import Stage, latest, searched_stages
@@ -229,6 +238,7 @@ class SeveralReleases(Measure):
 
     name: ClassVar[str] = "releases"
     title: ClassVar[str] = "Several releases: what the last one adds"
+    unit: ClassVar[str] = OF_WEIGHTS
     cost: ClassVar[float] = 30.0
 
     def lacking(self, task: RiskTask) -> str | None:

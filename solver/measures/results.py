@@ -70,7 +70,10 @@ class RiskResult:
             **self.details,
             "measures": {name: result.to_dict() for name, result in self.measures.items()},
             "not_measured": dict(self.not_measured),
-            "titles": {name: MEASURES[name].title for name in (*self.measures, *self.not_measured)},
+            "titles": {
+                name: MEASURES[name].heading(weighted=self.verdict.weighted)
+                for name in (*self.measures, *self.not_measured)
+            },
             "worst_case": self.worst.to_dict(),
         }
 

@@ -15,7 +15,7 @@ from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.linkage.assignment import assigned_blocks
 from linkrisk.solver.linkage.baselines import baseline_forms
 from linkrisk.solver.linkage.evaluator import Evaluator
-from linkrisk.solver.measures.base import CountedAttack, Finding, Measure, MeasureResult
+from linkrisk.solver.measures.base import OF_WEIGHTS, CountedAttack, Finding, Measure, MeasureResult
 from linkrisk.solver.measures.links.likelihoods import by_likelihood, order_tells
 from linkrisk.solver.measures.links.other_scales import (
     by_households,
@@ -139,6 +139,7 @@ class SimpleAttacksMeasure(Measure):
 
     name: ClassVar[str] = "simple-attacks"
     title: ClassVar[str] = "Simple attacks, which search for no worst case"
+    unit: ClassVar[str] = OF_WEIGHTS
     cost: ClassVar[float] = 2.0
 
     def take(self, task: RiskTask, clock: Clock) -> SimpleAttacks:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from linkrisk.solver.measures.base import Finding, Measure
+from linkrisk.solver.measures.base import OF_RECORDS, Finding, Measure
 from linkrisk.solver.measures.keys.keys import (
     KeyFile,
     PerRecord,
@@ -163,6 +163,7 @@ class SpecialUniques(Measure):
 
     name: ClassVar[str] = "suda"
     title: ClassVar[str] = "Special uniques (SUDA)"
+    unit: ClassVar[str] = OF_RECORDS
     cost: ClassVar[float] = 2.0
 
     def lacking(self, task: RiskTask) -> str | None:

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from linkrisk.datasets.microdata.names import shown_names
-from linkrisk.solver.measures.base import Finding, Measure
+from linkrisk.solver.measures.base import OF_RECORDS, Finding, Measure
 from linkrisk.solver.measures.keys.frequencies import Groups, groups_of, sums
 from linkrisk.solver.measures.keys.keys import (
     KeyFile,
@@ -141,6 +141,7 @@ class UniquenessOfKeys(Measure):
 
     name: ClassVar[str] = "uniqueness"
     title: ClassVar[str] = "Uniqueness on the key variables"
+    unit: ClassVar[str] = OF_RECORDS
     cost: ClassVar[float] = 0.1
     growth: ClassVar[float] = 1.0
 

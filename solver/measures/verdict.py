@@ -13,7 +13,8 @@ from enum import StrEnum
 from typing import Any
 
 from linkrisk.solver.run.percent import percent
-from linkrisk.solver.run.worst_sentence import percents
+from linkrisk.solver.run.results import meets
+from linkrisk.solver.run.worst_sentence import by_lot, percents
 
 Json = Mapping[str, Any]
 
@@ -23,6 +24,11 @@ TOLERATED = 0.05
 WORST_CASE, WITHOUT_LOTS, NO_BOUND, RELEASES = "worst_case", "without_lots", "no_bound", "releases"
 NOT_SEARCHED, NOT_COMPARABLE, ATTACK = "not_searched", "not_comparable", "attack_"
 """Keys of findings about what an intruder links; those of attacks begin with the last."""
+
+UNWEIGHTED = "worst_case_unweighted"
+"""Key of the finding on the worst case in records, where links are counted by sampling weights."""
+
+_OF_SEARCH = (WORST_CASE, NO_BOUND, UNWEIGHTED)
 
 IDENTIFIERS, UNCHANGED, NUMBERS = "identifiers_left_in", "unchanged_not_compared", "numbers_left_in"
 RELATED = "masked_not_compared"
@@ -179,13 +185,14 @@ def sentence_of(found: Json) -> str:
     if found["answer"] == Answer.ABOVE:
         return str(lead["sentence"]) if lead["low"] is None else f"{_above(found, lead)}, above {limit}"
     if lead["high"] is not None:
-        ends = f"between {percent(found['low'])} and {percent(found['high'])} of {_records(found)}"
+        whose = lead if _finding(found, UNWEIGHTED) else found
+        ends = f"between {percent(whose['low'])} and {percent(whose['high'])} of {_records(found, lead)}"
         return (
             f"at worst {ends} can be re-identified{_lots(found)}{_sure(lead)}: whether that is within "
             f"{limit} is open, and a longer time limit may tell"
         )
-    if lead["key"] == NO_BOUND:
-        least = f"at worst {percent(found['low'])} or more of {_records(found)}"
+    if lead["key"] in (NO_BOUND, UNWEIGHTED) and _finding(found, WORST_CASE) is None:
+        least = f"at worst {percent(lead['low'])} or more of {_records(found, lead)}"
         return (
             f"{least} can be re-identified{_lots(found)}: no bound was found in time, so whether that is "
             f"within {limit} is open, and a longer time limit may tell"
@@ -201,6 +208,7 @@ def grounds_of(found: Json) -> Iterator[str]:
         telling = limits or one["severity"] != Severity.INFORMATION
         less = one["key"].startswith(ATTACK) or one["key"] in (WORST_CASE, RELEASES)
         less |= one["key"] == WITHOUT_LOTS and _lots(found) in said
+        less |= one["key"] == UNWEIGHTED and "unweighted" in said
         if telling and not less and one["sentence"] not in said:
             text: str = one["sentence"]
             yield f"{text[:1].upper()}{text[1:]}."
@@ -217,6 +225,7 @@ def sentence_by_key(one: Json) -> str | None:
         WITHOUT_LOTS: lambda: (
             f"without guessing among equal records {percents(low, high)} can be re-identified"
         ),
+        UNWEIGHTED: lambda: f"{_ends(low, high)} of the records, unweighted, can be re-identified",
         NO_BOUND: lambda: f"no bound was found in time for the {named}, which links {percent(low)} or more",
         NOT_SEARCHED: lambda: f"the {named} was not searched",
         RELEASES: lambda: f"several releases together allow {percents(low, high)}",
@@ -227,21 +236,24 @@ def sentence_by_key(one: Json) -> str | None:
 def _above(found: Json, lead: Json) -> str:
     """How much the most severe finding re-identifies."""
     low, high = lead["low"], lead["high"]
-    more = "" if high is not None and high <= low * (1.0 + 1e-9) else " or more"
-    said = f"at worst {percent(low)}{more} of {_records(found)} can be re-identified"
-    if lead["key"] in (WORST_CASE, NO_BOUND):
+    more = "" if high is not None and meets(low, high) else " or more"
+    said = f"at worst {percent(low)}{more} of {_records(found, lead)} can be re-identified"
+    if lead["key"] in _OF_SEARCH:
         return f"{said}{_lots(found)}{_sure(lead)}"
     return f"{said} ({', '.join(lead['about'])})" if lead["about"] else said
 
 
 def _at_most(found: Json) -> str:
     """What nothing that was looked at exceeds, and what it rests on."""
-    worst = next((one for one in found["findings"] if one["key"] == WORST_CASE), None)
+    worst, alike = _finding(found, WORST_CASE), _finding(found, UNWEIGHTED)
     if worst is None:
         return f"nothing that was looked at re-identifies more than {percent(found['high'])} of the records"
     said = f"{kinds(worst['about'])} re-identifies more than {percent(worst['high'])} of {_records(found)}"
+    if alike is not None and alike["high"] is not None:
+        said += f" or {percent(alike['high'])} of the records, unweighted"
     said += f"{_lots(found)}{_sure(worst)}"
     others = [one for one in found["findings"] if one["low"] is not None and one["low"] > worst["high"]]
+    others = [one for one in others if one["key"] != UNWEIGHTED]
     if not others:
         return said
     most = max(others, key=lambda one: float(one["low"]))
@@ -258,8 +270,26 @@ def kinds(names: Sequence[str]) -> str:
     return f"none of the {_MANY.get(len(names), str(len(names)))} kinds of distance searched ({listed})"
 
 
-def _records(found: Json) -> str:
-    return "the weighted records" if found.get("weighted") else "the records"
+def _finding(found: Json, key: str) -> Json | None:
+    return next((one for one in found["findings"] if one["key"] == key), None)
+
+
+def _ends(low: float, high: float | None) -> str:
+    return percents(low, 1.0 if high is None else high)
+
+
+def _records(found: Json, lead: Json | None = None) -> str:
+    """What shares are of; of a searched worst case, with what it is in the other unit."""
+    weighted = "the weighted records"
+    alike = _finding(found, UNWEIGHTED)
+    if lead is None or lead["key"] not in _OF_SEARCH or alike is None:
+        return weighted if found.get("weighted") else "the records"
+    if lead is not alike:
+        return f"{weighted} ({_ends(alike['low'], alike['high'])} of the records, unweighted)"
+    other = _finding(found, WORST_CASE) or _finding(found, NO_BOUND)
+    if other is None:
+        return "the records, unweighted,"
+    return f"the records, unweighted ({_ends(other['low'], other['high'])} of {weighted})"
 
 
 def _lots(found: Json) -> str:
@@ -267,7 +297,7 @@ def _lots(found: Json) -> str:
     alone = next((one for one in found["findings"] if one["key"] == WITHOUT_LOTS), None)
     if alone is None:
         return ""
-    return f" where equal records are guessed among ({percents(alone['low'], alone['high'])} without)"
+    return by_lot(alone["low"], alone["high"])
 
 
 def _sure(one: Json) -> str:

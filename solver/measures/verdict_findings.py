@@ -19,6 +19,8 @@ from linkrisk.datasets.pairs.left_in import ColumnLeftIn, listed
 from linkrisk.formulations.linkage.aggregators import words_of
 from linkrisk.formulations.linkage.pair import Ties
 from linkrisk.solver.measures.base import MeasureResult
+from linkrisk.solver.measures.membership import MembershipRisk
+from linkrisk.solver.measures.population.links_counted import most_records
 from linkrisk.solver.measures.releases import ReleasesRisk
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.measures.verdict import (
@@ -31,6 +33,7 @@ from linkrisk.solver.measures.verdict import (
     RELATED,
     RELEASES,
     UNCHANGED,
+    UNWEIGHTED,
     WITHOUT_LOTS,
     WORST_CASE,
     Severity,
@@ -40,7 +43,7 @@ from linkrisk.solver.measures.verdict import (
     severity_of,
     verdict,
 )
-from linkrisk.solver.run.results import WEIGHTED, FitResult, objective
+from linkrisk.solver.run.results import WEIGHTED, FitResult, is_bound, objective
 from linkrisk.solver.run.worst_sentence import without_recoding
 from linkrisk.solver.worst_case.family_results import Family
 
@@ -112,6 +115,31 @@ def worst_cases(known: Known) -> Iterator[VerdictFinding]:
         yield replace(
             known.graded(WITHOUT_LOTS, names, other, worst.confidence), severity=Severity.INFORMATION
         )
+
+
+def unweighted(known: Known) -> Iterator[VerdictFinding]:
+    """The worst case in records, where sampling weights are searched by: what is tolerated holds for both.
+
+    A bound on weights is one on records, and a wide one; the measure of members of the population may have
+    searched for a better one, and for more records.
+    """
+    pair, survey, worst = known.task.first.pair, known.task.first.survey, known.task.worst
+    if survey.weight is None or (survey.weight == survey.weight[0]).all():
+        return
+    each = 1.0 / pair.equals
+    lots = float(each[(pair.equals > 1) & pair.reachable].sum()) if pair.ties is Ties.STRICT else 0.0
+    low = max(_by_lot(family, pair.equals, each) for family in worst.families)
+    high = most_records(worst, known.bounded) + lots
+    found = known.measures.get(MembershipRisk.measure)
+    if isinstance(found, MembershipRisk):
+        low, high = max(low, found.linked), min(high, found.most + lots)
+    low, high = low / known.task.records, min(1.0, max(low, high) / known.task.records)
+    names = tuple(words_of(name).title for name in (known.bounded or worst.results))
+    if is_bound(low, high, 1.0):
+        yield known.graded(UNWEIGHTED, names, (low, high), worst.confidence)
+    else:
+        severity = severity_of(low, 1.0, known.tolerated)
+        yield _said(VerdictFinding(UNWEIGHTED, severity, "", names, low))
 
 
 def without_bounds(known: Known) -> Iterator[VerdictFinding]:
@@ -281,6 +309,7 @@ def _said(finding: VerdictFinding) -> VerdictFinding:
 
 SOURCES: tuple[Callable[[Known], Iterator[VerdictFinding]], ...] = (
     worst_cases,
+    unweighted,
     without_bounds,
     not_comparable,
     releases,

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import pandas as pd
 
-from linkrisk.solver.measures.base import Finding, Kind, Measure, MeasureResult
+from linkrisk.solver.measures.base import OF_WEIGHTS, Finding, Kind, Measure, MeasureResult
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.measures.verdict import kinds
 from linkrisk.solver.run.clock import Clock
@@ -126,6 +126,7 @@ class WorstCase(Measure):
 
     name: ClassVar[str] = "worst-case"
     title: ClassVar[str] = "Worst case, with a bound"
+    unit: ClassVar[str] = OF_WEIGHTS
     cost: ClassVar[float] = 0.0  # its searches have a share of their own
 
     def take(self, task: RiskTask, clock: Clock) -> WorstCaseRisk:

@@ -14,6 +14,7 @@ from linkrisk.solver.risk_utility.pareto import Place, Point, places
 from linkrisk.solver.risk_utility.runs import Status, SweepRun
 from linkrisk.solver.run.plots import Plots
 from linkrisk.solver.run.results import dump_json
+from linkrisk.solver.run.worst_sentence import percents
 
 HELD_OUT, WORST_CASE, LOSS = "held-out", "worst-case", "information-loss"
 """Measures that have columns of their own."""
@@ -160,10 +161,9 @@ class SweepResult:
     def _said(self, run: SweepRun) -> str:
         if run.status is not Status.DONE:
             return f"{run.status}, {run.reason}"
-        low, high = (100.0 * end for end in run.interval)
         loss, place = loss_of(run, self.loss), self.places.get(run.masking)
         cost = "no loss measured" if loss is None else f"loss {loss:.3g}, {place}"
-        return f"worst case {low:.1f} to {high:.1f} %, {cost}"
+        return f"worst case {percents(*run.interval)}, {cost}"
 
 
 _TEXTS = ("masking", "name", "status", "reason", "pareto")

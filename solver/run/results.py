@@ -19,6 +19,7 @@ WEIGHTED = ("weighted_links", "weighted_links_upper_bound")
 with sampling weights the sum of theirs."""
 
 
+_SAME = 1e-9
 _NOTHING = 0.01
 """A bound that rules out no more than this share of what lies between the attack and all records is none."""
 
@@ -48,6 +49,36 @@ def least_of(result: Mapping[str, Any]) -> float:
 def says_more(low: float, high: float, total: float) -> bool:
     """Whether a bound says more than that no more than all are linked: it rules out some of what is open."""
     return total - high > max(_NOTHING * (total - low), 1e-9 * total)
+
+
+def meets(low: float, high: float) -> bool:
+    """Whether attack and bound are the same number, up to the rounding of sums."""
+    return high - low <= _SAME * abs(low) + 1e-12
+
+
+def is_bound(low: float, high: float, total: float) -> bool:
+    """Whether an upper end is one: it meets the attack, or says more than that all may be linked."""
+    return meets(low, high) or says_more(low, high, total)
+
+
+def guessed_ends(
+    fits: Iterable[Mapping[str, Any]], low: float, high: float, total: float
+) -> tuple[float, float] | None:
+    """What is linked where equal candidates are guessed among; None where no record has some, or they were.
+
+    Parameters
+    ----------
+    fits : iterable of mapping
+        Details or JSON of the fits that the ends are of.
+    low, high, total : float
+        What is linked without guessing, what none exceeds, and what both are part of.
+    """
+    tied = [one["tied"] for one in fits if "expected_links" in (one.get("tied") or {})]
+    if not tied:
+        return None
+    least = max(low, *(one["expected_links"] for one in tied))
+    more = max(one.get("guessed_at_most", total) for one in tied)
+    return least, max(least, min(high + more, total))
 
 
 def plain(value: Any) -> Any:
@@ -134,6 +165,11 @@ class FitResult:
         return self.proven or says_more(*self.interval, self.total)
 
     @property
+    def guessed(self) -> tuple[float, float] | None:
+        """The same where equal candidates are guessed among; None where there are none, or they were."""
+        return guessed_ends([self.details], *self.interval, self.total)
+
+    @property
     def confidence(self) -> float | None:
         """How sure the upper end of the interval is; None where it is certain."""
         confidence: float | None = self.details.get("confidence")
@@ -180,7 +216,8 @@ class FitResult:
 
     def __repr__(self) -> str:
         share = 100.0 * self.linked / self.records
-        state = "proven" if self.said_proven else f"at most {self.linked_upper_bound}, {self.status}"
+        most = f"at most {self.linked_upper_bound}" if self.bounded else "no bound in time"
+        state = "proven" if self.said_proven else f"{most}, {self.status}"
         aggregator, direction = self.details["aggregator"], self.details["direction"]
         headline = f"{self.linked} of {self.records} linked ({share:.1f} %), {state}"
         return f"FitResult({aggregator}, {direction}: {headline})"

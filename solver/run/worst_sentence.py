@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.solver.run.counts import count, persons
 from linkrisk.solver.run.percent import percent
+from linkrisk.solver.run.results import is_bound, meets
 
 
 def worst_sentence(
@@ -17,6 +18,7 @@ def worst_sentence(
     weighted: bool = False,
     confidence: float | None = None,
     kinds: Sequence[str] = (),
+    guessed: tuple[float, float] | None = None,
 ) -> str:
     """Say between which numbers the worst case lies.
 
@@ -33,19 +35,30 @@ def worst_sentence(
         Of `high`, where samples were searched; None where it is certain.
     kinds : sequence of str
         The families that both are about, where others were searched, too, that no bound was found of.
+    guessed : (float, float) or None
+        Both ends where equal candidates are guessed among, which is never less; None where nothing is equal.
 
     Examples
     --------
     >>> worst_sentence(352, 354, 400)
     'At worst between 352 and 354 of 400 records (88.0 % to 88.5 %) can be re-identified by a distance of ...'
     """
-    share = percents(*shares_of(low, high, total))
     number = persons if weighted else count
-    of = f"records that stand for {{}} of {number(total)}" if weighted else f"{{}} of {count(total)} records"
-    said = of.format(number(low) if low == high else f"between {number(low)} and {number(high)}")
-    sure = "" if confidence is None else f", with {100.0 * confidence:.4g} % confidence"
+    ends = (low, high) if guessed is None else guessed
+    first, last = (number(end) for end in ends)
+    bounded = is_bound(*ends, total)
+    at_worst, least = ("At worst", "") if bounded else ("", "at least ")
+    said = least + (f"between {first} and {last}" if bounded and first != last else first)
+    said = f"{said} of {number(total)}"
+    of = f"records that stand for {said}" if weighted else f"{said} records"
+    share = percents(*shares_of(*ends, total)) if bounded else percent(shares_of(*ends, total)[0])
     named = f"these kinds: {', '.join(kinds)}" if kinds else "this kind"
-    return f"At worst {said} ({share}) can be re-identified by a distance of {named}{sure}."
+    text = f"{at_worst} {of} ({share}) can be re-identified by a distance of {named}".strip()
+    text = text[0].upper() + text[1:]
+    if guessed is not None:
+        text += by_lot(*shares_of(low, high, total))
+    sure = "" if confidence is None or not bounded else f", with {100.0 * confidence:.4g} % confidence"
+    return f"{text}{sure}." if bounded else f"{text}; no bound was found in time."
 
 
 def without_recoding(names: Sequence[str]) -> str:
@@ -57,8 +70,46 @@ def without_recoding(names: Sequence[str]) -> str:
 
 
 def percents(low: float, high: float) -> str:
-    """Both ends in per cent; one number where they are the same."""
+    """Both ends of a share in per cent; one number where they are the same, or there is no upper one."""
+    if not is_bound(low, high, 1.0):
+        return f"{percent(low)} or more"
     return " to ".join(dict.fromkeys((percent(low), percent(high))))
+
+
+def by_lot(low: float, high: float) -> str:
+    """Say that equal candidates are guessed among, and what is linked without, as shares."""
+    return f" where equal records are guessed among ({percents(low, high)} without)"
+
+
+def ends_said(
+    low: float | None,
+    high: float | None,
+    sure: str,
+    write: Callable[[float], str],
+    *,
+    certain: bool = False,
+    share: bool = False,
+) -> str:
+    """Say what interval a number has: ``3.0 % to 5.0 %, for certain``, ``or more, no bound in time``.
+
+    Parameters
+    ----------
+    low, high : float or None
+        Ends of its interval, as far as there are some.
+    sure : str
+        What kind of interval that is.
+    write : callable
+        Makes a text of an end.
+    certain, share : bool
+        Whether the ends are certain, and whether they are shares of one.
+    """
+    if certain and low is not None and high is not None and meets(low, high):
+        return "proven"
+    if certain and (high is None or (share and low is not None and not is_bound(low, high, 1.0))):
+        return "or more, no bound in time"
+    if high is None or low is None:
+        return f"{write(low)} or more, {sure}" if low is not None else f"{write(high or 0.0)} or less, {sure}"
+    return f"{' to '.join(dict.fromkeys((write(low), write(high))))}, {sure}"
 
 
 def shares_of(low: float, high: float, total: float) -> tuple[float, float]:

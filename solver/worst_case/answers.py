@@ -161,7 +161,7 @@ def tied_partners(problem: Problem, evaluation: Evaluation) -> dict[str, Any]:
 
     Twins equal the partner on every attribute: no parameters tell them apart. All other ties are those of the
     parameters found, and decide only where no rival is nearer. Where there are twins, also what guessing
-    among them is expected to link.
+    among them is expected to link, and what it adds at most, whatever the parameters.
     """
     pair = problem.pair
     tied = (evaluation.ties > 0) & (evaluation.rank > 0)
@@ -174,6 +174,8 @@ def tied_partners(problem: Problem, evaluation: Evaluation) -> dict[str, Any]:
         lots = twins & (evaluation.rank == 1) & (evaluation.ties == pair.equals - 1)
         share = np.where(evaluation.linked, pair.weight, 0.0) + np.where(lots, pair.weight / pair.equals, 0.0)
         found["expected_links"] = plain(float(share.sum()) * problem.survey.unit)
+        lots = (pair.weight / pair.equals)[(pair.equals > 1) & pair.reachable]
+        found["guessed_at_most"] = plain(float(lots.sum()) * problem.survey.unit)
     return found
 
 

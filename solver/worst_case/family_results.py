@@ -9,7 +9,16 @@ import pandas as pd
 
 from linkrisk.solver.linkage.evaluation import Evaluation
 from linkrisk.solver.run.plots import Plots
-from linkrisk.solver.run.results import LINKED, FitResult, dump_json, least_key, limit_key, objective
+from linkrisk.solver.run.results import (
+    LINKED,
+    FitResult,
+    dump_json,
+    guessed_ends,
+    least_key,
+    limit_key,
+    meets,
+    objective,
+)
 
 if TYPE_CHECKING:
     from linkrisk.solver.worst_case.single_fit import Fitted
@@ -88,7 +97,7 @@ class FitResults:
         """
         if self.confidence is not None or "not_comparable" in self.worst.details:
             return False
-        return self.interval[1] <= self.interval[0] * (1.0 + 1e-9)
+        return meets(*self.interval)
 
     @property
     def confidence(self) -> float | None:
@@ -114,6 +123,12 @@ class FitResults:
         """What the worst attack links, and what none of the families exceeds that a bound was found of."""
         among = (self.bounded or self.results).values()
         return self.interval[0], max(self.interval[0], *(result.interval[1] for result in among))
+
+    @property
+    def guessed(self) -> tuple[float, float] | None:
+        """The same where equal candidates are guessed among; None where there are none, or they were."""
+        details = [result.details for result in self.results.values()]
+        return guessed_ends(details, *self.bounded_interval, self.worst.total)
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of `fit --json` as a dictionary."""

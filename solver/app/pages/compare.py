@@ -15,7 +15,6 @@ from linkrisk.solver.app.state import State
 from linkrisk.solver.app.vega import VegaChart
 from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.gallery import draw
-from linkrisk.solver.report.formats import percent
 
 _BETTER = {"higher": "lower", "lower": "higher", "neither": "–"}
 """Which way a number is better for whoever releases the file, by which way it gets worse."""
@@ -63,9 +62,8 @@ def _show(runs: Sequence[Run]) -> None:
     with layout.table(("Run", "Masked file", "Worst case", "Share")):
         for run, interval in zip(runs, intervals, strict=True):
             masked = run.command.get("inputs", {}).get("masked", "the embedded pair")
-            low, high = (percent(end, interval.total) for end in (interval.low, interval.high))
-            shares = low if low == high else f"{low} to {high}"
-            layout.row((partial(ui.link, run.name, f"/run/{run.name}"), masked, interval.sentence, shares))
+            link = partial(ui.link, run.name, f"/run/{run.name}")
+            layout.row((link, masked, interval.sentence, interval.share))
     found = [findings_of(result) for result in results]
     keys = list(dict.fromkeys(key for one in found for key in one))
     if keys:

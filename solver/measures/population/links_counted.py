@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -57,10 +58,11 @@ def most_linked(task: RiskTask, clock: Clock) -> MostLinks:
     attacks = [*task.attacks.values(), *([] if again is None else again.attacks.values())]
     rights = [np.where(attack.evaluation.linked, shares(attack.problem), 0.0) for attack in attacks]
     best = int(np.argmax([right.sum() for right in rights]))
-    most = _bound(task.worst)
+    most = most_records(task.worst)
     if again is not None:
         certain = task.worst.confidence is None  # limits of samples hold one at a time
-        most = min(most, _bound(again.worst)) if certain else _bound(again.worst)
+        bound = most_records(again.worst)
+        most = min(most, bound) if certain else bound
     return MostLinks(attacks[best], rights[best], max(most, float(rights[best].sum())))
 
 
@@ -84,8 +86,9 @@ def _counted_alike(task: RiskTask, clock: Clock) -> RiskTask:
     return RiskTask(first, problems, task.schema, task.request, clock, worst, task.choices)
 
 
-def _bound(worst: FitResults) -> float:
-    return max(_bound_of(result) for result in worst.results.values())
+def most_records(worst: FitResults, among: Mapping[str, FitResult] | None = None) -> float:
+    """Links, in records, that no parameters of some families exceed; of all families where none is named."""
+    return max(_bound_of(result) for result in (among or worst.results).values())
 
 
 def _bound_of(result: FitResult) -> float:

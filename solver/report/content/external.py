@@ -194,7 +194,18 @@ def for_external(given: Json) -> dict[str, Any]:
     kept["certificates"] = listed(fields({"aggregator": _family, "verified": flag}))(
         given.get("certificates")
     )
-    return {**kept, "verdict": kept.get("verdict") or None, "not_measured": {}, "titles": TITLES}
+    verdict = kept.get("verdict") or {}
+    titles = {
+        name: f"{title}{_unit(name) if verdict.get('weighted') else ''}" for name, title in TITLES.items()
+    }
+    return {**kept, "verdict": verdict or None, "not_measured": {}, "titles": titles}
+
+
+def _unit(name: str) -> str:
+    """What shares of a measure are of, in brackets, where there are sampling weights."""
+    from linkrisk.solver.measures.registry import MEASURES
+
+    return f" ({MEASURES[name].unit})" if MEASURES[name].unit else ""
 
 
 def _fit(one: Json) -> dict[str, Any]:
@@ -230,13 +241,11 @@ def _words(key: str) -> str:
 def about(results: Results) -> Section:
     """What this page is, and what it leaves out."""
     lead = "How many records of a protected file could be re-identified at worst, and how sure that is."
-    checked = [one["verified"] for one in results.details["certificates"]]
-    proof = (
-        f" A certificate of the bound was checked for {sum(one is True for one in checked)} of "
-        f"{len(results.found)} families of distances."
-        if any(checked)
-        else ""
-    )
+    bounded = {family.name for family in results.bounded}
+    made = results.details["certificates"]
+    checked = sum(one["verified"] is True and one["aggregator"] in bounded for one in made)
+    families = f"{checked} of {len(results.found)} families of distances"
+    proof = f" A certificate of the bound was checked for {families}." if checked else ""
     text = (
         "The worst case assumes an intruder who knows the original values of all records, and who "
         "has found the "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from linkrisk.solver.charts.reading import held_out_of, loss_words, run_ends
+from linkrisk.solver.charts.reading import held_out_of, loss_words, run_ends, upper_end
 from linkrisk.solver.charts.table import Of
 from linkrisk.solver.report.content.drawn import drawn
 from linkrisk.solver.report.content.next_steps import cheapest, tolerated
@@ -77,7 +77,8 @@ def _runs(sweep: Json) -> Iterator[list[Any]]:
     for run in sweep["runs"]:
         ends = run_ends(run) if run["status"] == "done" else None
         place = run["pareto"] or run["reason"] or "no loss known"
-        yield [run["masking"], *(ends or (None, None)), held_out_of(run), run["loss"], place]
+        low, high = ends or (None, None)
+        yield [run["masking"], low, upper_end(low, high), held_out_of(run), run["loss"], place]
     for masking in sweep["unfinished"]:
         yield [masking, None, None, None, None, "stopped before it was done"]
 

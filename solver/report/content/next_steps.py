@@ -149,12 +149,11 @@ def _certainty(results: Results) -> Iterator[str]:
             "longer --time-limit takes more samples and narrows it."
         )
     elif open_ones and interval.high > interval.low:
-        low, high = (percent(end) for end in interval.shares)
-        yield (
-            f"Search longer with a larger --time-limit: the interval from {low} to {high} is still "
-            "open for the "
-            f"{joined([family_words(family.name) for family in open_ones])}."
-        )
+        named = f"for the {joined([family_words(family.name) for family in open_ones])}"
+        is_open = f"the interval from {' to '.join(map(percent, interval.shares))} is still open {named}"
+        if not interval.bounded:
+            is_open = f"no bound was found in time {named}"
+        yield f"Search longer with a larger --time-limit: {is_open}."
     for family in results.families:
         if family.reason is not None:
             name = family_words(family.name)

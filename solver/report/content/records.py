@@ -8,7 +8,9 @@ from typing import Any
 
 from linkrisk.datasets.microdata.names import group_in_words
 from linkrisk.solver.charts.chart import Chart
+from linkrisk.solver.charts.reading import is_weighted
 from linkrisk.solver.charts.table import Column, Of, Table
+from linkrisk.solver.measures.base import OF_WEIGHTS
 from linkrisk.solver.report.content.drawn import drawn, drawn_or
 from linkrisk.solver.report.content.results import FamilyResult, Json, Results
 from linkrisk.solver.report.content.wording import family_words, table
@@ -152,14 +154,26 @@ def _ranks(listed: Json) -> list[list[Any]]:
     return [*rows, [f"above {above}", classes[None]]]
 
 
-def _groups(groups: Sequence[Json]) -> Table:
-    columns = [
+def group_columns(share: str = "") -> list[tuple[str, str, Of]]:
+    """The columns of a table of groups, which name their units where two are used.
+
+    Parameters
+    ----------
+    share : str
+        What shares are of, where records have sampling weights; else empty.
+    """
+    records = "Records, unweighted" if share else "Records"
+    return [
         ("column", "Column", Of.TEXT),
         ("category", "Group", Of.TEXT),
-        ("records", "Records", Of.COUNT),
-        ("linked", "Re-identified", Of.COUNT),
-        ("by_any", "By any attack", Of.COUNT),
-        ("share", "Share", Of.SHARE),
+        ("records", records, Of.COUNT),
+        ("linked", "Re-identified records" if share else "Re-identified", Of.COUNT),
+        ("share", f"Share {share}".strip(), Of.SHARE),
     ]
+
+
+def _groups(groups: Sequence[Json]) -> Table:
+    columns = group_columns(OF_WEIGHTS if is_weighted(groups) else "")
+    columns.insert(-1, ("by_any", "By any attack", Of.COUNT))
     rows = [[*group_in_words(group), *(group[name] for name, _, _ in columns[2:])] for group in groups]
     return table("Risk by group", columns, rows)

@@ -97,7 +97,9 @@ def _limits(results: Results) -> Iterator[str]:
     for family in results.found:
         content, name = family.content, family_heading(family.name)
         if not family.interval.proven and family.interval.confidence is None:
-            yield f"{name}: {_why_open(content)}. The worst case lies between the two numbers."
+            lies = "The worst case lies between the two numbers"
+            lies = lies if family.interval.bounded else "No bound was found in time"
+            yield f"{name}: {_why_open(content)}. {lies}."
         if (outer := content.get("bound_from")) is not None:
             yield f"{name}: its bound is that of the {family_words(outer)}, which contains it."
         if (sampling := content.get("sampling")) is not None:

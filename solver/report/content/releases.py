@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from linkrisk.solver.charts.reading import upper_end
 from linkrisk.solver.charts.table import Of
 from linkrisk.solver.report.content.drawn import drawn, drawn_or
 from linkrisk.solver.report.content.meanings import meaning_of
@@ -51,6 +52,6 @@ def _risks(found: Json) -> Iterator[Block]:
         ]
         rows = [
             [one["number"], family_heading(one["aggregator"]), *(one[name] for name, _, _ in columns[2:])]
-            for one in risks
+            for one in ({**each, "high": upper_end(each["low"], each["high"])} for each in risks)
         ]
         yield table("Worst case from release to release", columns, rows)

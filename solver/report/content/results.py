@@ -8,7 +8,16 @@ from functools import cached_property
 from typing import Any
 
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.results import WEIGHTED, least_of, limit_key, may_say_proven, objective, says_more
+from linkrisk.solver.run.results import (
+    WEIGHTED,
+    guessed_ends,
+    least_of,
+    limit_key,
+    may_say_proven,
+    meets,
+    objective,
+    says_more,
+)
 
 Json = Mapping[str, Any]
 
@@ -39,7 +48,7 @@ class Interval:
     @property
     def proven(self) -> bool:
         """Whether the two ends meet, for certain."""
-        return self.comparable and self.confidence is None and self.high <= self.low * (1.0 + 1e-9)
+        return self.comparable and self.confidence is None and meets(self.low, self.high)
 
     @property
     def bounded(self) -> bool:
@@ -172,6 +181,13 @@ class Results:
             return None
         worst, among = self.worst.interval, self.bounded or self.found
         return replace(worst, high=max(worst.low, *(family.interval.high for family in among)))
+
+    @property
+    def guessed(self) -> tuple[float, float] | None:
+        """Both ends where equal candidates are guessed among; None where nothing is equal, or they were."""
+        if (ends := self.interval) is None:
+            return None
+        return guessed_ends([family.content for family in self.found], ends.low, ends.high, ends.total)
 
     @property
     def weighted(self) -> bool:

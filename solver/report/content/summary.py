@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from linkrisk.datasets.microdata.names import Labels, code_in_words, group_in_words, name_in_words
-from linkrisk.solver.charts.table import Of
+from linkrisk.solver.charts.reading import is_weighted
+from linkrisk.solver.measures.base import OF_RECORDS, OF_WEIGHTS
 from linkrisk.solver.report.content.next_steps import next_steps
+from linkrisk.solver.report.content.records import group_columns
 from linkrisk.solver.report.content.results import Json, Results
 from linkrisk.solver.report.content.wording import joined, table
 from linkrisk.solver.report.document import Block, Items, Paragraph, Section
@@ -94,13 +96,9 @@ def _strata(results: Results) -> Iterator[Block]:
         return
     large = [row for row in rows if row[2] >= LEAST_GROUP] or rows
     large.sort(key=lambda row: -row[4])
-    columns = [
-        ("column", "Column", Of.TEXT),
-        ("category", "Group", Of.TEXT),
-        ("records", "Records", Of.COUNT),
-        ("linked", "Re-identified", Of.COUNT),
-        ("share", "Share", Of.SHARE),
-    ]
+    groups = results.of_measure("records", "groups")
+    unit = (OF_WEIGHTS if groups else OF_RECORDS) if results.weighted or is_weighted(groups) else ""
+    columns = group_columns(unit)
     yield table("The riskiest groups of records", columns, large[:MOST_STRATA])
 
 

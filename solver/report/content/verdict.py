@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from linkrisk.solver.charts.reading import run_ends
 from linkrisk.solver.measures.verdict import grounds_of, kinds, sentence_of
@@ -11,7 +12,8 @@ from linkrisk.solver.report.content.results import FamilyResult, Interval, Json,
 from linkrisk.solver.report.content.wording import between, family_words, of_all, sentence
 from linkrisk.solver.report.document import Headline
 from linkrisk.solver.run.percent import percent
-from linkrisk.solver.run.worst_sentence import without_recoding, worst_sentence
+from linkrisk.solver.run.results import meets
+from linkrisk.solver.run.worst_sentence import by_lot, percents, without_recoding, worst_sentence
 
 UNKNOWN, COMPARED = "unknown", "compared"
 
@@ -29,12 +31,20 @@ def headline(results: Results) -> Headline:
     verdict = results.verdict
     if verdict is None:
         answer = UNKNOWN
-        share, of = between(results.interval), _records(results)
-        said = f"At worst {share} of {of} can be re-identified{_sure(results)}."
+        said = _without_verdict(results, results.interval)
     else:
         answer = verdict["answer"]
         said = sentence(sentence_of(verdict)) + "."
     return Headline(answer, said, worst(results), tuple(_reasons(results)))
+
+
+def _without_verdict(results: Results, alone: Interval) -> str:
+    """The worst case as a share, with guesses among equal candidates first, where there are some."""
+    shown, lots = alone, ""
+    if results.guessed is not None:
+        low, high = results.guessed
+        shown, lots = replace(alone, low=low, high=high), by_lot(*alone.shares)
+    return f"At worst {between(shown)} of {_records(results)} can be re-identified{lots}{_sure(results)}."
 
 
 def worst(results: Results) -> str:
@@ -49,6 +59,7 @@ def worst(results: Results) -> str:
         weighted=results.weighted,
         confidence=interval.confidence,
         kinds=[family_words(one.name) for one in results.bounded] if some else (),
+        guessed=results.guessed,
     )
 
 
@@ -68,7 +79,7 @@ def _bounded(results: Results, first: FamilyResult, interval: Interval, none: st
     if "not_comparable" in first.content:
         return sentence(f"{without_recoding(first.content['not_comparable'])}.")
     who = "which is proven" if interval.comparable else "as the search says: there is no certificate of it"
-    if interval.confidence is None and interval.high <= interval.low * (1.0 + 1e-9):
+    if interval.confidence is None and meets(interval.low, interval.high):
         return f"{none} re-identifies more, {who}."
     if not results.bounded:
         return "No bound was found in time on how much more any distance could re-identify."
@@ -157,4 +168,4 @@ def _worst_of_sweep(done: Sequence[Json]) -> str:
     if not ends:
         return "No worst case was measured."
     low, high = min(low for low, _ in ends), max(high for _, high in ends)
-    return f"Their worst cases lie between {percent(low)} and {percent(high)} of the records."
+    return f"At worst {percents(low, high)} of the records can be re-identified, whichever of them it is."

@@ -13,6 +13,7 @@ from linkrisk.solver.report.formats import count, significant
 from linkrisk.solver.report.words import state
 from linkrisk.solver.run.counts import persons
 from linkrisk.solver.run.percent import percent
+from linkrisk.solver.run.worst_sentence import ends_said
 
 _MANY = 10_000.0
 """From here on numbers are written without decimals."""
@@ -44,8 +45,10 @@ def of_all(part: float, total: float, *, weighted: bool = False) -> str:
 
 
 def between(interval: Interval) -> str:
-    """An interval of shares in words: ``81.0 %``, or ``between 50.0 % and 81.0 %``."""
+    """An interval of shares in words: ``81.0 %``, ``between 50.0 % and 81.0 %``, or ``50.0 % or more``."""
     low, high = (percent(end) for end in interval.shares)
+    if not interval.bounded:
+        return f"{low} or more"
     return low if low == high else f"between {low} and {high}"
 
 
@@ -72,19 +75,14 @@ def written(value: float | None, unit: str) -> str:
 def number_of(finding: Json, words: str, meaning: str = "") -> Number:
     """A finding of a measure as a line of the report."""
     unit, low, high = finding["unit"], finding["low"], finding["high"]
-    interval = ""
-    if finding["kind"] is not None:
-        if finding["kind"] == "certain" and low == high == finding["value"]:
-            interval = "proven"
-        else:
-            kind = _KINDS.get(finding["kind"], finding["kind"])
-            interval = f"{_end(low, unit)} to {_end(high, unit)}, {kind}"
+    interval, kind = "", finding["kind"]
+    if kind is not None:
+        interval = ends_said(
+            low, high, str(_KINDS.get(kind, kind)), lambda end: written(end, unit),
+            certain=kind == "certain", share=unit == "share",
+        )  # fmt: skip
     direction = _DIRECTIONS.get(finding["worse"], "")
     return Number(sentence(words), written(finding["value"], unit), interval, direction, meaning)
-
-
-def _end(value: float | None, unit: str) -> str:
-    return "..." if value is None else written(value, unit)
 
 
 def table(caption: str, columns: Sequence[tuple[str, str, Of]], rows: Sequence[Sequence[Any]]) -> Table:

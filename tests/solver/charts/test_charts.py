@@ -99,6 +99,20 @@ def test_ranks_are_those_of_all_records():
     assert rows[0][2] == sum(attack["linked"])
 
 
+def test_no_chart_calls_all_records_a_bound():
+    families = [
+        {"aggregator": name, "linked": linked, "most": most, "confidence": None}
+        for name, linked, most in (("owa", 0, 120), ("choquet", 60, 119.9), ("mahalanobis", 0.1 + 0.2, 0.3))
+    ]
+    chart = draw("headline", {"measures": {"worst-case": {"total": 120, "families": families}}})
+    assert [row[-1] for row in chart.table.rows] == [
+        "0.0 % or more, no bound in time",
+        "50.0 % or more, no bound in time",
+        "0.3 %, proven",
+    ]
+    assert [row[-2] for row in chart.table.rows] == [None, None, pytest.approx(0.0025)]
+
+
 def test_the_headline_has_all_that_is_to_be_compared(charts):
     rows = charts["headline"].table.rows
     assert [row[0] for row in rows if row[0] == "Worst case, by family"] == ["Worst case, by family"] * 4

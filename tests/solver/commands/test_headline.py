@@ -3,14 +3,20 @@
 import io
 from types import SimpleNamespace
 
+import numpy as np
+import pandas as pd
 import pytest
 from fit_runs import frames
 from hypothesis import given
 from hypothesis import strategies as st
 
 from linkrisk import fit
+from linkrisk.solver.app.answers import interval_of
+from linkrisk.solver.charts.cards import fit_card
 from linkrisk.solver.commands.headline import bar, columns, headline
-from linkrisk.solver.run.worst_sentence import shares_of, worst_sentence
+from linkrisk.solver.report.content.build import document_of
+from linkrisk.solver.run.percent import percent
+from linkrisk.solver.run.worst_sentence import ends_said, shares_of, worst_sentence
 
 KIND = "can be re-identified by a distance of this kind"
 
@@ -33,10 +39,68 @@ def stream_of(encoding: str) -> io.TextIOWrapper:
             "At worst records that stand for between 10 and 20 of 40 (25.0 % to 50.0 %) "
             f"{KIND}, with 95 % confidence.",
         ),
+        ((0, 120, 120), {}, f"At least 0 of 120 records (0.0 %) {KIND}; no bound was found in time."),
+        ((60, 119.9, 120), {}, f"At least 60 of 120 records (50.0 %) {KIND}; no bound was found in time."),
+        (
+            (53343.2, 72134.9, 72134.9),
+            {"weighted": True, "confidence": 0.95},
+            f"Records that stand for at least 53,343 of 72,135 (73.9 %) {KIND}; no bound was found in time.",
+        ),
+        (
+            (2278.1, 2278.2, 72134.9),
+            {"weighted": True},
+            f"At worst records that stand for 2,278 of 72,135 (3.2 %) {KIND}.",
+        ),
+        (
+            (0, 0, 240),
+            {"guessed": (32.83, 40)},
+            f"At worst between 32.83 and 40 of 240 records (13.7 % to 16.7 %) {KIND} where equal records are "
+            "guessed among (0.0 % without).",
+        ),
     ],
 )
 def test_the_sentence(ends, options, said):
     assert worst_sentence(*ends, **options) == said
+
+
+@pytest.mark.parametrize(
+    ("ends", "certain", "said"),
+    [
+        ((0.1 + 0.2, 0.3), True, "proven"),
+        ((0.3, 0.1 + 0.2), True, "proven"),
+        ((0.2, 0.3), True, "20.0 % to 30.0 %, sure"),
+        ((0.2, None), True, "or more, no bound in time"),
+        ((0.739, 1.0), True, "or more, no bound in time"),
+        ((1.0, 1.0), True, "proven"),
+        ((0.2, None), False, "20.0 % or more, sure"),
+        ((None, 0.2), False, "20.0 % or less, sure"),
+        ((0.2, 1.0), False, "20.0 % to 100.0 %, sure"),
+        ((0.0321, 0.0324), False, "3.2 %, sure"),
+    ],
+)
+def test_what_stands_beside_a_number(ends, certain, said):
+    assert ends_said(*ends, "sure", percent, certain=certain, share=True) == said
+
+
+def test_a_file_of_equal_groups_is_not_said_to_be_safe():
+    """Of three equal records one is guessed right, and none is nearest alone."""
+    values = np.repeat(np.arange(6.0), 3)
+    masked = pd.DataFrame({"x": values, "y": values**2})
+    original = masked + np.tile([0.0, 0.01, 0.02], 6)[:, None]
+    found = fit(original, masked, aggregator="weighted-mean", row_by_row=True)
+    assert found.interval == (0, 0)
+    assert found.guessed == pytest.approx((6, 6))
+    said = " ".join(headline(found, stream_of("utf-8"))[:-1])
+    assert (
+        said
+        == f"At worst 6 of 18 records (33.3 %) {KIND} where equal records are guessed among (0.0 % without)."
+    )
+    assert said in fit_card(found.to_dict())
+    assert document_of(found.to_dict()).headline.worst == said
+    assert interval_of(found.to_dict()).sentence == (
+        "At worst 6 of 18 records (33.3\u202f%) can be re-identified where equal records are guessed among "
+        "(0.0 % without): proven"
+    )
 
 
 @given(st.tuples(st.floats(0, 1), st.floats(0, 1)).map(sorted), st.integers(1, 200))

@@ -20,6 +20,7 @@ from linkrisk.solver.measures.membership import Membership
 from linkrisk.solver.measures.population.size import TOO_SMALL, UNKNOWN
 from linkrisk.solver.measures.verdict_findings import Known, verdict_of
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.percent import percent
 
 WEIGHTED = {
     "attributes": [
@@ -148,6 +149,24 @@ def test_weights_below_one_stand_for_nobody_else():
     _, found = measured(files, weight=[0.5] * 2 + [3.0] * 8)
     assert found.notes == ("membership: 2 sampling weights are below 1 and stand for nobody else",)
     assert found.highest <= 1.0
+
+
+def test_no_verdict_is_below_the_share_of_records_that_the_same_page_has():
+    """Who is linked stands for few: what they stand for is tolerated, and their number is not."""
+    original, masked = frames(8, 40, attributes=2, noise=0.3)
+    linked, _ = measured((original, masked), fraction=0.5)
+    by_all = np.logical_or.reduce([family.counted.linked for family in linked.worst.families])
+    task, found = measured((original, masked), weight=np.where(by_all, 4.0, 20.0))
+    share, low, high = found.linked / 40, *(end / task.total for end in task.worst.interval)
+    assert high < share
+    between = (high + share) / 2
+    for measures in ({}, {"membership": found}):
+        made = verdict_of(Known(task, measures, {}, between))
+        assert (made.answer, made.low) == ("above", pytest.approx(share))
+        assert "of the records, unweighted (" in made.sentence
+        assert f"{percent(low)}" in made.sentence
+    within = verdict_of(Known(task, {"membership": found}, {}, 1.0))
+    assert (within.answer, within.high) == ("below", pytest.approx(found.most / 40))
 
 
 def test_what_is_lacking():
