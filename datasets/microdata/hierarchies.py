@@ -136,7 +136,7 @@ def _rows(attribute: str, path: Path) -> tuple[list[str], list[tuple[str, ...]]]
     first, *others = plain_rows(path)
     rows = [tuple(row) for row in others]
     if not _names_categories(attribute, first[0]):
-        if _is_row(first, rows):
+        if is_row(first, rows):
             return _numbered(first), [tuple(first), *rows]
         if rows and not _is_header(first, rows):
             raise DataError(
@@ -154,9 +154,18 @@ def _names_categories(attribute: str, cell: str) -> bool:
     return cell.lower() == attribute.lower() or _HEADING.fullmatch(cell) is not None
 
 
-def _is_row(first: Sequence[str], rows: Sequence[tuple[str, ...]]) -> bool:
-    """Whether the first line of a file has what other lines have, and so is no header."""
-    if any(cell == row[at] for row in rows for at, cell in enumerate(first) if at):
+def is_row(first: Sequence[str], rows: Sequence[tuple[str, ...]], finest: int = 0) -> bool:
+    """Whether the first line of a file has what other lines have, and so is no header.
+
+    Parameters
+    ----------
+    first : sequence of str
+    rows : sequence of tuple of str
+        All others, of as many cells.
+    finest : int
+        The column whose cells are all different in any case; -1 where it is not known which that is.
+    """
+    if any(cell == row[at] for row in rows for at, cell in enumerate(first) if at != finest):
         return True
     return are_numbers(row[0] for row in (first, *rows))
 

@@ -9,7 +9,9 @@ import pandas as pd
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.category_names import spelled
-from linkrisk.datasets.microdata.hierarchies import TREE
+from linkrisk.datasets.microdata.formats.delimited import plain_rows
+from linkrisk.datasets.microdata.formats.registry import DELIMITED, check_readable
+from linkrisk.datasets.microdata.hierarchies import TREE, is_row
 from linkrisk.datasets.microdata.hierarchy_trees import DEEPER, tree_lines
 from linkrisk.datasets.microdata.tables import load_table
 
@@ -17,6 +19,9 @@ TreeSource = str | Path | pd.DataFrame
 """A hierarchy as a file, or as a frame (pandas; of another library, if it has `to_pandas`)."""
 
 _PAIRS = ("code", "parent")
+
+TOP = "*"
+"""What stands for all codes together in files of levels, as in mu-ARGUS and sdcMicro."""
 
 
 def parents_in(source: TreeSource, total: str, deeper: str = DEEPER, *, name: str = "") -> dict[str, str]:
@@ -26,7 +31,9 @@ def parents_in(source: TreeSource, total: str, deeper: str = DEEPER, *, name: st
     ----------
     source : path or frame
         A tree of ARGUS (.hrc); or a table with the columns `code` and `parent`; or one with a column for each
-        level, where a code that stands in two neighbouring columns is one.
+        level, where a code that stands in two neighbouring columns is one, and ``*`` is the total. A text
+        file whose first line has a cell of another one has no header; its two columns are codes and parents
+        where all that stands in the second one is a code, or the total.
     total : str
         The parent of those at the top.
     deeper : str
@@ -41,11 +48,28 @@ def parents_in(source: TreeSource, total: str, deeper: str = DEEPER, *, name: st
     """
     if isinstance(source, str | Path) and Path(source).suffix.lower() == TREE:
         return _of_lines(tree_lines(source, deeper), total)
+    if isinstance(source, str | Path) and (bare := _without_header(Path(source))) is not None:
+        parent = {*bare.iloc[:, -1]} - {*bare.iloc[:, 0], total, TOP}
+        if bare.shape[1] == len(_PAIRS) and not parent:
+            return _of_pairs(bare.set_axis(list(_PAIRS), axis=1), total, str(source))
+        return _of_levels(bare, total, str(source))
     table = load_table(source, name, text_columns=_PAIRS)
-    if not set(_PAIRS).isdisjoint(table.columns):
+    if "parent" in table.columns or len(table.columns) == 1:
         return _of_pairs(table.frame, total, table.source)
     table = load_table(source, name, text_columns=table.columns)
     return _of_levels(table.frame, total, table.source)
+
+
+def _without_header(path: Path) -> pd.DataFrame | None:
+    """A text file whose first line is one like the others; None where it is a header."""
+    if path.suffix.lower() not in DELIMITED.suffixes or not path.is_file():
+        return None
+    check_readable(path)
+    first, *others = plain_rows(path)
+    rows = [tuple(row) for row in others]
+    if set(first) & set(_PAIRS) or not rows or not is_row(first, rows, -1):
+        return None
+    return pd.DataFrame([tuple(first), *rows]).replace("", pd.NA)
 
 
 def _of_lines(lines: Sequence[tuple[int, str]], total: str) -> dict[str, str]:
@@ -66,9 +90,11 @@ def _of_pairs(frame: pd.DataFrame, total: str, path: str) -> dict[str, str]:
         if pd.isna(code) or pd.isna(parent):
             raise DataError(f"{path}, row {row}: a code or its parent is empty")
         word = spelled(code)
+        if word == TOP:
+            continue
         if word in parents or word == total:
             raise DataError(f"{path}, row {row}: the code {word!r} stands twice; a code has one parent")
-        parents[word] = spelled(parent)
+        parents[word] = total if spelled(parent) == TOP else spelled(parent)
     return parents
 
 
@@ -83,7 +109,7 @@ def _of_levels(frame: pd.DataFrame, total: str, path: str) -> dict[str, str]:
             if pd.isna(cell):
                 raise DataError(f"{path}, row {row}: a code is empty; repeat the one above it")
             code = spelled(cell)
-            if code == chain[-1] or code == total:
+            if code in (chain[-1], total, TOP):
                 continue
             if parents.setdefault(code, chain[-1]) != chain[-1]:
                 raise DataError(

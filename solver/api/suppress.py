@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 from linkrisk.datasets.masking.record import version
+from linkrisk.datasets.masking.releasing import Release, release_of
 from linkrisk.datasets.microdata.hierarchies import Hierarchy
+from linkrisk.datasets.microdata.roles import Role
+from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.solver.api.choices import SchemaLike, TableLike
 from linkrisk.solver.api.key_variables import KeyVariables, asked_tables, meaning_of
 from linkrisk.solver.api.keywords import checked_keywords
@@ -62,6 +66,7 @@ def suppress(
     weight: str | None = None,
     hierarchies: Sequence[Hierarchy | str] = (),
     schema: SchemaLike | None = None,
+    drop: Sequence[str] | None = None,
     answer: str | Path | None = None,
     backend: str = "highs",
     seed: int = 0,
@@ -130,6 +135,8 @@ def suppress(
         ``"born=month"``: months, quarters and years.
     schema : path, mapping or Schema, optional
         Roles and missing codes of the columns.
+    drop : sequence of str, optional
+        Columns to leave out; by default the direct identifiers of the schema. An empty one keeps all.
     answer : path, optional
         File of an answer that was found before (`SuppressionResult.answer`): it is taken, and counted again,
         instead of a search.
@@ -208,6 +215,7 @@ def suppress(
     with interruptible(clock):
         search = Search(task, solver, seed, clock, on_progress, levels_of, ghosts or {}, given)
         search.run()
+    released = _release(found, drop, ghosts or {})
     details = {
         "linkrisk": version(),
         "name": source.name,
@@ -230,5 +238,29 @@ def suppress(
         "seed": seed,
         "time_limit": time_limit,
         "labels": source.labels(names, found.schema),
+        "dropped": list(released.dropped),
+        "identifiers": [
+            name
+            for name in _identifiers(source.schema(found.schema))
+            if name not in (*names, *released.dropped)
+        ],
     }
-    return result_of(source, known, search, details)
+    return result_of(source, known, search, released, details)
+
+
+def _release(found: KeyVariables, drop: Sequence[str] | None, ghosts: Mapping[str, Sequence[str]]) -> Release:
+    """Which columns are left out, key variables and their ghosts never."""
+    return release_of(
+        found.source.plain,
+        dict.fromkeys([*found.names, *chain(*ghosts.values())], "suppression"),
+        identifiers=_identifiers(found.schema or Schema(())),
+        household=None,
+        drop=drop,
+        renumber=(),
+        shuffle=None,
+        source=found.source.name,
+    )
+
+
+def _identifiers(schema: Schema) -> tuple[str, ...]:
+    return tuple(schema.select(role=Role.IDENTIFIER))

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.local_suppression import without_values
+from linkrisk.datasets.masking.releasing import Release
 from linkrisk.datasets.microdata.carried import occurring_only
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.recoding_files import codes_become
@@ -144,7 +145,7 @@ class Search:
 
 
 def result_of(
-    source: Source, known: pd.DataFrame, search: Search, details: dict[str, Any]
+    source: Source, known: pd.DataFrame, search: Search, release: Release, details: dict[str, Any]
 ) -> SuppressionResult:
     """The table without the values, and all that is said of it.
 
@@ -168,7 +169,7 @@ def result_of(
     optimal = answer.cost == answer.bound
     ended = None if optimal or search.given else Limit.USER if clock.stopped else Limit.TIME
     return SuppressionResult(
-        table=table,
+        table=release.of(table),
         cells=int(cells.sum()),
         cost=answer.cost / SCALE,
         bound=answer.bound / SCALE,

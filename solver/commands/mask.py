@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from linkrisk.solver.commands.arguments import names
+from linkrisk.solver.commands.arguments import add_drop, dropped, names
 from linkrisk.solver.commands.offered import offered
 from linkrisk.solver.commands.protocol_steps import add_to_protocol, check_protocol
 from linkrisk.solver.commands.settings import add_settings, given_settings, parsed
@@ -49,11 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--strata", metavar="A,B", help="columns: records with other values of them are masked apart"
     )
-    parser.add_argument(
-        "--drop",
-        metavar="A,B",
-        help="columns that are left out; default: the direct identifiers of the schema; 'none' keeps all",
-    )
+    add_drop(parser)
     parser.add_argument(
         "--shuffle", action="store_true", help="write records in random order, whole households together"
     )
@@ -115,7 +111,7 @@ def run(arguments: argparse.Namespace) -> int:
             id_column=arguments.id,
             weight=arguments.weight,
             strata=names(arguments.strata, "--strata") or (),
-            drop=_dropped(arguments.drop),
+            drop=dropped(arguments.drop),
             shuffle=arguments.shuffle,
             renumber=names(arguments.renumber, "--renumber") or (),
             seed=seed,
@@ -129,13 +125,6 @@ def run(arguments: argparse.Namespace) -> int:
         add_to_protocol(arguments, _step(arguments, result))
     print(_summary(arguments, result))
     return 0
-
-
-def _dropped(given: str | None) -> list[str] | None:
-    """The columns to leave out; None where that is not said."""
-    from linkrisk.datasets.masking.releasing import KEEP_ALL
-
-    return [] if given == KEEP_ALL else names(given, "--drop")
 
 
 def _seed(given: str | None) -> int | None:
@@ -162,7 +151,7 @@ def _step(arguments: argparse.Namespace, result: MaskingResult) -> dict[str, Any
         "id_column": arguments.id,
         "weight": arguments.weight,
         "strata": list(result.strata) or None,
-        "drop": _dropped(arguments.drop),
+        "drop": dropped(arguments.drop),
         "shuffle": arguments.shuffle or None,
         "renumber": list(result.release.renumbered) or None,
     }

@@ -49,6 +49,8 @@ def suppress_step(arguments: argparse.Namespace, request: Mapping[str, Any]) -> 
     usual = {name: known.default for name, known in inspect.signature(suppress).parameters.items()}
     empty: tuple[Any, ...] = (None, (), [], {})
     plain = {key: value for key, value in request.items() if value not in empty and value != usual[key]}
+    if request["drop"] is not None:
+        plain["drop"] = request["drop"]
     plain = {key: list(value) if isinstance(value, tuple) else value for key, value in plain.items()}
     for key in ("tables", "hierarchies", "answer", "backend", "seed", "time_limit"):  # the answer is kept
         plain.pop(key, None)

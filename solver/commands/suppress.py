@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from linkrisk.solver.commands.arguments import names, number
+from linkrisk.solver.commands.arguments import add_drop, dropped, names, number
 from linkrisk.solver.commands.protocol_steps import add_to_protocol, check_protocol, suppress_step
 from linkrisk.solver.commands.unsafe_options import (
     add_hierarchies,
@@ -67,6 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="the same for readers outside, without anything that would help an intruder",
     )
+    add_drop(parser)
     parser.add_argument(
         "--shuffle", action="store_true", help="write records in random order, whole households together"
     )
@@ -188,6 +189,7 @@ def _request(arguments: argparse.Namespace) -> dict[str, Any]:
     limit, priorities = arguments.time_limit, pairs(arguments.priority, "--priority")
     return {
         **unsafe_keywords(arguments),
+        "drop": dropped(arguments.drop),
         "problem": arguments.problem,
         "answer": arguments.answer,
         "backend": arguments.backend,
@@ -213,7 +215,7 @@ def _ghosts(given: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _summary(arguments: argparse.Namespace, result: SuppressionResult) -> str:
-    from linkrisk.datasets.microdata.names import shown_name
+    from linkrisk.datasets.microdata.names import shown_name, shown_names
     from linkrisk.solver.run.counts import count
 
     details, keys = result.details, result.details["keys"]
@@ -238,6 +240,11 @@ def _summary(arguments: argparse.Namespace, result: SuppressionResult) -> str:
     ]
     if ghosts:
         lines.append(f"ghosts      {', '.join(ghosts)}")
+    if details["dropped"]:
+        lines.append(f"dropped     {shown_names(details['dropped'])}")
+    if details["identifiers"]:
+        named = shown_names(details["identifiers"])
+        lines.append(f"names       {named}: left in, and name the records; --drop leaves them out")
     lines.append(f"recounted   {_recounted(result)}")
     words = {"own-category": "as a category of its own", "matches-anything": "as one that matches anything"}
     again = "; ".join(f"{words[name]}: {count(records)}" for name, records in result.after.items())

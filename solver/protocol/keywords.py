@@ -114,6 +114,7 @@ SUPPRESS: Mapping[str, Reader] = MappingProxyType(
             ("problem", "missing", "cost", "household", "head", "weight", "schema", "backend"), text
         ),
         **dict.fromkeys(("keys", "untouched", "household_keys", "renumber"), texts),
+        "drop": columns,
         **dict.fromkeys(("k", "dimension", "seed", "order_seed"), whole),
         "levels": table(whole),
         "tables": tables,

@@ -59,7 +59,11 @@ SUPPRESSION = PageWords(
     no_scripts="Scripts are off: of long tables the first rows are shown. Open this file in a browser for "
     "all rows.",
     footer="from what was counted before and after",
-    answers={"below": "Least cost, proven", "open": "Not proven least"},
+    answers={
+        "below": "Least cost, proven",
+        "open": "Not proven least",
+        "above": "Names the records",
+    },
 )
 
 TABLE = PageWords(

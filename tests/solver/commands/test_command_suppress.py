@@ -352,3 +352,29 @@ def test_recoding_files_of_nothing(capsys):
     refuse(capsys, message, *ASKED, "--k", "2", "--write-recodings", "made")
     message = "--write-recodings none: there is no such folder; create it first"
     refuse(capsys, message, *ASKED, "--k", "2", "--write-recodings", "none")
+
+
+NAMES = "Nachname,id,age,town\nAbel,1,31,Urk\nBos,2,31,Urk\nCohen,3,40,Delft\nDal,4,41,Delft\n"
+
+
+def test_names_are_left_out_or_said(capsys):
+    """A schema says which columns are direct identifiers; others are recognised."""
+    Path("named.csv").write_text(NAMES, encoding="utf-8")
+    Path("named.toml").write_text('[[attributes]]\nname = "Nachname"\nrole = "identifier"\n', encoding="utf-8")
+    asked = ["suppress", "--input", "named.csv", "--keys", "age,town", "--k", "2", "--output", "safe.csv"]
+    said = run(capsys, *asked, "--report", "in.html", "--external-report", "out.html")
+    assert "names       Nachname: left in, and name the records; --drop leaves them out\n" in said
+    assert "Nachname" in pd.read_csv("safe.csv")
+    assert "The file that is written names the records, as it has Nachname" in Path("in.html").read_text()
+    assert "The file names the records: it has 1 direct identifier." in Path("out.html").read_text()
+    said = run(capsys, *asked, "--schema", "named.toml", "--protocol", "steps.toml", "--json", "done.json")
+    assert "dropped     Nachname\n" in said
+    assert "names " not in said
+    assert list(pd.read_csv("safe.csv")) == ["id", "age", "town"]
+    kept = run(capsys, *asked, "--schema", "named.toml", "--drop", "none", "--protocol", "all.toml")
+    assert "names       Nachname: left in" in kept
+    run(capsys, "protocol", "all.toml", "--output", "again.csv")
+    assert Path("again.csv").read_text() == Path("safe.csv").read_text()
+    assert list(suppress("named.csv", keys=["age"], k=2, drop=["id", "Nachname"]).table) == ["age", "town"]
+    message = "age is masked by suppression: leave it out of --drop"
+    refuse(capsys, message, *asked, "--drop", "age")

@@ -252,3 +252,21 @@ def test_rules_are_recorded_and_told_inside_only(capsys):
     )
     message = "--json made.json would overwrite the --made file: give another name"
     refuse(capsys, message, *table, "--made", "made.json", "--json", "made.json")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "N1,N,*\nN2,N,*\nS1,S,*\n",
+        "code,part,all\nN1,N,*\nN2,N,*\nS1,S,*\n",
+        "N1,N\nN2,N\nS1,S\nN,Total\nS,Total\n",
+        "code,parent\nN1,N\nN2,N\nS1,S\nN,*\nS,*\n",
+        "*,N,N1\n*,N,N2\n*,S,S1\n",
+    ],
+)
+def test_a_hierarchy_is_read_with_and_without_a_header(text):
+    Path("written.csv").write_text(text, encoding="utf-8")
+    frame = pd.DataFrame({"region": ["N1", "N1", "N2", "S1"], "turnover": [1, 2, 3, 4]})
+    made = make_table(frame, ["region"], response="turnover", hierarchies={"region": "written.csv"})
+    found = dict(zip(made.cells["region"], made.cells["value"], strict=True))
+    assert found == {"Total": 10, "N": 6, "N1": 3, "N2": 3, "S": 4, "S1": 4}

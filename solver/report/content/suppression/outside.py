@@ -41,6 +41,7 @@ def for_external(given: Json) -> dict[str, Any]:
         **_TOP(given),
         "cells": rounded(given["cells"]),
         "tables": len(given["tables"]),
+        "identifiers": len(given["identifiers"]),
         "levels": {one["name"]: one["level"] for one in compared["variables"] if one["level"]},
         "variables": [_variable(one) for one in compared["variables"]],
         "reached": {name: compared["risk"][name]["after"]["smallest"] for name in MEANS},
@@ -77,6 +78,9 @@ def outside_headline(kept: Json) -> Headline:
     proof = "proven, nothing that does the same costs less" if proven else "the best that was found"
     recodings = f", {levels}" if levels else ""
     said = f"{sentence(kept['cells'])} values of key variables suppressed{recodings}: {proof}."
+    if kept["identifiers"]:
+        said = f"The file names the records: it has {several(kept['identifiers'], 'direct identifier')}."
+        return Headline("above", said, "")
     return Headline("below" if proven else "open", said, _recounted(kept))
 
 

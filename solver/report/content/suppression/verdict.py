@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.solver.report.content.suppression.words import COUNTED, Json, recoded, several
 from linkrisk.solver.report.content.wording import of_all
 from linkrisk.solver.report.document import Headline
@@ -20,6 +21,12 @@ def headline(given: Json) -> Headline:
     said = f"{', '.join(filter(None, done))}: {_proof(given)}."
     if not (given["cells"] or recoded(given)):
         said = "Nothing had to be suppressed."
+    if given["identifiers"]:
+        columns = shown_names(given["identifiers"])
+        said = (
+            f"The file that is written names the records, as it has {columns}: leave such columns out. {said}"
+        )
+        return Headline("above", said, recounted(given), tuple(_reasons(given)))
     return Headline("below" if proven else "open", said, recounted(given), tuple(_reasons(given)))
 
 
