@@ -21,6 +21,9 @@ _NO_TIME = "no time was left for it; a longer --time-limit would take it too"
 _UNFINISHED = "stopped before it had ended"
 _TOO_LONG = "it had not ended when its time was over; a longer --time-limit would take it too"
 
+_AT_ONCE = 0.05
+"""Seconds on a quiet machine up to which a measure is taken even where no time is left for it."""
+
 _MOST = 0.5
 """Share of what is left that one measure may take beyond its own before the others go on without it."""
 
@@ -51,7 +54,8 @@ def take_measures(
     for at, measure in enumerate(possible):
         remaining = task.clock.remaining
         late = remaining is not None and remaining < measure.least(task)
-        if (late or task.clock.expired) and measure.cost > 0.0:
+        at_once = not task.clock.stopped and 0.0 < measure.least(task) <= _AT_ONCE
+        if (late or task.clock.expired) and measure.cost > 0.0 and not at_once:
             left_out[measure.name] = _STOPPED if task.clock.stopped else _NO_TIME
             continue
         if report is not None:
@@ -61,7 +65,8 @@ def take_measures(
             report(Progress(seconds_now, low, high, MEASURES, "", measure.name, total, done))
         began = time.perf_counter()
         try:
-            found = _taken(measure, task, _share(task, possible[at:]))
+            share = _share(task, possible[at:])
+            found = measure.take(task, share) if at_once else _taken(measure, task, share)
         except Exception as error:  # what one measure cannot take must not cost all others
             left_out[measure.name] = noted(error)
             continue

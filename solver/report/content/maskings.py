@@ -62,15 +62,16 @@ def _cheapest(results: Results) -> str:
     allowed, found = tolerated(results), cheapest(results)
     if found is None:
         return (
-            "No masking of which the loss is known keeps its worst case within the "
+            "No masking keeps its worst case within the "
             f"{percent(allowed)} that are tolerated and has nothing else against it, such as columns that "
             "are neither masked nor compared."
         )
     loss, most, masking = found
-    return (
-        f"The cheapest masking whose worst case is within the {percent(allowed)} that are tolerated is "
-        f"{masking}: it loses {loss:.3g}, and at most {percent(most)} of its records can be re-identified."
-    )
+    within = f"whose worst case is within the {percent(allowed)} that are tolerated is {masking}"
+    risk = f"at most {percent(most)} of its records can be re-identified"
+    if loss is None:
+        return f"The safest masking {within}: {risk}. What it loses was not measured."
+    return f"The cheapest masking {within}: it loses {loss:.3g}, and {risk}."
 
 
 def _runs(sweep: Json) -> Iterator[list[Any]]:

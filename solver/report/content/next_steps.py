@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -194,14 +195,23 @@ def _objections(run: Json) -> bool:
     return answer_of([one["severity"] for one in findings if one["low"] is None]) != Answer.BELOW
 
 
-def cheapest(results: Results) -> tuple[float, float, str] | None:
-    """Find the masking of least loss whose worst case is tolerated: its loss, upper end and name."""
+def cheapest(results: Results) -> tuple[float | None, float, str] | None:
+    """Find the masking of least loss whose worst case is tolerated: its loss, upper end and name.
+
+    Where no loss is known, it is that of the lowest upper end.
+    """
     allowed, choices = tolerated(results), []
     for run in (results.sweep or {}).get("runs", ()):
         ends = run_ends(run)
-        if run["loss"] is not None and ends is not None and ends[1] <= allowed and not _objections(run):
-            choices.append((float(run["loss"]), ends[1], str(run["masking"])))
-    return min(choices, default=None)
+        if ends is not None and ends[1] <= allowed and not _objections(run):
+            loss = None if run["loss"] is None else float(run["loss"])
+            choices.append((loss, ends[1], str(run["masking"])))
+    return min(choices, key=_by_loss, default=None)
+
+
+def _by_loss(choice: tuple[float | None, float, str]) -> tuple[float, float, str]:
+    loss, most, masking = choice
+    return (math.inf if loss is None else loss), most, masking
 
 
 def _of_sweep(results: Results) -> Iterator[str]:
@@ -216,9 +226,9 @@ def _of_sweep(results: Results) -> Iterator[str]:
         )
         return
     loss, most, masking = found
+    least = "has the lowest worst case" if loss is None else f"loses least ({loss:.3g})"
     yield (
-        f"Of the maskings of the sweep, {masking} loses least ({loss:.3g}) of those whose worst case "
-        "is within "
+        f"Of the maskings of the sweep, {masking} {least} of those whose worst case is within "
         f"{percent(allowed)}: it is at most {percent(most)}."
     )
     if results.sweep["unfinished"]:

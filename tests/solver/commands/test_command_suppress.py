@@ -360,7 +360,9 @@ NAMES = "Nachname,id,age,town\nAbel,1,31,Urk\nBos,2,31,Urk\nCohen,3,40,Delft\nDa
 def test_names_are_left_out_or_said(capsys):
     """A schema says which columns are direct identifiers; others are recognised."""
     Path("named.csv").write_text(NAMES, encoding="utf-8")
-    Path("named.toml").write_text('[[attributes]]\nname = "Nachname"\nrole = "identifier"\n', encoding="utf-8")
+    Path("named.toml").write_text(
+        '[[attributes]]\nname = "Nachname"\nrole = "identifier"\n', encoding="utf-8"
+    )
     asked = ["suppress", "--input", "named.csv", "--keys", "age,town", "--k", "2", "--output", "safe.csv"]
     said = run(capsys, *asked, "--report", "in.html", "--external-report", "out.html")
     assert "names       Nachname: left in, and name the records; --drop leaves them out\n" in said

@@ -140,6 +140,13 @@ def test_cheap_measures_come_first_and_are_shown_in_their_place():
     assert list(found.measures) == list(found.details["measure_seconds"]) == list(names)
 
 
+def test_what_takes_no_time_is_measured_where_none_is_left():
+    """The loss of a masking is what the map of a sweep goes by."""
+    names = ("worst-case", "information-loss", "uniqueness", "membership")
+    found = risk(*frames(), measures=names, aggregator="owa", time_limit=1e-3)
+    assert {"information-loss", "uniqueness"} <= set(found.measures)
+
+
 @pytest.mark.parametrize("limit", [1e6, None])
 def test_what_surely_takes_longer_than_is_left_is_not_begun(limit, monkeypatch):
     monkeypatch.setattr(MEASURES["uniqueness"].__class__, "growth", 1e15)

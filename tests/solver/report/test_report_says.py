@@ -333,8 +333,13 @@ def test_the_cheapest_masking_that_is_tolerated_is_said_below_the_map():
     )
     first["verdict"] |= {"high": 0.4, "findings": []}
     (_, words, *_) = section(document_of(sweep), "map")["blocks"]
-    assert words["text"].startswith(
-        "No masking of which the loss is known keeps its worst case within the 30.0 %"
+    assert words["text"].startswith("No masking keeps its worst case within the 30.0 %")
+    first["verdict"]["high"], first["loss"] = 0.25, None
+    (_, words, *_) = section(document_of(sweep), "map")["blocks"]
+    assert words["text"] == (
+        "The safest masking whose worst case is within the 30.0 % that are tolerated is "
+        f"{first['masking']}: at most 25.0 % of its records can be re-identified. What it loses was not "
+        "measured."
     )
 
 
