@@ -24,6 +24,9 @@ _TOO_LONG = "it had not ended when its time was over; a longer --time-limit woul
 _AT_ONCE = 0.05
 """Seconds on a quiet machine up to which a measure is taken even where no time is left for it."""
 
+_BEYOND = 1.0
+"""Seconds that it then has on a busy one; the promise of a time limit has two of them."""
+
 _MOST = 0.5
 """Share of what is left that one measure may take beyond its own before the others go on without it."""
 
@@ -66,7 +69,7 @@ def take_measures(
         began = time.perf_counter()
         try:
             share = _share(task, possible[at:])
-            found = measure.take(task, share) if at_once else _taken(measure, task, share)
+            found = _taken(measure, task, share, at_once)
         except Exception as error:  # what one measure cannot take must not cost all others
             left_out[measure.name] = noted(error)
             continue
@@ -104,7 +107,7 @@ class _Taking:
         return None
 
 
-def _taken(measure: Measure, task: RiskTask, clock: Clock) -> MeasureResult | None:
+def _taken(measure: Measure, task: RiskTask, clock: Clock, at_once: bool) -> MeasureResult | None:
     """What a measure finds; None where it does not notice that its time is over.
 
     Its own share is for it to notice; it may take twice as long, and `_MOST` of what is left, where that is
@@ -113,6 +116,8 @@ def _taken(measure: Measure, task: RiskTask, clock: Clock) -> MeasureResult | No
     work, whole, limit = _Taking(measure, task, clock), task.clock.remaining, clock.time_limit
     if whole is None or limit is None or clock.counts:
         return work.do()
+    if at_once and whole < _BEYOND:
+        return in_time(work, Clock(_BEYOND))
     return in_time(work, task.clock.part(min(whole, max(2.0 * limit, _MOST * whole))))
 
 
