@@ -117,4 +117,4 @@ def date_hierarchy(column: pd.Series, level: str, form: str | None, source: str)
         spelled(value): tuple(at_level(day, one) for one in levels)
         for value, day in zip(known.tolist(), days, strict=True)
     }
-    return Hierarchy.from_rows(str(column.name), rows)
+    return replace(Hierarchy.from_rows(str(column.name), rows), names=tuple(levels))

@@ -36,6 +36,8 @@ class Hierarchy:
         become.
     header : str
         The line of its file that was taken for a header.
+    names : tuple of str
+        What the levels above the categories are called, such as ``month`` and ``year``; empty where not said.
 
     Raises
     ------
@@ -46,6 +48,7 @@ class Hierarchy:
     attribute: str
     levels: tuple[tuple[str, ...], ...]
     header: str = field(default="", compare=False)
+    names: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         what = f"the hierarchy of {self.attribute!r}"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
-
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.names import shell_name
 from linkrisk.datasets.microdata.tables import Table
 from linkrisk.datasets.pairs.row_order import IN_PLACE
 from linkrisk.datasets.pairs.row_votes import RowVotes
@@ -62,5 +61,5 @@ def _refusal(holder: Table, other: Table, name: str) -> str:
     return (
         f"column {name!r} of {holder.source} has the {what} of {other.source} in another order, as after "
         f"reset_index; give {other.source} a column {name!r} with them too, and align the records with --id "
-        f"{shlex.quote(name)} (--row-by-row takes the rows as they are)"
+        f"{shell_name(name)} (--row-by-row takes the rows as they are)"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 _QUOTED = r'"(?P<quoted>(?:[^"]|"")*)"'
 _NAME = re.compile(rf'\s*+(?:{_QUOTED}\s*(?P<more>=[^,"]*)?|(?P<plain>[^,"][^,]*)?)(?P<end>,|$)')
 """A name in double quotes, inside which a double quote is written twice, or one without; and what ends it."""
+_BREAKS = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069]")
+"""Signs that break a line, move in it, or turn its direction."""
+_LETTERS = {"n": "\n", "t": "\t", "r": "\r"}
+_ESCAPED = re.compile(r"\\(?:u([0-9a-f]{4})|(.))")
 _PAIR = re.compile(rf"\s*(?:{_QUOTED}|(?P<plain>[^=\"][^=]*?))\s*=(?P<rest>.*)", re.DOTALL)
 """A name, in double quotes where it has an equals sign itself, and what stands behind the equals sign."""
 
@@ -67,15 +72,43 @@ def parse_pair(text: str) -> tuple[str, str]:
 
 
 def _name(found: re.Match[str]) -> str:
-    quoted, plain = found.group("quoted"), found.group("plain")
-    return quoted.replace('""', '"') if quoted is not None else (plain or "").strip()
+    quoted, plain = found.group("quoted"), (found.group("plain") or "").strip()
+    if quoted is not None:
+        return quoted.replace('""', '"')
+    if len(plain) > 3 and plain.startswith("$'") and plain.endswith("'"):
+        return _ESCAPED.sub(_meant, plain[2:-1])
+    return plain
+
+
+def _meant(found: re.Match[str]) -> str:
+    """The letter that is written with a backslash."""
+    code, letter = found.groups()
+    return chr(int(code, 16)) if code else _LETTERS.get(letter, letter)
+
+
+def _escaped(letter: str) -> str:
+    """A letter as it is written between ``$'`` and ``'``."""
+    short = next((f"\\{one}" for one, meant in _LETTERS.items() if meant == letter), "")
+    if short or letter in "\\'":
+        return short or f"\\{letter}"
+    return f"\\u{ord(letter):04x}" if letter in ",=" or _BREAKS.match(letter) else letter
 
 
 def shown_name(name: str) -> str:
-    """A column name as `parse_names` reads it: in double quotes where it needs them."""
-    if "," in name or name.startswith('"') or name != name.strip() or not name:
+    r"""Write a column name as `parse_names` reads it: in double quotes where it needs them.
+
+    One with line breaks or other signs that no line holds is written as a shell reads it: ``$'a\nb'``.
+    """
+    if _BREAKS.search(name):
+        return "$'" + "".join(map(_escaped, name)) + "'"
+    if "," in name or name.startswith(('"', "$'")) or name != name.strip() or not name:
         return '"' + name.replace('"', '""') + '"'
     return name
+
+
+def shell_name(name: str) -> str:
+    """A column name as one word of a command line, which is read as it is."""
+    return shown_name(name) if _BREAKS.search(name) else shlex.quote(name)
 
 
 def shown_names(names: Iterable[str], separator: str = ", ", most: int | None = None) -> str:
@@ -140,6 +173,11 @@ def shown_labels(labels: Labels, shown: Mapping[str, Iterable[str]]) -> dict[str
         if name in labels
     }
     return {"labels": found} if found else {}
+
+
+def level_in_words(level: int, names: Sequence[str]) -> str:
+    """A level of recoding, from 1, by its name where it has one: ``month``, else ``level 2``."""
+    return names[level - 1] if 0 < level <= len(names) else f"level {level}"
 
 
 def name_in_words(name: str, labels: Labels) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.dated import looks_dated
 from linkrisk.datasets.microdata.guessing import guesses
 from linkrisk.datasets.microdata.names import shown_name, shown_names
 from linkrisk.datasets.microdata.numeric import check_known, check_no_duplicates
@@ -72,7 +73,8 @@ def special_columns(
     """Find columns that are not compared by default: ids, weights, strata, and what tells nothing.
 
     They are recognised as `describe` does. Nothing is told by what is the same for all records of the first
-    table, nor by text that neither table has few values of.
+    table, nor by text that neither table has few values of. Dates whose form is not clear are no such text:
+    somebody has to say it.
 
     Parameters
     ----------
@@ -93,7 +95,10 @@ def special_columns(
         for table in tables
     )
     for name in tables[0].columns:
-        if name in first and (first[name].attribute.scale is not Scale.TEXT or name in second):
+        if name not in first:
+            continue
+        unclear = first[name].attribute.scale is Scale.TEXT and looks_dated(tables[0].frame[name])
+        if first[name].attribute.scale is not Scale.TEXT or (name in second and not unclear):
             found[name] = Recognition(Role.IGNORED, first[name].why_role)
     return found
 

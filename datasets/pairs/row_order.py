@@ -7,7 +7,6 @@ other columns tell which: masked values are nearer to those of their own record 
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -18,7 +17,7 @@ import pandas as pd
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.cells import CellCodes, cell_codes
-from linkrisk.datasets.microdata.names import shown_names
+from linkrisk.datasets.microdata.names import shell_name, shown_names
 from linkrisk.datasets.microdata.roles import Role, recognised_role
 from linkrisk.datasets.microdata.tables import Table
 from linkrisk.datasets.pairs.identifiers import id_text
@@ -279,7 +278,7 @@ def _refusal(original: Table, masked: Table, key: _Key) -> str:
             values += f", written differently ({cells[0]!r} and {cells[1]!r}); write them alike and"
         else:
             values += ";"
-        return f"{values} align the records with --id {shlex.quote(first)} ({anyway})"
+        return f"{values} align the records with --id {shell_name(first)} ({anyway})"
     which = "column" if len(key.columns) == 1 else "columns"
     names = shown_names((name for name, _ in key.columns), most=4)
     return (

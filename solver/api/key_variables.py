@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -117,6 +117,12 @@ class KeyVariables:
             form = None if self.schema is None else self.schema.get(name).form
             return date_hierarchy(self.plain[name], level, form, self.source.name)
         return Hierarchy.parse(text)
+
+
+def level_names(hierarchies: Iterable[Hierarchy]) -> dict[str, dict[str, list[str]]]:
+    """``level_names`` of those whose levels have names, as the JSON has them; else nothing."""
+    found = {one.attribute: list(one.names) for one in hierarchies if one.names}
+    return {"level_names": found} if found else {}
 
 
 GAP = "(gap)"

@@ -10,7 +10,7 @@ from typing import Any
 from linkrisk.datasets.masking.base import new_seed
 from linkrisk.datasets.masking.record import sha256
 from linkrisk.datasets.microdata.hierarchies import Hierarchy
-from linkrisk.datasets.microdata.names import shown_names
+from linkrisk.datasets.microdata.names import level_in_words, shown_names
 from linkrisk.solver.api.mask import mask
 from linkrisk.solver.api.suppress import suppress
 from linkrisk.solver.protocol.document import ProtocolStep
@@ -106,5 +106,10 @@ def _suppressed(
     words = "proven" if result.proven else "as given" if result.answer_given else f"at least {result.bound:g}"
     keys = shown_names(result.details["keys"])
     said = f"suppression ({result.details['problem']}) of {keys}: {count(result.cells)} values, {words}"
-    levels = [f"{name} at level {level}" for name, level in result.levels.items() if level]
+    named = result.details.get("level_names", {})
+    levels = [
+        f"{name} at {level_in_words(level, named.get(name, ()))}"
+        for name, level in result.levels.items()
+        if level
+    ]
     return [said, *levels], drawn, result.answer.to_json()

@@ -12,7 +12,7 @@ from linkrisk.datasets.microdata.hierarchies import Hierarchy
 from linkrisk.datasets.microdata.roles import Role
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.solver.api.choices import SchemaLike, TableLike
-from linkrisk.solver.api.key_variables import KeyVariables, asked_tables, meaning_of
+from linkrisk.solver.api.key_variables import KeyVariables, asked_tables, level_names, meaning_of
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit
 from linkrisk.solver.api.suppression_result import SuppressionResult
@@ -244,6 +244,7 @@ def suppress(
             for name in _identifiers(source.schema(found.schema))
             if name not in (*names, *released.dropped)
         ],
+        **level_names(() if levels_of is None else filter(None, levels_of.hierarchies)),
     }
     return result_of(source, known, search, released, details)
 

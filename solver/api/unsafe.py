@@ -23,7 +23,7 @@ from linkrisk.formulations.suppression.minimal_unsafe import (
     unsafe_per_variable,
 )
 from linkrisk.solver.api.choices import SchemaLike, TableLike
-from linkrisk.solver.api.key_variables import KeyVariables, asked_tables, meaning_of
+from linkrisk.solver.api.key_variables import KeyVariables, asked_tables, level_names, meaning_of
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.suppression_result import TableSummary
 from linkrisk.solver.api.unsafe_result import LevelCount, UnsafeCount, UnsafeResult
@@ -91,7 +91,7 @@ def unsafe(
     found = KeyVariables.read(data, keys, schema, (weight,), meaning)
     table = found.table(weight)
     trial = _Trial(table, asked.tables(found.names), meaning)
-    recoded = found.known
+    recoded, chosen = found.known, found.hierarchies(hierarchies)
     for method in methods:
         recoded = method.apply(recoded, source=found.source.name)
     return UnsafeResult(
@@ -99,7 +99,7 @@ def unsafe(
         after=trial.count(recoded) if methods else None,
         recoded=tuple(method.describe(found.known) for method in methods),
         checked=trial.checked(),
-        levels=tuple(_by_level(trial, found, found.hierarchies(hierarchies))),
+        levels=tuple(_by_level(trial, found, chosen)),
         details={
             "linkrisk": version(),
             "name": found.source.name,
@@ -111,6 +111,7 @@ def unsafe(
             "missing_means": meaning.words,
             "weight": weight,
             "labels": found.source.labels(found.names, found.schema),
+            **level_names(chosen),
         },
     )
 

@@ -106,9 +106,10 @@ def _table(described: Description, width: int) -> list[str]:
     """A line for each column, or two where the terminal is narrow."""
     from rich.cells import cell_len
 
+    from linkrisk.datasets.microdata.names import shown_name
     from linkrisk.solver.report.formats import count
 
-    longest = max(cell_len(_printable(column.attribute.name)) for column in described.columns)
+    longest = max(cell_len(_printable(shown_name(column.attribute.name))) for column in described.columns)
     left = width - sum(size + _GAP for size in _SIZES) - _GAP
     # Values get what they need on the same line, unless that would leave too little of the names.
     most = min(left - _ENOUGH, _LONGEST_NAME) if left - _ENOUGH >= _SHORTEST_NAME else width // 4
@@ -118,7 +119,7 @@ def _table(described: Description, width: int) -> list[str]:
     for column in described.columns:
         attribute = column.attribute
         cells = (
-            _cut(_printable(attribute.name), name),
+            _cut(_printable(shown_name(attribute.name)), name),
             str(attribute.role),
             str(attribute.scale),
             count(column.different),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.formulations.linkage.aggregators import Words, words_of
 from linkrisk.solver.commands.headline import headline
 from linkrisk.solver.commands.wording import (
@@ -230,7 +231,7 @@ def parameter_lines(result: FitResult) -> list[str]:
 
 
 def _columns(values: Mapping[str, float], words: Words, result: FitResult) -> list[str]:
-    width = max(len(name) for name in values)
+    width = max(len(shown_name(name)) for name in values)
     breaking = result.details["tie_breaking"]
     names = [] if breaking is None else breaking[words.owners]
     these = "it" if len(names) == 1 else f"these {len(names)}"
@@ -239,7 +240,7 @@ def _columns(values: Mapping[str, float], words: Words, result: FitResult) -> li
         text = weight(value, breaks_ties=name in names)
         if name in names:
             text += f" ({value:.1e}: {_effect(breaking['linked_without'], these, result)})"
-        lines.append(f"    {name:<{width}}  {text}")
+        lines.append(f"    {shown_name(name):<{width}}  {text}")
     return lines
 
 

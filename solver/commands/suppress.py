@@ -215,7 +215,7 @@ def _ghosts(given: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _summary(arguments: argparse.Namespace, result: SuppressionResult) -> str:
-    from linkrisk.datasets.microdata.names import shown_name, shown_names
+    from linkrisk.datasets.microdata.names import level_in_words, shown_name, shown_names
     from linkrisk.solver.run.counts import count
 
     details, keys = result.details, result.details["keys"]
@@ -227,7 +227,11 @@ def _summary(arguments: argparse.Namespace, result: SuppressionResult) -> str:
         f"{several(result.minimal, 'minimal one')} of {several(result.unsafe, 'record')}",
         f"suppressed  {_suppressed(result)}",
     ]
-    recoded = [f"{shown_name(name)} to level {level}" for name, level in result.levels.items() if level]
+    recoded = [
+        f"{shown_name(name)} to {level_in_words(level, details.get('level_names', {}).get(name, ()))}"
+        for name, level in result.levels.items()
+        if level
+    ]
     if result.levels:
         lines.insert(-1, f"recoded     {', '.join(recoded) or 'nothing'}")
     taken = [f"{count(many)} of {shown_name(name)}" for name, many in result.suppressed.items() if many]

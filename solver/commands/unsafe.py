@@ -117,17 +117,22 @@ def _categories(result: UnsafeResult) -> list[str]:
 
 
 def _levels(result: UnsafeResult) -> list[str]:
-    from linkrisk.datasets.microdata.names import shown_name
+    from linkrisk.datasets.microdata.names import level_in_words, shown_name
 
+    names = result.details.get("level_names", {})
+    to = [
+        f" to {level_in_words(one.level, names.get(one.variable, ()))}" if one.level else ""
+        for one in result.levels
+    ]
     rows = [
         [
-            f"{shown_name(one.variable)} to level {one.level}" if one.level else shown_name(one.variable),
+            f"{shown_name(one.variable)}{level}",
             one.categories,
             f"{100.0 * one.lost:.1f} %",
             one.minimal,
             one.records,
         ]
-        for one in result.levels
+        for one, level in zip(result.levels, to, strict=True)
     ]
     return _table(["one variable recoded", "categories", "lost", "minimal", "records"], rows)
 

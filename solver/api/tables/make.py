@@ -35,6 +35,7 @@ from linkrisk.formulations.tables.primary_rules import (
     least_of,
     sensitive,
 )
+from linkrisk.formulations.tables.units import Grid
 from linkrisk.solver.api.choices import TableLike
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.masking_source import read_source
@@ -43,6 +44,9 @@ from linkrisk.solver.api.tables.rules import primary_rule
 from linkrisk.solver.run.errors import UsageError
 
 _MOST_VARIABLES = 6
+_LEVEL_DECIMALS = 6
+"""Levels have at least so many: on the grid of whole amounts they would ask for more than their rules do."""
+
 PROTECTIONS = ("both", "upper", "sliding")
 EMPTY = ("published", "suppressible")
 
@@ -292,6 +296,7 @@ def make_table(
     cells = _cells(made, found, protection, empty)
     if manual is not None:
         cells = by_hand(cells, read_manual_statuses(manual, made.codes()), manual_range, str(manual))
+    cells = _written(cells)
     if (made.absolute > np.abs(made.total)).any():  # nobody knows that sums are not below 0
         cells = with_bounds(cells, (cells["status"] == SENSITIVE).to_numpy(), float(made.absolute.max()))
     counts = response is None and bool((made.total == np.round(made.total)).all())
@@ -368,6 +373,16 @@ def _cells(made: Tabulated, found: Sensitive, protection: str, empty: str) -> pd
     status = np.where(found.unsafe, SENSITIVE, np.where(nobody, gone, SAFE))
     more = {"value": value, "respondents": made.respondents, "status": status, **columns}
     return with_columns(made.codes(), more)
+
+
+def _written(cells: pd.DataFrame) -> pd.DataFrame:
+    """Cells whose levels are rounded up to six decimals, or to those of the values where these have more."""
+    grid = Grid.of(cells["value"].to_numpy(dtype=np.float64))
+    if grid is None:
+        return cells
+    fine = Grid(1, max(grid.decimals, _LEVEL_DECIMALS))
+    levels = [name for name in cells.columns if name.endswith("_protection")]
+    return with_columns(cells, {name: fine.above(cells[name].to_numpy(np.float64)) for name in levels})
 
 
 def _trees(frame: pd.DataFrame, by: Sequence[str], files: Mapping[str, Hierarchies]) -> list[Codes]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+import subprocess
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.names import parse_names, shown_name, shown_names
+from linkrisk.datasets.microdata.names import parse_names, parse_pair, shell_name, shown_name, shown_names
 
 
 @pytest.mark.parametrize(
@@ -28,6 +29,29 @@ from linkrisk.datasets.microdata.names import parse_names, shown_name, shown_nam
 )
 def test_what_is_read(text, names):
     assert parse_names(text) == names
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("x\ny", r"$'x\ny'"),
+        ("a,b\t", r"$'a\u002cb\t'"),
+        ("it's\r\\", r"$'it\'s\r\\'"),
+        ("\u202eturned", r"$'\u202eturned'"),
+        ("$'plain'", "\"$'plain'\""),
+    ],
+)
+def test_names_that_break_lines_are_shown_in_one(name, shown):
+    assert shown_name(name) == shown
+    assert parse_names(f"{shown},b") == (name, "b")
+    assert parse_pair(f"{shown}=tree.csv") == (name, "tree.csv")
+
+
+@pytest.mark.parametrize("name", ["x\ny", "it's\ta\\b", "\u2028 two  words", "plain", "two words", "a,b"])
+def test_a_shell_reads_the_name_that_is_offered(name):
+    command = f"printf %s {shell_name(name)}"
+    found = subprocess.run(["bash", "-c", command], capture_output=True, check=True)
+    assert found.stdout.decode("utf-8") == name
 
 
 @pytest.mark.parametrize("text", ["", "a,,b", "a,", ",a", " ", '"",a'])

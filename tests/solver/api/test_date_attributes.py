@@ -134,11 +134,14 @@ def test_levels_of_dates_are_chosen_together_with_suppression(tmp_path, monkeypa
     pd.DataFrame({"born": born, "sex": list("ffmmff")}).to_csv("p.csv", index=False)
     ask = ["--input", "p.csv", "--keys", "born,sex", "--k", "2", "--hierarchy", "born=month"]
     assert main(["suppress", *ask, "--problem", "joint", "--output", "safe.csv"]) == 0
+    assert "recoded     born to quarter\n" in capsys.readouterr().out
     safe = pd.read_csv("safe.csv")
     assert safe.groupby(["born", "sex"], dropna=False).size().min() >= 2
     assert safe["born"].dropna().astype(str).str.len().max() < len("03.01.1980")
     by_hand = suppress("p.csv", keys=["born", "sex"], k=2, problem="joint", hierarchies=["born=month"])
     assert by_hand.to_dict()["levels"]["born"] > 0
+    assert by_hand.to_dict()["level_names"] == {"born": ["month", "quarter", "year"]}
     assert main(["unsafe", *ask[:6], "--k", "2", "--hierarchy", "born=quarter"]) == 0
-    assert "born to level 2" in capsys.readouterr().out
+    assert "born to quarter" in (out := capsys.readouterr().out)
+    assert "born to year" in out
     assert main(["unsafe", *ask[:6], "--k", "2", "--hierarchy", "sex=year"]) == 2

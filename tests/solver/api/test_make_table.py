@@ -170,6 +170,18 @@ def test_sums_of_decimals_are_exact():
     assert make_table(frame, ["v"], response="x", weight="w").cells["value"].tolist() == [2.2, 1.1, 1.1]
 
 
+def test_levels_are_written_with_few_decimals_and_never_below_their_rule():
+    frame = pd.DataFrame({"size": list("aaabb"), "amount": [87.0, 1.0, 0.5, 64.2, 0.3]})
+    found = make_table(frame, ["size"], response="amount", rules=["p=10"]).cells.set_index("size")
+    assert found.loc["a", "upper_protection"] == 8.2  # and not 8.200000000000001
+    assert f"{0.1 * 64.2 - 0:.17g}" == "6.4200000000000008"
+    assert found.loc["b", "upper_protection"] == 6.42  # and not more
+    third = make_table(frame, ["size"], response="amount", rules=["nk=1,60"]).cells.set_index("size")
+    exact = 87.0 / 0.6 - 88.5
+    assert exact <= third.loc["a", "upper_protection"] <= exact + 1e-6
+    assert third.loc["a", "upper_protection"] == round(third.loc["a", "upper_protection"], 6)
+
+
 def test_codes_without_a_hierarchy_are_in_natural_order():
     """The total first, then c1, c2, c10; numbers by their size; codes of a hierarchy as it has them."""
     frame = pd.DataFrame({"v": ["c10", "c2", "c1"], "n": [10, 9, 100], "h": ["h2", "h10", "h1"]})

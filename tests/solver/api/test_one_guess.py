@@ -228,3 +228,32 @@ def test_the_id_that_describe_names_is_the_one_that_is_advised() -> None:
     masked = original.iloc[::-1].reset_index(drop=True)
     with pytest.raises(DataError, match="align the records with --id id "):
         make_file_pair(original, masked)
+
+
+def test_names_with_line_breaks_keep_their_line_in_all_commands(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    random = np.random.default_rng(5)
+    names = ["wage\nin euros", "a\tb", "key\nid"]
+    original = pd.DataFrame({name: random.normal(10.0, 3.0, 30) for name in names[:2]})
+    original[names[2]] = range(30)
+    masked = original.assign(**{"a\tb": original["a\tb"] + random.normal(0.0, 1.0, 30)})
+    files = [str(tmp_path / name) for name in ("o.csv", "m.csv", "turned.csv")]
+    for frame, path in zip((original, masked, masked[::-1]), files, strict=True):
+        frame.to_csv(path, index=False)
+    pair = ["--original", files[0], "--masked", files[1]]
+    fit = str(tmp_path / "f.json")
+    for argv in (
+        ["describe", files[0]],
+        ["fit", *pair, "--time-limit", "1", "--json", fit],
+        ["evaluate", "--parameters", fit],
+        ["mask", "--input", files[0], "--method", "noise percent=5", "--output", str(tmp_path / "n.csv")],
+        ["unsafe", "--input", files[0], "--keys", r"$'a\tb'"],
+    ):
+        assert main(argv) == 0
+        out = capsys.readouterr().out
+        assert r"$'a\tb'" in out or argv[0] == "evaluate"
+        assert "\t" not in out
+        assert not any(line.startswith(("in euros", "id")) for line in out.splitlines())
+    assert main(["fit", "--original", files[0], "--masked", files[2]]) == 2
+    assert r"align the records with --id $'key\nid' (" in capsys.readouterr().err

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from linkrisk.solver.charts.table import Of
-from linkrisk.solver.report.content.suppression.words import COUNTED, MEANS, Json, several
+from linkrisk.solver.report.content.suppression.words import COUNTED, MEANS, Json, levels_taken, several
 from linkrisk.solver.report.content.wording import table
 from linkrisk.solver.report.document import Paragraph, Section
 from linkrisk.solver.report.formats import count, significant
@@ -157,7 +157,7 @@ def _became(given: Json, line: Json) -> str:
         name if many == records else f"{name} in {many:,} of {records:,} records"
         for name, many in line["suppressed"].items()
     ]
-    parts = [f"{name} at level {level}" for name, level in given["levels"].items() if level]
+    parts = [f"{name} at {level}" for name, level in levels_taken(given)]
     if said:
         parts.append(f"{', '.join(said)} suppressed")
     return "; ".join(parts) or "kept as it is"

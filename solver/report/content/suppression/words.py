@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from linkrisk.datasets.microdata.names import level_in_words
 from linkrisk.solver.charts.table import Of
 from linkrisk.solver.report.content.wording import joined, table
 from linkrisk.solver.report.document import Block
@@ -37,7 +38,15 @@ def several(many: int, one: str, more: str = "") -> str:
 
 def recoded(given: Json) -> str:
     """``town recoded to level 1 and age recoded to level 2``; empty where nothing was."""
-    return joined([f"{name} recoded to level {level}" for name, level in given["levels"].items() if level])
+    return joined([f"{name} recoded to {level}" for name, level in levels_taken(given)])
+
+
+def levels_taken(given: Json) -> list[tuple[str, str]]:
+    """The variables that were recoded, each with its level in words."""
+    names = given.get("level_names", {})
+    return [
+        (name, level_in_words(level, names.get(name, ()))) for name, level in given["levels"].items() if level
+    ]
 
 
 def frequency_tables(lines: Sequence[Json], level: int) -> tuple[Block, ...]:
