@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.dated import looks_dated
+from linkrisk.datasets.microdata.dates import looks_dated
 from linkrisk.datasets.microdata.guessing import guesses
 from linkrisk.datasets.microdata.names import shown_name, shown_names
 from linkrisk.datasets.microdata.numeric import check_known, check_no_duplicates
