@@ -52,22 +52,23 @@ def headline(result: Result, *, by: str = "family") -> Chart | None:
     tolerated = number((result.get("verdict") or {}).get("tolerated"))
     rule = None if tolerated is None else (100.0 * tolerated, f"tolerated: {share(tolerated)}")
     said = "" if tolerated is None else f" Tolerated: {share(tolerated)}."
+    of = "what records stand for" if any("total_weight" in one for one in fits(result)) else "the records"
     return chart(
         "headline",
         "What can be re-identified",
-        "Each bar is a share of the records; of a worst case, the pale part is what is not excluded. "
+        f"Each bar is a share of {of}; of a worst case, the pale part is what is not excluded. "
         "Whiskers are 95 % intervals or ranges.",
         described(rows) + said,
-        picture(rows, "share of records, %", rule, (0.0, 100.0)),
-        _table(groups),
+        picture(rows, f"share of {of.removeprefix('the ')}, %", rule, (0.0, 100.0)),
+        _table(groups, of.removeprefix("the ")),
     )
 
 
-def _table(groups: list[tuple[str, list[Row]]]) -> Table:
+def _table(groups: list[tuple[str, list[Row]]], of: str) -> Table:
     columns = (
         Column("group", "Group"),
         Column("attack", "Attack"),
-        Column("share", "Share of records", Of.SHARE),
+        Column("share", f"Share of {of}", Of.SHARE),
         Column("low", "At least", Of.SHARE),
         Column("high", "At most", Of.SHARE),
         Column("said", "In words"),

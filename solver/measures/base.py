@@ -194,9 +194,10 @@ class Measure(ABC):
     cost: ClassVar[float] = 1.0
     growth: ClassVar[float] = 0.0
 
-    def heading(self, *, weighted: bool) -> str:
+    def heading(self, *, weighted: bool, title: str = "") -> str:
         """What people read above its numbers, with their unit where two are used."""
-        return f"{self.title} ({self.unit})" if weighted and self.unit else self.title
+        shares = f"; shares {self.unit}" if weighted and self.unit else ""
+        return f"{title or self.title}{shares}"
 
     def least(self, task: RiskTask) -> float:
         """Seconds that it takes at least on these files, roughly, on a quiet machine."""

@@ -155,7 +155,7 @@ class Membership(Measure):
 
     name: ClassVar[str] = "membership"
     title: ClassVar[str] = "Targets of the population, who may not be in the file"
-    unit: ClassVar[str] = "prosecutor: of the records, unweighted"
+    unit: ClassVar[str] = "of the records, unweighted, for the prosecutor"
     cost: ClassVar[float] = 3.0
 
     def lacking(self, task: RiskTask) -> str | None:

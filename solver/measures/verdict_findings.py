@@ -126,10 +126,14 @@ def unweighted(known: Known) -> Iterator[VerdictFinding]:
     pair, survey, worst = known.task.first.pair, known.task.first.survey, known.task.worst
     if survey.weight is None or (survey.weight == survey.weight[0]).all():
         return
-    each = 1.0 / pair.equals
-    lots = float(each[(pair.equals > 1) & pair.reachable].sum()) if pair.ties is Ties.STRICT else 0.0
+    each, strict = 1.0 / pair.equals, pair.ties is Ties.STRICT
+    lots = float(each[(pair.equals > 1) & pair.reachable].sum()) if strict else 0.0
     low = max(_by_lot(family, pair.equals, each) for family in worst.families)
-    high = most_records(worst, known.bounded) + lots
+    high = most_records(worst, known.bounded)
+    if not strict:  # of equals one counts a part, and so does what it stands for
+        bound = max(result.interval[1] for result in (known.bounded or worst.results).values())
+        high = min(high, _lightest(each[pair.reachable], survey.weight[pair.reachable], bound))
+    high += lots
     found = known.measures.get(MembershipRisk.measure)
     if isinstance(found, MembershipRisk):
         low, high = max(low, found.linked), min(high, found.most + lots)
@@ -140,6 +144,13 @@ def unweighted(known: Known) -> Iterator[VerdictFinding]:
     else:
         severity = severity_of(low, 1.0, known.tolerated)
         yield _said(VerdictFinding(UNWEIGHTED, severity, "", names, low))
+
+
+def _lightest(part: np.ndarray, weight: np.ndarray, bound: float) -> float:
+    """How many records, of which each counts a part, can have a total weight within a bound: the lightest."""
+    order = np.argsort(weight)
+    taken = np.append(0.0, np.cumsum((part * weight)[order]))
+    return float(np.interp(bound * (1.0 + 2e-9), taken, np.append(0.0, np.cumsum(part[order]))))
 
 
 def without_bounds(known: Known) -> Iterator[VerdictFinding]:

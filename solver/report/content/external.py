@@ -195,17 +195,15 @@ def for_external(given: Json) -> dict[str, Any]:
         given.get("certificates")
     )
     verdict = kept.get("verdict") or {}
-    titles = {
-        name: f"{title}{_unit(name) if verdict.get('weighted') else ''}" for name, title in TITLES.items()
-    }
+    titles = _titles(weighted=bool(verdict.get("weighted")))
     return {**kept, "verdict": verdict or None, "not_measured": {}, "titles": titles}
 
 
-def _unit(name: str) -> str:
-    """What shares of a measure are of, in brackets, where there are sampling weights."""
+def _titles(*, weighted: bool) -> dict[str, str]:
+    """Titles of measures, with the units of their shares where two are used."""
     from linkrisk.solver.measures.registry import MEASURES
 
-    return f" ({MEASURES[name].unit})" if MEASURES[name].unit else ""
+    return {name: MEASURES[name].heading(weighted=weighted, title=title) for name, title in TITLES.items()}
 
 
 def _fit(one: Json) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from linkrisk.solver.measures.base import Kind
 from linkrisk.solver.measures.choices import MeasureChoices
 from linkrisk.solver.measures.membership import Membership
 from linkrisk.solver.measures.population.size import TOO_SMALL, UNKNOWN
+from linkrisk.solver.measures.registry import MEASURES
 from linkrisk.solver.measures.verdict_findings import Known, verdict_of
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.percent import percent
@@ -167,6 +168,24 @@ def test_no_verdict_is_below_the_share_of_records_that_the_same_page_has():
         assert f"{percent(low)}" in made.sentence
     within = verdict_of(Known(task, {"membership": found}, {}, 1.0))
     assert (within.answer, within.high) == ("below", pytest.approx(found.most / 40))
+
+
+def test_of_equals_a_bound_on_weights_counts_their_parts():
+    """All weights but one are the same, so that a bound on them is nearly one on records, also of equals."""
+    original, masked = frames(8, 40, attributes=2, noise=0.3, twins=True)
+    weight = np.where(np.arange(40), 5.0, 5.5)
+    task, found = measured((original, masked), weight=weight, ties="share")
+    made = verdict_of(Known(task, {}, {}, 0.05))
+    alike = next(one for one in made.findings if one.key == "worst_case_unweighted")
+    assert found.linked / 40 <= alike.low + 1e-9 <= alike.high + 2e-9
+    assert found.most / 40 <= alike.high + 1e-9
+    assert alike.high <= task.worst.interval[1] / 5.0 / 40 + 1e-6 < 1.0
+
+
+def test_headings_name_the_unit_where_there_are_two():
+    assert Membership().heading(weighted=False) == Membership.title
+    assert MEASURES["records"].heading(weighted=True) == "Which records; shares of what records stand for"
+    assert MEASURES["link-reliability"].heading(weighted=True).endswith("; shares of the records, unweighted")
 
 
 def test_what_is_lacking():

@@ -96,6 +96,15 @@ def results():
     return {**report_cases.results(), "certificates": [made]}
 
 
+def test_a_certificate_of_no_bound_is_not_counted(results):
+    """That no more than all records can be linked needs no certificate."""
+    assert "A certificate of the bound was checked for 1 of " in said(results, audience=Audience.EXTERNAL)
+    loose = copy.deepcopy(results)
+    fit = next(one for one in loose["worst_case"]["families"] if one["aggregator"] == "choquet")
+    fit.update(linked_upper_bound=fit["records"], status="feasible")
+    assert "A certificate of the bound" not in said(loose, audience=Audience.EXTERNAL)
+
+
 @settings(max_examples=8, deadline=None)
 @given(salt=st.text(alphabet="QXJKqxjk_<>& é", min_size=4, max_size=12))
 def test_no_text_of_the_results_gets_through(results, salt):
