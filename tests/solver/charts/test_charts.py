@@ -142,6 +142,7 @@ def test_simple_attacks_of_a_weighted_fit_are_shares_of_what_records_stand_for()
     fitted |= {"weighted_links": 40.0, "weighted_links_upper_bound": 50.0}
     chart = draw("headline", {**fitted, "baselines": {"euclid": 30.0, "mahalanobis": 20.0}})
     assert [row[2] for row in chart.table.rows if row[0] == "Simple attacks"] == [0.15, 0.1]
+    assert chart.table.columns[2].title == "Share of what records stand for"
 
 
 @pytest.mark.parametrize(
