@@ -10,12 +10,13 @@ import pandas as pd
 
 from linkrisk.datasets.microdata.dates import LEVELS, at_level, read_dates
 from linkrisk.datasets.microdata.names import with_columns
+from linkrisk.datasets.microdata.schema import Schema
 
 _Given = TypeVar("_Given")
 
 
 def with_date_levels(
-    frame: pd.DataFrame, hierarchies: Mapping[str, _Given], source: str
+    frame: pd.DataFrame, hierarchies: Mapping[str, _Given], source: str, schema: Schema | None = None
 ) -> tuple[pd.DataFrame, dict[str, _Given | pd.DataFrame]]:
     """Recode variables whose hierarchy is a level of dates, and make the tree of that level and coarser ones.
 
@@ -27,6 +28,8 @@ def with_date_levels(
         Of some variables; ``year``, ``quarter`` or ``month`` in the place of a hierarchy is such a level.
     source : str
         What to call the microdata in messages.
+    schema : Schema, optional
+        Which form dates have, where it says so.
 
     Raises
     ------
@@ -39,7 +42,8 @@ def with_date_levels(
         if not isinstance(level, str) or level not in LEVELS:
             found[name] = given
             continue
-        days = read_dates([(frame[name], source)])[0].days
+        form = None if schema is None else schema.get(name).form
+        days = read_dates([(frame[name], source)], form)[0].days
         known = np.unique(days[~np.isnan(days)]).tolist()
         levels = LEVELS[: LEVELS.index(level) + 1]
         found[name] = pd.DataFrame({one: [at_level(day, one) for day in known] for one in levels})

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from linkrisk.datasets.masking.choosing import known_values
 from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.formats.base import StoredFile
 from linkrisk.datasets.microdata.names import Labels, with_columns
@@ -35,18 +36,15 @@ from linkrisk.formulations.tables.primary_rules import (
     least_of,
     sensitive,
 )
-from linkrisk.formulations.tables.units import Grid
-from linkrisk.solver.api.choices import TableLike
+from linkrisk.solver.api.choices import SchemaLike, TableLike
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.masking_source import read_source
 from linkrisk.solver.api.tables.by_hand import MANUAL_RANGE, by_hand
-from linkrisk.solver.api.tables.rules import primary_rule
+from linkrisk.solver.api.tables.rules import primary_rule, with_written_levels
+from linkrisk.solver.inputs.problem import schema_of
 from linkrisk.solver.run.errors import UsageError
 
 _MOST_VARIABLES = 6
-_LEVEL_DECIMALS = 6
-"""Levels have at least so many: on the grid of whole amounts they would ask for more than their rules do."""
-
 PROTECTIONS = ("both", "upper", "sliding")
 EMPTY = ("published", "suppressible")
 
@@ -177,6 +175,7 @@ def make_table(
     manual_range: float = MANUAL_RANGE,
     missing: str | Incomplete = REFUSE,
     publish_respondents: bool = False,
+    schema: SchemaLike | None = None,
 ) -> MadeTable:
     """Make a table of microdata, and say which cells are sensitive.
 
@@ -232,6 +231,8 @@ def make_table(
     publish_respondents : bool
         Whether the numbers of respondents are published beside the sums: they are protected together, in the
         column `respondents_published`.
+    schema : path, mapping or Schema, optional
+        Missing codes, labels and forms of dates of columns; what roles they have is said by the others.
 
     Returns
     -------
@@ -271,11 +272,12 @@ def make_table(
     if publish_respondents:
         _check_published(roles, empty)
     names = [one for one in (holding, respondent) if one is not None]
-    source = read_source(data, (), None, [*by, *names])
+    source, declared = read_source(data, (), None, [*by, *names]), schema_of(schema)
     check_known([*by, *roles.columns], list(source.known.columns), source.name, what="column")
+    known_cells = known_values(source.known, source.known.columns, declared)
     lacking = missing if isinstance(missing, Incomplete) else Incomplete.parse(missing)
     amounts = [one for one in dict.fromkeys((response, shadow, cost)) if one is not None]
-    frame, coded = with_date_levels(source.known, hierarchies or {}, source.name)
+    frame, coded = with_date_levels(known_cells, hierarchies or {}, source.name, declared)
     given = settled(frame, by, amounts, lacking, source.name)
     trees = _trees(given.frame[given.kept], by, coded)
     made = tabulate(
@@ -296,7 +298,7 @@ def make_table(
     cells = _cells(made, found, protection, empty)
     if manual is not None:
         cells = by_hand(cells, read_manual_statuses(manual, made.codes()), manual_range, str(manual))
-    cells = _written(cells)
+    cells = with_written_levels(cells)
     if (made.absolute > np.abs(made.total)).any():  # nobody knows that sums are not below 0
         cells = with_bounds(cells, (cells["status"] == SENSITIVE).to_numpy(), float(made.absolute.max()))
     counts = response is None and bool((made.total == np.round(made.total)).all())
@@ -307,7 +309,7 @@ def make_table(
         cells = with_whole_levels(cells, least, suppressible=empty == "suppressible")
     other = {name: column for name, column in columns.items() if name != column}
     words = tuple(str(rule) for rule in rules)
-    labels = {columns[name]: found for name, found in source.labels(by).items()}
+    labels = {columns[name]: found for name, found in source.labels(by, declared).items()}
     return MadeTable(cells, made.terms(), made, words, counts, other, given.coded, given.left_out, labels)
 
 
@@ -373,16 +375,6 @@ def _cells(made: Tabulated, found: Sensitive, protection: str, empty: str) -> pd
     status = np.where(found.unsafe, SENSITIVE, np.where(nobody, gone, SAFE))
     more = {"value": value, "respondents": made.respondents, "status": status, **columns}
     return with_columns(made.codes(), more)
-
-
-def _written(cells: pd.DataFrame) -> pd.DataFrame:
-    """Cells whose levels are rounded up to six decimals, or to those of the values where these have more."""
-    grid = Grid.of(cells["value"].to_numpy(dtype=np.float64))
-    if grid is None:
-        return cells
-    fine = Grid(1, max(grid.decimals, _LEVEL_DECIMALS))
-    levels = [name for name in cells.columns if name.endswith("_protection")]
-    return with_columns(cells, {name: fine.above(cells[name].to_numpy(np.float64)) for name in levels})
 
 
 def _trees(frame: pd.DataFrame, by: Sequence[str], files: Mapping[str, Hierarchies]) -> list[Codes]:

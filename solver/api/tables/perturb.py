@@ -20,7 +20,7 @@ from linkrisk.datasets.tables.numbers import numbers_of
 from linkrisk.formulations.tables.cell_key import NoiseDesign, PerturbationTable, cell_keys
 from linkrisk.formulations.tables.cell_table import FloatArray
 from linkrisk.formulations.tables.units import Grid
-from linkrisk.solver.api.choices import TableLike
+from linkrisk.solver.api.choices import SchemaLike, TableLike
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.masking_source import read_source
 from linkrisk.solver.api.tables.figures import changed_figures, codes_by
@@ -66,6 +66,7 @@ def perturb_counts(
     missing: str = REFUSE,
     keys: str | None = None,
     seed: int = 0,
+    schema: SchemaLike | None = None,
 ) -> PerturbedCounts:
     """Count records by some variables, with noise that is the same wherever the same records are counted.
 
@@ -101,6 +102,8 @@ def perturb_counts(
         Column of record keys, from 0 to less than 1; drawn where absent.
     seed : int
         Of the keys that are drawn.
+    schema : path, mapping or Schema, optional
+        See `make_table`.
 
     Returns
     -------
@@ -119,7 +122,7 @@ def perturb_counts(
     >>> perturb_counts("persons.csv", ["region", "sex"], most=2, variance=1.0)  # doctest: +SKIP
     """
     table = _design(most, variance, small, stay, monotone, design)
-    made = make_table(data, by, hierarchies=hierarchies, weight=weight, missing=missing)
+    made = make_table(data, by, hierarchies=hierarchies, weight=weight, missing=missing, schema=schema)
     key_of = record_keys(data, keys, seed, made.tabulated.contributor.size)
     count = made.tabulated.respondents
     of_cell = cell_keys(key_of, made.tabulated.cell, made.tabulated.record, count.size)

@@ -20,7 +20,7 @@ from linkrisk.formulations.tables.magnitude_cells import perturbed_sums
 from linkrisk.formulations.tables.magnitude_noise import Multiplier
 from linkrisk.formulations.tables.primary_rules import PrimaryRule
 from linkrisk.formulations.tables.units import MOST_DECIMALS, Grid
-from linkrisk.solver.api.choices import TableLike
+from linkrisk.solver.api.choices import SchemaLike, TableLike
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.masking_source import read_source
 from linkrisk.solver.api.tables.figures import changed_figures, changes_by_share, codes_by
@@ -72,6 +72,7 @@ def perturb_sums(
     hierarchies: Mapping[str, Hierarchies] | None = None,
     keys: str | None = None,
     seed: int = 0,
+    schema: SchemaLike | None = None,
 ) -> PerturbedSums:
     """Sum a variable, with noise that is the same wherever the same records are summed.
 
@@ -132,6 +133,8 @@ def perturb_sums(
         Column of record keys, from 0 to less than 1; drawn where absent.
     seed : int
         Of the keys that are drawn.
+    schema : path, mapping or Schema, optional
+        See `make_table`.
 
     Returns
     -------
@@ -164,6 +167,7 @@ def perturb_sums(
         weight=weight,
         negative=negative,
         missing=missing,
+        schema=schema,
     )
     table, sensitive = made.tabulated, (made.cells["status"] == SENSITIVE).to_numpy()
     key_of = record_keys(data, keys, seed, table.amount.size)

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.choosing import known_values
 from linkrisk.datasets.masking.record import version
 from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.formats.registry import read_table
@@ -19,13 +20,14 @@ from linkrisk.datasets.tables.code_trees import CodeTree, Hierarchies, codes_of
 from linkrisk.datasets.tables.incomplete import REFUSE
 from linkrisk.datasets.tables.recoded_codes import cut_at_level, recoded
 from linkrisk.formulations.tables.primary_rules import PrimaryRule
-from linkrisk.solver.api.choices import TableLike
+from linkrisk.solver.api.choices import SchemaLike, TableLike
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.masking_source import read_source
 from linkrisk.solver.api.tables.figures import all_cells, codes_by
 from linkrisk.solver.api.tables.make import MadeTable, make_table
 from linkrisk.solver.api.tables.protect import DEFAULT_TIME_LIMIT, protect_table
 from linkrisk.solver.api.tables.reported import Reported
+from linkrisk.solver.inputs.problem import schema_of
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel, Halt, interruptible
 from linkrisk.solver.run.results import dump_json
@@ -114,6 +116,7 @@ def recode_table(
     holding: str | None = None,
     weight: str | None = None,
     missing: str = REFUSE,
+    schema: SchemaLike | None = None,
     suppress: bool = False,
     time_limit: float | None = DEFAULT_TIME_LIMIT,
     cancel: Cancel | None = None,
@@ -122,7 +125,7 @@ def recode_table(
 
     Parameters
     ----------
-    data, by, response, rules, hierarchies, holding, weight, missing
+    data, by, response, rules, hierarchies, holding, weight, missing, schema
         See `make_table`.
     recode : mapping of str to path, optional
         For a variable, which codes become others: a recoding file of ARGUS (``.grc``), one that names codes
@@ -156,12 +159,13 @@ def recode_table(
     """
     source = read_source(data, (), None, list(by))
     check_known(list(by), list(source.known.columns), source.name, what="by")
-    trees = {name: _tree(source.known, name, hierarchies or {}) for name in by}
+    known = known_values(source.known, source.known.columns, schema_of(schema))
+    trees = {name: _tree(known, name, hierarchies or {}) for name in by}
     asked = _asked(recode or {}, cut or {}, trees)
     more: dict[str, Any] = {"response": response, "rules": rules, "holding": holding, "weight": weight}
 
     def made(chosen: Mapping[str, _Recoding]) -> MadeTable:
-        frame, coarser = source.known, dict(trees)
+        frame, coarser = known, dict(trees)
         for name, (_, tree, becomes) in chosen.items():
             coarser[name] = tree
             frame = with_columns(frame, {name: _mapped(frame[name], becomes)})

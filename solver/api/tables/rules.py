@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
+from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.tables.primary_rules import (
     DominanceRule,
@@ -14,7 +18,11 @@ from linkrisk.formulations.tables.primary_rules import (
     RequestRule,
     ZeroRule,
 )
+from linkrisk.formulations.tables.units import Grid
 from linkrisk.solver.run.errors import UsageError
+
+_LEVEL_DECIMALS = 6
+"""Levels have at least so many: on the grid of whole amounts they would ask for more than their rules do."""
 
 
 def primary_rule(text: str) -> PrimaryRule:
@@ -77,3 +85,13 @@ _MAKE: Mapping[str, Callable[[list[float]], PrimaryRule | None]] = {
     "zero": _zero,
     "request": _request,
 }
+
+
+def with_written_levels(cells: pd.DataFrame) -> pd.DataFrame:
+    """Cells whose levels are rounded up to six decimals, or to those of the values where these have more."""
+    grid = Grid.of(cells["value"].to_numpy(dtype=np.float64))
+    if grid is None:
+        return cells
+    fine = Grid(1, max(grid.decimals, _LEVEL_DECIMALS))
+    levels = [name for name in cells.columns if name.endswith("_protection")]
+    return with_columns(cells, {name: fine.above(cells[name].to_numpy(np.float64)) for name in levels})

@@ -73,6 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
         hierarchies=hierarchies_of(arguments),
         weight=arguments.weight,
         missing=arguments.missing,
+        schema=arguments.schema,
         keys=arguments.keys,
         seed=whole(arguments.seed, "--seed") or 0,
     )

@@ -172,7 +172,10 @@ def time_limit_of(arguments: argparse.Namespace, usual: str | None = None) -> fl
 
 
 def add_missing(parser: argparse.ArgumentParser) -> None:
-    """Declare what becomes of records without a code or a response."""
+    """Declare what is missing, and what becomes of records without a code or a response."""
+    parser.add_argument(
+        "--schema", metavar="FILE", help="JSON or TOML file: missing codes, labels and forms of dates"
+    )
     parser.add_argument(
         "--missing",
         metavar="HOW",

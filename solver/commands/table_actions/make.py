@@ -203,5 +203,7 @@ def _more(arguments: argparse.Namespace) -> dict[str, Any]:
     }
     if arguments.manual_range is not None:
         found["manual_range"] = number(arguments.manual_range, "--manual-range")
-    flags = {name: getattr(arguments, name) for name in ("negative", "missing", "publish_respondents")}
+    flags = {
+        name: getattr(arguments, name) for name in ("negative", "missing", "publish_respondents", "schema")
+    }
     return {**found, **flags}

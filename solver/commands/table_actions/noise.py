@@ -117,6 +117,7 @@ def run(arguments: argparse.Namespace) -> int:
         zeros=arguments.zeros,
         weight=arguments.weight,
         missing=arguments.missing,
+        schema=arguments.schema,
         negative=arguments.negative,
         decimals=whole(arguments.decimals, "--decimals"),
         hierarchies=hierarchies_of(arguments),

@@ -87,6 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
         holding=arguments.holding,
         weight=arguments.weight,
         missing=arguments.missing,
+        schema=arguments.schema,
         suppress=arguments.suppress,
         time_limit=time_limit_of(arguments),
     )

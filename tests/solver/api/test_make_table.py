@@ -12,9 +12,10 @@ from cli_runs import refuse, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linkrisk import make_table, protect_table
+from linkrisk import make_table, make_tables, perturb_counts, perturb_sums, protect_table, recode_table
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.tables.code_trees import CodeTree
+from linkrisk.solver.commands.program import main
 from linkrisk.solver.run.errors import UsageError
 
 DATA = os.environ.get("LINKRISK_DATA")
@@ -180,6 +181,64 @@ def test_levels_are_written_with_few_decimals_and_never_below_their_rule():
     exact = 87.0 / 0.6 - 88.5
     assert exact <= third.loc["a", "upper_protection"] <= exact + 1e-6
     assert third.loc["a", "upper_protection"] == round(third.loc["a", "upper_protection"], 6)
+
+
+SCHEMA = """
+[[attributes]]
+name = "size"
+label = "Size of firm"
+labels = { a = "small", b = "large" }
+missing = ["-9"]
+[[attributes]]
+name = "amount"
+missing = [-8, -9]
+[[attributes]]
+name = "begun"
+scale = "date"
+form = "DD/MM/YYYY"
+"""
+
+
+def test_missing_codes_labels_and_forms_of_dates_of_a_schema(tmp_path, monkeypatch, capsys):
+    """A contribution of -8 was refused as negative, and nobody could say that it is none."""
+    monkeypatch.chdir(tmp_path)
+    Path("s.toml").write_text(SCHEMA)
+    frame = pd.DataFrame({"size": ["a", "a", "b", "b", "-9", "b"], "amount": [5, -8, 7, 2, 4, -9]})
+    frame["begun"] = ["02/01/2020", "03/01/2020", "04/02/2020", "05/02/2021", "06/01/2020", "07/01/2020"]
+    frame.to_csv("f.csv", index=False)
+    made = make_table("f.csv", ["size"], response="amount", schema="s.toml", missing="leave-out")
+    assert dict(zip(made.cells["size"], made.cells["value"], strict=True)) == {"Total": 14, "a": 5, "b": 9}
+    assert made.left_out == {"size": 1, "amount": 2}
+    assert made.labels["size"] == {"label": "Size of firm", "codes": {"a": "small", "b": "large"}}
+    with pytest.raises(DataError, match="negative"):
+        make_table("f.csv", ["size"], response="amount", missing="leave-out")
+    with pytest.raises(DataError, match="column 'amount', row 2"):
+        make_table("f.csv", ["size"], response="amount", schema="s.toml")
+    monthly = make_table("f.csv", ["begun"], hierarchies={"begun": "month"}, schema="s.toml")
+    assert "2020-02" in monthly.cells["begun"].tolist()
+    both = make_tables(
+        "f.csv", [["size"], ["begun"]], response="amount", schema="s.toml", missing="leave-out"
+    )
+    assert both.left_out == {"size": 1, "amount": 2}
+    coarse = recode_table("f.csv", ["size"], response="amount", schema="s.toml", missing="leave-out")
+    assert coarse.made.cells["value"].tolist() == made.cells["value"].tolist()
+    counts = perturb_counts("f.csv", ["size"], most=2, variance=1.0, schema="s.toml", missing="leave-out")
+    assert counts.cells["value"].tolist() == [5, 2, 3]
+    noisy = perturb_sums(
+        "f.csv",
+        ["size"],
+        response="amount",
+        noise="most=10,variance=3",
+        share=0.1,
+        schema="s.toml",
+        missing="leave-out",
+    )
+    assert noisy.cells["value"].tolist() == [14, 5, 9]
+    asked = ["--input", "f.csv", "--by", "size", "--schema", "s.toml", "--missing", "leave-out"]
+    out = ["--cells", "c.csv", "--relations", "r.csv"]
+    assert main(["tables", "make", *asked, "--response", "amount", *out]) == 0
+    assert pd.read_csv("c.csv")["value"].tolist() == [14, 5, 9]
+    capsys.readouterr()
 
 
 def test_codes_without_a_hierarchy_are_in_natural_order():
