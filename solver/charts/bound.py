@@ -63,7 +63,7 @@ def bound(result: Result, family: str | None = None, *, live: bool = False) -> C
         at_most = "no bound was found in time"
     return chart(
         "bound",
-        f"Attack and bound over time: {name}",
+        f"Attack and bound over time: {name}{', of what records stand for' if 'total_weight' in fit else ''}",
         "The solid line is the best attack found; the dashed line is what no attack of this kind exceeds. "
         "Where they meet, the worst case is proven.",
         f"After {_seconds(trace[-1][0])} the best attack ({name}) links {low:,.10g} of {total:,.10g} "

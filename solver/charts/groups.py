@@ -11,6 +11,7 @@ from linkrisk.datasets.microdata.names import group_in_words
 from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.reading import (
     Result,
+    fits,
     is_weighted,
     kept,
     listed,
@@ -117,7 +118,7 @@ def ranks(result: Result) -> Chart | None:
         Column("attack", "Attack"),
         Column("rank", "Rank of the partner"),
         Column("records", "Records", Of.COUNT),
-        Column("share", "Share", Of.SHARE),
+        Column("share", "Share of the records, unweighted" if _weights(result) else "Share", Of.SHARE),
     )
     return chart(
         "ranks",
@@ -128,6 +129,10 @@ def ranks(result: Result) -> Chart | None:
         _stacked(rows, used),
         Table(columns, rows),
     )
+
+
+def _weights(result: Result) -> bool:
+    return any("total_weight" in one for one in fits(result))
 
 
 def _classes(attack: Result) -> Counter[str]:

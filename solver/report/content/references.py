@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from linkrisk.solver.charts.table import Of
+from linkrisk.solver.measures.base import OF_WEIGHTS
 from linkrisk.solver.report.content.drawn import drawn
 from linkrisk.solver.report.content.meanings import meaning_of
 from linkrisk.solver.report.content.results import Json, Results
@@ -45,7 +46,8 @@ def worst_case(results: Results) -> Section:
 
 def _blocks(results: Results) -> Iterator[Block]:
     yield from drawn(results, "headline")
-    yield table("Worst case of every family of distances", _FAMILIES, list(_families(results)))
+    unit = f", {OF_WEIGHTS}" if results.weighted else ""
+    yield table(f"Worst case of every family of distances{unit}", _FAMILIES, list(_families(results)))
     # Notes, the most important first: what limits the claim, what it counts, the files and searches, words.
     yield from (Paragraph(text, quiet=True) for text in _limits(results))
     if results.weighted:
@@ -60,9 +62,9 @@ def _blocks(results: Results) -> Iterator[Block]:
                 number_of(one, one.get("words") or meaning_of(one["key"]).words, meaning_of(one["key"]).says)
                 for one in found
             ]
-            yield Numbers(title, tuple(lines))
+            yield Numbers(f"{title}{unit}", tuple(lines))
     if not results.of_measure("simple-attacks", "findings"):
-        yield from _baselines(results)
+        yield from _baselines(results, unit)
 
 
 def _unweighted(results: Results) -> Iterator[Block]:
@@ -145,7 +147,7 @@ def _sampled(sampling: Json) -> str:
 _BASELINES = {"euclid": "Equal weights", "mahalanobis": "Classical Mahalanobis distance"}
 
 
-def _baselines(results: Results) -> Iterator[Block]:
+def _baselines(results: Results, unit: str) -> Iterator[Block]:
     """The two attacks that every fit has counted."""
     worst = results.worst
     baselines = {} if worst is None else worst.content.get("baselines") or {}
@@ -160,4 +162,4 @@ def _baselines(results: Results) -> Iterator[Block]:
             ("linked", "Re-identified", Of.COUNT),
             ("share", "Share", Of.SHARE),
         ]
-        yield table("Simple attacks, which learn nothing", columns, rows)
+        yield table(f"Simple attacks, which learn nothing{unit}", columns, rows)

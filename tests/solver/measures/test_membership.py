@@ -20,6 +20,7 @@ from linkrisk.solver.measures.membership import Membership
 from linkrisk.solver.measures.population.size import TOO_SMALL, UNKNOWN
 from linkrisk.solver.measures.registry import MEASURES
 from linkrisk.solver.measures.verdict_findings import Known, verdict_of
+from linkrisk.solver.report.content.build import document_of
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.percent import percent
 
@@ -180,6 +181,35 @@ def test_of_equals_a_bound_on_weights_counts_their_parts():
     assert found.linked / 40 <= alike.low + 1e-9 <= alike.high + 2e-9
     assert found.most / 40 <= alike.high + 1e-9
     assert alike.high <= task.worst.interval[1] / 5.0 / 40 + 1e-6 < 1.0
+
+
+def test_every_table_of_shares_of_a_weighted_page_names_its_unit():
+    original, masked = frames(8, 40, attributes=2, noise=0.3)
+    original = original.assign(sex=["f", "m"] * 20, w=np.where(np.arange(40) % 3, 4.0, 20.0))
+    sexes = {"name": "sex", "role": "stratum", "scale": "nominal"}
+    found = risk(
+        original, masked, schema={"attributes": [*WEIGHTED["attributes"], sexes]}, row_by_row=True,
+        aggregator="weighted-mean", measures="worst-case,records,membership,simple-attacks", time_limit=None,
+    )  # fmt: skip
+    tables = list(tables_of(document_of(found.to_dict()).to_dict()["sections"]))
+    assert len(tables) > 5
+    for said in tables:
+        assert "what records stand for" in said or "unweighted" in said
+
+
+def tables_of(content, title=""):
+    """Titles of everything with a column of shares, or with findings."""
+    if isinstance(content, list):
+        for one in content:
+            yield from tables_of(one, title)
+    elif isinstance(content, dict):
+        title = f"{title} {content.get('title') or content.get('caption') or ''}"
+        columns = content.get("columns")
+        columns = columns if isinstance(columns, list) else []
+        if any(column["of"] == "share" for column in columns):
+            yield " ".join([title, *(column["title"] for column in columns)])
+        for one in content.values():
+            yield from tables_of(one, title)
 
 
 def test_headings_name_the_unit_where_there_are_two():
