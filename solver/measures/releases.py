@@ -32,6 +32,8 @@ from linkrisk.solver.measures.task import RiskTask, parameters_of
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.percent import percent
 
+_NO_BOUND = ", and no bound was found in time on how much more"
+
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
@@ -159,7 +161,7 @@ class ReleasesRisk(MeasureResult):
                 f"rise_{risk.aggregator.replace('-', '_')}",
                 f"rise since the first, {risk.aggregator}",
             )
-            low, high = risk.rise_low, risk.rise_high
+            low, high = risk.rise_low, risk.rise_high if risk.bounded else None
             found.append(Finding(key, words, risk.rise, low=low, high=high, kind=self._kind))
         if (left := self._worst_left) is not None:
             if (before := self._most_guessed(1)) is not None:
@@ -203,10 +205,11 @@ class ReleasesRisk(MeasureResult):
         assert most.rise_low is not None
         assert most.rise_high is not None
         sure = "for certain" if self._kind is Kind.CERTAIN else "with the confidence of the samples"
+        at_most = f" and {percent(most.rise_high)} at most, {sure}" if most.bounded else _NO_BOUND
         said = (
             f"{self.releases} releases, {how}: the worst attack found ({most.aggregator}) links "
             f"{percent(first)} with the first release and {percent(first + most.rise)} with all; its worst "
-            f"case rises by {percent(most.rise_low)} at least and {percent(most.rise_high)} at most, {sure}."
+            f"case rises by {percent(most.rise_low)} at least{at_most}."
         )
         if (left := self._worst_left) is None:
             return said

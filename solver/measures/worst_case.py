@@ -12,7 +12,7 @@ from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.measures.verdict import kinds
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.percent import percent
-from linkrisk.solver.run.results import says_more
+from linkrisk.solver.run.results import meets, says_more
 from linkrisk.solver.worst_case.family_results import Family
 
 
@@ -102,7 +102,7 @@ class WorstCaseRisk(MeasureResult):
         if not bounded:
             return f"{said}; no bound was found in time."
         most = max(least, *(family.most or 0.0 for family in bounded))
-        proven = most <= least and all(family.proven for family in bounded)
+        proven = meets(least, most) and all(family.proven for family in bounded)
         more = "more" if proven else f"more than {percent(most / self.total)}"
         return f"{said}, and {kinds([family.aggregator for family in bounded])} re-identifies {more}."
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from linkrisk.solver.measures.links.withheld import contained
 from linkrisk.solver.measures.sequence.stages import Stage, latest
+from linkrisk.solver.run.results import is_bound
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,11 @@ class ReleaseRisk:
     rise_low: float | None = None
     rise_high: float | None = None
     reason: str | None = None
+
+    @property
+    def bounded(self) -> bool:
+        """Whether more is known of the worst case than that no more than all can be linked."""
+        return self.low is not None and self.high is not None and is_bound(self.low, self.high, 1.0)
 
 
 def release_risks(stages: Sequence[Stage]) -> list[ReleaseRisk]:

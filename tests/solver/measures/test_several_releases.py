@@ -18,7 +18,8 @@ from linkrisk import fit, risk
 from linkrisk.solver.inputs.problem import make_problem
 from linkrisk.solver.inputs.releases import Releases, Way, aligned_groups
 from linkrisk.solver.measures.base import Kind
-from linkrisk.solver.measures.releases import SeveralReleases
+from linkrisk.solver.measures.releases import ReleasesRisk, SeveralReleases
+from linkrisk.solver.measures.sequence.rises import ReleaseRisk
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import INPUT_ERRORS
 from linkrisk.solver.worst_case.families import search_families
@@ -369,3 +370,14 @@ def test_no_bound_is_carried_where_ties_are_shared(ties):
     for name, count in itertools.product(("weighted-mean", "choquet"), (1, 2)):
         alone = fit(*wide(original, released[:count]), aggregator=name, ties=ties, time_limit=None)
         assert found.loc[(count, name), "low"] == pytest.approx(alone.interval[0] / 6)
+
+
+def test_a_rise_has_no_upper_end_where_no_bound_was_found():
+    ends = {"low": 0.2, "high": 1.0, "rise": 0.1, "rise_low": 0.0, "rise_high": 0.9}
+    first = ReleaseRisk(1, "1", "owa", 2, 10, 10, low=0.1, high=1.0)
+    late = ReleasesRisk(
+        2, "together", ((1, 2),), (first, ReleaseRisk(2, "1+2", "owa", 2, 10, 10, **ends)), (), (), ()
+    )
+    assert late.paragraph.endswith("by 0.0 % at least, and no bound was found in time on how much more.")
+    rise = next(one for one in late.findings if one.key == "rise_owa")
+    assert (rise.low, rise.high) == (0.0, None)
