@@ -107,7 +107,7 @@ def guessed_schema(
 def _used(guess: Guess, frame: pd.DataFrame) -> Attribute:
     """A column as commands use it."""
     attribute = guess.attribute
-    if not guess.idle or frame[attribute.name].nunique(dropna=False) < 2:
+    if not guess.idle or frame[attribute.name].nunique(dropna=False) < min(2, len(frame)):
         return attribute
     few = attribute.scale is Scale.TEXT and len(frame) < COUNTER
     return replace(attribute, role=Role.KEY, scale=Scale.NOMINAL if few else attribute.scale)
@@ -174,7 +174,7 @@ def _role(
     values, gaps = column.nunique(), bool(column.isna().any())
     if values == 0:
         return Recognition(Role.IGNORED, "has no value")
-    if values == 1 and not (gaps and scale in CATEGORICAL):  # a gap among categories tells records apart
+    if values == 1 < len(column) and not (gaps and scale in CATEGORICAL):  # a gap beside a category tells
         known = " that have a value" if gaps else ""
         return Recognition(Role.IGNORED, f"is the same for all records{known}")
     if scale is Scale.TEXT:
