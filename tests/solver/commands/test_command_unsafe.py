@@ -117,7 +117,7 @@ def test_a_category_may_be_called_missing():
 
 
 def test_nothing_is_unsafe():
-    result = unsafe(pd.DataFrame({"a": [1, 1, 1]}), k=2)
+    result = unsafe(pd.DataFrame({"a": [1, 1, 1]}), keys=["a"], k=2)
     assert result.before.records == 0
     assert result.to_frame().empty
 
