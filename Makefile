@@ -31,10 +31,7 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-# As installed: the rooms inside one package.
 types: $(VENV)/.installed-dev
-	mkdir -p .types/linkrisk
-	ln -sfn $(abspath linkrisk/__init__.py linkrisk/__main__.py datasets formulations solver) .types/linkrisk/
 	$(BIN)/mypy
 
 $(VENV)/bin/python:
@@ -56,4 +53,4 @@ compiled: $(VENV)/.installed-dev
 	$(BIN)/python -m solver compile
 
 clean:
-	rm -rf $(VENV) $(NEWEST) .types build *.egg-info .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(NEWEST) build *.egg-info .mypy_cache .pytest_cache .ruff_cache

@@ -6,8 +6,6 @@ What it offers as functions is here (``from linkrisk import fit``); its rooms ar
 
 from __future__ import annotations
 
-import os
-
 TYPE_CHECKING = False  # that of `typing` takes milliseconds, in which Ctrl-C would print a traceback
 if TYPE_CHECKING:
     from typing import Any
@@ -77,13 +75,6 @@ __all__ = [
     "verify_bundle",
     "verify_table",
 ]
-
-_HERE = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120  # pathlib takes 20 ms to import
-if not os.path.isdir(os.path.join(_HERE, "solver")):  # noqa: PTH112, PTH118
-    # A checkout has the rooms beside this folder. Installed they are inside, so that no environment gets
-    # packages with names that belong to others, such as `datasets`.
-    __path__.append(os.path.dirname(_HERE))  # noqa: PTH120
-
 
 def __getattr__(name: str) -> Any:
     """Import the functions when they are first asked for (`linkrisk.solver`)."""

@@ -63,7 +63,7 @@ def test_whoever_changes_the_code_has_asked_whether_figures_are_others():
 
 
 def test_a_change_of_code_is_noticed_and_one_of_words_is_not(monkeypatch, tmp_path):
-    monkeypatch.setattr(figures, "ROOT", tmp_path)
+    monkeypatch.setattr(figures, "HOUSE", tmp_path)
     monkeypatch.setattr(figures, "SEEN", tmp_path / "code.json")
     monkeypatch.setattr(figures, "GENERATIONS", {"masking": 1})
     file = tmp_path / "datasets" / "masking" / "noise.py"
@@ -78,7 +78,7 @@ def test_a_change_of_code_is_noticed_and_one_of_words_is_not(monkeypatch, tmp_pa
 
 def test_every_subject_has_code():
     assert set(figures.CODE) == set(figures.GENERATIONS)
-    assert all((ROOT / name).exists() for names in figures.CODE.values() for name in names)
+    assert all((figures.HOUSE / name).exists() for names in figures.CODE.values() for name in names)
 
 
 @everywhere
