@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from linkrisk.solver import open_table as open_table
     from linkrisk.solver import perturb_counts as perturb_counts
     from linkrisk.solver import perturb_sums as perturb_sums
-    from linkrisk.solver import protect_table as protect_table
     from linkrisk.solver import recode_table as recode_table
     from linkrisk.solver import risk as risk
     from linkrisk.solver import round_table as round_table
     from linkrisk.solver import run_batch as run_batch
     from linkrisk.solver import run_protocol as run_protocol
     from linkrisk.solver import suppress as suppress
+    from linkrisk.solver import suppress_table as suppress_table
     from linkrisk.solver import sweep as sweep
     from linkrisk.solver import unsafe as unsafe
     from linkrisk.solver import verify as verify
@@ -60,7 +60,6 @@ __all__ = [
     "open_table",
     "perturb_counts",
     "perturb_sums",
-    "protect_table",
     "recode_table",
     "report",
     "report_of",
@@ -69,12 +68,14 @@ __all__ = [
     "run_batch",
     "run_protocol",
     "suppress",
+    "suppress_table",
     "sweep",
     "unsafe",
     "verify",
     "verify_bundle",
     "verify_table",
 ]
+
 
 def __getattr__(name: str) -> Any:
     """Import the functions when they are first asked for (`linkrisk.solver`)."""

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from linkrisk import make_table, protect_table
+from linkrisk import make_table, suppress_table
 from linkrisk.solver.api.tables.make import MadeTable
 
 _TABLES = ("t2_10x10", "h2_18x12", "t2_20x20", "t2_50x50", "t3_5x5x4", "t3_8x6x5", "t3_10x8x6")
@@ -51,7 +51,7 @@ def made(folder: Path, name: str) -> MadeTable:
 def answer(table: MadeTable, insiders: str | None, limit: float) -> tuple[str, str, str]:
     """How many insiders there are, what it costs, and the seconds of the processor."""
     began = time.process_time()
-    found = protect_table(
+    found = suppress_table(
         table.cells,
         table.relations,
         insiders=insiders or "none",
@@ -76,7 +76,7 @@ def main() -> None:
     print(f"| {' | '.join(_TITLES)} |")
     print("|" + "---|" * len(_TITLES))
     folder = arguments.bench / "tables" / "micro"
-    protect_table(*_parts(made(folder, _TABLES[0])))  # compiles
+    suppress_table(*_parts(made(folder, _TABLES[0])))  # compiles
     for name in arguments.tables:
         table = made(folder, name)
         shown = [name, f"{len(table.cells):,}, {table.sensitive:,}"]

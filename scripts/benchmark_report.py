@@ -5,7 +5,7 @@
 
 With the folder of pairs, it prints what the whole report of a pair of 400 and one of 1,080 Census records
 takes at default limits. Without, results of drawn records are measured first and saved as JSON. Then it
-prints the seconds of `python -m solver report --from`, started anew five times, with and without scripts of
+prints the seconds of `python -m solver report --saved`, started anew five times, with and without scripts of
 charts that are kept in the cache; the size of the page; what pictures of all charts would add, which readers
 without scripts could see; and the milliseconds from a click or a key to the next frame in Debian's chromium,
 on a table of many rows (the slowest of five).
@@ -106,7 +106,7 @@ def whole_report(pairs: Path, name: str) -> None:
         folder = Path(scratch)
         files = [str(pairs / f"{name}_{which}.csv") for which in ("original", "masked")]
         began = time.perf_counter()
-        run(folder, "report", "--original", files[0], "--masked", files[1], "--out", "page.html")
+        run(folder, "report", "--original", files[0], "--masked", files[1], "--output", "page.html")
         took, size = time.perf_counter() - began, (folder / "page.html").stat().st_size / 1e6
     print(f"report of {name:<16} {took:.0f} s, {size:.2f} MB", flush=True)
 
@@ -124,7 +124,7 @@ def measured(folder: Path, records: int, attributes: int) -> None:
         folder, "risk", "--original", "original.csv", "--masked", "masked.csv", "--aggregator", "all",
         "--measures", MEASURES, "--time-limit", "20", "--json", "risk.json",
     )  # fmt: skip
-    run(folder, "report", "--from", "risk.json", "--json", "report.json")
+    run(folder, "report", "--saved", "risk.json", "--json", "report.json")
 
 
 def run(folder: Path, *arguments: str, cache: Path | None = None) -> None:
@@ -147,7 +147,7 @@ def seconds(folder: Path, saved: str, *, cold: bool) -> str:
         if cold:
             shutil.rmtree(cache, ignore_errors=True)
         start, before = time.perf_counter(), processors()
-        run(folder, "report", "--from", saved, "--out", "page.html", cache=cache)
+        run(folder, "report", "--saved", saved, "--output", "page.html", cache=cache)
         if at:  # the first fills caches of the system, and ours
             took.append(time.perf_counter() - start)
             worked.append(processors() - before)

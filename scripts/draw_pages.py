@@ -28,7 +28,7 @@ sys.path.insert(0, str(ROOT))
 import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
 
-from linkrisk import make_table, protect_table  # noqa: E402
+from linkrisk import make_table, suppress_table  # noqa: E402
 from linkrisk.datasets.masking.microaggregation import AttributeGroup, Microaggregation  # noqa: E402
 from linkrisk.datasets.public.embedded import load_wdbc  # noqa: E402
 from linkrisk.solver.app.project import Project  # noqa: E402
@@ -62,7 +62,7 @@ def report_page(files: tuple[Path, Path], folder: Path) -> Path:
     page = folder / "report.html"
     command = [sys.executable, "-m", "linkrisk", "report", "--original", *map(str, files[:1])]
     subprocess.run(
-        [*command, "--masked", str(files[1]), "--out", str(page)], check=True, cwd=ROOT, stdout=sys.stderr
+        [*command, "--masked", str(files[1]), "--output", str(page)], check=True, cwd=ROOT, stdout=sys.stderr
     )
     return page
 
@@ -101,7 +101,7 @@ def table_page(folder: Path) -> Path:
     )
     made.write(folder / "cells.csv", folder / "relations.csv")
     page = folder / "table.html"
-    protect_table(folder / "cells.csv", folder / "relations.csv").report(page)
+    suppress_table(folder / "cells.csv", folder / "relations.csv").report(page)
     return page
 
 

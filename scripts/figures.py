@@ -134,7 +134,9 @@ class Stamp(NamedTuple):
 
 def digest(subject: str) -> str:
     """Digest of the code of a subject, whatever its comments, docstrings and layout are."""
-    files = [file for name in CODE[subject] for file in sorted((HOUSE / name).rglob("*.py")) or [HOUSE / name]]
+    files = [
+        file for name in CODE[subject] for file in sorted((HOUSE / name).rglob("*.py")) or [HOUSE / name]
+    ]
     trees = [_without_docstrings(ast.parse(file.read_text(encoding="utf-8"))) for file in files]
     return hashlib.sha256("".join(map(ast.dump, trees)).encode()).hexdigest()[:16]
 

@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 from whole_attacker import attacked
 
-from linkrisk import make_table, protect_table
+from linkrisk import make_table, suppress_table
 
 
 def main() -> int:
@@ -63,7 +63,7 @@ def measure(arguments: argparse.Namespace) -> None:
             made = make_table(persons, list(persons.columns), rules=["frequency=3"], hierarchies=trees)
             for insiders in ("none", None):
                 before, begun = time.process_time(), time.perf_counter()
-                found = protect_table(made, insiders=insiders, time_limit=arguments.time_limit)
+                found = suppress_table(made, insiders=insiders, time_limit=arguments.time_limit)
                 seconds = time.process_time() - before, time.perf_counter() - begun
                 known = found.to_dict()["from"]["who"]
                 print(

@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from linkrisk.solver.api.tables.compare import compare_table as compare_table
     from linkrisk.solver.api.tables.make import make_table as make_table
     from linkrisk.solver.api.tables.make_tables import make_tables as make_tables
-    from linkrisk.solver.api.tables.perturb import perturb_counts as perturb_counts
+    from linkrisk.solver.api.tables.perturb_counts import perturb_counts as perturb_counts
     from linkrisk.solver.api.tables.perturb_sums import perturb_sums as perturb_sums
-    from linkrisk.solver.api.tables.protect import protect_table as protect_table
     from linkrisk.solver.api.tables.recode import recode_table as recode_table
     from linkrisk.solver.api.tables.round import round_table as round_table
     from linkrisk.solver.api.tables.source import link_tables as link_tables
     from linkrisk.solver.api.tables.source import open_table as open_table
+    from linkrisk.solver.api.tables.suppress import suppress_table as suppress_table
     from linkrisk.solver.api.tables.verify import verify_table as verify_table
     from linkrisk.solver.api.unsafe import unsafe as unsafe
     from linkrisk.solver.api.verify import verify as verify
@@ -52,9 +52,9 @@ _WHERE = {
     "open_table": "api.tables.source",
     "run_batch": "api.tables.batch.run",
     "round_table": "api.tables.round",
-    "perturb_counts": "api.tables.perturb",
+    "perturb_counts": "api.tables.perturb_counts",
     "perturb_sums": "api.tables.perturb_sums",
-    "protect_table": "api.tables.protect",
+    "suppress_table": "api.tables.suppress",
     "compare_table": "api.tables.compare",
     "compare": "api.compare",
     "evaluate": "api.evaluate",
@@ -94,7 +94,6 @@ __all__ = [
     "open_table",
     "perturb_counts",
     "perturb_sums",
-    "protect_table",
     "recode_table",
     "report",
     "report_of",
@@ -102,6 +101,7 @@ __all__ = [
     "run_batch",
     "run_protocol",
     "suppress",
+    "suppress_table",
     "sweep",
     "unsafe",
     "verify",

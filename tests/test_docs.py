@@ -18,7 +18,7 @@ from linkrisk.datasets.masking.spelled import masking_method
 from linkrisk.datasets.public.registry import names as dataset_names
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS
 from linkrisk.solver.api.fit import fit
-from linkrisk.solver.api.tables.protect import METHODS as TABLE_METHODS
+from linkrisk.solver.api.tables.suppress import METHODS as TABLE_METHODS
 from linkrisk.solver.backends.registry import BACKENDS
 from linkrisk.solver.commands.program import build_parser, main
 from linkrisk.solver.linkage.registry import LINKERS
@@ -45,7 +45,7 @@ HOMES = {
     "describe": "schema.md",
     "suppress": "suppression.md",
     "unsafe": "suppression.md",
-    "protocol": "protocol.md",
+    "run-protocol": "protocol.md",
     "tables": "tables.md",
     "app": "app.md",
     "datasets": "data.md",

@@ -52,7 +52,7 @@ class ProtocolResult:
         return not any(step.drawn for step in self.steps)
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON of `protocol --json`, without seeds."""
+        """The JSON of `run-protocol --json`, without seeds."""
         return {
             "linkrisk": version(),
             "input": {"file": self.protocol.file, "sha256": self.protocol.sha256},
@@ -66,7 +66,7 @@ class ProtocolResult:
         }
 
     def to_json(self) -> str:
-        """The JSON of `protocol --json`."""
+        """The JSON of `run-protocol --json`."""
         return dump_json(self.to_dict())
 
     def __repr__(self) -> str:

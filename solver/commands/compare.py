@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_workers(parser, "run engine and backends side by side")
     group = parser.add_argument_group("output")
     group.add_argument("--json", metavar="FILE", help="write the comparison as JSON")
-    group.add_argument("--csv", metavar="FILE", help="write the comparison as CSV")
+    group.add_argument("--table", metavar="FILE", help="write the comparison as CSV")
     parser.set_defaults(run=run)
 
 
@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     from linkrisk.solver.commands.progress import progress_line, reporter
     from linkrisk.solver.commands.targets import check_targets
 
-    check_targets(arguments, "json", "csv")
+    check_targets(arguments, "json", "table")
     with progress_line("reading and comparing records") as line:
         result = compare(
             arguments.original,
@@ -69,8 +69,8 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         if arguments.json is not None:
             write_whole(arguments.json, result.to_json())
-        if arguments.csv is not None:
-            write_whole(arguments.csv, result.to_csv())
+        if arguments.table is not None:
+            write_whole(arguments.table, result.to_csv())
     finally:
         print(summary(result), end="")
         code = exit_code(result)

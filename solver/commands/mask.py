@@ -75,8 +75,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--protocol",
         metavar="FILE",
-        help="TOML file to which this step is added, with its seed, which is then not printed; `protocol` "
-        "does all steps again or undoes the last ones",
+        help="TOML file to which this step is added, with its seed, which is then not printed; "
+        "`run-protocol` does all steps again or undoes the last ones",
     )
     add_settings(parser, offered().masking_settings)
     parser.set_defaults(run=run)

@@ -38,7 +38,7 @@ COMMANDS = {
     "unsafe": "count unsafe combinations of key variables, and what recodings would make of them",
     "suppress": "take the fewest values out of key variables that leave no unsafe combination, proven",
     "tables": "make tables, protect them by suppression or rounding, proven, and audit any pattern",
-    "protocol": "make the safe file that a protocol of steps describes, or undo its last steps",
+    "run-protocol": "make the safe file that a protocol of steps describes, or undo its last steps",
     "app": "serve the local web application: data, masking, runs, reports",
     "describe": "say what is in a file, and write a first guess of its schema",
     "datasets": "list, show and fetch named public data",
@@ -103,7 +103,9 @@ def build_parser(commands: Iterable[str] = tuple(COMMANDS)) -> argparse.Argument
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     made = {name: subparsers.add_parser(name, help=line) for name, line in COMMANDS.items()}
     for name in commands:
-        importlib.import_module(f"linkrisk.solver.commands.{name}").add_arguments(made[name])
+        importlib.import_module(f"linkrisk.solver.commands.{name.replace('-', '_')}").add_arguments(
+            made[name]
+        )
         if name not in READ_NO_DATA:
             _add_reading_options(made[name])
     return parser

@@ -24,10 +24,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "all of it "
         "as one HTML page; or make the page again from JSON."
     )
-    parser.epilog = "example: report --original o.csv --masked m.csv --schema schema.toml --out report.html"
+    parser.epilog = (
+        "example: report --original o.csv --masked m.csv --schema schema.toml --output report.html"
+    )
     add_options(parser)
     group = parser.add_argument_group("report")
-    group.add_argument("--out", metavar="FILE", help="write the report as one HTML page")
+    group.add_argument("--output", metavar="FILE", help="write the report as one HTML page")
     group.add_argument("--json", metavar="FILE", help="write what the report says as JSON")
     group.add_argument(
         "--audience",
@@ -35,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="internal, or external without anything that would help an intruder; default: internal",
     )
     group.add_argument(
-        "--from",
+        "--saved",
         dest=_FROM,
         metavar="FILE",
         action="append",
@@ -60,11 +62,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Measure, or read; write the page and what else was asked for."""
     from linkrisk.solver.commands.targets import check_targets
 
-    if arguments.out is None and arguments.json is None:
-        raise UsageError("where to? give --out FILE.html, or --json FILE")
-    check_targets(arguments, "out", "json", "certificate")
+    if arguments.output is None and arguments.json is None:
+        raise UsageError("where to? give --output FILE.html, or --json FILE")
+    check_targets(arguments, "output", "json", "certificate")
     make = _made if arguments.saved is None else _read
-    if arguments.out is None:
+    if arguments.output is None:
         return _write(make(arguments), arguments)
     from linkrisk.solver.report.page.scripts import bundling
 
@@ -79,7 +81,7 @@ def _write(result: ReportResult, arguments: argparse.Namespace) -> int:
 
     # All is made before anything is written.
     made = {
-        arguments.out: result.to_html() if arguments.out is not None else "",
+        arguments.output: result.to_html() if arguments.output is not None else "",
         arguments.json: result.to_json() if arguments.json is not None else "",
         arguments.certificate: "" if arguments.certificate is None else result.bundle(),
     }
@@ -121,5 +123,5 @@ def _read(arguments: argparse.Namespace) -> ReportResult:
     for name in ("original", "masked", "certificate", "certificate_time_limit"):
         if getattr(arguments, name) is not None:
             option = "--" + name.replace("_", "-")
-            raise UsageError(f"--from measures nothing: leave {option} out, or --from")
+            raise UsageError(f"--saved measures nothing: leave {option} out, or --saved")
     return report_of(*arguments.saved, audience=arguments.audience)

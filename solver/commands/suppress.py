@@ -55,7 +55,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--protocol",
         metavar="FILE",
-        help="TOML file to which this step is added; `protocol` does all steps again or undoes the last ones",
+        help="TOML file to which this step is added; `run-protocol` does all steps again or undoes "
+        "the last ones",
     )
     parser.add_argument(
         "--report",

@@ -11,11 +11,11 @@ ACTIONS = {
     "suppress": "suppress the cells of least cost that protect the sensitive ones, proven",
     "audit": "find what an attacker can compute of every suppressed cell; exit code 1 where it is too much",
     "verify": "check the certificate of an audit in fractions: no optimiser, no tolerance",
-    "run": "run a batch of ARGUS",
+    "run-batch": "run a batch of ARGUS",
     "round": "make every cell a multiple of a base such that all relations hold, at the least change",
     "adjust": "change values as little as possible such that every sensitive cell is far enough off, proven",
-    "cellkey": "count records with noise that is the same wherever the same records are counted",
-    "noise": "sum a variable with noise that is the same wherever the same records are summed",
+    "perturb-counts": "count records with noise that is the same wherever the same records are counted",
+    "perturb-sums": "sum a variable with noise that is the same wherever the same records are summed",
     "compare": "solve the same model of a table on every backend, side by side, and count again",
 }
 """Every action, a file of `solver/commands/table_actions`, in a line."""
@@ -31,6 +31,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     for name, line in ACTIONS.items():
         action = actions.add_parser(name, help=line)
-        module = importlib.import_module(f"linkrisk.solver.commands.table_actions.{name}")
+        module = importlib.import_module(f"linkrisk.solver.commands.table_actions.{name.replace('-', '_')}")
         module.add_arguments(action)
         action.set_defaults(run=module.run)

@@ -47,7 +47,7 @@ def full():
         aggregator=["weighted-mean", "choquet"],
         time_limit=None,
         work_limit=10,
-        command="python -m solver report --original o.csv --masked m.csv --out r.html",
+        command="python -m solver report --original o.csv --masked m.csv --output r.html",
     )
 
 

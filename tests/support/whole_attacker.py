@@ -11,7 +11,7 @@ import pandas as pd
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from linkrisk import make_table, protect_table
+from linkrisk import make_table, suppress_table
 from linkrisk.solver.run.errors import UsageError
 
 
@@ -102,7 +102,7 @@ def attacked(seed, most_ways=5, **how):
     if not made.sensitive:
         return None
     try:
-        result = protect_table(made, **{"time_limit": 10.0, **how})
+        result = suppress_table(made, **{"time_limit": 10.0, **how})
     except UsageError:  # a cell that is known exactly, whatever is suppressed
         return None
     if not result.protected:

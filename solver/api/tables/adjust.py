@@ -18,8 +18,8 @@ from linkrisk.solver.api.limits import check_limit
 from linkrisk.solver.api.tables.adjusted_counts import guessed, with_ways_of_counts
 from linkrisk.solver.api.tables.changed import ChangedTable, ended
 from linkrisk.solver.api.tables.figures import adjustment_figures, ruled
-from linkrisk.solver.api.tables.protect import DEFAULT_TIME_LIMIT, OWN
 from linkrisk.solver.api.tables.source import Frame, TableSource, cell_table, table_from
+from linkrisk.solver.api.tables.suppress import DEFAULT_TIME_LIMIT, OWN
 from linkrisk.solver.backends.base import Backend
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.run.clock import Clock
@@ -99,7 +99,7 @@ def adjust_table(
     Parameters
     ----------
     cells, relations
-        See `protect_table`. A sensitive cell goes up by its `upper_protection` or more, or down by its
+        See `suppress_table`. A sensitive cell goes up by its `upper_protection` or more, or down by its
         `lower_protection`; where one of them is 0, only the other way. Cells with the status ``z`` keep
         their value.
     weight : str

@@ -48,9 +48,9 @@ def audit_table(
     Parameters
     ----------
     cells, relations : path, frame or StoredTable
-        See `protect_table`; the suppressed cells have the status ``u`` or ``m``.
+        See `suppress_table`; the suppressed cells have the status ``u`` or ``m``.
     insiders, contributors, coalitions, as_far_as_possible
-        See `protect_table`: the audit is done by each of them, too.
+        See `suppress_table`: the audit is done by each of them, too.
     also : sequence of tables
         What else was published of the same cells, which are known by their codes: other tables, other
         releases, other classifications. An attacker has all of them: a cell is published if one of them

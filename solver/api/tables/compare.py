@@ -17,8 +17,8 @@ from linkrisk.solver.api.answers import answered, no_answer
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit
 from linkrisk.solver.api.tables.counts import in_reach
-from linkrisk.solver.api.tables.protect import DEFAULT_TIME_LIMIT
 from linkrisk.solver.api.tables.source import Frame, TableSource, cell_table, relations_of, table_from
+from linkrisk.solver.api.tables.suppress import DEFAULT_TIME_LIMIT
 from linkrisk.solver.backends.base import SolveOptions
 from linkrisk.solver.backends.registry import available_backends, get_backend
 from linkrisk.solver.compiling.ahead import TABLES, compile_once
@@ -100,11 +100,11 @@ def compare_table(
     Parameters
     ----------
     cells, relations
-        See `protect_table`.
+        See `suppress_table`.
     problem : str
         ``suppress``; ``round`` to the base, zero-restricted; or ``adjust``, linear with weights 1 over value.
     cost : str
-        Of suppressed cells; see `protect_table`.
+        Of suppressed cells; see `suppress_table`.
     base : int, optional
         Of rounding; 5 where absent.
     backends : sequence of str, optional

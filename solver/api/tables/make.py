@@ -96,7 +96,7 @@ class MadeTable:
         return int((self.cells["status"] == SENSITIVE).sum())
 
     def stored(self) -> StoredTable:
-        """It as a table that `protect_table` takes."""
+        """It as a table that `suppress_table` takes."""
         trees = self.tabulated.trees
         table = stored_table(self.cells, self.relations, "the table", by=self.by, trees=trees)
         return replace(table, rules=self.rules, counts=self.counts, labels=self.labels)
@@ -107,7 +107,7 @@ class MadeTable:
         return self.tabulated.contributions()
 
     def write(self, cells: str | Path, relations: str | Path, contributors: str | Path | None = None) -> None:
-        """Write the files that `protect_table` reads, all or none.
+        """Write the files that `suppress_table` reads, all or none.
 
         Raises
         ------
@@ -139,7 +139,7 @@ class Made(Protocol):
 def write_made(
     made: Made, cells: str | Path, relations: str | Path, contributors: str | Path | None = None
 ) -> None:
-    """Write the files that `protect_table` reads, all or none.
+    """Write the files that `suppress_table` reads, all or none.
 
     Raises
     ------

@@ -64,7 +64,7 @@ class MadeTables:
         return int((self.linked.status == SENSITIVE).sum())
 
     def stored(self) -> StoredTable:
-        """It as a table that `protect_table` takes."""
+        """It as a table that `suppress_table` takes."""
         return self.linked
 
     @property
@@ -84,7 +84,7 @@ class MadeTables:
         return whole.sort_values("cell", kind="stable").reset_index(drop=True)
 
     def write(self, cells: str | Path, relations: str | Path, contributors: str | Path | None = None) -> None:
-        """Write the files that `protect_table` reads, all or none.
+        """Write the files that `suppress_table` reads, all or none.
 
         Raises
         ------
@@ -122,11 +122,11 @@ def make_tables(data: TableLike, by: Sequence[Sequence[str]], **how: Any) -> Mad
 
     Examples
     --------
-    >>> from linkrisk import make_tables, protect_table
+    >>> from linkrisk import make_tables, suppress_table
     >>> tables = make_tables(
     ...     "firms.csv", [["region", "size"], ["branch", "size"]], response="turnover", rules=["p=10"]
     ... )  # doctest: +SKIP
-    >>> protect_table(tables).write("safe.csv")  # doctest: +SKIP
+    >>> suppress_table(tables).write("safe.csv")  # doctest: +SKIP
     """
     if not by or any(isinstance(one, str) for one in by):
         raise UsageError("make_tables needs the variables of each table: [['region', 'size'], ['branch']]")

@@ -27,7 +27,7 @@ from linkrisk.solver.api.tables.figures import changed_figures, changes_by_share
 from linkrisk.solver.api.tables.magnitude_designs import GivenNoise, lines_of, noise_of
 from linkrisk.solver.api.tables.make import make_table
 from linkrisk.solver.api.tables.noisy import NoisyTable, called
-from linkrisk.solver.api.tables.perturb import record_keys
+from linkrisk.solver.api.tables.perturb_counts import record_keys
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.tables.perturbation.count_changes import sum_changes
 

@@ -25,8 +25,8 @@ from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.masking_source import read_source
 from linkrisk.solver.api.tables.figures import all_cells, codes_by
 from linkrisk.solver.api.tables.make import MadeTable, make_table
-from linkrisk.solver.api.tables.protect import DEFAULT_TIME_LIMIT, protect_table
 from linkrisk.solver.api.tables.reported import Reported
+from linkrisk.solver.api.tables.suppress import DEFAULT_TIME_LIMIT, suppress_table
 from linkrisk.solver.inputs.problem import schema_of
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel, Halt, interruptible
@@ -304,7 +304,7 @@ def _suppressed(found: RecodingEffect, made: MadeTable, limit: float | None, hal
     if not made.sensitive:
         return replace(found, secondary=0, cost=0.0, bound=0.0)
     try:
-        pattern = protect_table(made, time_limit=limit, cancel=halt)
+        pattern = suppress_table(made, time_limit=limit, cancel=halt)
     except UsageError:  # a cell that cannot be protected: nothing is suppressed then
         return found
     assert pattern.pattern is not None

@@ -14,8 +14,8 @@ from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit
 from linkrisk.solver.api.tables.changed import ChangedTable, ended
 from linkrisk.solver.api.tables.figures import rounding_figures
-from linkrisk.solver.api.tables.protect import DEFAULT_TIME_LIMIT
 from linkrisk.solver.api.tables.source import Frame, TableSource, relations_of, table_from
+from linkrisk.solver.api.tables.suppress import DEFAULT_TIME_LIMIT
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.compiling.ahead import TABLES, compile_once
 from linkrisk.solver.run.clock import Clock
@@ -68,7 +68,7 @@ def round_table(
     Parameters
     ----------
     cells, relations : path, frame or StoredTable
-        See `protect_table`; only values and relations count.
+        See `suppress_table`; only values and relations count.
     base : int
         From 2.
     relaxed : bool

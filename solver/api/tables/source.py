@@ -86,7 +86,7 @@ def open_table(
     recompute: bool = False,
     counts: bool | None = None,
 ) -> StoredTable:
-    """Read a table in whatever form it is, for `protect_table` and the others.
+    """Read a table in whatever form it is, for `suppress_table` and the others.
 
     Parameters
     ----------
@@ -130,9 +130,9 @@ def open_table(
 
     Examples
     --------
-    >>> from linkrisk import open_table, protect_table
+    >>> from linkrisk import open_table, suppress_table
     >>> table = open_table("cells.csv", hierarchies={"region": "region.hrc"})  # doctest: +SKIP
-    >>> protect_table(table).write("safe.csv")  # doctest: +SKIP
+    >>> suppress_table(table).write("safe.csv")  # doctest: +SKIP
     """
     how = Reading(
         by=by,
@@ -174,9 +174,9 @@ def link_tables(tables: Sequence[TableSource], *, totals: Mapping[str, str] | No
 
     Examples
     --------
-    >>> from linkrisk import link_tables, open_table, protect_table
+    >>> from linkrisk import link_tables, open_table, suppress_table
     >>> tables = [open_table("by_county.csv"), open_table("by_size.csv")]  # doctest: +SKIP
-    >>> protect_table(link_tables(tables)).write("safe.csv")  # doctest: +SKIP
+    >>> suppress_table(link_tables(tables)).write("safe.csv")  # doctest: +SKIP
     """
     return link([table_from(table) for table in tables], totals)
 

@@ -57,7 +57,7 @@ def verify_table(
     certificate : path
         What `tables audit --certificate` or `tables suppress --certificate` wrote.
     cells, relations : path, frame or StoredTable
-        See `protect_table`; the suppressed cells have the status ``u`` or ``m``, as in the internal file.
+        See `suppress_table`; the suppressed cells have the status ``u`` or ``m``, as in the internal file.
 
     Returns
     -------

@@ -48,7 +48,7 @@ def add_attackers(parser: argparse.ArgumentParser) -> None:
 
 
 def given_attackers(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The keywords of `protect_table` and `audit_table`.
+    """The keywords of `suppress_table` and `audit_table`.
 
     Raises
     ------

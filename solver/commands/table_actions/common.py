@@ -165,7 +165,7 @@ def seed_of(arguments: argparse.Namespace) -> int:
 
 def time_limit_of(arguments: argparse.Namespace, usual: str | None = None) -> float | None:
     """The time limit in seconds, `usual` where none is given; None for none."""
-    from linkrisk.solver.api.tables.protect import DEFAULT_TIME_LIMIT
+    from linkrisk.solver.api.tables.suppress import DEFAULT_TIME_LIMIT
 
     limit = arguments.time_limit or usual or str(DEFAULT_TIME_LIMIT)
     return None if limit == "none" else number(limit, "--time-limit")

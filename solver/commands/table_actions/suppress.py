@@ -44,14 +44,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Suppress, write, and print what was found."""
-    from linkrisk.solver.api.tables.protect import OWN, protect_table
+    from linkrisk.solver.api.tables.suppress import OWN, suppress_table
     from linkrisk.solver.commands.progress import progress_line, reporter
 
     check_outputs(arguments, "output", "internal", "json", *CERTIFICATE)
     attackers = given_attackers(arguments)
     table = fitting_table(arguments)
     with progress_line("suppressing cells", time_limit_of(arguments)) as line:
-        result = protect_table(
+        result = suppress_table(
             table,
             method=arguments.method,
             cost=arguments.cost,

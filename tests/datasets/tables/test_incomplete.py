@@ -122,7 +122,17 @@ def test_what_is_done_is_said(capsys):
         "coded       records, 2 without region, 2 without size: their code is 'missing'",
         "left out    records, 1 without turnover",
     ]
-    noisy = ["tables", "cellkey", *asked[2:6], "--most", "2", "--variance", "1", "--missing", "leave-out"]
+    noisy = [
+        "tables",
+        "perturb-counts",
+        *asked[2:6],
+        "--most",
+        "2",
+        "--variance",
+        "1",
+        "--missing",
+        "leave-out",
+    ]
     assert "left out    records, 2 without region, 2 without size" in run(capsys, *noisy).splitlines()
     coarser = ["tables", "recode", *asked[2:6], "--missing", "leave-out", "--rule", "frequency=2"]
     assert "left out    records, 2 without region, 2 without size" in run(capsys, *coarser).splitlines()

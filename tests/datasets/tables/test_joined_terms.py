@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from linkrisk import audit_table, protect_table
+from linkrisk import audit_table, suppress_table
 from linkrisk.datasets.tables.joined_terms import joined_terms
 
 
@@ -47,7 +47,7 @@ def test_a_term_of_nothing_gives_no_cell_away(more):
 
 @pytest.mark.parametrize("more", NOTHING.values(), ids=NOTHING.keys())
 def test_it_does_not_keep_a_cell_from_being_protected(more):
-    assert protect_table(cells(hidden=False), relations(*more), cost="unit").suppressed.sum() == 2
+    assert suppress_table(cells(hidden=False), relations(*more), cost="unit").suppressed.sum() == 2
 
 
 def test_a_cell_that_stands_twice_counts_twice():

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from linkrisk import link_tables, make_table, make_tables, open_table, protect_table
+from linkrisk import link_tables, make_table, make_tables, open_table, suppress_table
 from linkrisk.datasets.errors import DataError
 from linkrisk.solver.run.errors import UsageError
 
@@ -85,7 +85,7 @@ def test_relations_follow_from_codes(file):
     table = open_table(cells, hierarchies={"region": file})
     assert table.by == ("region", "size")
     assert relations(table) == relations(whole)
-    assert protect_table(table).pattern.cost == protect_table(whole).pattern.cost
+    assert suppress_table(table).pattern.cost == suppress_table(whole).pattern.cost
 
 
 def test_a_hierarchy_as_a_tree_and_as_linked_tables():
@@ -104,7 +104,7 @@ def test_a_hierarchy_as_a_tree_and_as_linked_tables():
     linked = link_tables(tables)
     assert relations(linked) == relations(whole)
     assert len(linked) == len(whole)
-    one, other = protect_table(linked), protect_table(whole)
+    one, other = suppress_table(linked), suppress_table(whole)
     assert one.pattern.cost == other.pattern.cost
     assert one.pattern.proven
 
@@ -124,9 +124,9 @@ def test_a_variable_grouped_in_two_ways():
     linked = link_tables(tables)
     assert relations(linked) == relations(stored)
     assert linked.cells["status"].value_counts().to_dict() == stored.cells["status"].value_counts().to_dict()
-    result = protect_table(stored)
+    result = suppress_table(stored)
     assert result.protected
-    assert result.pattern.cost == protect_table(linked).pattern.cost
+    assert result.pattern.cost == suppress_table(linked).pattern.cost
 
 
 def test_tables_of_different_variables_share_their_margins():
@@ -142,9 +142,9 @@ def test_tables_of_different_variables_share_their_margins():
         ("S3", "Total", "02"),
         ("S3", "Total", "05"),
     }
-    result = protect_table(linked)
+    result = suppress_table(linked)
     assert result.protected
-    alone = [protect_table(table).pattern.bound for table in tables]
+    alone = [suppress_table(table).pattern.bound for table in tables]
     assert result.pattern.cost >= max(alone)
 
 
@@ -266,7 +266,7 @@ def test_several_tables_of_the_same_microdata(tmp_path):
     value = tables.cells["value"].to_numpy()
     assert summed.to_dict() == {at: one for at, one in enumerate(value) if one}
     tables.write(tmp_path / "cells.csv", tmp_path / "relations.csv")
-    assert protect_table(tmp_path / "cells.csv", tmp_path / "relations.csv").protected
+    assert suppress_table(tmp_path / "cells.csv", tmp_path / "relations.csv").protected
     with pytest.raises(UsageError, match="needs the variables of each table"):
         make_tables(FIRMS, ["region", "size"])
     with pytest.raises(UsageError, match="hierarchies: 'age' is no explanatory variable; these are branch, "):
@@ -305,7 +305,7 @@ def test_tables_of_regions_in_two_hierarchies():
     assert len(cells) == 5 * (
         1 + frame["region"].nunique() + frame["fylke"].nunique() + frame["kostragr"].nunique()
     )
-    result = protect_table(open_table(cells, table.relations))
+    result = suppress_table(open_table(cells, table.relations))
     assert result.protected
     assert result.pattern.proven
 
@@ -344,5 +344,5 @@ def test_published_tables_of_turnover_are_linked(turnover):
 
 @pytest.mark.slow
 def test_published_tables_of_turnover_are_protected_at_once(turnover):
-    result = protect_table(link_tables(turnover), method="heuristic", time_limit=None)
+    result = suppress_table(link_tables(turnover), method="heuristic", time_limit=None)
     assert result.protected

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from linkrisk import audit_table, link_tables, open_table, protect_table
+from linkrisk import audit_table, link_tables, open_table, suppress_table
 from linkrisk.datasets.errors import DataError
 
 SIDES = {"relation": [0, 0, 0], "cell": [0, 1, 2], "coefficient": [-1, 1, 1]}
@@ -40,7 +40,7 @@ def test_totals_are_those_of_the_codes():
     linked = link_tables([regions(), ages()])
     assert len(linked) == 5
     assert set(map(tuple, linked.codes.to_numpy())) >= {("T", "T"), ("N", "T"), ("T", "old")}
-    assert protect_table(linked).protected
+    assert suppress_table(linked).protected
     given = link_tables([regions(), ages()], totals={"region": "T", "age": "T"})
     assert given.codes.equals(linked.codes)
 

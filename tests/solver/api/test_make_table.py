@@ -12,7 +12,7 @@ from cli_runs import refuse, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linkrisk import make_table, make_tables, perturb_counts, perturb_sums, protect_table, recode_table
+from linkrisk import make_table, make_tables, perturb_counts, perturb_sums, recode_table, suppress_table
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.tables.code_trees import CodeTree
 from linkrisk.solver.commands.program import main
@@ -150,7 +150,7 @@ def test_a_sensitive_total_of_negative_contributions(sign, rule, protection):
     assert (total["value"], total["status"]) == (sign * 965, "u")
     assert total["lower_bound"] <= min(-975, total["value"] - total["lower_protection"])
     assert total["upper_bound"] >= max(975, total["value"] + total["upper_protection"])
-    result = protect_table(made)
+    result = suppress_table(made)
     assert result.protected
     assert result.audit.low[0] <= total["value"] - total["lower_protection"] + 1e-6
     assert result.audit.high[0] >= total["value"] + total["upper_protection"] - 1e-6
@@ -162,7 +162,7 @@ def test_a_total_of_negative_contributions_that_is_sensitive_by_hand(tmp_path):
     made = make_table(FIRMS, ["r", "s"], response="x", negative=True, **by_hand)
     assert made.cells["upper_bound"].tolist() == [975 + 0.3 * 965] * 9
     assert made.cells["lower_bound"].tolist() == [-975] * 9
-    assert protect_table(made).protected
+    assert suppress_table(made).protected
 
 
 def test_sums_of_decimals_are_exact():
@@ -359,7 +359,7 @@ def test_the_command(tmp_path, monkeypatch, capsys):
     listed = pd.read_csv("who.csv")
     assert list(listed.columns) == ["cell", "contributor", "amount"]
     assert len(listed) == 2 * len(FRAME)
-    assert protect_table("cells.csv", "relations.csv", cost="given").protected
+    assert suppress_table("cells.csv", "relations.csv", cost="given").protected
     message = "--contributors micro.csv would overwrite the --input file: give another name"
     refuse(capsys, message, *asked, *files, "--contributors", "micro.csv")
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from plain_audit import plain_short
 
-from linkrisk import make_table, protect_table
+from linkrisk import make_table, suppress_table
 from linkrisk.datasets.tables.code_trees import CodeTree
 from linkrisk.solver.api.tables.source import cell_table, table_from
 from linkrisk.solver.run.errors import UsageError
@@ -38,7 +38,7 @@ def test_sensitive_cells_are_protected(method):
     frame = records(400, "ab")
     made = make_table(frame, NAMES, response="value", rules=["p=5"])
     assert 0 < (made.cells["status"] == "u").sum() < 60
-    found = protect_table(made, method=method, insiders="none", time_limit=None)
+    found = suppress_table(made, method=method, insiders="none", time_limit=None)
     suppressed = found.to_frame()["status"].isin(["u", "m"]).to_numpy()
     assert not plain_short(cell_table(table_from(made), "value"), suppressed)
 

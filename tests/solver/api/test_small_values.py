@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from linkrisk import audit_table, link_tables, make_table, open_table, protect_table
+from linkrisk import audit_table, link_tables, make_table, open_table, suppress_table
 from linkrisk.datasets.errors import DataError
 from linkrisk.formulations.tables.units import in_units
 from linkrisk.solver.api.tables.source import cell_table
@@ -48,13 +48,13 @@ def test_an_audit(unit):
 
 @pytest.mark.parametrize("unit", UNITS)
 def test_a_pattern(unit):
-    found = protect_table(cells(unit, hidden=False, level=1.0), TERMS, cost="unit")
+    found = suppress_table(cells(unit, hidden=False, level=1.0), TERMS, cost="unit")
     assert found.protected
     assert (found.pattern.cost, found.pattern.proven) == (1.0, True)
     assert found.suppressed.tolist() == [False, True, True, False, False]
     fixed = cells(unit, level=3.0).assign(status=["z", "u", "s", "z", "z"])
     with pytest.raises(UsageError, match=rf"short of its level by {2.0 * unit:g}"):
-        protect_table(fixed, TERMS)
+        suppress_table(fixed, TERMS)
 
 
 def test_units_lose_no_digit():

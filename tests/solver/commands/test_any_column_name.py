@@ -135,7 +135,7 @@ def commands(names: tuple[str, ...], *, long: bool) -> dict[str, list[str]]:
         "by schema": ["fit", *pair, "--schema", "schema.json", "--time-limit", "5"],
         "evaluate": ["evaluate", *pair, *numbers, "--parameters", "c.json"],
         "verify": ["verify", "c.json", *pair[:4], "--certificate", "p.json"],
-        "report": ["report", "--from", "fit.json", "--out", "page.html"],
+        "report": ["report", "--saved", "fit.json", "--output", "page.html"],
         "dbrl": ["link", *pair, "--method", "dbrl", *numbers, "--table", "l.csv"],
         "prl": ["link", *pair, "--method", "prl", "--attributes", keys, "--nominal", keys],
         "unsafe": ["unsafe", "--input", "original.csv", "--keys", keys, "--k", "3", "--weight", weight],
@@ -157,7 +157,7 @@ def commands(names: tuple[str, ...], *, long: bool) -> dict[str, list[str]]:
             *(*mask, "--method", "noise", "--percent", "5", *numbers, "--strata", shown_name(one)),
             *("--protocol", "steps.toml"),
         ],
-        "protocol": ["protocol", "steps.toml", *written],
+        "run-protocol": ["run-protocol", "steps.toml", *written],
         "describe": ["describe", "original.csv", "--output", "described.toml"],
     }
     if long:

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("survey_folder")
 
 COMMANDS = {
     "fit": ["fit", "--json", "out.json", "--report", "out.html"],
-    "compare": ["compare", "--backends", "scipy", "--json", "out.json", "--csv", "out.csv"],
+    "compare": ["compare", "--backends", "scipy", "--json", "out.json", "--table", "out.csv"],
     "evaluate": ["evaluate", "--parameters", "fit.json", "--json", "out.json", "--table", "out.csv"],
 }
 

@@ -20,12 +20,12 @@ from linkrisk.solver.backends.isolated import IsolatedResult
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.run.status import Limit, Status
 
-COMPARE = ["compare", *PAIR, "--backends", "highs,scipy", "--json", "out.json", "--csv", "out.csv"]
+COMPARE = ["compare", *PAIR, "--backends", "highs,scipy", "--json", "out.json", "--table", "out.csv"]
 
 Change = Callable[[IsolatedResult], IsolatedResult]
 
 
-EXACT = ["compare", *PAIR, "--backends", "exact,highs", "--json", "out.json", "--csv", "out.csv"]
+EXACT = ["compare", *PAIR, "--backends", "exact,highs", "--json", "out.json", "--table", "out.csv"]
 
 
 def written() -> dict:

@@ -24,7 +24,7 @@ TARGETS = [
     (FIT, "--certificate", "out.json"),
     (FIT, "--write-model", "out.lp"),
     (COMPARE, "--json", "out.json"),
-    (COMPARE, "--csv", "out.csv"),
+    (COMPARE, "--table", "out.csv"),
     (EVALUATE, "--json", "out.json"),
     (EVALUATE, "--table", "out.csv"),
     (EVALUATE, "--table", "out.parquet"),
@@ -92,8 +92,8 @@ def test_a_folder_that_may_not_be_written_to(capsys):
             "--json original.csv would overwrite the --original file: give another name",
         ),
         (
-            [*COMPARE, "--csv", "./masked.csv"],
-            "--csv ./masked.csv would overwrite the --masked file: give another name",
+            [*COMPARE, "--table", "./masked.csv"],
+            "--table ./masked.csv would overwrite the --masked file: give another name",
         ),
         (
             [*EVALUATE, "--json", "fit.json"],

@@ -238,7 +238,7 @@ def test_sigterm_stops_a_fit_with_what_it_has():
 @pytest.mark.usefixtures("survey_folder")
 def test_sigterm_leaves_the_whole_page_of_a_report():
     asked = ["--aggregator", "choquet", "--measures", "uniqueness", "--time-limit", "none"]
-    terminal = Terminal("report", *asked, "--json", "out.json", "--out", "page.html")
+    terminal = Terminal("report", *asked, "--json", "out.json", "--output", "page.html")
     terminal.wait_for(r"linked \d+, at most \d+")
     terminal.process.send_signal(signal.SIGTERM)
     code, printed = terminal.end()

@@ -61,7 +61,8 @@ def written(*steps, head=INPUT, name="steps.toml"):
 def test_what_is_printed(capsys):
     written(NOISE, PRAM, SHUFFLED)
     check_golden(
-        "protocol", run(capsys, "protocol", "steps.toml", "--output", "safe.csv", "--json", "done.json")
+        "run-protocol",
+        run(capsys, "run-protocol", "steps.toml", "--output", "safe.csv", "--json", "done.json"),
     )
     found = json.loads(Path("done.json").read_text(encoding="utf-8"))
     assert [step["command"] for step in found["steps"]] == ["mask", "mask", "suppress"]
@@ -242,7 +243,7 @@ def test_a_refusal_is_one_line(capsys):
     refuse(
         capsys,
         "steps.toml, step 1: suppress knows no 'kk'; did you mean 'k'?",
-        *("protocol", written(SUPPRESS + "kk = 3\n"), "--output", "safe.csv"),
+        *("run-protocol", written(SUPPRESS + "kk = 3\n"), "--output", "safe.csv"),
     )
 
 
@@ -266,7 +267,7 @@ def test_what_a_protocol_names_is_not_overwritten(option, capsys):
         "weight-calibration attributes=pay margins=sex like=more.csv",
     ]
     steps = [f'[[step]]\ncommand = "mask"\nmethod = "{method}"\n' for method in methods]
-    asked = ["protocol", written(*steps), *([] if option == "--output" else ["--output", "safe.csv"])]
+    asked = ["run-protocol", written(*steps), *([] if option == "--output" else ["--output", "safe.csv"])]
     for name in ("towns.csv", "more.csv", "people.csv"):
         message = f"{option} {name} would overwrite an input file: give another name"
         refuse(capsys, message, *asked, option, name)

@@ -20,7 +20,7 @@ from linkrisk.solver.run.results import dump_json
 pytestmark = pytest.mark.usefixtures("survey_folder", "still_time")
 
 SMALL = ["--aggregator", "weighted-mean", "--measures", "worst-case,simple-attacks,changes"]
-MADE = ["report", *PAIR, *SMALL, "--out", "r.html", "--json", "r.json"]
+MADE = ["report", *PAIR, *SMALL, "--output", "r.html", "--json", "r.json"]
 
 
 def page_text(name):
@@ -49,12 +49,12 @@ def test_page_json_and_certificate(capsys):
 
 def test_the_page_can_be_made_again_from_every_json(capsys):
     run(capsys, *MADE)
-    run(capsys, "report", "--from", "r.json", "--out", "again.html")
+    run(capsys, "report", "--saved", "r.json", "--output", "again.html")
     assert Path("again.html").read_bytes() == Path("r.html").read_bytes()
     run(capsys, "risk", *PAIR, *SMALL, "--json", "risk.json", "--report", "risk.html")
     run(capsys, "fit", *PAIR, "--json", "fit.json", "--report", "fit.html")
     for name in ("risk", "fit"):
-        run(capsys, "report", "--from", f"{name}.json", "--json", "again.json")
+        run(capsys, "report", "--saved", f"{name}.json", "--json", "again.json")
         again, own = (
             json.loads(Path("again.json").read_bytes()),
             json.loads(Path(f"{name}.json").read_bytes()),
@@ -89,7 +89,7 @@ def test_a_sweep_has_a_page(capsys):
     assert "noise percent=20" in Path("s.html").read_text(encoding="utf-8")
     run(capsys, *MADE)
     run(capsys, "risk", *PAIR, *SMALL, "--json", "risk.json")
-    run(capsys, "report", "--from", "risk.json", "--from", "s.json", "--json", "both.json")
+    run(capsys, "report", "--saved", "risk.json", "--saved", "s.json", "--json", "both.json")
     both = Document.from_dict(json.loads(Path("both.json").read_bytes()))
     assert rows(section(both, "cost"), "Maskings: their risk and their loss")[0][0] == "noise percent=20"
 
@@ -104,7 +104,7 @@ def test_outside_readers(capsys):
         capsys,
         "r.json: the report was made for external readers, and stays that: make it from the JSON of risk "
         "instead",
-        *("report", "--from", "r.json", "--audience", "internal", "--out", "x.html"),
+        *("report", "--saved", "r.json", "--audience", "internal", "--output", "x.html"),
     )
 
 
@@ -139,29 +139,29 @@ def _without_machine(content, name=""):
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        ([*PAIR], "where to? give --out FILE.html, or --json FILE"),
+        ([*PAIR], "where to? give --output FILE.html, or --json FILE"),
         (
-            [*PAIR, "--out", "r.html", "--audience", "all"],
+            [*PAIR, "--output", "r.html", "--audience", "all"],
             "unknown audience 'all': choose internal or external",
         ),
         (
-            ["--from", "no.json", "--out", "r.html"],
+            ["--saved", "no.json", "--output", "r.html"],
             "cannot read no.json: no such file or directory",
         ),
         (
-            ["--from", "original.csv", "--out", "r.html"],
+            ["--saved", "original.csv", "--output", "r.html"],
             "original.csv is no JSON of results: give what fit, risk, sweep or report wrote with --json",
         ),
         (
-            ["--from", "fit.json", *PAIR, "--out", "r.html"],
-            "--from measures nothing: leave --original out, or --from",
+            ["--saved", "fit.json", *PAIR, "--output", "r.html"],
+            "--saved measures nothing: leave --original out, or --saved",
         ),
         (
-            [*PAIR, "--out", "original.csv"],
+            [*PAIR, "--output", "original.csv"],
             "--out original.csv would overwrite the --original file: give another name",
         ),
         (
-            [*PAIR, "--out", "r.html", "--certificate-time-limit", "soon"],
+            [*PAIR, "--output", "r.html", "--certificate-time-limit", "soon"],
             "--certificate-time-limit must be a finite number, not 'soon'",
         ),
     ],

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from cli_runs import check_golden, contents, refuse, run
 
-from linkrisk import audit_table, make_table, open_table, protect_table, round_table
+from linkrisk import audit_table, make_table, open_table, round_table, suppress_table
 from linkrisk.datasets.errors import DataError
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.commands.table_actions.audit import cost_said
@@ -58,7 +58,7 @@ def test_what_is_printed_and_written(capsys):
 
 
 def test_a_bound_of_nothing_is_said_to_be_none():
-    result = protect_table("cells.csv", "relations.csv")
+    result = suppress_table("cells.csv", "relations.csv")
     assert result.pattern is not None
     open_one = replace(result.pattern, cost=97.9, bound=0.0)
     assert cost_said(replace(result, pattern=open_one)) == ", cost 97.9; no bound above 0 was found"
@@ -82,8 +82,8 @@ def test_methods_for_large_tables(capsys, method):
 
 
 def test_levels_alone_where_intervals_take_too_long(monkeypatch):
-    monkeypatch.setattr("linkrisk.solver.api.tables.protect._MOST_INTERVALS", 1)
-    result = protect_table("cells.csv", "relations.csv", method="heuristic")
+    monkeypatch.setattr("linkrisk.solver.api.tables.suppress._MOST_INTERVALS", 1)
+    result = suppress_table("cells.csv", "relations.csv", method="heuristic")
     assert result.protected
     assert result.to_dict()["intervals"] is False
     assert result.to_frame()["low"].isna().sum() == result.suppressed.sum()
@@ -139,17 +139,17 @@ def test_roundings_that_cannot_be_asked_for(capsys, options, message):
 
 
 def test_costs():
-    assert protect_table("cells.csv", "relations.csv", cost="unit").pattern.cost == 4.0
+    assert suppress_table("cells.csv", "relations.csv", cost="unit").pattern.cost == 4.0
     frame = pd.read_csv("cells.csv").assign(cost=1.0)
     frame.loc[0, "cost"] = None  # 1, where nothing is said
     frame.to_csv("cells.csv", index=False)
-    assert protect_table("cells.csv", "relations.csv", cost="given").pattern.cost == 4.0
-    by_log = protect_table("cells.csv", "relations.csv", cost="log")
+    assert suppress_table("cells.csv", "relations.csv", cost="given").pattern.cost == 4.0
+    by_log = suppress_table("cells.csv", "relations.csv", cost="log")
     assert by_log.pattern.proven or by_log.pattern.bound > 0.99 * by_log.pattern.cost
 
 
 def test_the_result_in_python():
-    result = protect_table("cells.csv", "relations.csv")
+    result = suppress_table("cells.csv", "relations.csv")
     assert repr(result) == "TableResult(25 cells, 6 suppressed, protected)"
     assert result.protected
     assert set(result.to_frame()["status"]) == {"u", "m", "s"}
@@ -186,7 +186,7 @@ def test_tables_that_cannot_be_used(file, old, new, message):
     assert old in text
     Path(file).write_text(text.replace(old, new, 1), encoding="utf-8")
     with pytest.raises(INPUT_ERRORS, match=message) as found:
-        protect_table("cells.csv", "relations.csv")
+        suppress_table("cells.csv", "relations.csv")
     assert "\n" not in str(found.value)
 
 
@@ -199,7 +199,7 @@ def test_a_cell_that_cannot_be_protected():
     )
     for method in ("optimal", "modular"):
         with pytest.raises(UsageError, match=message):
-            protect_table("cells.csv", "relations.csv", method=method)
+            suppress_table("cells.csv", "relations.csv", method=method)
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_a_total_that_is_sensitive_itself(tmp_path):
     assert made.cells["status"].iloc[0] == "u"
     level = made.cells["upper_protection"].iloc[0]
     assert level == pytest.approx(0.2 * 900 - (995 - 900 - 30))
-    result = protect_table(made)
+    result = suppress_table(made)
     assert result.protected
     assert result.audit.high[0] >= 995 + level - 1e-6
     result.write_internal(tmp_path / "inside.jj")
@@ -249,7 +249,7 @@ def test_levels_beyond_the_largest_size_of_a_ready_table():
     for sign, own in ((1, [100, 50, 0]), (-1, [100, 50, 0]), (1, [0, 0, 3000]), (-1, [0, 0, 3000])):
         table = frame.assign(value=sign * frame["value"], **dict(zip(levels, own, strict=True)))
         table.loc[1:, levels] = 0
-        result = protect_table(table)
+        result = suppress_table(table)
         assert result.protected
         assert (result.audit.low[0], result.audit.high[0]) <= (table["value"][0] - own[0] + 1e-6, 1e6)
         assert result.audit.high[0] >= table["value"][0] + own[1] - 1e-6
@@ -263,4 +263,4 @@ def test_an_action_that_is_none(capsys):
 
 def test_files_that_are_not_there():
     with pytest.raises(DataError, match=r"none\.csv cannot be read"):
-        protect_table("none.csv", "relations.csv")
+        suppress_table("none.csv", "relations.csv")

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from cli_runs import check_golden, contents, refuse, run
 
-from linkrisk import audit_table, make_table, protect_table
+from linkrisk import audit_table, make_table, suppress_table
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.run.errors import UsageError
 
@@ -79,7 +79,7 @@ def test_methods_and_what_they_say_of_the_cost(method):
     """Against the outsider alone first, and in the end against everybody."""
     said = []
     how = {"insiders": "singletons", "method": method, "on_progress": said.append}
-    result = protect_table("cells.csv", "relations.csv", **how)
+    result = suppress_table("cells.csv", "relations.csv", **how)
     assert result.protected
     assert result.pattern.bound <= 234 <= result.pattern.cost
     costs = [one for one in said if one.cost == one.cost]
@@ -162,7 +162,7 @@ def test_what_would_do_nothing_without_insiders(action, capsys):
 def test_singletons_by_name_where_contributions_are_known(capsys):
     printed = run(capsys, "tables", "suppress", *FILES, "--contributors", "who.csv")
     assert "insiders    2 insiders: every sensitive cell is protected from each" in printed
-    found = protect_table("cells.csv", "relations.csv", contributors="who.csv")
+    found = suppress_table("cells.csv", "relations.csv", contributors="who.csv")
     assert set(found.insiders.audit.names[1:]) == {"a", "b"}
     assert found.details["from"] == {"who": ["singletons"], "left_out": None, "in_part": False}
 
@@ -228,4 +228,4 @@ def test_singletons_need_to_be_known():
     cells = pd.read_csv("cells.csv").drop(columns="respondents")
     with pytest.raises(UsageError, match="has no column 'respondents', which says who is alone in a cell"):
         audit_table(cells, "relations.csv", insiders="singletons")
-    assert protect_table(cells, "relations.csv", insiders="singletons", contributors="who.csv").protected
+    assert suppress_table(cells, "relations.csv", insiders="singletons", contributors="who.csv").protected

@@ -13,7 +13,7 @@ from cli_runs import check_golden, refuse, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linkrisk import make_table, protect_table
+from linkrisk import make_table, suppress_table
 from linkrisk.datasets.errors import DataError
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.run.errors import UsageError
@@ -49,7 +49,7 @@ def test_what_is_printed_and_written(capsys):
     assert cells.loc[("N", "big"), ["value", "respondents", "status"]].tolist() == [960, 2, "u"]
     assert cells.loc[("N", "big"), "lower_protection"] == pytest.approx(90.0)  # 10 % of 900, and nobody else
     assert cells.loc[("N2", "big"), ["value", "status"]].tolist() == [0, "z"]
-    result = protect_table("cells.csv", "relations.csv")
+    result = suppress_table("cells.csv", "relations.csv")
     assert result.protected
     assert result.pattern.proven
 
@@ -234,7 +234,7 @@ def test_rules_are_recorded_and_told_inside_only(capsys):
     assert "p=10" in Path("inside.html").read_text(encoding="utf-8")
     assert "p=10" not in Path("outside.html").read_text(encoding="utf-8")
     made = make_table("firms.csv", ["region", "size"], response="turnover", rules=["p=10"])
-    assert protect_table(made).to_dict()["rules"] == ["p=10"]
+    assert suppress_table(made).to_dict()["rules"] == ["p=10"]
     Path("made.json").write_text('{"rules": ["p=10"], "cells": 4}', encoding="utf-8")
     cells = len(pd.read_csv("cells.csv"))
     message = f"made.json is of a table of 4 cells, not of {cells}; name its own"

@@ -93,13 +93,13 @@ def test_what_cannot_be_asked_for(capsys, options, message):
 
 
 def test_ctrl_c_ends_the_table_in_hand_and_begins_no_other(capsys, monkeypatch):
-    whole = recoding.protect_table
+    whole = recoding.suppress_table
 
     def pressed(*table: object, **settings: object) -> object:
         os.kill(os.getpid(), signal.SIGINT)
         return whole(*table, **settings)
 
-    monkeypatch.setattr(recoding, "protect_table", pressed)
+    monkeypatch.setattr(recoding, "suppress_table", pressed)
     asked = [*HIERARCHY, "--cut", "region=1", "--recode", "age=age.csv", "--suppress"]
     lines = run(capsys, *ASKED, *asked, "--json", "found.json").splitlines()
     assert "stopped     by the user; not suppressed: age by age.csv, and 2 more" in lines

@@ -151,7 +151,7 @@ def test_a_protocol_keeps_the_schema_of_all_methods(capsys):
     steps = ["--method", "noise percent=5", "--method", "rounding base=10", "--schema", "schema.json"]
     given = ["mask", "--input", "file.csv", *steps, "--seed", "3", "--output", "masked.csv"]
     run(capsys, *given, "--protocol", "steps.toml")
-    run(capsys, "protocol", "steps.toml", "--output", "again.csv")
+    run(capsys, "run-protocol", "steps.toml", "--output", "again.csv")
     assert Path("again.csv").read_bytes() == Path("masked.csv").read_bytes()
 
 

@@ -48,11 +48,11 @@ def commands(by: str) -> dict[str, list[str]]:
         "compare": [*MADE, "--backends", "highs", "--time-limit", "5"],
         "round": [*MADE, "--base", "5", "--output", "rounded.csv", "--internal", "of_rounding.csv"],
         "adjust": [*MADE, "--output", "adjusted.csv", "--internal", "of_adjustment.csv"],
-        "cellkey": [
+        "perturb-counts": [
             *(*of, "--weight", "times", "--keys", "key", "--most", "2", "--variance", "1"),
             *("--output", "noisy.csv", "--internal", "of_noise.csv"),
         ],
-        "noise": [
+        "perturb-sums": [
             *(*of, *sums, "--keys", "key", "--noise", "most=2,variance=1", "--share", "0.05"),
             *("--output", "noisy_sums.csv", "--internal", "of_noisy_sums.csv"),
         ],

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from cli_runs import contents, refuse, run
 
-from linkrisk import audit_table, make_table, open_table, protect_table, round_table
+from linkrisk import audit_table, make_table, open_table, round_table, suppress_table
 from linkrisk.datasets.tables.cells_and_relations import SECONDARY
 
 FIRMS = """region,size,turnover
@@ -53,7 +53,7 @@ def raw(path):
 
 @pytest.mark.parametrize("suffix", [".csv", ".xlsx", ".tab", ".parquet"])
 def test_no_value_of_a_suppressed_cell_is_anywhere(table, suffix):
-    result = protect_table(table)
+    result = suppress_table(table)
     result.write(f"safe{suffix}")
     secret = {
         str(int(value)).encode()
@@ -75,7 +75,7 @@ def test_no_value_of_a_suppressed_cell_is_anywhere(table, suffix):
 
 
 def test_a_workbook(table):
-    result = protect_table(table)
+    result = suppress_table(table)
     result.write("safe.xlsx")
     book = openpyxl.load_workbook("safe.xlsx")
     assert book.sheetnames == ["Table", "Legend"]
@@ -100,7 +100,7 @@ def test_a_workbook(table):
 
 def test_a_workbook_of_one_variable_and_of_codes_like_formulas():
     frame = pd.DataFrame({"a": ["Total", "=1+1", "y"], "value": [5.5, 2.25, 3.25]})
-    protect_table(open_table(frame)).write("safe.xlsx")
+    suppress_table(open_table(frame)).write("safe.xlsx")
     sheet = openpyxl.load_workbook("safe.xlsx")["Table"]
     assert [cell.value for cell in sheet[2]] == [None, "Total", "=1+1", "y"]
     assert sheet["C2"].data_type == "s"
@@ -108,7 +108,7 @@ def test_a_workbook_of_one_variable_and_of_codes_like_formulas():
 
 
 def test_the_same_bytes_each_time(table):
-    result = protect_table(table)
+    result = suppress_table(table)
     result.write("one.xlsx")
     result.write("two.xlsx")
     assert Path("one.xlsx").read_bytes() == Path("two.xlsx").read_bytes()
@@ -123,7 +123,7 @@ def test_a_rounded_table_has_rounded_values_only(table):
 
 @pytest.mark.parametrize("suffix", [".jj", ".tab"])
 def test_the_internal_file_is_read_again(table, suffix):
-    result = protect_table(table)
+    result = suppress_table(table)
     result.write_internal(f"internal{suffix}")
     again = open_table(f"internal{suffix}")
     assert (again.status == result.table.status).all()

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from whole_attacker import attacked, interval, known_too_closely
 
-from linkrisk import audit_table, make_table, open_table, protect_table, verify_table
+from linkrisk import audit_table, make_table, open_table, suppress_table, verify_table
 from linkrisk.datasets.errors import DataError
 from linkrisk.formulations.tables.own_knowledge import singletons
 from linkrisk.solver.api.tables.counts import counting_lines
@@ -48,17 +48,17 @@ def in_amounts(stored):
 @pytest.mark.parametrize("persons", [TWO_WAYS, ONE_WAY], ids=["two ways", "one way"])
 def test_ones_beside_shown_empties_are_not_known(persons):
     table = made(persons).stored()
-    before = protect_table(in_amounts(table))
+    before = suppress_table(in_amounts(table))
     assert before.protected
     assert not audit_table(replace(before.table, counts=True)).protected
-    result = protect_table(table, exact=True)
+    result = suppress_table(table, exact=True)
     assert result.protected
     assert result.status == "optimal"
     assert known_too_closely(result, 3) == []
 
 
 def test_one_way_suppresses_the_three():
-    result = protect_table(made(ONE_WAY))
+    result = suppress_table(made(ONE_WAY))
     assert result.cells.query("status == 'm'")["value"].tolist() == [3]
     shown = result.cells[["low", "high"]][result.cells["status"] == "u"].to_numpy().tolist()
     assert shown == [[1.0, 3.0], [1.0, 3.0]]
@@ -67,7 +67,7 @@ def test_one_way_suppresses_the_three():
 def test_six_persons_in_three_ways_are_refused():
     """All six are alone, empty cells are shown, and the total is known not to be above 6."""
     with pytest.raises(UsageError) as refused:
-        protect_table(made(THREE_WAYS, "frequency=2"))
+        suppress_table(made(THREE_WAYS, "frequency=2"))
     assert str(refused.value) == (
         "cell 3 (v0=Total, v1=Total, v2=C) cannot be protected: counts are whole numbers, and with all cells "
         "suppressed it is known exactly; combine categories, or let more cells be suppressed"
@@ -86,7 +86,7 @@ def test_fractions_are_no_witnesses():
         fixed = np.where((table.status == "s") & (table.numbers["value"] == 0), "z", table.status)
         plain = replace(plain, status=fixed, cells=plain.cells.assign(status=fixed))
         try:
-            before = protect_table(plain)
+            before = suppress_table(plain)
         except UsageError:
             continue
         hidden = replace(before.table, numbers={**before.table.numbers, "lower_bound": lower}, counts=True)
@@ -123,7 +123,7 @@ def test_the_least_cost_is_that_of_all_patterns(seed):
     persons = pd.DataFrame({"a": generator.choice(list("AB"), 12), "b": generator.choice(list("ABC"), 12)})
     table = made(persons).stored()
     try:
-        result = protect_table(table, insiders="none")
+        result = suppress_table(table, insiders="none")
     except UsageError:
         return
     cells, sensitive = result.cells, np.flatnonzero(table.status == "u")
@@ -157,7 +157,7 @@ def test_who_is_alone_in_a_cell_knows_no_other(seed):
     generator = np.random.default_rng(100 + seed)
     persons = pd.DataFrame(generator.choice(list("ABC"), (25, 2)), columns=["a", "b"])
     try:
-        result = protect_table(made(persons), insiders="singletons", as_far_as_possible=True)
+        result = suppress_table(made(persons), insiders="singletons", as_far_as_possible=True)
     except UsageError:
         return
     assert result.protected
@@ -197,13 +197,13 @@ def test_who_is_alone_is_asked_with_all_others(monkeypatch):
 
 @pytest.mark.parametrize("how", [{"method": "modular"}, {"method": "heuristic"}, {"backend": "highs"}])
 def test_every_way_to_search_reasons_in_whole_numbers(how):
-    result = protect_table(made(TWO_WAYS), **how)
+    result = suppress_table(made(TWO_WAYS), **how)
     assert result.protected
     assert known_too_closely(result, 3) == []
 
 
 def test_a_certificate_holds_whole_tables(tmp_path):
-    result = protect_table(made(TWO_WAYS), exact=True)
+    result = suppress_table(made(TWO_WAYS), exact=True)
     result.write_certificate(tmp_path / "proof.json")
     proof = json.loads((tmp_path / "proof.json").read_text())
     assert proof["counts"] is True
@@ -254,7 +254,7 @@ def with_levels(frame):
 def test_a_ready_table_is_guessed_to_count():
     guessed = open_table(READY)
     assert guessed.counting
-    assert protect_table(guessed).counting.guessed
+    assert suppress_table(guessed).counting.guessed
     assert not open_table(READY, counts=False).counting
     others = READY.assign(value=[150, 100, 30, 10, 10], status=["s", "s", "u", "s", "s"])
     others = with_levels(others)
@@ -273,7 +273,7 @@ def test_a_threshold_out_of_reach_is_said():
     frame = READY.assign(
         value=[5, 2, 1, 1, 1], status=["z", "u", "u", "u", "u"], threshold=[None, 9, 9, 9, 9]
     )
-    result = protect_table(open_table(with_levels(frame), counts=True))
+    result = suppress_table(open_table(with_levels(frame), counts=True))
     below = result.to_dict()["counts"]["threshold_out_of_reach"]
     assert [(one["cell"], one["threshold"], one["reached"]) for one in below] == [
         (1, 9.0, 2.0),
@@ -295,7 +295,7 @@ def test_other_levels_out_of_reach_are_said():
             "upper_protection": [0, 1, 2],
         }
     )
-    result = protect_table(open_table(frame, counts=True))
+    result = suppress_table(open_table(frame, counts=True))
     assert result.protected
     found = result.to_dict()["counts"]
     assert found["threshold_out_of_reach"] == []
@@ -308,7 +308,7 @@ def test_other_levels_out_of_reach_are_said():
 
 def test_another_release_is_looked_at_in_whole_numbers():
     """A second release publishes the 3: the two ones are known, as neither is empty."""
-    result = protect_table(made(ONE_WAY))
+    result = suppress_table(made(ONE_WAY))
     other = result.table.cells.drop(columns="respondents")
     other = replace(
         result.table, status=np.where(result.table.status == "m", "s", result.table.status), cells=other
@@ -323,7 +323,7 @@ def test_what_is_not_known_in_time_is_not_protected():
     clock.stop()
     with pytest.raises(OutOfTimeError):
         IntegerAttacks(table, clock).holds(~table.fixed)
-    result = protect_table(made(TWO_WAYS))
+    result = suppress_table(made(TWO_WAYS))
     ended = audit(cell_table(result.table, "unit"), result.suppressed, clock)
     assert not ended.passed
     assert ended.undecided.any()
@@ -334,7 +334,7 @@ def test_a_release_without_sensitive_cells_is_one_of_counts_too(seed, tmp_path):
     """Nothing in its file says that it counts; its relations hold for the same whole numbers."""
     generator = np.random.default_rng(seed)
     persons = pd.DataFrame(generator.choice(list("ABC"), (25, 2)), columns=["a", "b"])
-    first = protect_table(made(persons, "frequency=2"), insiders="none")
+    first = suppress_table(made(persons, "frequency=2"), insiders="none")
     other = make_table(persons, ["a"], rules=["frequency=2"]).cells[["a", "value", "status"]]
     other.assign(status="s").to_csv(tmp_path / "other.csv", index=False)
     found = audit_table(first.table, also=[open_table(tmp_path / "other.csv")], insiders="none")

@@ -22,8 +22,8 @@ from linkrisk import (
     make_table,
     make_tables,
     open_table,
-    protect_table,
     round_table,
+    suppress_table,
     verify_table,
 )
 from linkrisk.datasets.errors import DataError
@@ -84,7 +84,7 @@ def excused(result):
 def test_neither_sums_nor_counts_are_known_too_closely(seed):
     table = made(firms(seed)).stored()
     try:
-        result = protect_table(table)
+        result = suppress_table(table)
     except UsageError:
         return
     assert result.protected
@@ -118,7 +118,7 @@ def test_the_cost_is_between_the_bound_and_that_of_all_common_patterns(seed):
     """All patterns of tiny tables, each looked at by both attackers."""
     table = made(firms(seed, 2, 3, 5)).stored()
     try:
-        result = protect_table(table, insiders="none")
+        result = suppress_table(table, insiders="none")
     except UsageError:
         return
     values, counts = split_beside(table)
@@ -163,7 +163,7 @@ ROW = pd.DataFrame(
 def test_what_protects_sums_need_not_protect_their_counts():
     """b is enough for the sum of a, in which one firm is alone: but 3 of a and b together are known."""
     both = make_table(ROW, ["region"], response="turnover", rules=["frequency=3,5"], publish_respondents=True)
-    sums = protect_table(
+    sums = suppress_table(
         open_table(both.cells.drop(columns="respondents_published"), both.relations), insiders="none"
     )
     assert sums.cells["status"].tolist().count("m") == 0
@@ -173,7 +173,7 @@ def test_what_protects_sums_need_not_protect_their_counts():
     assert shown.audit.passed
     assert not shown.protected
     assert not shown.beside.protected
-    result = protect_table(both, insiders="none")
+    result = suppress_table(both, insiders="none")
     assert result.protected
     assert result.cells.query("status == 'm'")["region"].tolist() == ["c"]
     assert result.pattern.cost == 120
@@ -181,7 +181,7 @@ def test_what_protects_sums_need_not_protect_their_counts():
 
 
 def test_insiders_attack_numbers_of_respondents_too():
-    result = protect_table(made(firms(1)), insiders="singletons", as_far_as_possible=True)
+    result = suppress_table(made(firms(1)), insiders="singletons", as_far_as_possible=True)
     assert result.beside.insiders is not None
     counts = counts_frame(result)
     alone = np.flatnonzero((counts["value"] == 1) & (counts["status"] == "u"))
@@ -193,7 +193,7 @@ def test_contributors_and_coalitions_add_one_each_to_a_count():
     who = table.contributors
     names = who["contributor"].drop_duplicates().iloc[:2]
     cartel = pd.DataFrame({"coalition": "cartel", "contributor": names})
-    result = protect_table(
+    result = suppress_table(
         table, insiders="contributors", contributors=who, coalitions=cartel, as_far_as_possible=True
     )
     assert result.protected
@@ -203,7 +203,7 @@ def test_contributors_and_coalitions_add_one_each_to_a_count():
 
 
 def test_the_published_file_has_both_or_neither(tmp_path):
-    result = protect_table(made(firms(0)))
+    result = suppress_table(made(firms(0)))
     result.write(tmp_path / "safe.csv")
     shown = pd.read_csv(tmp_path / "safe.csv")
     assert list(shown.columns) == ["region", "size", "value", "respondents", "status"]
@@ -222,7 +222,7 @@ def test_the_published_file_has_both_or_neither(tmp_path):
 
 def test_an_internal_file_is_audited_as_it_was_protected(tmp_path):
     table = made(firms(4))
-    result = protect_table(table, exact=True)
+    result = suppress_table(table, exact=True)
     result.write_internal(tmp_path / "inside.csv")
     table.relations.to_csv(tmp_path / "relations.csv", index=False)
     result.write_certificate(tmp_path / "proof.json")
@@ -249,7 +249,7 @@ def test_an_internal_file_is_audited_as_it_was_protected(tmp_path):
 
 
 def test_another_release_has_to_say_its_counts():
-    result = protect_table(made(firms(0, 2, 3)), insiders="none")
+    result = suppress_table(made(firms(0, 2, 3)), insiders="none")
     assert audit_table(result.table, also=[result.table]).protected
     plain = open_table(result.cells.drop(columns="respondents_published"), result.table.relations)
     other = plain.cells.assign(region=plain.cells["region"].replace("r0", "q0"))
@@ -267,7 +267,7 @@ def test_several_tables_with_counts_are_one_system():
         rules=RULES,
         publish_respondents=True,
     )
-    result = protect_table(tables)
+    result = suppress_table(tables)
     assert result.protected
     assert result.beside.protected
     linked = link_tables([one.stored() for one in tables.tables])
@@ -304,7 +304,7 @@ def test_numbers_that_are_none_are_refused(wrong, said):
     count = table.cells["respondents_published"].astype(float)
     count.iloc[5] = wrong
     with pytest.raises(DataError, match=rf"column 'respondents_published', row 6 .*: it {said}"):
-        protect_table(table.cells.assign(respondents_published=count), table.relations)
+        suppress_table(table.cells.assign(respondents_published=count), table.relations)
 
 
 def test_numbers_that_do_not_add_up_are_refused():
@@ -312,7 +312,7 @@ def test_numbers_that_do_not_add_up_are_refused():
     count = table.cells["respondents_published"].copy()
     count.iloc[5] += 1
     with pytest.raises(DataError, match=r"respondents_published: relation .* does not add up"):
-        protect_table(table.cells.assign(respondents_published=count), table.relations)
+        suppress_table(table.cells.assign(respondents_published=count), table.relations)
 
 
 def test_what_would_forget_counts_refuses_them():

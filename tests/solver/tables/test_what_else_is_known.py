@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from linkrisk import audit_table, make_table, open_table, protect_table
+from linkrisk import audit_table, make_table, open_table, suppress_table
 from linkrisk.datasets.errors import DataError
 from linkrisk.solver.api.tables.source import cell_table
 
@@ -38,12 +38,12 @@ def suppressed_of(result):
 
 def test_a_parent_with_one_child_is_not_published_beside_it(tmp_path):
     made = lonely(tmp_path, "s")
-    found = protect_table(made, insiders="none")
+    found = suppress_table(made, insiders="none")
     assert {("N1", "big"), ("N", "big")} <= suppressed_of(found)
     cells = made.cells.drop(columns="respondents")
     tree = pd.DataFrame({"code": ["N", "S", "N1", "S1", "S2"], "parent": ["Total", "Total", "N", "S", "S"]})
     ready = open_table(cells, by=["region", "size"], hierarchies={"region": tree})
-    assert {("N1", "big"), ("N", "big")} <= suppressed_of(protect_table(ready))
+    assert {("N1", "big"), ("N", "big")} <= suppressed_of(suppress_table(ready))
     shown = found.cells.assign(
         status=[
             "s" if code == ("N", "big") else was
@@ -76,10 +76,10 @@ def test_levels_below_the_step_of_the_values_are_said(scale, step):
     cells["upper_bound"] = cells["value"] + 0.4
     numbers = ["value", "lower_protection", "upper_protection", "lower_bound", "upper_bound"]
     cells[numbers] = (cells[numbers] * scale).round(6)
-    result = protect_table(open_table(cells, by=["r", "c"], counts=False))
+    result = suppress_table(open_table(cells, by=["r", "c"], counts=False))
     assert result.details["on_grid"] == {"step": step, "known": [4]}
     wide = cells.drop(columns=["lower_bound", "upper_bound"])
-    assert protect_table(open_table(wide, by=["r", "c"], counts=False)).details["on_grid"]["known"] == []
+    assert suppress_table(open_table(wide, by=["r", "c"], counts=False)).details["on_grid"]["known"] == []
 
 
 @pytest.mark.parametrize("seed", [3, 7, 11])
@@ -89,7 +89,7 @@ def test_whole_amounts_give_no_more_away_than_is_said(seed):
     data = pd.DataFrame(generator.choice(list("AB"), (14, 3)), columns=list("abc"))
     data["x"] = generator.integers(1, 4, len(data))
     made = make_table(data, list("abc"), response="x", rules=["frequency=2,20"])
-    result = protect_table(made, insiders="none")
+    result = suppress_table(made, insiders="none")
     table, hidden = cell_table(result.table, "unit"), result.suppressed
     at, relations = np.flatnonzero(hidden), table.relations.tocsc()
     right = -(relations[:, ~hidden] @ table.value[~hidden])
@@ -113,7 +113,7 @@ def test_whole_amounts_give_no_more_away_than_is_said(seed):
 def test_a_parent_with_one_child_has_its_number_of_respondents(tmp_path):
     """What is suppressed of the child is of the parent, in sums and in numbers of respondents."""
     made = lonely(tmp_path, "s", times=3, publish_respondents=True)
-    result = protect_table(made, insiders="none")
+    result = suppress_table(made, insiders="none")
     assert result.protected
     assert {("N1", "big"), ("N", "big")} <= suppressed_of(result)
     ends = result.cells.set_index(["region", "size"])[["respondents_low", "respondents_high"]]

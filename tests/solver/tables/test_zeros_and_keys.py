@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from cli_runs import refuse
 
-from linkrisk import make_table, open_table, perturb_counts, perturb_sums, protect_table, round_table
+from linkrisk import make_table, open_table, perturb_counts, perturb_sums, round_table, suppress_table
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.tables.cells_and_relations import StoredTable
 
@@ -59,7 +59,7 @@ def test_where_all_have_nothing_there_is_a_level_all_the_same():
 
 
 def test_a_zero_that_few_have_is_suppressed_and_not_told():
-    result = protect_table(made_of(firms(), "frequency=3"))
+    result = suppress_table(made_of(firms(), "frequency=3"))
     codes = result.cells[["region", "size"]].itertuples(index=False, name=None)
     gone = dict(zip(codes, result.suppressed, strict=True))
     assert gone["N", "a"]
@@ -73,12 +73,12 @@ def sheet(path):
 def test_empty_cells_have_no_sign_beside_a_zero(tmp_path):
     """Three firms that have nothing are published as 0: so is who is not there."""
     data = firms(Na=[0, 0, 0])
-    result = protect_table(made_of(data, "frequency=3"))
+    result = suppress_table(made_of(data, "frequency=3"))
     result.write(tmp_path / "safe.xlsx")
     shown = sheet(tmp_path / "safe.xlsx")
     assert shown[2][shown[0].index("a") if "a" in shown[0] else shown[1].index("a")] == 0
     assert not any(one == "-" for row in shown for one in row)
-    without = protect_table(made_of(firms(Na=[5, 6, 7]), "frequency=3"))
+    without = suppress_table(made_of(firms(Na=[5, 6, 7]), "frequency=3"))
     without.write(tmp_path / "other.xlsx")
     assert any(one == "-" for row in sheet(tmp_path / "other.xlsx") for one in row)
 
@@ -112,7 +112,18 @@ def test_record_keys_that_are_the_same(name, tmp_path, monkeypatch, capsys):
     ):
         with pytest.raises(DataError, match=said):
             make()
-    ask = ["tables", "cellkey", "--input", "persons.csv", "--by", "a", "--most", "2", "--variance", "1"]
+    ask = [
+        "tables",
+        "perturb-counts",
+        "--input",
+        "persons.csv",
+        "--by",
+        "a",
+        "--most",
+        "2",
+        "--variance",
+        "1",
+    ]
     refuse(capsys, f"persons.csv, {said}", *ask, "--keys", "key", "--output", "safe.csv")
 
 
@@ -140,5 +151,5 @@ def test_a_table_of_cells_with_zeros_has_no_sign_for_cells_that_are_not_in_it(tm
     ).assign(value=[5, 5, 0, 5, 5, 0])
     table = open_table(cells, by=["r", "c"])
     assert isinstance(table, StoredTable)
-    protect_table(table).write(tmp_path / "safe.xlsx")
+    suppress_table(table).write(tmp_path / "safe.xlsx")
     assert not any(one == "-" for row in sheet(tmp_path / "safe.xlsx") for one in row)

@@ -15,7 +15,7 @@ from linkrisk.solver.api.tables.batch.safety_rules import safety_rules
 from linkrisk.solver.api.tables.batch.sources import BatchSource
 from linkrisk.solver.api.tables.batch.tables import columns_of
 from linkrisk.solver.api.tables.noisy import NoisyTable
-from linkrisk.solver.api.tables.perturb import perturb_counts
+from linkrisk.solver.api.tables.perturb_counts import perturb_counts
 from linkrisk.solver.api.tables.perturb_sums import perturb_sums
 from linkrisk.solver.run.errors import UsageError
 

@@ -58,7 +58,7 @@ class BatchResult:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON of `tables run --json` as a dictionary."""
+        """The JSON of `tables run-batch --json` as a dictionary."""
         return {
             "linkrisk": version(),
             "batch": str(self.path),
@@ -71,7 +71,7 @@ class BatchResult:
         }
 
     def to_json(self) -> str:
-        """The JSON of `tables run --json`."""
+        """The JSON of `tables run-batch --json`."""
         return dump_json(self.to_dict())
 
 

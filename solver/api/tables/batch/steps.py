@@ -24,9 +24,9 @@ from linkrisk.solver.api.tables.batch.tables import manual_share
 from linkrisk.solver.api.tables.changed import ChangedTable
 from linkrisk.solver.api.tables.insiders import NOBODY, SINGLETONS
 from linkrisk.solver.api.tables.noisy import NoisyTable
-from linkrisk.solver.api.tables.protect import DEFAULT_TIME_LIMIT, OPTIMAL, protect_table
 from linkrisk.solver.api.tables.result import TableResult
 from linkrisk.solver.api.tables.round import round_table
+from linkrisk.solver.api.tables.suppress import DEFAULT_TIME_LIMIT, OPTIMAL, suppress_table
 from linkrisk.solver.run.errors import INPUT_ERRORS
 from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.run.progress import Reporter
@@ -160,7 +160,7 @@ def _suppress(tables: Sequence[BatchTable], step: Suppress, search: Search, wher
     totals = {tree.variable: tree.codes[0] for table in tables for tree in table.stored.trees}
     linked = len(tables) > 1
     whole = link([table.stored for table in tables], totals) if linked else tables[0].stored
-    result = protect_table(
+    result = suppress_table(
         whole,
         method=method,
         cost="given",
@@ -234,7 +234,7 @@ _SUPPRESSION = {
     "GH": (HEURISTIC, "a heuristic of our own instead of hypercubes, repaired over all relations"),
     "NET": (OPTIMAL, "the optimum is searched for instead of network flows"),
 }
-"""The method of `protect_table`, and what is said where it is another one."""
+"""The method of `suppress_table`, and what is said where it is another one."""
 
 _NUMBERS = {
     "OPT": (1, 0, "numbers behind the minutes are left out"),

@@ -48,7 +48,8 @@ def table_document(given: Mapping[str, Any], audience: Audience = Audience.INTER
     Parameters
     ----------
     given : mapping
-        The JSON of `tables suppress`, `audit`, `round`, `adjust`, `cellkey`, `noise` or `recode`.
+        The JSON of `tables suppress`, `audit`, `round`, `adjust`, `recode`, `perturb-counts` or
+        `perturb-sums`.
     audience : Audience
         For external readers nothing is written but what `for_external` keeps.
 

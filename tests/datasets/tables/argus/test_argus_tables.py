@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from linkrisk import open_table, protect_table
+from linkrisk import open_table, suppress_table
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.tables.argus.internal import nobody_in, sbs_text, tab_files
 from linkrisk.datasets.tables.argus.ready_tables import read_argus_table
@@ -95,7 +95,7 @@ def test_a_table_is_read():
     assert table.numbers["value"][14] == 55  # a decimal comma
     levels = table.numbers["upper_protection"]
     assert (levels[4], levels[0]) == (90.0, 0.0)  # of unsafe cells only
-    assert protect_table(table).protected
+    assert suppress_table(table).protected
 
 
 def test_what_is_written_back_is_the_same():
@@ -298,6 +298,6 @@ def test_the_demonstration_table():
     table = open_table("pp.tab", recompute=True)
     assert len(table) == 162
     assert (table.status == "u").sum() == 9
-    result = protect_table(table, insiders="none", time_limit=None)
+    result = suppress_table(table, insiders="none", time_limit=None)
     assert result.protected
     assert round(result.pattern.cost) == 521_926

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linkrisk import open_table, protect_table
+from linkrisk import open_table, suppress_table
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.tables.argus.jj_files import jj_text, read_jj
 from linkrisk.datasets.tables.cells_and_relations import read_cells_and_relations, stored_table
@@ -56,7 +56,7 @@ def test_a_file_of_the_engine(tmp_path):
     again = tmp_path / "again.jj"
     again.write_text(jj_text(table), encoding="utf-8")
     same(table, read_jj(again))
-    assert protect_table(path).protected
+    assert suppress_table(path).protected
 
 
 @settings(max_examples=40, deadline=None)

@@ -7,7 +7,7 @@ import pytest
 from browsers import chromium, opened
 from table_files import write_table_files
 
-from linkrisk import audit_table, protect_table, round_table
+from linkrisk import audit_table, round_table, suppress_table
 from linkrisk.solver.report.cell_grid import CellGrid, CellState, GridCell
 from linkrisk.solver.report.document import Audience, Choice, Document, Headline, Section
 from linkrisk.solver.report.page import render_page
@@ -28,7 +28,7 @@ def files(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def protected(files):
-    return protect_table(**files)
+    return suppress_table(**files)
 
 
 def test_the_interval_stands_below_the_cell_under_the_cursor(browser, protected, tmp_path):
@@ -66,7 +66,7 @@ def test_nothing_sticks_out_and_everybody_can_read_it(browser, tmp_path, externa
         rows=codes, columns=codes, names=("v" * 80, "a & b"),
     )  # fmt: skip
     with opened(
-        browser, protect_table(**files).to_html(external), tmp_path, width=width, scheme=scheme
+        browser, suppress_table(**files).to_html(external), tmp_path, width=width, scheme=scheme
     ) as one:
         root = "document.documentElement"
         assert one.page.evaluate(f"{root}.scrollWidth <= {root}.clientWidth")

@@ -6,7 +6,7 @@ import pytest
 from table_files import write_table_files
 from table_pages import INNER, RECTANGLE
 
-from linkrisk import adjust_table, audit_table, protect_table, round_table
+from linkrisk import adjust_table, audit_table, round_table, suppress_table
 
 
 @pytest.fixture(scope="package")
@@ -16,7 +16,7 @@ def files(tmp_path_factory):
 
 @pytest.fixture(scope="package")
 def protected(files):
-    return protect_table(**files).to_dict()
+    return suppress_table(**files).to_dict()
 
 
 @pytest.fixture(scope="package")
@@ -40,4 +40,4 @@ def secret(tmp_path_factory):
     folder = tmp_path_factory.mktemp("secret")
     levels = {(1, 1): 4321.0, (2, 3): 5432.0}
     codes = {"rows": ["north", "south", "east"], "columns": ["big", "small", "tiny"]}
-    return protect_table(**write_table_files(folder, INNER, levels, **codes), seed=987654)
+    return suppress_table(**write_table_files(folder, INNER, levels, **codes), seed=987654)

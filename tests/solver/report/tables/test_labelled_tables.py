@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from linkrisk import make_table, make_tables, protect_table, round_table
+from linkrisk import make_table, make_tables, round_table, suppress_table
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.base import ColumnNotes, StoredFile
 from linkrisk.datasets.microdata.formats.registry import writable_format
@@ -53,7 +53,7 @@ def test_labels_reach_other_actions_and_linked_tables(persons: str) -> None:
     one = make_table(persons, ["nat"])
     assert "EU (2)" in unescape(round_table(one.stored(), base=5).to_html())
     linked = make_tables(persons, [["nat"], ["sex"]], rules=["frequency=3"])
-    assert "EU (2)" in unescape(protect_table(linked).to_html())
+    assert "EU (2)" in unescape(suppress_table(linked).to_html())
 
 
 def test_a_record_with_other_labels_is_refused(persons: str) -> None:

@@ -7,7 +7,7 @@ import json
 from table_files import write_table_files
 from table_pages import section
 
-from linkrisk import protect_table, round_table
+from linkrisk import round_table, suppress_table
 from linkrisk.solver.report.content.tables.build import table_document
 from linkrisk.solver.report.document import Headline
 
@@ -23,7 +23,7 @@ def head_without_bound(given) -> Headline:
 
 
 def test_of_suppressed_cells(tmp_path):
-    given = protect_table(**write_table_files(tmp_path)).to_dict()
+    given = suppress_table(**write_table_files(tmp_path)).to_dict()
     head = head_without_bound({**given, "cost": 97.9})
     assert head.worst.endswith("at a cost of 97.9; no bound above 0 was found.")
 

@@ -6,7 +6,7 @@ import pandas as pd
 import pyreadstat
 import pytest
 
-from linkrisk import make_table, make_tables, open_table, protect_table
+from linkrisk import make_table, make_tables, open_table, suppress_table
 from linkrisk.datasets.tables.made_record import made_record, with_record
 from linkrisk.solver.report.content.tables.build import table_document
 from linkrisk.solver.report.document import Audience
@@ -27,7 +27,7 @@ def people(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def counts(people):
-    return protect_table(make_table(people, ["region", "state"], rules=["frequency=3"])).to_dict()
+    return suppress_table(make_table(people, ["region", "state"], rules=["frequency=3"])).to_dict()
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def sums(people):
     made = make_table(
         people, ["region", "state"], response="income", rules=["frequency=3"], publish_respondents=True
     )
-    return protect_table(made).to_dict()
+    return suppress_table(made).to_dict()
 
 
 def section(document, name):
@@ -110,7 +110,7 @@ def test_codes_are_read_in_the_words_of_the_file(people, counts, sums):
             assert "Drittstaat (2)" in said
             assert "unbekannt" not in said  # nobody is in it
     both = make_tables(people, [["region", "state"], ["region"]], rules=["frequency=3"])
-    assert "Küste (2)" in table_document(protect_table(both).to_dict()).to_json()
+    assert "Küste (2)" in table_document(suppress_table(both).to_dict()).to_json()
 
 
 def test_a_record_says_what_codes_mean_and_that_values_count(people, counts, tmp_path):
@@ -123,7 +123,7 @@ def test_a_record_says_what_codes_mean_and_that_values_count(people, counts, tmp
         open_table(tmp_path / "cells.csv", tmp_path / "relations.csv"), tmp_path / "record.json"
     )
     assert table.counts is True
-    assert protect_table(table).to_dict()["table"]["labels"] == counts["table"]["labels"]
+    assert suppress_table(table).to_dict()["table"]["labels"] == counts["table"]["labels"]
     assert (
         with_record(
             open_table(tmp_path / "cells.csv", tmp_path / "relations.csv", counts=False),
@@ -142,7 +142,7 @@ def test_readers_outside_learn_what_they_were_taken_to_know(people, counts, sums
         cells = [cell for line in section(outside, name).blocks[-1].cells for cell in line]
         assert sum(cell.state.value == "gone" for cell in cells) == sums["suppressed"]
         assert all((cell.text == "") == (cell.state.value == "gone") for cell in cells)
-    alone = protect_table(make_table(people, ["region", "state"], response="income", rules=["frequency=3"]))
+    alone = suppress_table(make_table(people, ["region", "state"], response="income", rules=["frequency=3"]))
     said = table_document(alone.to_dict(), Audience.EXTERNAL).to_json()
     assert "as long as numbers of respondents are not published beside the values" in said
     assert "publish none beside the values" in table_document(alone.to_dict()).to_json()

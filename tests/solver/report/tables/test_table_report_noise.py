@@ -245,8 +245,8 @@ def test_recodings_that_contradict_themselves(coarser, at, change, fault):
 @pytest.mark.parametrize(
     ("action", "more"),
     [
-        ("cellkey", ["--most", "2", "--variance", "1"]),
-        ("noise", ["--response", "turnover", "--noise", "most=2,variance=1", "--share", "0.1"]),
+        ("perturb-counts", ["--most", "2", "--variance", "1"]),
+        ("perturb-sums", ["--response", "turnover", "--noise", "most=2,variance=1", "--share", "0.1"]),
         ("recode", ["--recode", "size=sizes.csv", "--rule", "frequency=6"]),
     ],
 )
@@ -258,8 +258,8 @@ def test_the_commands_write_both(capsys, folder, monkeypatch, action, more):
     assert "Confidential." in Path("in.html").read_text(encoding="utf-8")
     assert "For readers outside" in Path("out.html").read_text(encoding="utf-8")
     kind = json.loads(Path("found.json").read_text(encoding="utf-8"))["protection"]
-    assert kind == {"cellkey": "counts", "noise": "sums", "recode": "recoding"}[action]
-    run(capsys, "report", "--from", "found.json", "--out", "again.html")
+    assert kind == {"perturb-counts": "counts", "perturb-sums": "sums", "recode": "recoding"}[action]
+    run(capsys, "report", "--saved", "found.json", "--output", "again.html")
     message = "--report firms.csv would overwrite the --input file: give another name"
     refuse(capsys, message, *asked, "--report", "firms.csv")
     message = "--report and --external-report both name r.html: give each a different file"

@@ -13,7 +13,7 @@ from cli_runs import refuse, run
 from table_files import write_table_files
 from table_pages import RECTANGLE, section
 
-from linkrisk import protect_table, report_of
+from linkrisk import report_of, suppress_table
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.report.content.tables.build import table_document
 from linkrisk.solver.report.document import Audience, Document
@@ -36,7 +36,7 @@ def test_it_loads_nothing_and_says_what_it_is(secret):
 def test_codes_are_never_markup(tmp_path, external):
     evil = "<script>alert(1)</script>"
     files = write_table_files(tmp_path, rows=[evil, "<b>", "c", "d"], names=("<i>", "column"))
-    page = protect_table(**files).to_html(external=external)
+    page = suppress_table(**files).to_html(external=external)
     assert "<script>alert" not in page
     assert "<i>" not in page
     assert "&lt;i&gt;" in page
@@ -88,7 +88,9 @@ def test_the_commands_write_both(capsys, tmp_path, monkeypatch):
     assert printed.endswith("report      in.html\nexternal    out.html\n")
     assert "Both sensitive cells" in Path("in.html").read_text(encoding="utf-8")
     assert "6 of 25" in Path("out.html").read_text(encoding="utf-8")
-    assert run(capsys, "report", "--from", "found.json", "--out", "again.html").startswith("Both sensitive")
+    assert run(capsys, "report", "--saved", "found.json", "--output", "again.html").startswith(
+        "Both sensitive"
+    )
     printed = run(capsys, "tables", "round", *asked, "--base", "5", *pages)
     assert printed.endswith("report      in.html\nexternal    out.html\n")
     write_table_files(Path(), status=RECTANGLE)

@@ -11,7 +11,7 @@ import pytest
 from table_files import WORKED, write_table_files
 from table_pages import RECTANGLE, grid, section
 
-from linkrisk import audit_table, make_table, open_table, protect_table, round_table
+from linkrisk import audit_table, make_table, open_table, round_table, suppress_table
 from linkrisk.datasets.tables.code_trees import CodeTree
 from linkrisk.solver.charts.intervals import Reach, intervals
 from linkrisk.solver.charts.table import Table
@@ -83,7 +83,7 @@ def test_an_audit_that_failed(failed):
 
 
 def test_a_table_in_which_nothing_is_sensitive(tmp_path):
-    result = protect_table(**write_table_files(tmp_path, levels={}))
+    result = suppress_table(**write_table_files(tmp_path, levels={}))
     head = table_document(result.to_dict()).headline
     assert (head.answer, head.verdict, head.worst, head.reasons) == (
         "unknown",
@@ -110,7 +110,7 @@ def test_what_is_not_proven_has_a_gap(protected):
 def test_a_search_that_was_stopped_has_a_report(files):
     cancel = Cancel()
     cancel.cancel()
-    document = table_document(protect_table(**files, cancel=cancel).to_dict())
+    document = table_document(suppress_table(**files, cancel=cancel).to_dict())
     assert document.headline.verdict == OUTSIDERS_ONLY
 
 
@@ -195,7 +195,7 @@ def test_insiders_are_said_where_they_are_there(protected):
 
 
 def test_what_was_repaired_is_said(files):
-    given = protect_table(**files, method="modular").to_dict()
+    given = suppress_table(**files, method="modular").to_dict()
     made = {
         one.words: one.value
         for block in section(table_document(given), "making").blocks[:2]
@@ -235,7 +235,7 @@ def test_more_than_two_variables_are_shown_a_slice_at_a_time(protected):
 
 def test_the_grid_of_a_table_of_microdata_is_in_natural_order():
     frame = pd.DataFrame({"v": ["c10", "c2", "c1"] * 2, "w": ["x10"] * 3 + ["x9"] * 3})
-    document = table_document(protect_table(make_table(frame, ["v", "w"], rules=["frequency=1"])).to_dict())
+    document = table_document(suppress_table(make_table(frame, ["v", "w"], rules=["frequency=1"])).to_dict())
     found = grid(document)
     assert found.rows == ("Total", "c1", "c2", "c10")
     assert found.columns == ("Total", "x9", "x10")
@@ -252,7 +252,7 @@ def test_the_grid_of_a_table_of_microdata_is_in_natural_order():
         (["Total", "1", "10", "11", "2"], {"1": "Total", "10": "1", "11": "1", "2": "Total"}, None),
     ],
 )
-@pytest.mark.parametrize("made", [protect_table, round_table])
+@pytest.mark.parametrize("made", [suppress_table, round_table])
 def test_the_grid_of_ready_cells_is_in_natural_order_where_they_are_sorted_as_text(
     made, codes, parents, shown
 ):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from plain_audit import plain_short
 from random_tables import linked_table, random_table
 
-from linkrisk import make_table, protect_table
+from linkrisk import make_table, suppress_table
 from linkrisk.formulations.tables.cell_table import Insider
 from linkrisk.formulations.tables.subtables import subtables
 from linkrisk.solver.run.clock import Clock
@@ -196,8 +196,8 @@ def test_an_unaudited_table_is_not_called_protected(monkeypatch, tmp_path):
     made = make_table(
         firms.assign(x=generator.integers(1, 900, 150)), ["a", "b"], response="x", rules=["p=10"]
     )
-    monkeypatch.setattr("linkrisk.solver.api.tables.protect._patience", lambda _: Clock(1.0, spent=2.0))
-    result = protect_table(made, method="modular")
+    monkeypatch.setattr("linkrisk.solver.api.tables.suppress._patience", lambda _: Clock(1.0, spent=2.0))
+    result = suppress_table(made, method="modular")
     assert not result.protected
     assert result.to_dict()["under_protected"] == []
     assert result.to_dict()["undecided"]

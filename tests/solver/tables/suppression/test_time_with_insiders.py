@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from insider_tables import insider, protects, table_of
 
-from linkrisk import audit_table, protect_table
-from linkrisk.solver.api.tables import protect
+from linkrisk import audit_table, suppress_table
+from linkrisk.solver.api.tables import suppress
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel
@@ -115,7 +115,7 @@ def as_files(table, fixed=()):
 def test_without_time_the_audit_still_decides(virtual_time):
     del virtual_time
     cells, relations, who = as_files(crowded())
-    found = protect_table(cells, relations, insiders=who, time_limit=0.01)
+    found = suppress_table(cells, relations, insiders=who, time_limit=0.01)
     assert found.insiders.audit.passed
 
 
@@ -130,21 +130,21 @@ def test_without_time_the_audit_says_what_cannot_be_kept(virtual_time):
         "more cells be suppressed, or go as far as possible"
     )
     with pytest.raises(UsageError) as told:
-        protect_table(cells, relations, insiders=who, time_limit=0.01)
+        suppress_table(cells, relations, insiders=who, time_limit=0.01)
     assert str(told.value) == message
     with pytest.raises(UsageError) as told:
-        protect_table(cells, relations, insiders=who, time_limit=0.01, as_far_as_possible=True)
+        suppress_table(cells, relations, insiders=who, time_limit=0.01, as_far_as_possible=True)
     assert str(told.value) == OUT
 
 
 def test_after_a_stop_levels_are_audited_and_intervals_left_empty(monkeypatch):
     """As if there were too many intervals for the seconds after Ctrl-C."""
     cells, relations, who = as_files(crowded())
-    whole = protect_table(cells, relations, insiders=who)
-    monkeypatch.setattr(protect, "_AFTER_STOP", 1e-9)
+    whole = suppress_table(cells, relations, insiders=who)
+    monkeypatch.setattr(suppress, "_AFTER_STOP", 1e-9)
     cancel = Cancel()
     cancel.cancel()
-    found = protect_table(cells, relations, insiders=who, cancel=cancel)
+    found = suppress_table(cells, relations, insiders=who, cancel=cancel)
     assert (found.status, found.protected) == ("interrupted", True)
     left = ~found.audit.audited
     assert left.any()

@@ -1,4 +1,4 @@
-"""`python -m solver protocol`: make the safe file that a protocol describes, or undo its last steps."""
+"""`python -m solver run-protocol`: make the safe file that a protocol describes, or undo its last steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`python -m solver tables cellkey`: counts with noise, the same wherever the same records are counted."""
+"""`python -m solver tables perturb-counts`: counts with noise, the same wherever records are the same."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from linkrisk.solver.commands.table_actions.given import hierarchies_of
 from linkrisk.solver.commands.unsafe_options import several, whole
 
 if TYPE_CHECKING:
-    from linkrisk.solver.api.tables.perturb import PerturbedCounts
+    from linkrisk.solver.api.tables.perturb_counts import PerturbedCounts
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.epilog = (
-        "example: tables cellkey --input persons.csv --by region,sex --most 2 --variance 1 --output safe.csv"
+        "example: tables perturb-counts --input p.csv --by region,sex --most 2 --variance 1 --output safe.csv"
     )
     parser.add_argument("--input", required=True, metavar="FILE", help="microdata, whose records are counted")
     parser.add_argument("--by", required=True, metavar="A,B", help="explanatory variables, one to six")
@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Count, perturb, write, and print what was done."""
-    from linkrisk.solver.api.tables.perturb import perturb_counts
+    from linkrisk.solver.api.tables.perturb_counts import perturb_counts
     from linkrisk.solver.commands import targets
 
     written = ("output", "internal", "write_design", "json", *PAGES)

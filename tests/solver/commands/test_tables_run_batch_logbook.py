@@ -1,4 +1,4 @@
-"""`tables run`: the logbook, the version, and Ctrl-C, after which nothing else is begun."""
+"""`tables run-batch`: the logbook, the version, and Ctrl-C, after which nothing else is begun."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def logged() -> list[str]:
 
 def test_what_is_done_is_in_the_logbook(capsys):
     batch(SOLVED + '<LOGBOOK> "log.txt"\n<VERSIONINFO> "version.txt"\n')
-    printed = run(capsys, "tables", "run", "firms.arb")
+    printed = run(capsys, "tables", "run-batch", "firms.arb")
     assert [line for line in printed.splitlines() if line.startswith("written")] == [
         f"written     {name}" for name in ("safe.csv", "version.txt", "log.txt")
     ]
@@ -74,7 +74,7 @@ def test_a_failure_is_in_the_logbook_behind_what_was_before(capsys, line, done, 
     before = logged()
     Path("safe.csv").unlink()
     batch(f'<LOGBOOK> "log.txt"\n{TABLE}{line}\n')
-    assert main(["tables", "run", "firms.arb"]) == 2
+    assert main(["tables", "run-batch", "firms.arb"]) == 2
     said = capsys.readouterr().err.removeprefix("error: ").strip()
     assert said.startswith(failure)
     assert logged()[: len(before)] == before
@@ -107,11 +107,11 @@ def test_names_that_cannot_be(capsys, lines, message):
     batch(lines)
     if lines.startswith('<LOGBOOK> "a"'):  # it is kept of this failure
         before = contents()
-        assert main(["tables", "run", "firms.arb"]) == 2
+        assert main(["tables", "run-batch", "firms.arb"]) == 2
         assert capsys.readouterr().err == f"error: {message}\n"
         assert set(contents()) == {*before, "a"}
     else:
-        refuse(capsys, message, "tables", "run", "firms.arb")
+        refuse(capsys, message, "tables", "run-batch", "firms.arb")
 
 
 def test_a_logbook_that_cannot_be_written_costs_nothing_else(capsys, monkeypatch):
@@ -124,7 +124,7 @@ def test_a_logbook_that_cannot_be_written_costs_nothing_else(capsys, monkeypatch
         raise DataError("the disk is full")
 
     monkeypatch.setattr("linkrisk.solver.api.tables.batch.logbook.write_whole", full)
-    refuse(capsys, NO_BASE, "tables", "run", "firms.arb")
+    refuse(capsys, NO_BASE, "tables", "run-batch", "firms.arb")
 
 
 # Ctrl-C
@@ -132,14 +132,14 @@ def test_a_logbook_that_cannot_be_written_costs_nothing_else(capsys, monkeypatch
 
 def test_ctrl_c_writes_what_is_protected_and_begins_nothing_else(capsys, monkeypatch):
     batch(TWICE + BOTH)
-    whole = steps.protect_table
+    whole = steps.suppress_table
 
     def pressed(*table: object, **settings: object) -> object:
         os.kill(os.getpid(), signal.SIGINT)
         return whole(*table, **settings)
 
-    monkeypatch.setattr(steps, "protect_table", pressed)
-    printed = run(capsys, "tables", "run", "firms.arb", "--json", "done.json").splitlines()
+    monkeypatch.setattr(steps, "suppress_table", pressed)
+    printed = run(capsys, "tables", "run-batch", "firms.arb", "--json", "done.json").splitlines()
     stopped = "stopped     by the user; not begun: firms.arb, line 10, <SUPPRESS> OPT(2,5), and 1 line more"
     assert printed[-1] == stopped
     assert Path("one.csv").exists()
@@ -158,5 +158,5 @@ def test_a_batch_that_was_stopped_before_anything_was_protected(capsys, monkeypa
     done = run_batch("firms.arb", cancel=token)
     assert (done.files, len(done.not_begun)) == ((), 2)
     monkeypatch.setattr("linkrisk.solver.api.tables.batch.run.run_batch", lambda *_, **__: done)
-    assert main(["tables", "run", "firms.arb"]) == 1
+    assert main(["tables", "run-batch", "firms.arb"]) == 1
     assert "stopped     by the user" in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""`python -m solver tables run`: a batch of tau-ARGUS."""
+"""`python -m solver tables run-batch`: a batch of tau-ARGUS."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.epilog = "example: tables run survey.arb"
+    parser.epilog = "example: tables run-batch survey.arb"
     parser.add_argument("batch", metavar="BATCH.arb", help="commands of ARGUS; its files lie beside it")
     parser.add_argument(
         "--publish-respondents",

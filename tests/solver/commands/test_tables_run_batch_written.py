@@ -1,4 +1,4 @@
-"""`tables run`: what the options of WRITETABLE write, and which of them have no place."""
+"""`tables run-batch`: what the options of WRITETABLE write, and which of them have no place."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_holdings_in_what_is_written(capsys):
     Path("firms.rda").write_text(RDA.replace("  <HOLDING>\n", ""), encoding="utf-8")
     batch(TABLE + '<WRITETABLE> (1,5,HI+,"h.tab")\n')
     message = "firms.arb, line 7, HI+: there are no holdings, since no variable of microdata is <HOLDING>"
-    refuse(capsys, message, "tables", "run", "firms.arb")
+    refuse(capsys, message, "tables", "run-batch", "firms.arb")
 
 
 def test_trivial_levels_are_left_out():
@@ -107,9 +107,9 @@ def test_numbers_of_respondents_are_published_with_the_sums(capsys):
     assert made["respondents_published"].tolist() == made["respondents"].tolist()
     assert set(made["threshold"].dropna()) == {3.0}
     said = "respondents are published beside the values, in the same cells: of every sensitive cell another"
-    assert main(["tables", "run", "firms.arb", "--publish-respondents"]) == 0
+    assert main(["tables", "run-batch", "firms.arb", "--publish-respondents"]) == 0
     assert said in capsys.readouterr().out
-    assert main(["tables", "run", "firms.arb"]) == 0
+    assert main(["tables", "run-batch", "firms.arb"]) == 0
     assert "respondents their numbers were not looked at" in capsys.readouterr().out
     batch(counted + '<SUPPRESS> CTA(1)\n<WRITETABLE> (1,2,,"safe.csv")\n')
     with pytest.raises(
@@ -121,7 +121,7 @@ def test_numbers_of_respondents_are_published_with_the_sums(capsys):
         "firms.arb: numbers of respondents are published beside sums, and no table has a response; "
         "leave them out"
     )
-    refuse(capsys, message, "tables", "run", "firms.arb", "--publish-respondents")
+    refuse(capsys, message, "tables", "run-batch", "firms.arb", "--publish-respondents")
 
 
 def test_numbers_of_respondents_of_ready_cells():

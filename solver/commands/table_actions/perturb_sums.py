@@ -1,4 +1,4 @@
-"""`python -m solver tables noise`: sums with noise, the same wherever the same records are summed."""
+"""`python -m solver tables perturb-sums`: sums with noise, the same wherever the same records are summed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.epilog = (
-        "example: tables noise --input firms.csv --by region,size --response turnover --share 0.1 "
+        "example: tables perturb-sums --input firms.csv --by region,size --response turnover --share 0.1 "
         "--noise most=10,variance=3 --output safe.csv"
     )
     parser.add_argument("--input", required=True, metavar="FILE", help="microdata, whose records are summed")

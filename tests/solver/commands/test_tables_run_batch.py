@@ -1,4 +1,4 @@
-"""`tables run`: batches of tau-ARGUS, against what its engine writes, and every line that cannot be run."""
+"""`tables run-batch`: batches of tau-ARGUS, against what its engine writes, and lines that cannot be run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from batch_files import ASC, TABLE, batch, write_batch_files
 from cli_runs import check_golden, refuse, run
 
-from linkrisk import make_table, open_table, protect_table, run_batch
+from linkrisk import make_table, open_table, run_batch, suppress_table
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.run.errors import UsageError
 
@@ -36,7 +36,7 @@ def test_a_batch_writes_what_the_program_writes(capsys):
         "<GOINTERACTIVE>\n"
     )
     batch(SOLVED + writes)
-    check_golden("tables-run", run(capsys, "tables", "run", "firms.arb", "--json", "done.json"))
+    check_golden("tables-run", run(capsys, "tables", "run-batch", "firms.arb", "--json", "done.json"))
     assert Path("safe.csv").read_text(encoding="utf-8") == (
         ',"Total","big","small"\n"Total",1610.5,x,x\n"N",x,x,95.0\n"N1",x,x,x\n"N2",x,-,x\n"S",x,x,x\n"S1",x,x,x\n\n'
     )
@@ -127,7 +127,7 @@ def test_linked_tables_are_protected_at_once(capsys):
         '<SPECIFYTABLE> "size"|"turnover"\n<SAFETYRULE> NK(1,60)\n<READMICRODATA>\n'
     )
     batch(tables + '<SUPPRESS> MOD(0,1)\n<WRITETABLE> (1,1,,"one.csv")\n<WRITETABLE> (2,1,,"two.csv")\n')
-    printed = run(capsys, "tables", "run", "firms.arb")
+    printed = run(capsys, "tables", "run-batch", "firms.arb")
     assert "linked tables" in printed
     result = run_batch("firms.arb")
     first, second = result.tables
@@ -169,7 +169,7 @@ def test_cells_of_argus():
 
 def test_a_table_that_is_not_protected_is_not_published(capsys):
     batch(TABLE + '<WRITETABLE> (1,1,,"safe.csv")\n<WRITETABLE> (1,6,,"inside.jj")\n')
-    assert main(["tables", "run", "firms.arb"]) == 1
+    assert main(["tables", "run-batch", "firms.arb"]) == 1
     printed = capsys.readouterr().out
     assert "withheld    safe.csv: its table is not protected" in printed
     assert "NOT protected" in printed
@@ -283,7 +283,7 @@ def test_lines_that_cannot_be_run(capsys, text, message):
     batch(text)
     before = "" if message.startswith(("firms.arb", "'region'")) else "firms.arb, "
     before = "firms.arb: " if message.startswith("firms.rda") else before
-    refuse(capsys, f"{before}{message}", "tables", "run", "firms.arb")
+    refuse(capsys, f"{before}{message}", "tables", "run-batch", "firms.arb")
 
 
 def test_tables_that_do_not_add_up_have_to_be_computed_again(capsys):
@@ -299,18 +299,18 @@ def test_tables_that_do_not_add_up_have_to_be_computed_again(capsys):
         "a.tab: relation 0 (a: T = x + y) does not add up: its terms sum to -1; give all hierarchies, "
         "or recompute totals if these are wrong"
     )
-    refuse(capsys, message, "tables", "run", "firms.arb")
+    refuse(capsys, message, "tables", "run-batch", "firms.arb")
     batch(cells + "1\n", head)
     assert run_batch("firms.arb").tables[0].stored.numbers["value"][0] == 4
     batch(cells + "2\n", head)
     message = "firms.arb, line 4: a table that does not add up cannot be protected; write <READTABLE> 1"
-    refuse(capsys, message, "tables", "run", "firms.arb")
+    refuse(capsys, message, "tables", "run-batch", "firms.arb")
     batch(cells + "7\n", head)
     message = "firms.arb, line 4: <READTABLE> takes 0, or 1 to compute totals again, not '7'"
-    refuse(capsys, message, "tables", "run", "firms.arb")
+    refuse(capsys, message, "tables", "run-batch", "firms.arb")
     batch(cells.replace("<READ", "<SAFETYRULE> P(10,1)\n<READ") + "1\n", head)
     message = "firms.arb, line 3: its rules look at the 2 largest, but 0 variables are <MAXSCORE>"
-    refuse(capsys, message, "tables", "run", "firms.arb")
+    refuse(capsys, message, "tables", "run-batch", "firms.arb")
 
 
 @pytest.mark.skipif(os.sep != "/", reason="these are paths of this machine")
@@ -318,27 +318,27 @@ def test_tables_that_do_not_add_up_have_to_be_computed_again(capsys):
 def test_what_is_written_to_paths_of_other_machines_lies_beside_the_batch(capsys, name):
     batch(TABLE + f'<SUPPRESS> OPT(1,1)\n<WRITETABLE> (1,1,,"{name}")\n<LOGBOOK> "{name}.log"\n')
     before = set(Path().iterdir())
-    assert "written     t.csv\n" in run(capsys, "tables", "run", "firms.arb")
+    assert "written     t.csv\n" in run(capsys, "tables", "run-batch", "firms.arb")
     assert {path.name for path in set(Path().iterdir()) - before} == {"t.csv", "t.csv.log"}
     batch(TABLE + f'<WRITETABLE> (1,5,,"{name}")\n<WRITETABLE> (1,5,,"E:\\t.csv")\n')
     message = r"firms.arb, line 8: E:\t.csv is written by another line already; give it another name"
-    refuse(capsys, message, "tables", "run", "firms.arb")
+    refuse(capsys, message, "tables", "run-batch", "firms.arb")
     batch(TABLE + r'<WRITETABLE> (1,5,,"D:\out\firms.rda")' + "\n")
     message = "firms.arb, line 7: firms.rda is read by the batch; give what is written another name"
-    refuse(capsys, message, "tables", "run", "firms.arb")
+    refuse(capsys, message, "tables", "run-batch", "firms.arb")
 
 
 @pytest.mark.parametrize("name", ["firms.asc", "firms.rda", "safe.csv"])
 def test_json_overwrites_nothing_of_the_batch(name, capsys):
     batch(TABLE + '<SUPPRESS> OPT(1,1)\n<WRITETABLE> (1,1,,"safe.csv")\n')
     message = f"{name} is read or written by firms.arb; give it another name"
-    refuse(capsys, message, "tables", "run", "firms.arb", "--json", name)
+    refuse(capsys, message, "tables", "run-batch", "firms.arb", "--json", name)
 
 
 def test_a_folder_is_no_name_of_a_file(capsys):
     for line in (r'<WRITETABLE> (1,5,,"D:\out\")', '<LOGBOOK> "D:\\out\\"'):
         batch(TABLE + line + "\n")
-        refuse(capsys, "firms.arb, line 7: it needs the name of a file", "tables", "run", "firms.arb")
+        refuse(capsys, "firms.arb, line 7: it needs the name of a file", "tables", "run-batch", "firms.arb")
 
 
 def test_the_same_as_by_hand():
@@ -350,7 +350,7 @@ def test_the_same_as_by_hand():
     made = make_table(
         frame, ["region", "size"], response="turnover", rules=["p=10"], hierarchies={"region": "region.hrc"}
     )
-    result = protect_table(made, insiders="none")
+    result = suppress_table(made, insiders="none")
     assert (made.cells["status"] == "u").sum() == (table.stored.status == "u").sum()
     assert table.result is not None
     assert result.pattern.cost == pytest.approx(table.result.pattern.cost)

@@ -1,4 +1,4 @@
-"""`tables cellkey` on the command line and as a function."""
+"""`tables perturb-counts` on the command line and as a function."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cli_runs import check_golden, refuse, run
 
 from linkrisk import perturb_counts
 
-ASKED = ["tables", "cellkey", "--input", "persons.csv", "--by", "region,sex"]
+ASKED = ["tables", "perturb-counts", "--input", "persons.csv", "--by", "region,sex"]
 NOISE = ["--most", "2", "--variance", "1"]
 
 

@@ -1,4 +1,4 @@
-"""`protect_table`: cells suppressed at least cost."""
+"""`suppress_table`: cells suppressed at least cost."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ _MOST_INTERVALS, _OF_COUNTS = 5000, 1000
 
 
 @checked_keywords
-def protect_table(
+def suppress_table(
     cells: TableSource,
     relations: Frame | None = None,
     *,
@@ -145,8 +145,8 @@ def protect_table(
 
     Examples
     --------
-    >>> from linkrisk import protect_table
-    >>> protect_table("cells.csv", "relations.csv").write("safe.csv")  # doctest: +SKIP
+    >>> from linkrisk import suppress_table
+    >>> suppress_table("cells.csv", "relations.csv").write("safe.csv")  # doctest: +SKIP
     """
     if time_limit is not None:
         check_limit(time_limit, "time limit")

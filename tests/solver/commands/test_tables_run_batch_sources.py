@@ -1,4 +1,4 @@
-"""`tables run`: several data in one batch, who attacks them, and lines in another place."""
+"""`tables run-batch`: several data in one batch, who attacks them, and lines in another place."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_a_batch_as_package_rtauargus_writes_them(capsys):
         '<WRITETABLE> (1,4,,"safe.sbs")\n',
         head,
     )
-    printed = run(capsys, "tables", "run", "firms.arb")
+    printed = run(capsys, "tables", "run-batch", "firms.arb")
     assert "414 cells, 228 relations\nsensitive   77 cells\n" in printed
     assert "audit       every sensitive cell is protected from outsiders\n" in printed
     assert "insiders    24 insiders: every sensitive cell is protected from each\n" in printed
@@ -185,4 +185,4 @@ def frame_of(text):
 )
 def test_lines_that_have_another_place(capsys, text, message):
     batch(text)
-    refuse(capsys, f"firms.arb, {message}", "tables", "run", "firms.arb")
+    refuse(capsys, f"firms.arb, {message}", "tables", "run-batch", "firms.arb")

@@ -1,4 +1,4 @@
-"""`tables noise` on the command line and as a function."""
+"""`tables perturb-sums` on the command line and as a function."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cli_runs import check_golden, refuse, run
 
 from linkrisk import perturb_sums
 
-ASKED = ["tables", "noise", "--input", "firms.csv", "--by", "region,size", "--response", "turnover"]
+ASKED = ["tables", "perturb-sums", "--input", "firms.csv", "--by", "region,size", "--response", "turnover"]
 DESIGN = "most=2,variance=1,steps=1"
 NOISE = ["--noise", DESIGN, "--share", "0.1"]
 HOW = {"response": "turnover", "noise": DESIGN, "share": 0.1, "keys": "key"}

@@ -1,4 +1,4 @@
-"""`tables run`: noise by cell keys (CKM), of counts and of sums."""
+"""`tables run-batch`: noise by cell keys (CKM), of counts and of sums."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_counts_with_noise(capsys):
         '<WRITETABLE> (1,7,,"outside.tab")\n'
     )
     batch(FREQ + writes)
-    check_golden("tables-run-keys", run(capsys, "tables", "run", "firms.arb"))
+    check_golden("tables-run-keys", run(capsys, "tables", "run-batch", "firms.arb"))
     expected = perturb_counts(
         frame(), ["region", "size"], design="counts.txt", keys="key", hierarchies={"region": "region.hrc"}
     )
@@ -233,10 +233,10 @@ def test_cell_keys_that_are_not_described(capsys, more, response, text, message)
     keyed(more, response)
     Path("biased.txt").write_text("i;v;p\n0;0;1\n1;0;0.5\n", encoding="utf-8")
     batch(text)
-    refuse(capsys, f"firms.arb, {message}", "tables", "run", "firms.arb")
+    refuse(capsys, f"firms.arb, {message}", "tables", "run-batch", "firms.arb")
 
 
 def test_cell_keys_need_keys(capsys):
     batch(TABLE + "<SUPPRESS> CKM(1)\n")
     message = "firms.arb, line 7: CKM needs record keys, but no variable is <RECORDKEY>"
-    refuse(capsys, message, "tables", "run", "firms.arb")
+    refuse(capsys, message, "tables", "run-batch", "firms.arb")
