@@ -1,7 +1,9 @@
 """The error that everything which reads, checks or masks data raises on bad input."""
 
+from linkrisk.errors import LinkriskError
 
-class DataError(ValueError):
+
+class DataError(LinkriskError):
     """Data that cannot be used; the message says what, where and how to fix it, in one line."""
 
 

@@ -1,86 +1,51 @@
 """linkrisk: how badly a protected microdata file can be re-identified in the worst case, with a proof.
 
-What it offers as functions is here (``from linkrisk import fit``); its rooms are `linkrisk.formulations`,
-`linkrisk.datasets` and `linkrisk.solver`.
+What it offers is listed in `__init__.pyi` beside this file, and imported when it is first asked for: ``from
+linkrisk import fit`` loads what `fit` needs, and ``import linkrisk`` next to nothing. The rooms behind it,
+`linkrisk.formulations`, `linkrisk.datasets` and `linkrisk.solver`, may change from version to version.
 """
 
 from __future__ import annotations
+
+import os
 
 TYPE_CHECKING = False  # that of `typing` takes milliseconds, in which Ctrl-C would print a traceback
 if TYPE_CHECKING:
     from typing import Any
 
-    from linkrisk.solver import Cancel as Cancel
-    from linkrisk.solver import WorstCaseLinkage as WorstCaseLinkage
-    from linkrisk.solver import adjust_table as adjust_table
-    from linkrisk.solver import audit_table as audit_table
-    from linkrisk.solver import compare as compare
-    from linkrisk.solver import compare_table as compare_table
-    from linkrisk.solver import evaluate as evaluate
-    from linkrisk.solver import find_links as find_links
-    from linkrisk.solver import fit as fit
-    from linkrisk.solver import link as link
-    from linkrisk.solver import link_tables as link_tables
-    from linkrisk.solver import make_table as make_table
-    from linkrisk.solver import make_tables as make_tables
-    from linkrisk.solver import mask as mask
-    from linkrisk.solver import open_table as open_table
-    from linkrisk.solver import perturb_counts as perturb_counts
-    from linkrisk.solver import perturb_sums as perturb_sums
-    from linkrisk.solver import recode_table as recode_table
-    from linkrisk.solver import risk as risk
-    from linkrisk.solver import round_table as round_table
-    from linkrisk.solver import run_batch as run_batch
-    from linkrisk.solver import run_protocol as run_protocol
-    from linkrisk.solver import suppress as suppress
-    from linkrisk.solver import suppress_table as suppress_table
-    from linkrisk.solver import sweep as sweep
-    from linkrisk.solver import unsafe as unsafe
-    from linkrisk.solver import verify as verify
-    from linkrisk.solver import verify_bundle as verify_bundle
-    from linkrisk.solver import verify_table as verify_table
-    from linkrisk.solver.api.report import report as report
-    from linkrisk.solver.api.report import report_of as report_of
+_LIST = os.path.splitext(__file__)[0] + ".pyi"  # noqa: PTH122  # pathlib takes 20 ms to import
+_places: dict[str, str] = {}
 
-__all__ = [
-    "Cancel",
-    "WorstCaseLinkage",
-    "adjust_table",
-    "audit_table",
-    "compare",
-    "compare_table",
-    "evaluate",
-    "find_links",
-    "fit",
-    "link",
-    "link_tables",
-    "make_table",
-    "make_tables",
-    "mask",
-    "open_table",
-    "perturb_counts",
-    "perturb_sums",
-    "recode_table",
-    "report",
-    "report_of",
-    "risk",
-    "round_table",
-    "run_batch",
-    "run_protocol",
-    "suppress",
-    "suppress_table",
-    "sweep",
-    "unsafe",
-    "verify",
-    "verify_bundle",
-    "verify_table",
-]
+
+def _offered() -> dict[str, str]:
+    """The module of each name that is offered; of a module, its package."""
+    if not _places:
+        with open(_LIST, encoding="utf-8") as lines:  # noqa: PTH123
+            for words in map(str.split, lines):
+                if words[:1] == ["from"] and words[-2:-1] == ["as"]:
+                    _places[words[-1]] = words[1]
+    return _places
 
 
 def __getattr__(name: str) -> Any:
-    """Import the functions when they are first asked for (`linkrisk.solver`)."""
-    if name in __all__:
-        from linkrisk import solver
+    """Import what is offered when it is first asked for, and keep it."""
+    if name == "__all__":
+        return list(_offered())
+    if name == "__version__":
+        from importlib.metadata import version
 
-        return solver.offered(name)  # and not its attribute: `report` is also the name of a room
-    raise AttributeError(f"module 'linkrisk' has no attribute '{name}'")
+        found: Any = version("linkrisk")
+    elif name in _offered():
+        from importlib import import_module
+
+        place = _offered()[name]
+        found = import_module(f"{place}.{name}") if place == __name__ else getattr(import_module(place), name)
+    else:
+        raise AttributeError(f"module 'linkrisk' has no attribute '{name}'")
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    """What Tab completes."""
+    return sorted([*_offered(), "__all__", "__doc__", "__file__", "__name__", "__path__", "__version__"])

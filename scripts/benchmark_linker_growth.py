@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 from scale_cases import NOMINAL, NUMERIC, _disturbed, _mixed
 
+from linkrisk import link
 from linkrisk.datasets.microdata.schema import Schema
-from linkrisk.solver import link
 from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask
 from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
 from linkrisk.solver.linkage.result import LinkResult

@@ -19,8 +19,8 @@ import pandas as pd
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from linkrisk import mask, risk, sweep  # noqa: E402
 from linkrisk.datasets.public.embedded import load_wdbc  # noqa: E402
-from linkrisk.solver import mask, risk, sweep  # noqa: E402
 from linkrisk.solver.charts.chart import Chart  # noqa: E402
 from linkrisk.solver.charts.gallery import GALLERY, draw  # noqa: E402
 from linkrisk.solver.run.results import dump_json  # noqa: E402

@@ -47,7 +47,13 @@ DATA_MAY_USE = ("formulations.compiled", "formulations.suppression")
 
 # What the verifier may use of this project: to trust a certificate, one need not trust what made it.
 # The decorator of compiled code has no mathematics in it.
-VERIFIER_MAY_USE = ("datasets.", "formulations.compiled", "solver.run.errors", "solver.certificates.checking")
+VERIFIER_MAY_USE = (
+    "datasets.",
+    "errors",
+    "formulations.compiled",
+    "solver.run.errors",
+    "solver.certificates.checking",
+)
 
 
 def module_of(path):
@@ -110,7 +116,14 @@ def test_imports_point_the_right_way():
         for target in arrows(path):
             top = target.split(".")[0]
             if package == "formulations":
-                allowed = {"numpy", "scipy", "numba", "llvmlite", "formulations"} | sys.stdlib_module_names
+                allowed = {
+                    "numpy",
+                    "scipy",
+                    "numba",
+                    "llvmlite",
+                    "formulations",
+                    "errors",
+                } | sys.stdlib_module_names
                 assert top in allowed, (
                     f"{module} imports {target}: the mathematics needs numpy, scipy and numba only"
                 )

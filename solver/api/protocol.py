@@ -15,13 +15,14 @@ from linkrisk.datasets.microdata.formats.argus_files import code_lists
 from linkrisk.datasets.microdata.formats.reading import number_signs, reading
 from linkrisk.datasets.microdata.formats.registry import format_of, with_suffix_of
 from linkrisk.datasets.microdata.writing import write_all
+from linkrisk.errors import LinkriskError
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.masking_source import check_targets, is_file, is_input
 from linkrisk.solver.api.protocol_steps import StepDone, done
 from linkrisk.solver.protocol.document import Protocol, ProtocolStep
 from linkrisk.solver.protocol.keeping import kept_first
 from linkrisk.solver.protocol.named_files import renamed, seen_from, seen_from_here
-from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError
+from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.run.results import dump_json
 
@@ -250,7 +251,7 @@ def _about(step: str, shown: dict[str, str]) -> Iterator[None]:
     """Say which step a message is about, and call files in between by what they are."""
     try:
         yield
-    except INPUT_ERRORS as error:
+    except LinkriskError as error:
         message = str(error)
         for path, name in shown.items():
             message = message.replace(path, name)

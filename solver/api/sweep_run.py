@@ -11,6 +11,7 @@ from linkrisk.datasets.masking.recoding import CategoricalMethod
 from linkrisk.datasets.microdata.carried import carried
 from linkrisk.datasets.microdata.formats.base import StoredFile
 from linkrisk.datasets.microdata.tables import Table
+from linkrisk.errors import LinkriskError
 from linkrisk.solver.api.fit import fit_request
 from linkrisk.solver.api.mask import mask_source
 from linkrisk.solver.api.masking_source import Source
@@ -28,7 +29,6 @@ from linkrisk.solver.risk_utility.maskings import Masking
 from linkrisk.solver.risk_utility.results import LOSS, WORST_CASE
 from linkrisk.solver.risk_utility.runs import Status, SweepRun
 from linkrisk.solver.run.clock import Clock, Limits
-from linkrisk.solver.run.errors import INPUT_ERRORS
 from linkrisk.solver.worst_case.single_fit import FitRequest
 
 
@@ -117,7 +117,7 @@ def run_masking(job: SweepJob, task: SweepTask, clock: Clock) -> SweepRun | None
     began = time.perf_counter()
     try:
         found = _measured(job, task, clock)
-    except INPUT_ERRORS as error:
+    except LinkriskError as error:
         return None if clock.expired else task.ended(Status.REFUSED, str(error))
     except Exception as error:  # such as too little memory: the other maskings go on
         return None if clock.expired else task.ended(Status.FAILED, _fault(error))

@@ -57,12 +57,12 @@ def main(file: str, target: str, signs: str = "{}") -> int:
     """Read a file, with these signs in numbers, and write what is in it."""
     from linkrisk.datasets.microdata.formats.reading import reading
     from linkrisk.datasets.microdata.writing import write_whole
-    from linkrisk.solver.run.errors import INPUT_ERRORS
+    from linkrisk.errors import LinkriskError
 
     try:
         with reading(**json.loads(signs)):
             found = _described(file)
-    except INPUT_ERRORS as error:
+    except LinkriskError as error:
         found = {"error": str(error)}
     except MemoryError:
         found = {"error": f"{file} is too large for the memory of this machine"}

@@ -62,12 +62,12 @@ def main(file: str, target: str, signs: str, *methods: str) -> int:
     """Mask and write what has changed."""
     from linkrisk.datasets.microdata.formats.reading import reading
     from linkrisk.datasets.microdata.writing import write_whole
-    from linkrisk.solver.run.errors import INPUT_ERRORS
+    from linkrisk.errors import LinkriskError
 
     try:
         with reading(**json.loads(signs)):
             found = _tried(file, list(methods))
-    except INPUT_ERRORS as error:
+    except LinkriskError as error:
         found = {"error": str(error)}
     write_whole(target, json.dumps(found, ensure_ascii=False) + "\n")
     return 0
@@ -174,16 +174,16 @@ def _number(value: float) -> str:
 
 def _linked(before: pd.DataFrame, after: pd.DataFrame, schema: Schema | None) -> dict[str, Any]:
     """What linking each record to the nearest masked one gets right, identical candidates sharing a link."""
+    from linkrisk.errors import LinkriskError
     from linkrisk.formulations.linkage.pair import Ties
     from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
     from linkrisk.solver.linkage.baselines import euclidean_form
     from linkrisk.solver.linkage.evaluator import Evaluator
-    from linkrisk.solver.run.errors import INPUT_ERRORS
 
     options = ProblemOptions(row_by_row=True, drop_constant=True, ties=Ties.SHARE, schema=schema)
     try:
         pair = make_problem(before, after, options).pair
-    except INPUT_ERRORS as error:
+    except LinkriskError as error:
         return {"not_linked": str(error)}
     return {"linked": float(Evaluator(pair).weight(euclidean_form(pair))) / pair.blocks}
 

@@ -17,7 +17,8 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn, TextIO
 
-from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError, noted
+from linkrisk.errors import LinkriskError
+from linkrisk.solver.run.errors import UsageError, noted
 from linkrisk.solver.run.interruption import (
     end_with,
     hold_interrupt,
@@ -139,7 +140,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with contextlib.redirect_stdout(output):
             code = _run(sys.argv[1:] if argv is None else list(argv))
-    except INPUT_ERRORS as error:
+    except LinkriskError as error:
         code = _fail(str(error), 2)
     except (ArithmeticError, ValueError) as error:  # such as a matrix that is singular
         code = _fail(noted(error), 1)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import logging
 
-from linkrisk.datasets.errors import DataError
-from linkrisk.formulations.errors import FormulationError
+from linkrisk.errors import LinkriskError
 
 
-class UsageError(ValueError):
+class UsageError(LinkriskError):
     """A request that cannot be carried out as given; the message says what, where and how to fix it."""
 
 
@@ -18,8 +17,6 @@ class CancelledError(RuntimeError):
 
 _log = logging.getLogger(__name__)
 
-INPUT_ERRORS = (UsageError, DataError, FormulationError)
-
 
 def noted(error: Exception) -> str:
     """Say why one part of a run has failed, such as one measure or one optimiser: the others go on.
@@ -28,7 +25,7 @@ def noted(error: Exception) -> str:
     """
     if isinstance(error, CancelledError | Warning):
         raise error
-    if isinstance(error, INPUT_ERRORS):
+    if isinstance(error, LinkriskError):
         return str(error)
     if isinstance(error, MemoryError):
         return "memory ran out"

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.errors import LinkriskError
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS, make_aggregator
 from linkrisk.formulations.linkage.aggregators.choquet import Choquet
 from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.solver.compiling.ahead import compile_once
 from linkrisk.solver.inputs.problem import Problem, ProblemOptions, make_problem, with_aggregator
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError, noted
+from linkrisk.solver.run.errors import UsageError, noted
 from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.run.progress import part_of_call
 from linkrisk.solver.run.results import FitResult
@@ -167,7 +168,7 @@ def _problem(first: Problem, name: str, options: ProblemOptions) -> Problem | Ex
     """The problem of one family, or why it cannot take it."""
     try:
         return with_aggregator(first, name, options.k_additive if name == Choquet.name else None)
-    except INPUT_ERRORS as error:
+    except LinkriskError as error:
         return error
 
 

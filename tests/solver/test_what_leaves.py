@@ -17,8 +17,8 @@ import pandas as pd
 import pytest
 from app_projects import finished
 
+from linkrisk import mask, suppress
 from linkrisk.datasets.microdata.formats.registry import read_file
-from linkrisk.solver import mask, suppress
 from linkrisk.solver.app.downloads import zip_of
 from linkrisk.solver.app.project import Project
 from linkrisk.solver.app.run_folder import LOG, PROGRESS, RECORD, SEED, Run, State, runs_of

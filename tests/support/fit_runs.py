@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from linkrisk.solver import evaluate, fit
+from linkrisk import evaluate, fit
 from linkrisk.solver.engines.steering import BuildSteering, Steering
 
 KEYS = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fit_runs import frames
 
-from linkrisk.solver import fit
+from linkrisk import fit
 from linkrisk.solver.engines.exact.engine import ExactEngine
 from linkrisk.solver.engines.steering import PartSteering, Steering, TreeSteering
 from linkrisk.solver.worst_case import parts

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from linkrisk.solver import fit
+from linkrisk import fit
 
 
 def files(records: int) -> list[pd.DataFrame]:

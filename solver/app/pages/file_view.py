@@ -12,13 +12,14 @@ from linkrisk.datasets.microdata.scales import Scale
 from linkrisk.datasets.microdata.schema import Attribute, Schema
 from linkrisk.datasets.microdata.schema_files import read_schema, write_schema
 from linkrisk.datasets.microdata.schema_rows import read_rows
+from linkrisk.errors import LinkriskError
 from linkrisk.solver.app.looking import HIDDEN
 from linkrisk.solver.app.pages import layout
 from linkrisk.solver.app.pages.reading import when_read
 from linkrisk.solver.app.state import State
 from linkrisk.solver.app.table_question import AUDIT
 from linkrisk.solver.report.formats import count, percent
-from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError
+from linkrisk.solver.run.errors import UsageError
 
 COLUMNS_AT_ONCE, ROWS_AT_ONCE = 25, 15
 NO_ROLE = "no role"
@@ -53,7 +54,7 @@ class _Columns:
         if self._target in state.project.schemas:
             try:
                 kept = read_schema(state.project.inside(self._target))
-            except INPUT_ERRORS as error:
+            except LinkriskError as error:
                 self._note = f"The schema {self._target} cannot be read: {error}"
             else:
                 self._attributes |= {one.name: one for one in kept.attributes if one.name in self._attributes}
@@ -153,7 +154,7 @@ class _Columns:
         try:
             schema = Schema(tuple(self._attributes.values()))
             write_schema(schema, self._state.project.inside(self._target))
-        except INPUT_ERRORS as error:
+        except LinkriskError as error:
             layout.say_error(str(error))
         else:
             ui.notify(f"{self._target} is saved")

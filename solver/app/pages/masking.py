@@ -16,6 +16,7 @@ from linkrisk.datasets.masking.spelled import masking_method
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.roles import Role
 from linkrisk.datasets.microdata.schema_files import read_schema
+from linkrisk.errors import LinkriskError
 from linkrisk.solver.app.pages import layout
 from linkrisk.solver.app.pages.reading import when_read
 from linkrisk.solver.app.pages.table_fields import several
@@ -24,7 +25,7 @@ from linkrisk.solver.app.project import Project
 from linkrisk.solver.app.state import State
 from linkrisk.solver.app.steps import ReleaseAsked, add_mask, spelled_method
 from linkrisk.solver.report.formats import count, percent, significant
-from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError
+from linkrisk.solver.run.errors import UsageError
 
 _COLUMNS = ("A,B", "COLUMN")
 """What the values of parameters are called that name columns, several or one."""
@@ -183,7 +184,7 @@ class _Form:
     def _add(self) -> None:
         try:
             self._before = self._methods()
-        except INPUT_ERRORS as error:
+        except LinkriskError as error:
             layout.say_error(str(error))
             return
         self._sequence.set_text(f"First: {', then '.join(self._before)}. The method above follows.")
@@ -191,7 +192,7 @@ class _Form:
     async def _preview(self) -> None:
         try:
             methods = self._methods()
-        except INPUT_ERRORS as error:
+        except LinkriskError as error:
             layout.say_error(str(error))
             return
         self._outcome.clear()
@@ -209,7 +210,7 @@ class _Form:
             run = add_mask(
                 self._state.queue, self._name, self._methods(), seed=self._seed, release=self._release
             )
-        except INPUT_ERRORS as error:
+        except LinkriskError as error:
             layout.say_error(str(error))
             return
         ui.navigate.to(f"/run/{run.name}")

@@ -8,6 +8,7 @@ from typing import Any
 
 from nicegui import ui
 
+from linkrisk.errors import LinkriskError
 from linkrisk.solver.app.pages import layout
 from linkrisk.solver.app.pages.reading import when_read
 from linkrisk.solver.app.pages.table_fields import several
@@ -25,7 +26,6 @@ from linkrisk.solver.app.suppression_steps import (
     add_suppression,
     suppression_steps,
 )
-from linkrisk.solver.run.errors import INPUT_ERRORS
 
 TASKS = {
     UNSAFE: "Count unsafe combinations by variable and category, and what levels of hierarchies would help",
@@ -192,7 +192,7 @@ class _Form:
             element.set_visibility(shown(self._question))
         try:
             steps = suppression_steps(self._question, f"runs/NNNN-{self._question.task}")
-        except INPUT_ERRORS as error:
+        except LinkriskError as error:
             said = str(error)
             self._missing.set_text(f"{said[:1].upper()}{said[1:]}.")
             self._command.set_text("It is shown when nothing is missing.")
@@ -203,7 +203,7 @@ class _Form:
     def _start(self) -> None:
         try:
             run = add_suppression(self._state.queue, self._question)
-        except INPUT_ERRORS as error:
+        except LinkriskError as error:
             layout.say_error(str(error))
             return
         ui.navigate.to(f"/run/{run.name}")

@@ -7,12 +7,12 @@ from nicegui import ui
 
 from linkrisk.datasets.tables.argus import jj_files, ready_tables
 from linkrisk.datasets.tables.cells_and_relations import code_columns
+from linkrisk.errors import LinkriskError
 from linkrisk.solver.app.looking import look
 from linkrisk.solver.app.pages import layout
 from linkrisk.solver.app.pages.table_fields import CELLS, Asking, ColumnFields
 from linkrisk.solver.app.pages.table_hierarchies import Hierarchies
 from linkrisk.solver.app.pages.table_pairs import Pairs
-from linkrisk.solver.run.errors import INPUT_ERRORS
 
 BY_CODES = "none: they follow from the codes"
 COUNTS = {"": "guessed: counts, or amounts", "yes": "count: whole numbers", "no": "are amounts"}
@@ -118,7 +118,7 @@ class Ready:
             metadata = project.inside(question.metadata) if question.metadata else None
             try:
                 return *ready_tables.argus_columns(project.inside(question.cells), metadata), ""
-            except INPUT_ERRORS as error:
+            except LinkriskError as error:
                 return [], [], str(error).replace(f"{project.folder}/", "")
         found = [(cells, await look(project, cells)) for cells, _ in question.ready if cells]
         columns = {cells: [str(one["name"]) for one in what.get("columns", ())] for cells, what in found}

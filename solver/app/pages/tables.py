@@ -6,6 +6,7 @@ from functools import partial
 
 from nicegui import ui
 
+from linkrisk.errors import LinkriskError
 from linkrisk.solver.app.pages import layout, table_attackers, table_search
 from linkrisk.solver.app.pages.table_fields import CELLS, MICRODATA, Asking
 from linkrisk.solver.app.pages.table_microdata import Microdata
@@ -15,7 +16,6 @@ from linkrisk.solver.app.state import State
 from linkrisk.solver.app.table_checks import check
 from linkrisk.solver.app.table_question import AUDIT, SUPPRESS, VERIFY, TableQuestion
 from linkrisk.solver.app.table_steps import add_table, table_steps
-from linkrisk.solver.run.errors import INPUT_ERRORS
 
 TASKS = {
     SUPPRESS: "Protect a table: suppress cells with the sensitive ones",
@@ -131,7 +131,7 @@ class _Form:
         asked = self._asking.asked
         try:
             check(asked)
-        except INPUT_ERRORS as error:
+        except LinkriskError as error:
             said = str(error)
             self._missing.set_text(said[:1].upper() + said[1:] + ".")
             self._shown.set_text("It is shown when nothing is missing.")
@@ -147,7 +147,7 @@ class _Form:
     def _start(self) -> None:
         try:
             run = add_table(self._state.queue, self._asking.asked)
-        except INPUT_ERRORS as error:
+        except LinkriskError as error:
             layout.say_error(str(error))
             return
         ui.navigate.to(f"/run/{run.name}")

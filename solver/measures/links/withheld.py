@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.errors import LinkriskError
 from linkrisk.formulations.linkage.aggregators.choquet import Choquet
 from linkrisk.formulations.linkage.aggregators.mahalanobis import Mahalanobis
 from linkrisk.formulations.linkage.aggregators.owa import OrderedWeightedAverage
@@ -15,7 +16,6 @@ from linkrisk.formulations.linkage.pair import Ties
 from linkrisk.solver.inputs.problem import Problem, problem_of
 from linkrisk.solver.measures.task import Attack
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.errors import INPUT_ERRORS
 from linkrisk.solver.run.results import objective
 from linkrisk.solver.worst_case.beside_orders import beside_orders
 from linkrisk.solver.worst_case.search import Start, search
@@ -110,7 +110,7 @@ def withheld(attack: Attack, attribute: str, request: FitRequest, clock: Clock) 
     """
     try:
         problem = without(attack.problem, attribute)
-    except INPUT_ERRORS:
+    except LinkriskError:
         return None
     theta, domain = projected(attack, attribute), problem.aggregator.domain
     theta = problem.aggregator.equal() if theta is None else domain.repair(theta)

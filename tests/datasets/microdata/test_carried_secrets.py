@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from linkrisk import mask, suppress
 from linkrisk.datasets.microdata.carried import carried
 from linkrisk.datasets.microdata.formats.base import ColumnNotes, StoredFile
 from linkrisk.datasets.microdata.formats.registry import read_file, writable_format
@@ -14,7 +15,6 @@ from linkrisk.datasets.microdata.formats.sas_transport import TransportDialect
 from linkrisk.datasets.microdata.formats.spss import SpssDialect
 from linkrisk.datasets.microdata.formats.stata import StataDialect
 from linkrisk.datasets.microdata.writing import write_all
-from linkrisk.solver import mask, suppress
 
 TOWNS = ["Aa"] * 6 + ["ZZTOP"]
 TRADES = ["baker"] * 3 + ["smith"] * 3 + ["ASTRONAUT"]

@@ -9,10 +9,10 @@ from aggregator_cases import CASES, LABELS, POLYTOPES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from linkrisk import fit
 from linkrisk.formulations.linkage.block_system import block_system
 from linkrisk.formulations.linkage.lost import lost_blocks
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
-from linkrisk.solver import fit
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)

@@ -17,7 +17,7 @@ import pytest
 from cli_runs import PAIR, refuse, run
 from fit_runs import frames
 
-from linkrisk.solver import Cancel, compare
+from linkrisk import Cancel, compare
 from linkrisk.solver.backends.base import BackendResult
 from linkrisk.solver.backends.isolated import run_isolated
 from linkrisk.solver.backends.jobs import Job

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from linkrisk import WorstCaseLinkage, evaluate, fit, link, make_table, suppress, unsafe, verify
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.spelled import masking_method
 from linkrisk.datasets.microdata.dates import read_dates
@@ -15,7 +16,6 @@ from linkrisk.datasets.microdata.schema import Attribute, Role, Scale, Schema
 from linkrisk.datasets.microdata.schema_files import read_schema
 from linkrisk.datasets.microdata.tables import load_table
 from linkrisk.datasets.pairs.file_pair import make_file_pair
-from linkrisk.solver import WorstCaseLinkage, evaluate, fit, link, make_table, suppress, unsafe, verify
 from linkrisk.solver.commands.program import main
 
 FIRST = dt.date(1950, 1, 1)

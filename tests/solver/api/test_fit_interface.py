@@ -10,7 +10,7 @@ import pytest
 from aggregator_cases import CASES, LABELS
 from fit_runs import KEYS, check, frames, solve
 
-from linkrisk.solver import fit
+from linkrisk import fit
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Progress
 from linkrisk.solver.run.records import TABLE_COLUMNS

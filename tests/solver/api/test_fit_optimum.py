@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pairwise import pairwise
 
-from linkrisk.solver import evaluate, fit
+from linkrisk import evaluate, fit
 from linkrisk.solver.worst_case.answers import most_blocks
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)

@@ -14,7 +14,7 @@ import pytest
 from cli_runs import PAIR, refuse, run
 from clusters import ADDRESS_OF_NOBODY
 
-from linkrisk.solver import Cancel, evaluate, link
+from linkrisk import Cancel, evaluate, link
 from linkrisk.solver.linkage import helpers, pair_shares
 from linkrisk.solver.linkage.helpers import Helpers
 from linkrisk.solver.linkage.probabilistic import shares

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from linkrisk import evaluate, fit, link
 from linkrisk.datasets.errors import DataError
-from linkrisk.solver import evaluate, fit, link
 from linkrisk.solver.linkage.linker import LearnedLinker, Linker
 from linkrisk.solver.linkage.registry import LINKERS
 from linkrisk.solver.run.errors import UsageError

@@ -9,10 +9,10 @@ import pandas as pd
 import pyreadstat
 import pytest
 
+from linkrisk import fit, link, mask
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.rank_swapping import RankSwapping
 from linkrisk.datasets.microdata.schema import Schema
-from linkrisk.solver import fit, link, mask
 from linkrisk.solver.api.verify import verify
 
 NOTE = "values with a code that the file itself declares missing count as missing: income, status"

@@ -14,6 +14,7 @@ from app_projects import finished, opened
 from linkrisk import make_table
 from linkrisk.datasets.microdata.writing import write_all
 from linkrisk.datasets.tables.writing import internal_files
+from linkrisk.errors import LinkriskError
 from linkrisk.solver.api.tables.make import MadeTable
 from linkrisk.solver.app.answers import answer
 from linkrisk.solver.app.project import Project
@@ -24,7 +25,6 @@ from linkrisk.solver.app.table_question import TableQuestion
 from linkrisk.solver.app.table_steps import add_table, table_steps
 from linkrisk.solver.commands.program import build_parser
 from linkrisk.solver.commands.table_actions.given import given_table
-from linkrisk.solver.run.errors import INPUT_ERRORS
 
 REGIONS = [f"R{at}" for at in range(6)]
 COUNTY, ZONE = (
@@ -246,7 +246,7 @@ def test_what_does_not_matter_is_left_out() -> None:
 def test_what_cannot_be_is_said_before_a_run(
     project: Project, change: dict[str, object], message: str
 ) -> None:
-    with pytest.raises(INPUT_ERRORS, match=f"^{message}$"):
+    with pytest.raises(LinkriskError, match=f"^{message}$"):
         add_table(Queue(project), replace(MICRODATA, **change))  # type: ignore[arg-type]
     assert list((project.folder / "runs").iterdir()) == []
 

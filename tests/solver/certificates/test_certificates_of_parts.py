@@ -13,7 +13,7 @@ import pytest
 from part_runs import PARTS, STEERING, noisy, one_round
 from weighted_claims import SCHEMA, weighted
 
-from linkrisk.solver import fit
+from linkrisk import fit
 from linkrisk.solver.certificates.checking.rejection import RejectedError
 from linkrisk.solver.certificates.checking.verify import demand_fit, verify
 from linkrisk.solver.commands.fit_summary import summary

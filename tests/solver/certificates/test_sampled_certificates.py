@@ -17,8 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pairwise import pairwise
 
+from linkrisk import fit
 from linkrisk.datasets.pairs.file_pair import FilePair
-from linkrisk.solver import fit
 from linkrisk.solver.certificates.checking.chance import ruled_out
 from linkrisk.solver.certificates.checking.rejection import RejectedError
 from linkrisk.solver.certificates.checking.verify import Verdict, demand_fit, verify

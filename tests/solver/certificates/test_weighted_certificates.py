@@ -18,7 +18,7 @@ from claims import CLAIM, PROOF, forge, read, save
 from cli_runs import run
 from weighted_claims import CHECK, KINDS, SCHEMA, weighted, weighted_folder, written
 
-from linkrisk.solver import fit, verify
+from linkrisk import fit, verify
 from linkrisk.solver.commands.program import main
 
 LABELS = [case.label for case in CERTIFIABLE]

@@ -10,7 +10,7 @@ import sys
 import pytest
 from chart_cases import AWKWARD, KEPT, kept_results, wide_result
 
-from linkrisk.solver import fit
+from linkrisk import fit
 from linkrisk.solver.charts.gallery import GALLERY, draw
 from linkrisk.solver.charts.saving import INK, painted
 from linkrisk.solver.charts.waterfall import PICKED, blank, filled

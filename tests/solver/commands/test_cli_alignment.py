@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 from cli_runs import refuse, run
 
+from linkrisk import compare, evaluate, fit, link
 from linkrisk.datasets.errors import DataError
-from linkrisk.solver import compare, evaluate, fit, link
 from linkrisk.solver.run.errors import UsageError
 
 FILES = ["--original", "original.csv", "--masked", "masked.csv"]

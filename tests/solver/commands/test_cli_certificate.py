@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from cli_runs import PAIR, contents, refuse, run
 
-from linkrisk.solver import fit
+from linkrisk import fit
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.run.errors import UsageError
 

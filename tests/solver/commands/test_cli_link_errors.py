@@ -13,9 +13,9 @@ from cli_runs import refuse, run
 from linked_files import APART, TOGETHER, link_arguments, write_files
 from survey_files import NAMES, csv_text, noisy, survey
 
-from linkrisk.solver import evaluate
+from linkrisk import evaluate
+from linkrisk.errors import LinkriskError
 from linkrisk.solver.linkage.registry import LINKERS
-from linkrisk.solver.run.errors import INPUT_ERRORS
 
 OUT = ["--json", "out.json", "--table", "out.csv"]
 
@@ -252,7 +252,7 @@ def test_no_parameters_make_a_traceback(method, capsys):
             part[place[-1]] = bad
             try:
                 evaluate(*files, parameters=changed)
-            except INPUT_ERRORS as error:
+            except LinkriskError as error:
                 refusals.append(str(error))
     assert len(refusals) > 20
     assert not any("\n" in message for message in refusals)

@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 from cli_runs import refuse, run
 
+from linkrisk import mask, run_protocol
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.schema_files import read_schema
 from linkrisk.datasets.pairs.file_pair import make_file_pair
 from linkrisk.datasets.pairs.left_in import ColumnLeftIn
-from linkrisk.solver import mask, run_protocol
 
 N = 40
 SCHEMA = """

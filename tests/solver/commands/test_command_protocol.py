@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from linkrisk import mask, run_protocol, suppress
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.reading import reading
-from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError
+from linkrisk.errors import LinkriskError
+from linkrisk.solver.run.errors import UsageError
 
 PEOPLE = """id,town,sex,trade,pay
 01,Urk,f,smith,10
@@ -232,7 +233,7 @@ STEP = "steps.toml, step 1: "
 def test_bad_protocols(content, message):
     Path("steps.toml").write_text(content, encoding="utf-8")
     before = contents()
-    with pytest.raises(INPUT_ERRORS, match=re.escape(message)) as found:
+    with pytest.raises(LinkriskError, match=re.escape(message)) as found:
         run_protocol("steps.toml", "safe.csv", record="kept.toml")
     assert "\n" not in str(found.value)
     assert "/tmp" not in str(found.value)

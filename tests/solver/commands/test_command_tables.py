@@ -12,9 +12,10 @@ from cli_runs import check_golden, contents, refuse, run
 
 from linkrisk import audit_table, make_table, open_table, round_table, suppress_table
 from linkrisk.datasets.errors import DataError
+from linkrisk.errors import LinkriskError
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.commands.table_actions.audit import cost_said
-from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError
+from linkrisk.solver.run.errors import UsageError
 
 INNER = [[20, 3, 10, 30], [15, 25, 35, 40], [45, 12, 28, 18], [32, 22, 16, 60]]
 SENSITIVE = {(1, 3): 3, (3, 2): 4}
@@ -185,7 +186,7 @@ def test_tables_that_cannot_be_used(file, old, new, message):
     text = Path(file).read_text(encoding="utf-8")
     assert old in text
     Path(file).write_text(text.replace(old, new, 1), encoding="utf-8")
-    with pytest.raises(INPUT_ERRORS, match=message) as found:
+    with pytest.raises(LinkriskError, match=message) as found:
         suppress_table("cells.csv", "relations.csv")
     assert "\n" not in str(found.value)
 

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from cli_runs import PAIR, refuse, run
 
-from linkrisk import verify_bundle
-from linkrisk.solver import fit
+from linkrisk import fit, verify_bundle
 from linkrisk.solver.commands.program import main
 
 pytestmark = pytest.mark.usefixtures("survey_folder")

@@ -11,11 +11,11 @@ from fit_runs import frames
 from report_results import weighted_mean_result
 from report_texts import said
 
+from linkrisk import fit
 from linkrisk.formulations.linkage.aggregators import make_aggregator
 from linkrisk.formulations.linkage.block_system import system_of
 from linkrisk.formulations.linkage.distances import Differences, Standardisation
 from linkrisk.formulations.linkage.pair import LinkagePair, make_pair
-from linkrisk.solver import fit
 from linkrisk.solver.commands.fit_summary import summary
 from linkrisk.solver.engines.base import EngineOptions, EngineResult
 from linkrisk.solver.engines.exact.engine import ExactEngine

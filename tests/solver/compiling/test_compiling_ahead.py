@@ -24,9 +24,9 @@ from fit_runs import frames, steered
 import linkrisk.datasets
 import linkrisk.formulations
 import linkrisk.solver
+from linkrisk import fit
 from linkrisk.formulations import compiled
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS
-from linkrisk.solver import fit
 from linkrisk.solver.commands import program as cli
 from linkrisk.solver.commands.progress import SILENT
 from linkrisk.solver.compiling import ahead as compiling

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from fit_runs import frames
 
-from linkrisk.solver import fit
+from linkrisk import fit
 
 
 def survey(code: float) -> tuple[pd.DataFrame, pd.DataFrame]:

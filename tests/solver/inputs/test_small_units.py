@@ -7,8 +7,8 @@ import pytest
 from cli_runs import PAIR, refuse, run
 from fit_runs import frames
 
+from linkrisk import evaluate, fit, link
 from linkrisk.formulations.errors import FormulationError
-from linkrisk.solver import evaluate, fit, link
 from linkrisk.solver.linkage.distance_based import DistanceBased
 
 SMALL = 2.0**-665

@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from risk_runs import task_of
 
+from linkrisk import fit
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS
 from linkrisk.formulations.linkage.aggregators.choquet import Choquet
 from linkrisk.formulations.linkage.aggregators.k_additive import KAdditiveChoquet, TwoAdditiveChoquet
 from linkrisk.formulations.linkage.aggregators.mahalanobis import Mahalanobis
 from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
-from linkrisk.solver import fit
 from linkrisk.solver.measures.attributes import Attributes
 from linkrisk.solver.measures.links import forced_weights
 from linkrisk.solver.measures.links.directions import directions_of

@@ -15,13 +15,13 @@ from release_runs import NAMES, files, table, taken, wide
 from risk_runs import task_of
 
 from linkrisk import fit, risk
+from linkrisk.errors import LinkriskError
 from linkrisk.solver.inputs.problem import make_problem
 from linkrisk.solver.inputs.releases import Releases, Way, aligned_groups
 from linkrisk.solver.measures.base import Kind
 from linkrisk.solver.measures.releases import ReleasesRisk, SeveralReleases
 from linkrisk.solver.measures.sequence.rises import ReleaseRisk
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.errors import INPUT_ERRORS
 from linkrisk.solver.worst_case.families import search_families
 
 
@@ -318,7 +318,7 @@ REFUSED = [
 @pytest.mark.parametrize(("options", "message"), REFUSED)
 def test_what_is_refused(options, message):
     original, *released = files()
-    with pytest.raises(INPUT_ERRORS) as caught:
+    with pytest.raises(LinkriskError) as caught:
         risk(original, released, **options)
     assert str(caught.value) == message
 
@@ -345,7 +345,7 @@ UNFIT = [
 @pytest.mark.parametrize(("released", "options", "message"), UNFIT)
 def test_releases_that_do_not_fit(released, options, message):
     original, *made = files()
-    with pytest.raises(INPUT_ERRORS) as caught:
+    with pytest.raises(LinkriskError) as caught:
         risk(original, released(*made), **options)
     assert str(caught.value).startswith(message)
     assert "\n" not in str(caught.value)
@@ -353,7 +353,7 @@ def test_releases_that_do_not_fit(released, options, message):
 
 def test_sources_without_an_id():
     original, first = files(releases=1)
-    with pytest.raises(INPUT_ERRORS) as caught:
+    with pytest.raises(LinkriskError) as caught:
         risk([original[["A"]], original[["B"]]], first)
     assert str(caught.value) == (
         "several original files are joined by the ids of their records: name the column with --id, or give "

@@ -17,8 +17,8 @@ from cli_runs import PAIR, refuse, run
 from fit_runs import steered
 from pairwise import pairwise
 
+from linkrisk import evaluate, fit
 from linkrisk.formulations.linkage.distances import Differences
-from linkrisk.solver import evaluate, fit
 from linkrisk.solver.certificates.checking.rejection import RejectedError
 from linkrisk.solver.certificates.checking.verify import demand_fit, verify
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem

@@ -11,7 +11,7 @@ import pytest
 from cli_runs import PAIR, refuse, run
 from fit_runs import frames
 
-from linkrisk.solver import fit
+from linkrisk import fit
 from linkrisk.solver.certificates.writing.certifiable import CertificateError
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.run.errors import UsageError

@@ -15,10 +15,10 @@ from cli_runs import PAIR, refuse, run
 from fit_runs import frames
 from report_texts import said
 
+from linkrisk import evaluate, fit
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.linkage.aggregators import make_aggregator
 from linkrisk.formulations.linkage.pair import make_pair
-from linkrisk.solver import evaluate, fit
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel

@@ -13,7 +13,7 @@ from clusters import ADDRESS_OF_NOBODY
 from fit_runs import frames, steered
 from sklearn.base import clone
 
-from linkrisk.solver import WorstCaseLinkage, evaluate, fit
+from linkrisk import WorstCaseLinkage, evaluate, fit
 from linkrisk.solver.inputs import rereading
 from linkrisk.solver.linkage import spreading
 from linkrisk.solver.run import cluster as clusters

@@ -9,8 +9,8 @@ import pytest
 from fit_runs import frames
 from report_texts import said
 
+from linkrisk import fit
 from linkrisk.formulations.linkage.aggregators import make_aggregator
-from linkrisk.solver import fit
 from linkrisk.solver.charts.cards import fit_card
 from linkrisk.solver.commands.fit_summary import families_summary
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from cli_runs import run
 
-from linkrisk.solver import WorstCaseLinkage, compare, evaluate, fit, risk, verify
+from linkrisk import WorstCaseLinkage, compare, evaluate, fit, risk, verify
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
 from linkrisk.solver.run.errors import UsageError
 

@@ -13,7 +13,7 @@ import pytest
 from fit_runs import check
 from part_runs import PARTS, STEERING, hopeless, in_parts, noisy, one_round
 
-from linkrisk.solver import fit
+from linkrisk import fit
 from linkrisk.solver.engines.base import EngineOptions, Proof
 from linkrisk.solver.engines.registry import get_engine
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem

@@ -9,11 +9,11 @@ from aggregator_cases import BY_LABEL
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from linkrisk import fit
 from linkrisk.formulations.linkage.aggregators import make_aggregator
 from linkrisk.formulations.linkage.distances import Differences, Standardisation
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
 from linkrisk.formulations.linkage.ties import grain, table_grain, tied_distances, value_rounding
-from linkrisk.solver import fit
 from linkrisk.solver.linkage.evaluator import Evaluator
 
 NAMES = ("income", "age", "height")

@@ -14,7 +14,7 @@ from aggregator_cases import CASES, LABELS
 from fit_runs import frames, solve
 from report_texts import said
 
-from linkrisk.solver import compare, evaluate, fit, link
+from linkrisk import compare, evaluate, fit, link
 from linkrisk.solver.commands.fit_summary import families_summary, summary
 from linkrisk.solver.inputs.survey import weight_unit
 

@@ -13,7 +13,7 @@ import pytest
 from fit_runs import frames, steered
 from work_run import files, found
 
-from linkrisk.solver import fit
+from linkrisk import fit
 from linkrisk.solver.api.evaluate import evaluate
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.run.errors import UsageError

@@ -17,6 +17,7 @@ from linkrisk.datasets.tables.argus.ready_tables import RESPONDENTS
 from linkrisk.datasets.tables.beside import refuse_beside
 from linkrisk.datasets.tables.cells_and_relations import SECONDARY, SENSITIVE, StoredTable
 from linkrisk.datasets.tables.linking import link
+from linkrisk.errors import LinkriskError
 from linkrisk.solver.api.tables.adjust import adjust_table
 from linkrisk.solver.api.tables.batch.cell_keys import noisy_table
 from linkrisk.solver.api.tables.batch.sources import BatchSource
@@ -27,7 +28,6 @@ from linkrisk.solver.api.tables.noisy import NoisyTable
 from linkrisk.solver.api.tables.result import TableResult
 from linkrisk.solver.api.tables.round import round_table
 from linkrisk.solver.api.tables.suppress import DEFAULT_TIME_LIMIT, OPTIMAL, suppress_table
-from linkrisk.solver.run.errors import INPUT_ERRORS
 from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.tables.suppression.large_tables import HEURISTIC, MODULAR
@@ -144,7 +144,7 @@ def protect(tables: Sequence[BatchTable], step: Suppress, search: Search, where:
     chosen = [tables[number - 1] for number in step.tables]
     try:
         _BY_METHOD[step.method](chosen, step, search, where)
-    except INPUT_ERRORS as error:
+    except LinkriskError as error:
         raise type(error)(f"{where}, {step.method}: {error}") from error
     for table in chosen:
         table.method = step.method

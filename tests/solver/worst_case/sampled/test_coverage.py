@@ -9,8 +9,8 @@ import pytest
 from fit_runs import frames
 from scipy.stats import binomtest
 
+from linkrisk import fit
 from linkrisk.formulations.linkage.pair import make_pair
-from linkrisk.solver import fit
 from linkrisk.solver.worst_case.sampled.confidence import upper_limit
 from linkrisk.solver.worst_case.sampled.draw import draw, drawing_order, fingerprint
 from linkrisk.solver.worst_case.sampled.plan import Plan, Stage

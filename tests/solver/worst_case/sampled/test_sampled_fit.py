@@ -11,7 +11,7 @@ import pytest
 from fit_runs import frames
 from pairwise import pairwise
 
-from linkrisk.solver import evaluate, fit, verify
+from linkrisk import evaluate, fit, verify
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.errors import UsageError
