@@ -27,14 +27,21 @@ def _offered() -> dict[str, str]:
     return _places
 
 
+def _version() -> str:
+    from importlib import metadata
+
+    try:
+        return metadata.version("linkrisk")
+    except metadata.PackageNotFoundError:
+        return "(not installed)"
+
+
 def __getattr__(name: str) -> Any:
     """Import what is offered when it is first asked for, and keep it."""
     if name == "__all__":
         return list(_offered())
     if name == "__version__":
-        from importlib.metadata import version
-
-        found: Any = version("linkrisk")
+        found: Any = _version()
     elif name in _offered():
         from importlib import import_module
 

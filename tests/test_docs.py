@@ -70,6 +70,15 @@ def test_what_python_examples_import_is_there(page: Path) -> None:
                 exec(compile(ast.unparse(node), page.name, "exec"), {})
 
 
+@everywhere
+def test_python_examples_import_from_the_front_door(page: Path) -> None:
+    """Those of who adds something to linkrisk itself are in CONTRIBUTING."""
+    deep = r"^(?:>>> )?(?:from|import) linkrisk\.(?:solver|formulations|datasets)\b"
+    assert page.name == "CONTRIBUTING.md" or not re.search(
+        deep, page.read_text(encoding="utf-8"), re.MULTILINE
+    )
+
+
 def anchors(page: Path) -> set[str]:
     """Anchors of a page's headings, as GitHub makes them."""
     text = FENCE.sub("", page.read_text(encoding="utf-8"))

@@ -17,6 +17,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn, TextIO
 
+import linkrisk
 from linkrisk.errors import LinkriskError
 from linkrisk.solver.run.errors import UsageError, noted
 from linkrisk.solver.run.interruption import (
@@ -83,7 +84,7 @@ class _Version(argparse.Action):
     """Looks the version up only when it is asked for: that takes a tenth of a second."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
-        print(f"linkrisk {_version()}")
+        print(f"linkrisk {linkrisk.__version__}")
         parser.exit()
 
 
@@ -218,15 +219,6 @@ def _check_command(argv: list[str]) -> None:
 def _suggestion(name: str, known: Iterable[str]) -> str:
     close = difflib.get_close_matches(name, list(known), n=1)
     return f": did you mean '{close[0]}'?" if close else ""
-
-
-def _version() -> str:
-    import importlib.metadata
-
-    try:
-        return importlib.metadata.version("linkrisk")
-    except importlib.metadata.PackageNotFoundError:
-        return "(not installed)"
 
 
 def _fail(message: str, code: int) -> int:
