@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import shlex
 import sys
 from typing import TYPE_CHECKING
 
@@ -21,6 +20,7 @@ from linkrisk.solver.commands.arguments import (
     number,
     whole_number,
 )
+from linkrisk.solver.commands.calling import as_called
 from linkrisk.solver.commands.offered import offered
 from linkrisk.solver.run.errors import UsageError
 
@@ -163,7 +163,7 @@ def _request(arguments: argparse.Namespace) -> FitRequest:
         sampling=_sampling(arguments),
         workers=crew_choice(**given_workers(arguments)),
         certificate=arguments.certificate is not None and arguments.write_model is None,
-        command="python -m solver " + shlex.join(arguments.command_line),
+        command=as_called(arguments.command_line),
         modelling=arguments.write_model is not None,
     )
 

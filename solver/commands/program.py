@@ -19,6 +19,7 @@ from typing import Any, NoReturn, TextIO
 
 import linkrisk
 from linkrisk.errors import LinkriskError
+from linkrisk.solver.commands.calling import program
 from linkrisk.solver.run.errors import UsageError, noted
 from linkrisk.solver.run.interruption import (
     end_with,
@@ -53,8 +54,6 @@ READ_NO_DATA = ("app", "datasets", "compile")
 
 SEARCHING = ("fit", "risk", "report", "sweep", "tables suppress")
 """Commands that end with an interval when the application stops them, at whatever moment."""
-
-PROGRAM = "python -m solver"
 
 
 class _Parser(argparse.ArgumentParser):
@@ -96,10 +95,11 @@ def build_parser(commands: Iterable[str] = tuple(COMMANDS)) -> argparse.Argument
     commands : iterable of str
         Those that get their arguments; the others are only listed, and not imported.
     """
+    name = program()
     parser = _Parser(
-        prog=PROGRAM,
+        prog=name,
         description="Worst-case disclosure risk of a masked microdata file, with an upper bound.",
-        epilog=f"`{PROGRAM} COMMAND --help` explains a command; `{PROGRAM} fit` needs no files to try it.",
+        epilog=f"`{name} COMMAND --help` explains a command; `{name} fit` needs no files to try it.",
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show program's version number and exit")
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -205,7 +205,7 @@ def _run(argv: list[str]) -> int:
 
 def _check_command(argv: list[str]) -> None:
     """Refuse a missing or unknown command before the commands are imported."""
-    known, see = ", ".join(COMMANDS), f"(see `{PROGRAM} --help`)"
+    known, see = ", ".join(COMMANDS), f"(see `{program()} --help`)"
     if not argv:
         raise UsageError(f"which command? {known} {see}")
     first = argv[0]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 from typing import TYPE_CHECKING
 
 from linkrisk.solver.commands.arguments import number
+from linkrisk.solver.commands.calling import as_called
 from linkrisk.solver.commands.risk import add_options, given_options
 from linkrisk.solver.run.errors import UsageError
 
@@ -111,7 +111,7 @@ def _made(arguments: argparse.Namespace) -> ReportResult:
             certificates=True if arguments.certificate is not None else None,
             certificate_time_limit=None if seconds is None else number(seconds, "--certificate-time-limit"),
             on_progress=reporter(line),
-            command="python -m solver " + shlex.join(arguments.command_line),
+            command=as_called(arguments.command_line),
             **given_options(arguments),
         )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 from typing import Any
 
@@ -20,6 +19,7 @@ from linkrisk.solver.commands.arguments import (
     whole_number,
     words,
 )
+from linkrisk.solver.commands.calling import as_called
 from linkrisk.solver.commands.offered import offered
 
 
@@ -104,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.original,
             arguments.masked,
             on_progress=reporter(line),
-            command="python -m solver " + shlex.join(arguments.command_line),
+            command=as_called(arguments.command_line),
             **options,
         )
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from linkrisk.solver.commands.arguments import (
     whole_number,
     words,
 )
+from linkrisk.solver.commands.calling import as_called
 from linkrisk.solver.commands.offered import offered
 from linkrisk.solver.run.errors import UsageError
 
@@ -134,7 +134,7 @@ def run(arguments: argparse.Namespace) -> int:
             loss=arguments.loss,
             seed=whole_number(arguments.seed, "--seed") or 0,
             on_progress=reporter(line),
-            command="python -m solver " + shlex.join(arguments.command_line),
+            command=as_called(arguments.command_line),
             **limits,
             **given_workers(arguments),
             **given_problem(arguments),

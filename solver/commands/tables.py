@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import importlib
 
+from linkrisk.solver.commands.calling import program
+
 ACTIONS = {
     "make": "make a table of microdata, with its sensitive cells",
     "recode": "make a table of coarser codes, and say what each recoding does to sensitive cells and costs",
@@ -27,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Tables as cells and the linear relations between them: made of microdata, protected such that "
         "nobody can compute a sensitive cell too closely, with a bound that proves it, and audited."
     )
-    parser.epilog = "`python -m solver tables ACTION --help` explains an action."
+    parser.epilog = f"`{program()} tables ACTION --help` explains an action."
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     for name, line in ACTIONS.items():
         action = actions.add_parser(name, help=line)
