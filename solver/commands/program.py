@@ -95,11 +95,11 @@ def build_parser(commands: Iterable[str] = tuple(COMMANDS)) -> argparse.Argument
     commands : iterable of str
         Those that get their arguments; the others are only listed, and not imported.
     """
-    name = program()
+    called = program()
     parser = _Parser(
-        prog=name,
+        prog=called,
         description="Worst-case disclosure risk of a masked microdata file, with an upper bound.",
-        epilog=f"`{name} COMMAND --help` explains a command; `{name} fit` needs no files to try it.",
+        epilog=f"`{called} COMMAND --help` explains a command; `{called} fit` needs no files to try it.",
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show program's version number and exit")
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
