@@ -70,7 +70,7 @@ def test_what_is_in_the_wheel_and_in_the_source_distribution(built):
         "solver/__main__.py",
     }
     rooms = set().union(*(paths(Path(room)) for room in ("datasets", "formulations", "solver")))
-    own = {f"linkrisk/{name}" for name in ("__init__.py", "__main__.py", "py.typed")}
+    own = {f"linkrisk/{path.name}" for path in (ROOT / "linkrisk").iterdir() if path.is_file()}
     assert {name for name in inside if name.startswith("linkrisk/")} == own | {
         f"linkrisk/{name}" for name in rooms
     }
