@@ -54,7 +54,7 @@ def options(parser: argparse.ArgumentParser) -> set[str]:
 def collected() -> list[str]:
     """Parameters on the command line, in Python and of methods, columns of ours, keywords, and odd names."""
     found = {*OWN, *options(build_parser()), *keyword.kwlist, "columns", "cls", "frame", "level_0"}
-    public = [getattr(linkrisk, name) for name in linkrisk.__all__]
+    public = [getattr(linkrisk, name) for name in linkrisk.__all__ if not name.endswith("Error")]
     for given in (pd.DataFrame.assign, *(one for one in public if callable(one))):
         found |= set(inspect.signature(given).parameters)
     for entry in METHODS.values():

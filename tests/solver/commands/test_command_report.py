@@ -158,7 +158,7 @@ def _without_machine(content, name=""):
         ),
         (
             [*PAIR, "--output", "original.csv"],
-            "--out original.csv would overwrite the --original file: give another name",
+            "--output original.csv would overwrite the --original file: give another name",
         ),
         (
             [*PAIR, "--output", "r.html", "--certificate-time-limit", "soon"],

@@ -29,7 +29,7 @@ def persons(tmp_path, monkeypatch):
 def test_what_is_printed_and_written(capsys):
     files = ["--output", "safe.csv", "--internal", "internal.csv", "--json", "found.json"]
     more = ["--write-design", "design.csv", "--keys", "key"]
-    check_golden("tables-cellkey", run(capsys, *ASKED, *NOISE, *files, *more))
+    check_golden("tables-perturb-counts", run(capsys, *ASKED, *NOISE, *files, *more))
     safe, internal = pd.read_csv("safe.csv"), pd.read_csv("internal.csv")
     assert list(safe.columns) == ["region", "sex", "value"]
     assert (safe["value"] == internal["value"] + internal["noise"]).all()

@@ -38,7 +38,7 @@ def cell(frame, region, size):
 def test_what_is_printed_and_written(capsys):
     files = ["--output", "safe.csv", "--internal", "internal.csv", "--json", "found.json"]
     more = ["--write-design", "design.csv", "--keys", "key", "--factors", "1,0.5", "--rule", "p=10"]
-    check_golden("tables-noise", run(capsys, *ASKED, *NOISE, *files, *more))
+    check_golden("tables-perturb-sums", run(capsys, *ASKED, *NOISE, *files, *more))
     safe, internal = pd.read_csv("safe.csv"), pd.read_csv("internal.csv")
     assert list(safe.columns) == ["region", "size", "value"]
     assert (safe["value"] == internal["perturbed"]).all()

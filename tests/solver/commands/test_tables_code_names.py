@@ -74,7 +74,7 @@ def written(names: list[str], columns: list[str]) -> dict[str, pd.DataFrame]:
 def test_every_action_is_run():
     """Batches of ARGUS have names of their own, in `test_variables_of_argus_are_named_alike`."""
     actions = commands_of(commands_of(build_parser())["tables"])
-    assert {*actions} - {*commands("x")} == {"run"}
+    assert {*actions} - {*commands("x")} == {"run-batch"}
 
 
 def test_variables_of_argus_are_named_alike(capsys):

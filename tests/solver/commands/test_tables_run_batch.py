@@ -36,7 +36,7 @@ def test_a_batch_writes_what_the_program_writes(capsys):
         "<GOINTERACTIVE>\n"
     )
     batch(SOLVED + writes)
-    check_golden("tables-run", run(capsys, "tables", "run-batch", "firms.arb", "--json", "done.json"))
+    check_golden("tables-run-batch", run(capsys, "tables", "run-batch", "firms.arb", "--json", "done.json"))
     assert Path("safe.csv").read_text(encoding="utf-8") == (
         ',"Total","big","small"\n"Total",1610.5,x,x\n"N",x,x,95.0\n"N1",x,x,x\n"N2",x,-,x\n"S",x,x,x\n"S1",x,x,x\n\n'
     )

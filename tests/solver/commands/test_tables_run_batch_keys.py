@@ -48,7 +48,7 @@ def test_counts_with_noise(capsys):
         '<WRITETABLE> (1,7,,"outside.tab")\n'
     )
     batch(FREQ + writes)
-    check_golden("tables-run-keys", run(capsys, "tables", "run-batch", "firms.arb"))
+    check_golden("tables-run-batch-keys", run(capsys, "tables", "run-batch", "firms.arb"))
     expected = perturb_counts(
         frame(), ["region", "size"], design="counts.txt", keys="key", hierarchies={"region": "region.hrc"}
     )
