@@ -37,7 +37,7 @@ def test_masked_values_are_group_means_and_keep_the_mean(case: tuple[np.ndarray,
     points, k = case
     names = [f"x{number}" for number in range(points.shape[1])]
     frame = pd.DataFrame(points, columns=pd.Index(names))
-    masked = Microaggregation(k=k).apply(frame).to_numpy()
+    masked = Microaggregation(attributes=tuple(names), k=k).apply(frame).to_numpy()
     scale = max(1.0, np.abs(points).max())
     np.testing.assert_allclose(masked.mean(axis=0), points.mean(axis=0), atol=1e-12 * scale)
     _, sizes = np.unique(masked, axis=0, return_counts=True)

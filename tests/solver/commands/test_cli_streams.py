@@ -62,9 +62,7 @@ def test_the_console_script_is_this_program():
         pytest.skip("the project is not installed in this environment, so there is no console script")
     done = subprocess.run([script, "fitt"], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (2, "")
-    assert (
-        done.stderr == "error: unknown command 'fitt': did you mean 'fit'? (see `python -m solver --help`)\n"
-    )
+    assert done.stderr == "error: unknown command 'fitt': did you mean 'fit'? (see `linkrisk --help`)\n"
 
 
 def test_bad_usage_in_a_process_of_its_own():
