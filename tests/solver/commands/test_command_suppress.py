@@ -109,7 +109,7 @@ def test_without_an_output_nothing_is_written(capsys):
 )
 def test_no_fewer_values_will_do(rows, threshold):
     frame = pd.DataFrame(rows, columns=["a", "b", "c"])
-    result = suppress(frame, dimension=3, threshold=threshold)
+    result = suppress(frame, keys=["a", "b", "c"], dimension=3, threshold=threshold)
     sets = unsafe_ones(frame, ["a", "b", "c"], threshold)
     assert result.proven
     assert result.recounted == 0
