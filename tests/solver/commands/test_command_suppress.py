@@ -375,7 +375,7 @@ def test_names_are_left_out_or_said(capsys):
     assert list(pd.read_csv("safe.csv")) == ["id", "age", "town"]
     kept = run(capsys, *asked, "--schema", "named.toml", "--drop", "none", "--protocol", "all.toml")
     assert "names       Nachname: left in" in kept
-    run(capsys, "protocol", "all.toml", "--output", "again.csv")
+    run(capsys, "run-protocol", "all.toml", "--output", "again.csv")
     assert Path("again.csv").read_text() == Path("safe.csv").read_text()
     assert list(suppress("named.csv", keys=["age"], k=2, drop=["id", "Nachname"]).table) == ["age", "town"]
     message = "age is masked by suppression: leave it out of --drop"
