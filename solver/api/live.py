@@ -13,6 +13,7 @@ from linkrisk.solver.charts.markup import bar, card, paragraph
 from linkrisk.solver.run.counts import count
 from linkrisk.solver.run.kernel import notebook
 from linkrisk.solver.run.progress import MEASURES, Progress, Reporter, phase_name
+from linkrisk.solver.run.results import is_bound
 from linkrisk.solver.run.worst_sentence import percents, shares_of
 
 EVERY = 0.5
@@ -120,7 +121,9 @@ class Picture:
 
 def _said(search: Progress) -> str:
     title = words_of(search.about).title
-    ends = dict.fromkeys((search.value, search.bound))  # one where they meet
-    shares = shares_of(search.value, search.bound, search.total or 0.0)
-    said = f"{' to '.join(map(count, ends))} of {count(search.total or 0.0)} ({percents(*shares)})"
+    total = search.total or 0.0
+    shares = shares_of(search.value, search.bound, total)
+    known = (search.value, search.bound) if is_bound(*shares, 1.0) else (search.value,)
+    ends = " to ".join(map(count, dict.fromkeys(known)))  # one where they meet
+    said = f"{ends} of {count(total)} ({percents(*shares)})"
     return f"{title[:1].upper()}{title[1:]}: {said}"
