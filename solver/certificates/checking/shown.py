@@ -12,6 +12,7 @@ from linkrisk.solver.certificates.checking.counting import SettledBlock, linked_
 from linkrisk.solver.certificates.checking.families.base import Family
 from linkrisk.solver.certificates.checking.families.weighted_mean import WeightedMean
 from linkrisk.solver.certificates.checking.fields import Fields, listed, real, reals, whole
+from linkrisk.solver.certificates.checking.records import Records
 from linkrisk.solver.certificates.checking.rejection import demand
 from linkrisk.solver.certificates.checking.units import total_weight
 
@@ -112,11 +113,12 @@ def _check_row(row: list[object], block: SettledBlock, place: str) -> None:
 
 
 def check_tied(fit: Fields, rows: Rows) -> None:
-    """Check how many records a tie alone keeps from being linked, by the table, which is checked before."""
+    """Check whom a tie alone keeps from being linked, and what guessing adds, by the table."""
     if fit.get("tied") is None or left_out(fit):
         return
     records, alone, twins = rows.records, 0, 0
-    for block, row in enumerate(fit.inner("records_table").listed("rows")):
+    table = fit.inner("records_table").listed("rows")
+    for block, row in enumerate(table):
         _, _, rank, _, _, _, ties = row
         if rank is None or not ties:
             continue
@@ -127,6 +129,23 @@ def check_tied(fit: Fields, rows: Rows) -> None:
     for key, here in (("records", alone), ("with_twins", twins)):
         given = told.whole(key)
         demand(given == here, f"{told.where}, {key}: {given}, but by the table it is {here}")
+    if twins:
+        _check_guessed(told, rows.records, table)
+
+
+def _check_guessed(told: Fields, records: Records, table: list[object]) -> None:
+    """Check what guessing among equals is expected to link, and what it adds whatever the parameters."""
+    expected, at_most = Fraction(0), Fraction(0)
+    for block, row in enumerate(table):
+        _, linked, rank, _, _, _, ties = listed(row, told.where)
+        copies, weight = records.copies(block), records.weight(block)
+        lot = weight / copies if copies > 1 and records.reachable(block) else Fraction(0)
+        at_most += lot
+        expected += weight if linked else lot if rank == 1 and ties == copies - 1 else 0
+    for key, here in (("expected_links", float(expected)), ("guessed_at_most", float(at_most))):
+        given = told.real(key)
+        slack = CLOSE * (max(1.0, here) if records.sampling is None else here)
+        demand(abs(given - here) <= slack, f"{told.where}, {key}: {given:g}, but by the table it is {here:g}")
 
 
 def check_euclid(fit: Fields, rows: Rows) -> bool:

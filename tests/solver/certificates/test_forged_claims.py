@@ -276,7 +276,7 @@ def test_how_many_a_tie_keeps_from_being_linked_is_counted_again(capsys):
     fit = fitted()
     assert fit["tied"]["with_twins"] > 0
     assert main([*CLAIM]) == 0
-    for key in ("records", "with_twins"):
+    for key in ("records", "with_twins", "expected_links", "guessed_at_most"):
         for change in (1, -1):
             forge(tied={**fit["tied"], key: fit["tied"][key] + change})
             capsys.readouterr()
