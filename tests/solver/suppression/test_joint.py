@@ -66,6 +66,7 @@ def test_it_is_what_trying_everything_finds(rows, k, weight):
     frame = pd.DataFrame(rows, columns=["age", "town"]).astype(object)
     asked = {
         "problem": "joint",
+        "keys": ["age", "town"],
         "k": k,
         "hierarchies": [AGE, TOWN],
         "cost": "priority",
