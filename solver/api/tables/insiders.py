@@ -283,7 +283,7 @@ def with_insiders(
     who = attackers.who(stored)
     part = clock.part_of_left(_SHARE) if clock is not None and attackers.usual else clock
     try:
-        made = attackers.of(table, stored, part)
+        made = attackers.of(table, stored, part if attackers.usual else None)  # who is asked for is there
     except OutOfTimeError:
         return _without(attackers, table)
     if not who:

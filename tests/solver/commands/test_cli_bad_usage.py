@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("survey_folder")
 
 KNOWN = (
     "fit, compare, evaluate, verify, link, risk, report, sweep, mask, unsafe, suppress, tables, "
-    "protocol, app, describe, datasets, compile"
+    "run-protocol, app, describe, datasets, compile"
 )
 SEE = "(see `python -m solver{}--help`)"
 EQUAL = {"weights": dict.fromkeys(NAMES, 1 / 3)}

@@ -12,6 +12,7 @@ from exact_runs import files, start
 from hunting.kinds import KINDS
 from pairwise import pairwise
 
+from linkrisk.datasets.errors import DataError
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.solver.certificates.checking.verify import verify
 from linkrisk.solver.certificates.writing.build import certify
@@ -19,7 +20,6 @@ from linkrisk.solver.engines.base import EngineOptions, Proof
 from linkrisk.solver.engines.exact.engine import ExactEngine
 from linkrisk.solver.engines.exact.hitting_sets.search import HittingSearch
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
-from linkrisk.solver.run.errors import DataError
 from linkrisk.solver.worst_case.answers import records_table
 from linkrisk.solver.worst_case.problem_rows import problem_system
 
