@@ -14,6 +14,7 @@ from linkrisk.solver.api.tables import suppress
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel
+from linkrisk.solver.tables.attackers import by_insider
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
 from linkrisk.solver.tables.suppression.cell_suppression import suppress_cells
 from linkrisk.solver.tables.suppression.reachability import unreachable
@@ -141,7 +142,9 @@ def test_after_a_stop_levels_are_audited_and_intervals_left_empty(monkeypatch):
     """As if there were too many intervals for the seconds after Ctrl-C."""
     cells, relations, who = as_files(crowded())
     whole = suppress_table(cells, relations, insiders=who)
-    monkeypatch.setattr(suppress, "_AFTER_STOP", 1e-9)
+    audit = suppress.audit
+    monkeypatch.setattr(suppress, "audit", lambda *asked: audit(*asked[:2], Clock(0.0)))
+    monkeypatch.setattr(by_insider, "_INTERVALS", 1e-12)
     cancel = Cancel()
     cancel.cancel()
     found = suppress_table(cells, relations, insiders=who, cancel=cancel)
@@ -151,8 +154,9 @@ def test_after_a_stop_levels_are_audited_and_intervals_left_empty(monkeypatch):
     assert found.cells["low"].to_numpy()[found.audit.cells[left]].tolist() == pytest.approx(
         [np.nan] * int(left.sum()), nan_ok=True
     )
-    assert found.insiders.audit.left == int(found.suppressed.sum())
-    assert found.to_dict()["insiders"]["narrowest"] == []
+    assert found.insiders.audit.left == int(crowded().primary.sum())  # the others have no levels
+    named = {one["cell"] for one in found.to_dict()["insiders"]["narrowest"]}
+    assert not named & {*np.flatnonzero(crowded().primary).tolist()}
     assert whole.insiders.to_dict()["without_interval"] == 0
     again = audit_table(found.cells.drop(columns=["low", "high"]), relations, insiders=who)
     assert again.protected
