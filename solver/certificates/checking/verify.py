@@ -260,7 +260,6 @@ def _check_links(claim: Fields, fields: Fields, rows: Rows, setting: Setting) ->
         check_measure(source.inner("parameters"), theta, rows.family, setting.attributes)
     check_importance(claim, theta, rows.family, setting.attributes)
     linked, told = check_table(claim, rows, theta)
-    check_tied(claim, rows)
     for source in (claim, fields):
         count = source.whole("linked")
         # A fit without a table may have counted its attack on a part of the records: it links no fewer.
@@ -270,6 +269,7 @@ def _check_links(claim: Fields, fields: Fields, rows: Rows, setting: Setting) ->
             f"{source.where}, linked: {count}, but the parameters link {sum(told)}",
         )
     check_sums(claim, records, setting, total_weight(records, np.flatnonzero(told).tolist()))
+    check_tied(claim, rows)
     return linked
 
 
