@@ -26,8 +26,9 @@ def test_a_table_is_protected_and_its_grid_is_seen(page: Any, address: str, fold
     page.get_by_text(re.compile("^done$")).wait_for()
     assert "Both sensitive cells are protected" in page.locator(".headline").inner_text()
     report = page.frame_locator("iframe")
+    report.locator('html[data-ready="yes"]').wait_for(state="attached")
     report.locator(".cells td").nth(9).hover()
-    assert "an outsider finds 7 to 13" in report.locator(".cells .said").inner_text()
+    report.locator(".cells .said", has_text="an outsider finds 7 to 13").wait_for()
     for name in ("table-published.csv", "table-internal.csv", "report-outside.html"):
         page.get_by_role("link", name=name).wait_for()
     no_serious_violation(page)
