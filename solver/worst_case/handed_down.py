@@ -6,16 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from linkrisk.solver.run.results import LINKED, FitResult, limit_key, objective
+from linkrisk.solver.run.results import LINKED, FitResult, limit_key, meets, objective
 from linkrisk.solver.run.status import Status
 from linkrisk.solver.worst_case.family_results import Family
 from linkrisk.solver.worst_case.parts import continued
 
 BOUND_FROM = "bound_from"
 """The key of a result whose bound is that of a family which contains it: the name of that family."""
-
-_SAME = 1e-9
-"""Relative difference of ends that are taken for equal."""
 
 
 def handed_down(families: Sequence[Family], contains: Callable[[str, str], bool]) -> list[Family]:
@@ -36,7 +33,7 @@ def handed_down(families: Sequence[Family], contains: Callable[[str, str], bool]
     for name, result in list(found.items()):
         outer = [found[other] for other in found if other != name and contains(other, name)]
         lower = min(outer, key=lambda one: one.interval[1], default=result)
-        if lower.interval[1] < result.interval[1] * (1.0 - _SAME) and _may(result, lower):
+        if not meets(lower.interval[1], result.interval[1]) and _may(result, lower):
             found[name] = bounded_by(result, lower, lower.details["aggregator"])
     return [replace(one, result=found.get(one.aggregator)) for one in families]
 
@@ -44,7 +41,7 @@ def handed_down(families: Sequence[Family], contains: Callable[[str, str], bool]
 def _may(result: FitResult, lower: FitResult) -> bool:
     """Whether a bound of another family says as much of this one."""
     exact = result.details["margin"] is None and lower.details["margin"] is None
-    return exact and result.limit != "ties" and result.interval[0] <= lower.interval[1] * (1.0 + _SAME)
+    return exact and result.limit != "ties" and meets(lower.interval[1], result.interval[0])
 
 
 def bounded_by(result: FitResult, lower: FitResult, name: str | None = None) -> FitResult:
@@ -67,7 +64,7 @@ def bounded_by(result: FitResult, lower: FitResult, name: str | None = None) -> 
         details[BOUND_FROM] = name
     most = max(result.linked, min(result.linked_upper_bound, lower.linked_upper_bound))
     bounded = replace(result, linked_upper_bound=most, details=details)
-    met = bounded.confidence is None and bounded.interval[1] <= bounded.interval[0] * (1.0 + _SAME)
+    met = bounded.confidence is None and meets(*bounded.interval)
     return replace(bounded, status=Status.OPTIMAL.value, limit=None) if met else bounded
 
 
