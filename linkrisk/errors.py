@@ -1,39 +1,76 @@
-"""The errors that bad input raises, and what options are called in them: by whoever is asked, a caller's name.
+"""The errors that bad input raises, and what options are called in them.
 
-A message names an option by `option`: to who calls a function it is a keyword, to who types a command a flag, to
-who fills in a form the label of a field. Which of them is a matter of the process, said once by its face.
+A message names an option by `called`: to who calls a function it is a keyword, to who types a command a
+flag, to who fills in a form the label of a field. Which of them is a matter of the process, said once by its
+face (`spelled_by`), and handed on to the processes that it starts (`spelling`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import Any
 
 Spelling = Callable[[str, Any], str]
-"""Spells an option by its keyword, and its value where the message has one (None: no value)."""
+"""Spells an option by its keyword, and its value where the message has one (None: no value).
+
+A function at the top level of a module, where other processes find it.
+"""
 
 
 class LinkriskError(ValueError):
-    """Something that a user can mend; the message says what, where and how, in one line."""
+    """Something that a user can mend; the message says what, where and how, in one line.
+
+    Parameters
+    ----------
+    message : str
+    option : str, optional
+        The keyword of the option that it is mainly about, if it is about one.
+    """
+
+    def __init__(self, *message: str, option: str | None = None) -> None:
+        super().__init__(*message)
+        self.option = option
 
 
 def keyword(name: str, value: Any = None) -> str:
-    """Spell an option as functions take it: ``k_additive``, ``row_by_row=True``, ``id='ROW'``."""
-    return name if value is None else f"{name}={value!r}"
+    """Spell an option as functions take it: ``k_additive``, ``row_by_row=True``, ``id_column='ROW'``."""
+    return name if value is None else f"{name}={plain(value)!r}"
 
 
-def flag(name: str, value: Any = None) -> str:
-    """Spell an option as the command line takes it: ``--k-additive``, ``--row-by-row``, ``--id ROW``."""
-    said = "--" + name.replace("_", "-")
-    return said if value is None or value is True else f"{said} {value}"
+def plain(value: Any) -> Any:
+    """Return the text of a path, and the word of one of a fixed few; any other value as it is."""
+    value = getattr(value, "value", value)
+    return value.__fspath__() if hasattr(value, "__fspath__") else value
 
 
 class _Face:
-    """How options are spelled in this process."""
+    """How options are spelled in this process, in all of its threads."""
 
     spelling: Spelling = staticmethod(keyword)
 
 
-def option(name: str, value: Any = None) -> str:
+def spelling() -> Spelling:
+    """Return how options are spelled in this process, for another one that works for it."""
+    return _Face.spelling
+
+
+def spell_by(chosen: Spelling) -> None:
+    """Spell options so, from now on."""
+    _Face.spelling = staticmethod(chosen)
+
+
+@contextlib.contextmanager
+def spelled_by(chosen: Spelling) -> Iterator[None]:
+    """Spell options so, until the end of the block."""
+    before = spelling()
+    spell_by(chosen)
+    try:
+        yield
+    finally:
+        spell_by(before)
+
+
+def called(name: str, value: Any = None) -> str:
     """Spell an option, with a value or without, as whoever runs this process knows it."""
     return _Face.spelling(name, value)

@@ -18,6 +18,7 @@ from linkrisk.datasets.microdata.numeric import check_known, check_no_duplicates
 from linkrisk.datasets.microdata.scales import CATEGORICAL, MEASURED
 from linkrisk.datasets.microdata.schema import Role, Scale, Schema
 from linkrisk.datasets.microdata.tables import Table
+from linkrisk.errors import called
 
 TABLE = "the table"
 """What a table without a name is called in messages."""
@@ -50,7 +51,10 @@ def choose_attributes(
     check_no_duplicates(chosen)
     check_known(chosen, list(frame.columns), source)
     if not chosen:
-        raise DataError("no attribute to mask is named; name at least one with --attributes")
+        raise DataError(
+            f"no attribute to mask is named; name at least one with {called('attributes')}",
+            option="attributes",
+        )
     return chosen
 
 
@@ -71,7 +75,10 @@ def chosen_by_default(
     if not chosen:
         others = ", ".join(f"{name!r} ({role})" for name, role in kinds.items())
         besides = f" besides {others}" if others else ""
-        raise DataError(f"{source} has no {what} to mask{besides}; name at least one with --attributes")
+        raise DataError(
+            f"{source} has no {what} to mask{besides}; name at least one with {called('attributes')}",
+            option="attributes",
+        )
     return chosen
 
 

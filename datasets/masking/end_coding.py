@@ -14,6 +14,7 @@ from linkrisk.datasets.masking.base import check_percent, option, parse_number, 
 from linkrisk.datasets.masking.paper_parameters import collapsed_categories
 from linkrisk.datasets.masking.recoding import CategoricalMethod, Grouping, IndexArray
 from linkrisk.datasets.microdata.categories import Categories
+from linkrisk.errors import called
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +46,10 @@ class EndCoding(CategoricalMethod):
 
     def __post_init__(self) -> None:
         if (self.categories is None) == (self.percent is None):
-            raise DataError("give either --categories or --percent: how many categories to merge")
+            raise DataError(
+                f"give either {called('categories')} or {called('percent')}: how many categories to merge",
+                option="categories",
+            )
         if self.percent is not None:
             check_percent(self.percent, most=100)
         check_categories(self.categories)

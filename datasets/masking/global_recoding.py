@@ -17,6 +17,7 @@ from linkrisk.datasets.microdata.categories import Categories
 from linkrisk.datasets.microdata.hierarchies import Hierarchy
 from linkrisk.datasets.microdata.numeric import suggestion
 from linkrisk.datasets.microdata.schema import Role, Schema
+from linkrisk.errors import called
 
 
 def grouping(hierarchy: Hierarchy, names: Sequence[str], level: int) -> Grouping:
@@ -105,12 +106,21 @@ class GlobalRecoding(CategoricalMethod):
         if self.categories is None and not self.hierarchy and self.schema is not None:
             object.__setattr__(self, "hierarchy", self._declared(self.schema))
         if (self.categories is None) == (not self.hierarchy):
-            raise DataError("give either --categories or --hierarchy: which categories to merge")
+            raise DataError(
+                f"give either {called('categories')} or {called('hierarchy')}: which categories to merge",
+                option="categories",
+            )
         check_categories(self.categories)
         if self.hierarchy and self.label is not None:
-            raise DataError("--label has no effect with --hierarchy, which names its groups; leave it out")
+            raise DataError(
+                f"{called('label')} has no effect with {called('hierarchy')}, which names its groups; leave "
+                "it out",
+                option="label",
+            )
         if self.level is not None and not self.hierarchy:
-            raise DataError("--level has no effect without --hierarchy; leave it out")
+            raise DataError(
+                f"{called('level')} has no effect without {called('hierarchy')}; leave it out", option="level"
+            )
         if isinstance(self.level, str):
             raise DataError(
                 f"level is {self.level}, which is one of dates: recode these with the method recode"
@@ -142,7 +152,10 @@ class GlobalRecoding(CategoricalMethod):
         if not self.hierarchy:
             return self._rarest(categories)
         if attribute not in self._hierarchies:
-            raise DataError(f"{attribute!r} has no hierarchy; give one with --hierarchy or leave it out")
+            raise DataError(
+                f"{attribute!r} has no hierarchy; give one with {called('hierarchy')} or leave it out",
+                option="hierarchy",
+            )
         return grouping(self._hierarchies[attribute], categories.names, self._level)
 
     def _declared(self, schema: Schema) -> tuple[Hierarchy, ...]:
@@ -152,7 +165,9 @@ class GlobalRecoding(CategoricalMethod):
         found = tuple(item for item in schema.hierarchies if item.attribute in names)
         if not found:
             raise DataError(
-                "the schema has no hierarchy of an attribute to mask; give --hierarchy or --categories"
+                f"the schema has no hierarchy of an attribute to mask; give {called('hierarchy')} or "
+                f"{called('categories')}",
+                option="hierarchy",
             )
         return found
 

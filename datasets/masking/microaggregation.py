@@ -31,6 +31,7 @@ from linkrisk.datasets.masking.choosing import (
 from linkrisk.datasets.masking.known_patterns import partition_by_pattern
 from linkrisk.datasets.microdata.names import parse_names, shown_names
 from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.errors import called
 
 DEFAULT_K = 3
 """The least number of records in a group where none is given."""
@@ -60,7 +61,8 @@ class AttributeGroup:
         if not (k.strip().isascii() and k.strip().isdigit()):
             raise DataError(
                 f"{text!r} has {k.strip()!r} for k after the colon, which is not a whole number of at least "
-                "2; write A,B:3, or A,B for the k of --k"
+                f"2; write A,B:3, or A,B for the k of {called('k')}",
+                option="groups",
             )
         return cls(parse_names(names), int(k))
 
@@ -114,17 +116,26 @@ class Microaggregation:
 
     def __post_init__(self) -> None:
         if self.attributes is not None and self.groups:
-            raise DataError("give either --attributes or --groups, not both")
+            raise DataError(
+                f"give either {called('attributes')} or {called('groups')}, not both", option="groups"
+            )
         for k in (self.k, *(group.k for group in self.groups)):
             if k is not None:
                 check_group_size(k)
         if self.k is not None and self.groups and all(group.k is not None for group in self.groups):
-            raise DataError("--k has no effect where every one of --groups has its own k; leave --k out")
+            raise DataError(
+                f"{called('k')} has no effect where every one of {called('groups')} has its own k; leave "
+                f"{called('k')} out",
+                option="k",
+            )
         seen: set[str] = set()
         for group in self.groups:
             for attribute in group.attributes:
                 if attribute in seen:
-                    raise DataError(f"the attribute {attribute!r} is given twice in --groups; give it once")
+                    raise DataError(
+                        f"the attribute {attribute!r} is given twice in {called('groups')}; give it once",
+                        option="groups",
+                    )
                 seen.add(attribute)
 
     @property

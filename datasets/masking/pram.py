@@ -15,6 +15,7 @@ from linkrisk.datasets.masking.recoding import CategoricalMethod, FloatArray, In
 from linkrisk.datasets.microdata.categories import Categories
 from linkrisk.datasets.microdata.formats.registry import read_table
 from linkrisk.datasets.microdata.names import parse_pair
+from linkrisk.errors import called
 
 SUM_TOLERANCE = 1e-9
 """Rows may miss the sum of one by the rounding of their entries as text."""
@@ -185,7 +186,11 @@ class Pram(CategoricalMethod):
     def __post_init__(self) -> None:
         given = [self.change is not None, self.theta is not None, bool(self.matrix)]
         if sum(given) != 1:
-            raise DataError("give one of --change, --theta and --matrix: with what probability values change")
+            raise DataError(
+                f"give one of {called('change')}, {called('theta')} and {called('matrix')}: with what "
+                "probability values change",
+                option="change",
+            )
         for what, value in (("change", self.change), ("theta", self.theta)):
             if value is not None and not 0.0 <= value <= 1.0:
                 raise DataError(f"{what} is {value:g}; it must be from 0 to 1")
@@ -231,7 +236,10 @@ class Pram(CategoricalMethod):
 
     def _given(self, attribute: str, names: Sequence[str]) -> TransitionMatrix:
         if attribute not in self._matrices:
-            raise DataError(f"{attribute!r} has no transition matrix; give one with --matrix or leave it out")
+            raise DataError(
+                f"{attribute!r} has no transition matrix; give one with {called('matrix')} or leave it out",
+                option="matrix",
+            )
         given = self._matrices[attribute]
         lacking = [name for name in names if name not in given.categories]
         if lacking:

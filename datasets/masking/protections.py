@@ -15,6 +15,7 @@ from linkrisk.datasets.masking.choosing import TABLE, choose_attributes, chosen_
 from linkrisk.datasets.masking.microaggregation import AttributeGroup, Microaggregation
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.errors import called
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,8 @@ class Protection:
         if len(names) < self.width:
             raise DataError(
                 f"{source}: {self.name} masks {self.width} attributes but there are {len(names)} "
-                f"({shown_names(names)}); name more with --attributes or choose another protection"
+                f"({shown_names(names)}); name more with {called('attributes')} or choose another protection",
+                option="attributes",
             )
         groups, start = [], 0
         for count, k in self.sizes:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.base import NumericMethod, check_percent, of_known, option, parse_number
+from linkrisk.errors import called
 from linkrisk.formulations.compiled import kernel
 
 FloatArray = npt.NDArray[np.float64]
@@ -56,7 +57,10 @@ class RankSwapping(NumericMethod):
     def _swapped(self, column: FloatArray, generator: np.random.Generator) -> FloatArray:
         n = len(column)
         if n < 2:
-            raise DataError("there is only 1 value, and swapping needs two; choose other --attributes")
+            raise DataError(
+                f"there is only 1 value, and swapping needs two; choose other {called('attributes')}",
+                option="attributes",
+            )
         window = window_size(n, self.percent)
         if window < 1:
             least = f"it must be at least {100 / n:.3g}"

@@ -22,6 +22,7 @@ from linkrisk.datasets.microdata.dates import LEVELS, at_level, days_of_names
 from linkrisk.datasets.microdata.names import parse_names
 from linkrisk.datasets.microdata.recoding_files import RecodingFile
 from linkrisk.datasets.microdata.schema import Role, Scale
+from linkrisk.errors import called
 
 
 def _parse_breaks(text: str) -> tuple[float, ...]:
@@ -90,7 +91,10 @@ class Recode(CategoricalMethod):
     def __post_init__(self) -> None:
         given = [self.digits is not None, bool(self.file), bool(self.breaks), self.level is not None]
         if given.count(True) != 1:
-            raise DataError("give one of --file, --digits, --breaks and --level: how to recode")
+            raise DataError(
+                f"give one of {called('file')}, {called('digits')}, {called('breaks')} and "
+                f"{called('level')}: how to recode"
+            )
         if self.level is not None and self.level not in LEVELS:
             raise DataError(f"level is {self.level}; dates have the levels {', '.join(LEVELS)}")
         if any(low >= high for low, high in pairwise(self.breaks)):
@@ -126,7 +130,10 @@ class Recode(CategoricalMethod):
         kinds = known_columns(frame, self.schema)
         found = tuple(name for name, kind in kinds.items() if kind == (Role.KEY, Scale.DATE))
         if not found:
-            raise DataError(f"{source} has no key variable of dates; name at least one with --attributes")
+            raise DataError(
+                f"{source} has no key variable of dates; name at least one with {called('attributes')}",
+                option="attributes",
+            )
         return found
 
     def recoding(self, attribute: str, categories: Categories) -> Grouping:
@@ -142,7 +149,10 @@ class Recode(CategoricalMethod):
         elif attribute in self._files:
             found = self._files[attribute].becomes(categories.names)
         else:
-            raise DataError(f"{attribute!r} has no recoding file; give one with --file or leave it out")
+            raise DataError(
+                f"{attribute!r} has no recoding file; give one with {called('file')} or leave it out",
+                option="file",
+            )
         after = in_order(set(found)) if self.breaks else tuple(dict.fromkeys(found))
         position = {code: at for at, code in enumerate(after)}
         return Grouping(categories.names, after, np.array([position[code] for code in found], dtype=np.intp))

@@ -18,6 +18,7 @@ from linkrisk.datasets.masking.registry import METHODS
 from linkrisk.datasets.masking.sequence import Step
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.writing import SECRET, write_whole
+from linkrisk.errors import called
 
 
 def version() -> str:
@@ -80,13 +81,16 @@ def read_seed(path: str | Path) -> int:
     try:
         record = json.loads(Path(path).read_bytes())
     except OSError as error:
-        raise DataError(f"--seed {path} cannot be read: {(error.strerror or str(error)).lower()}") from None
+        raise DataError(
+            f"{called('seed', path)} cannot be read: {(error.strerror or str(error)).lower()}", option="seed"
+        ) from None
     except ValueError:
         record = None
     seed = record.get("seed") if isinstance(record, dict) else None
     if not (isinstance(seed, str) and seed.isascii() and seed.isdigit()):
         raise DataError(
-            f"--seed {path} is no record of `mask` with a seed: give such a file, or a whole number"
+            f"{called('seed', path)} is no record of `mask` with a seed: give such a file, or a whole number",
+            option="seed",
         )
     return int(seed)
 

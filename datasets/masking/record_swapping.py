@@ -25,6 +25,7 @@ from linkrisk.datasets.masking.household_risk import Households, fewest_alike, n
 from linkrisk.datasets.microdata.names import parse_names, shown_names
 from linkrisk.datasets.microdata.numeric import check_known, check_no_duplicates
 from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.errors import called
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -129,7 +130,11 @@ class RecordSwapping:
     def __post_init__(self) -> None:
         check_no_duplicates((*self.hierarchy, *self.carry, self.household))
         if not self.hierarchy or not self.risk:
-            raise DataError("name the places with --hierarchy, and with --risk what makes persons rare there")
+            raise DataError(
+                f"name the places with {called('hierarchy')}, and with {called('risk')} what makes persons "
+                "rare there",
+                option="hierarchy",
+            )
         if self._k < 1:
             raise DataError(f"k is {self.k}; give at least 1")
         check_percent(self._percent, most=100)

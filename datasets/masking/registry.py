@@ -24,6 +24,7 @@ from linkrisk.datasets.masking.record_swapping import RecordSwapping
 from linkrisk.datasets.masking.rounding import Rounding
 from linkrisk.datasets.masking.weight_calibration import WeightCalibration
 from linkrisk.datasets.microdata.numeric import suggestion
+from linkrisk.errors import called
 
 _METHODS = (
     *(Microaggregation, OptimalMicroaggregation, AdditiveNoise, RankSwapping),
@@ -85,11 +86,13 @@ def make_method(name: str, parameters: Mapping[str, Any]) -> MaskingMethod:
     known = entry.parameters
     for parameter in parameters:
         if parameter not in known:
-            raise DataError(f"{name} has no parameter --{parameter}; it takes {_listed(known)}")
+            raise DataError(
+                f"{name} has no parameter {called(parameter)}; it takes {_listed(known)}", option=parameter
+            )
     for parameter, field in known.items():
         required = field.default is MISSING and field.default_factory is MISSING
         if required and parameter not in parameters:
-            raise DataError(f"{name} needs --{parameter}")
+            raise DataError(f"{name} needs {called(parameter)}", option=parameter)
     return entry.make(**parameters)
 
 
@@ -106,4 +109,4 @@ def own_options(texts: Sequence[str]) -> dict[str, Option]:
 
 
 def _listed(names: Mapping[str, Any]) -> str:
-    return ", ".join(f"--{name}" for name in names)
+    return ", ".join(map(called, names))

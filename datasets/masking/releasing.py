@@ -15,6 +15,7 @@ from linkrisk.datasets.microdata.formats.base import ColumnNotes, StoredFile
 from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.datasets.microdata.numeric import check_known
 from linkrisk.datasets.microdata.shuffling import renumbered, shuffled
+from linkrisk.errors import called
 
 KEEP_ALL = "none"
 """What stands for no column where columns to drop are named."""
@@ -105,13 +106,18 @@ def release_of(
     if drop is None:
         drop = [name for name in identifiers if name in names and name not in (*masked, *renumber)]
     for what, columns in (("drop", drop), ("renumber", renumber)):
-        check_known(columns, names, source, what=f"--{what}")
+        check_known(columns, names, source, option=what)
         for name in columns:
             if name in masked:
-                raise DataError(f"{shown_name(name)} is masked by {masked[name]}: leave it out of --{what}")
+                raise DataError(
+                    f"{shown_name(name)} is masked by {masked[name]}: leave it out of {called(what)}",
+                    option=what,
+                )
     for name in renumber:
         if name in drop:
-            raise DataError(f"{shown_name(name)} is dropped: leave it out of --renumber")
+            raise DataError(
+                f"{shown_name(name)} is dropped: leave it out of {called('renumber')}", option="renumber"
+            )
     if len(set(drop)) == len(names):
         raise DataError(f"every column of {source} is dropped: nothing would be left")
     order = None

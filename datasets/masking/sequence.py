@@ -21,6 +21,7 @@ from linkrisk.datasets.microdata.missing import with_codes
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.numeric import check_known
 from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.errors import called
 
 IntArray = npt.NDArray[np.int64]
 NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -78,7 +79,7 @@ def planned(
         If an attribute does not exist or is to be kept, or nothing is left for a method.
     """
     for column, what in kept.items():
-        check_known([column], list(frame.columns), source, what=f"--{what}")
+        check_known([column], list(frame.columns), source, option="id_column" if what == "id" else what)
     steps = []
     for at, method in enumerate(methods):
         if method.named is None:
@@ -179,11 +180,13 @@ def _strata(
     """The rows of each stratum by what to call it in messages; None without strata."""
     if not strata:
         return None
-    check_known(strata, list(frame.columns), source, what="--strata")
+    check_known(strata, list(frame.columns), source, option="strata")
     for step in steps:
         if isinstance(step.method, WeightCalibration):
             raise DataError(
-                f"{step.method.name} restores the shares of a whole file; leave --strata out for it"
+                f"{step.method.name} restores the shares of a whole file; leave {called('strata')} out for "
+                "it",
+                option="strata",
             )
         for name in step.attributes:
             if name in strata:

@@ -17,6 +17,7 @@ from linkrisk.datasets.microdata.formats.registry import read_table
 from linkrisk.datasets.microdata.names import parse_names, shown_names, with_columns
 from linkrisk.datasets.microdata.numeric import check_known, numeric_matrix
 from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.errors import called
 
 FloatArray = npt.NDArray[np.float64]
 Margin = tuple[npt.NDArray[np.int64], FloatArray]
@@ -70,9 +71,14 @@ class WeightCalibration:
 
     def __post_init__(self) -> None:
         if self.attributes is None or len(self.attributes) != 1:
-            raise DataError("name the one column of sampling weights with --attributes")
+            raise DataError(
+                f"name the one column of sampling weights with {called('attributes')}", option="attributes"
+            )
         if not self.margins or self.attributes[0] in self.margins:
-            raise DataError("--margins are the columns whose shares are restored, not the weights; name some")
+            raise DataError(
+                f"{called('margins')} are the columns whose shares are restored, not the weights; name some",
+                option="margins",
+            )
 
     @property
     def named(self) -> tuple[str, ...] | None:
@@ -101,7 +107,7 @@ class WeightCalibration:
         random_generator(seed)
         self.masked_attributes(frame, source=source)
         check_records(frame, source)
-        check_known(self.margins, list(frame.columns), source, what="--margins")
+        check_known(self.margins, list(frame.columns), source, option="margins")
         known = known_values(frame, [*self.margins], self.schema)
         weights = _weights(frame, self._weight, source)
         texts = [name for name in self.margins if pd.api.types.is_string_dtype(frame[name].dtype)]

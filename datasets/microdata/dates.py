@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.errors import called
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -59,11 +60,6 @@ LEVELS = ("year", "quarter", "month")
 """Coarser than days, coarsest first."""
 
 _LEVEL_FORMS = {"year": "YYYY", "quarter": "YYYY-Q", "month": "YYYY-MM"}
-
-DECLARE = (
-    'declare it in --schema: scale = "date" and, where the form does not tell itself, form = "DD/MM/YYYY" '
-    "(or another one), or another scale"
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,13 +232,20 @@ def _unclear(column: pd.Series, source: str, forms: Sequence[str], declared: str
     texts = _texts(column)
     if forms:
         shown = next((text for text in texts if len(text) < 40), "")
-        return f"{place}: dates such as {shown!r} may be {' or '.join(forms)}; {DECLARE}"
+        return f"{place}: dates such as {shown!r} may be {' or '.join(forms)}; {_declare()}"
     best = declared or max(_FORMS, key=lambda name: sum(_day(text, name) is not None for text in texts))
     wrong = next(text for text in texts if _day(text, best) is None)
     cells = column.astype(object).map(lambda cell: None if pd.isna(cell) else _cell(cell))
     row = f", row {int(np.argmax((cells == wrong).to_numpy())) + 1}" if column.name is not None else ""
     shown = wrong if len(wrong) <= 40 else wrong[:37] + "..."
-    return f"{place}{row}: {shown!r} is no date of the form {best}; write all alike, or {DECLARE}"
+    return f"{place}{row}: {shown!r} is no date of the form {best}; write all alike, or {_declare()}"
+
+
+def _declare() -> str:
+    return (
+        f'declare it in {called("schema")}: scale = "date" and, where the form does not tell itself, form = '
+        '"DD/MM/YYYY" (or another one), or another scale'
+    )
 
 
 def _cell(value: Any) -> str:

@@ -7,10 +7,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.names import shell_name
 from linkrisk.datasets.microdata.tables import Table
 from linkrisk.datasets.pairs.row_order import IN_PLACE
 from linkrisk.datasets.pairs.row_votes import RowVotes
+from linkrisk.errors import called
 
 _OLD_LABELS = ("index", "level_0", "Unnamed: 0")
 """What pandas calls an index without a name where it makes a column of it."""
@@ -60,6 +60,6 @@ def _refusal(holder: Table, other: Table, name: str) -> str:
     what = "row numbers, from 0," if other.labels is None else "row labels"
     return (
         f"column {name!r} of {holder.source} has the {what} of {other.source} in another order, as after "
-        f"reset_index; give {other.source} a column {name!r} with them too, and align the records with --id "
-        f"{shell_name(name)} (--row-by-row takes the rows as they are)"
+        f"reset_index; give {other.source} a column {name!r} with them too, and align the records with "
+        f"{called('id_column', name)} ({called('row_by_row', True)} takes the rows as they are)"
     )

@@ -107,7 +107,9 @@ def shown_name(name: str) -> str:
 
 
 def shell_name(name: str) -> str:
-    """A column name as one word of a command line, which is read as it is."""
+    """A text, such as a column name, as one word of a command line, which is read as it is."""
+    if name == "'":
+        return '"\'"'
     return shown_name(name) if _BREAKS.search(name) else shlex.quote(name)
 
 

@@ -14,6 +14,7 @@ import pandas as pd
 from linkrisk.datasets.errors import DataError, NotANumberError
 from linkrisk.datasets.microdata.formats.reading import reading_options
 from linkrisk.datasets.microdata.names import shown_name
+from linkrisk.errors import called
 
 LARGEST = 1e150
 """Beyond this, squared differences are not safe from overflow in double precision."""
@@ -31,7 +32,7 @@ def numeric_matrix(
     source: str,
     *,
     allow_missing: bool = False,
-    otherwise: str = "choose other --attributes",
+    otherwise: str | None = None,
 ) -> npt.NDArray[np.float64]:
     """Take numeric attributes out of a table as an array.
 
@@ -47,8 +48,8 @@ def numeric_matrix(
         What to call the table in messages (a file name).
     allow_missing : bool
         Whether values may be missing.
-    otherwise : str
-        What else than mending a value its user can do; empty where nothing is.
+    otherwise : str, optional
+        What else than mending a value its user can do; other attributes when absent, and nothing when empty.
 
     Returns
     -------
@@ -61,6 +62,8 @@ def numeric_matrix(
         If a cell is missing, not a number (a `NotANumberError`), infinite or too large; the message names
         column and row.
     """
+    if otherwise is None:
+        otherwise = f"choose other {called('attributes')}"
     matrix = np.empty((len(frame), len(attributes)), dtype=np.float64)
     for position, attribute in enumerate(attributes):
         column = frame[attribute]
@@ -78,7 +81,12 @@ def numeric_matrix(
 
 
 def check_known(
-    names: Iterable[str], columns: Sequence[str], source: str, *, what: str = "attribute"
+    names: Iterable[str],
+    columns: Sequence[str],
+    source: str,
+    *,
+    what: str = "attribute",
+    option: str | None = None,
 ) -> None:
     """Raise a DataError for the first name that is not a column, with the closest name that is.
 
@@ -92,19 +100,28 @@ def check_known(
         What to call the table in messages.
     what : str
         What the names stand for.
+    option : str, optional
+        The one that named them, where that says more.
     """
-    kind = "" if what == "column" else f" ({what})"
+    kind = "" if what == "column" else f" ({called(option) if option else what})"
     for name in names:
         if name not in columns:
-            raise DataError(f"{source} has no column {name!r}{kind}{suggestion(name, columns, shown_name)}")
+            raise DataError(
+                f"{source} has no column {name!r}{kind}{suggestion(name, columns, shown_name)}", option=option
+            )
 
 
-def check_no_duplicates(names: Sequence[str], option: str = "--attributes") -> None:
-    """Raise a DataError when a name is given twice."""
+def check_no_duplicates(
+    names: Sequence[str], where: str | None = None, *, option: str = "attributes"
+) -> None:
+    """Raise a DataError when a name is given twice: by an option, or where else they are from."""
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise DataError(f"the attribute {name!r} is given twice in {option}; give it once")
+            raise DataError(
+                f"the attribute {name!r} is given twice in {where or called(option)}; give it once",
+                option=None if where else option,
+            )
         seen.add(name)
 
 
@@ -171,7 +188,8 @@ def check_some_value(matrix: npt.NDArray[np.float64], attributes: Sequence[str],
     if empty.any():
         raise DataError(
             f"{source}, column {attributes[int(np.argmax(empty))]!r} has no value at all and cannot be "
-            "compared; choose other --attributes"
+            f"compared; choose other {called('attributes')}",
+            option="attributes",
         )
 
 

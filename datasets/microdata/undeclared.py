@@ -22,6 +22,7 @@ from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.datasets.microdata.numeric import reading_cure
 from linkrisk.datasets.microdata.scales import Scale
 from linkrisk.datasets.microdata.tables import Table
+from linkrisk.errors import called
 
 MOST_CATEGORIES = 2000
 """Distance tables of more categories would take too much memory."""
@@ -82,7 +83,8 @@ def undeclared_scale(name: str, tables: Sequence[Table], *, recoded: bool = Fals
             numbers = next(other for other, its in zip(tables, kinds, strict=True) if its is Kind.NUMBERS)
             raise NotANumberError(
                 f"{_first_text(table, name)} is not a number, and {numbers.source} has numbers there; fix "
-                "it, choose other --attributes, or compare categories with --nominal"
+                f"it, choose other {called('attributes')}, or compare categories with {called('nominal')}",
+                option="nominal",
             )
     return Scale.NUMERIC
 
@@ -146,7 +148,9 @@ def category_notes(columns: Mapping[str, tuple[Scale, Sequence[Table]]]) -> tupl
     else:
         them = (f"{shown_name(name)} ({what}, {scale}, {many})" for name, (what, scale, many) in said.items())
         listed, it = f"columns that are compared as categories: {', '.join(them)}", "them"
-    return (f"{listed}; declare {it} with --nominal, --ordinal or --schema",) if said else ()
+    if not said:
+        return ()
+    return (f"{listed}; declare {it} with {called('nominal')}, {called('ordinal')} or {called('schema')}",)
 
 
 def _compared_as(name: str, scale: Scale, tables: Sequence[Table]) -> tuple[str, Scale, str]:
@@ -190,8 +194,9 @@ def _check_few(name: str, table: Table) -> None:
     )
     raise NotANumberError(
         f"{_first_text(table, name)} is not a number, and with {why} the column is not treated as "
-        "categorical; declare it with --nominal or --schema, or choose other --attributes"
-        f"{reading_cure(column)}"
+        f"categorical; declare it with {called('nominal')} or {called('schema')}, or choose other "
+        f"{called('attributes')}{reading_cure(column)}",
+        option="nominal",
     )
 
 

@@ -20,6 +20,7 @@ from linkrisk.datasets.microdata.roles import (
 from linkrisk.datasets.microdata.scales import Scale
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.tables import Table
+from linkrisk.errors import called
 
 
 def chosen_attributes(
@@ -61,9 +62,15 @@ def chosen_attributes(
         check_no_duplicates(chosen)
         check_attributes(chosen, (first, second), schema)
     if id_column in chosen:
-        raise DataError(f"{id_column!r} is both the id column and an attribute; take it out of --attributes")
+        raise DataError(
+            f"{id_column!r} is both the id column and an attribute; take it out of {called('attributes')}",
+            option="attributes",
+        )
     if not chosen:
-        raise DataError("no attribute is left to compare; name at least one with --attributes")
+        raise DataError(
+            f"no attribute is left to compare; name at least one with {called('attributes')}",
+            option="attributes",
+        )
     return tuple(chosen)
 
 
@@ -119,7 +126,7 @@ def special_notes(names: Sequence[str], special: Mapping[str, Recognition]) -> t
     if not names:
         return ()
     listed = ", ".join(f"{shown_name(name)} ({_taken_for(special[name])})" for name in names)
-    return (f"not compared: {listed}; --attributes or --schema compares them",)
+    return (f"not compared: {listed}; {called('attributes')} or {called('schema')} compares them",)
 
 
 def _taken_for(found: Recognition) -> str:
@@ -146,7 +153,8 @@ def _default_columns(
         if lacking:
             raise DataError(
                 f"{here.source} does not have columns that {there.source} has: {shown_names(lacking)}; "
-                "choose common columns with --attributes"
+                f"choose common columns with {called('attributes')}",
+                option="attributes",
             )
     return own
 
@@ -172,7 +180,8 @@ def check_keys(schema: Schema, tables: Sequence[Table]) -> None:
         if lacking:
             raise DataError(
                 f"{table.source} does not have these key variables of the schema: {shown_names(lacking)}; "
-                "choose common columns with --attributes"
+                f"choose common columns with {called('attributes')}",
+                option="attributes",
             )
 
 
@@ -185,12 +194,14 @@ def check_compared(names: Sequence[str], schema: Schema | None) -> None:
         if declared.role in NEVER_COMPARED:
             raise DataError(
                 f"{name!r} is {ROLE_WORDS[declared.role]} in the schema, and never compared; "
-                "take it out of --attributes, or give it another role"
+                f"take it out of {called('attributes')}, or give it another role",
+                option="attributes",
             )
         if declared.scale is Scale.TEXT:
             raise DataError(
                 f"{name!r} is free text in the schema, which cannot be compared; take it out of "
-                "--attributes, or call it nominal in the schema"
+                f"{called('attributes')}, or call it nominal in the schema",
+                option="attributes",
             )
 
 

@@ -12,13 +12,19 @@ from linkrisk.datasets.microdata.names import shown_name, shown_names, with_colu
 from linkrisk.datasets.microdata.roles import Role
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.tables import Table
+from linkrisk.errors import called
 
-BY_SCHEMA = (
-    "records were aligned by column {}, the record id of the schema; --row-by-row takes the rows as they are"
-)
 WITHOUT_ID = "column {}, the record id of the schema, is not in {}: row i of one file is row i of the other"
 
 OWN_CODES = "values with a code that the file itself declares missing count as missing: {}"
+
+
+def by_schema(column: str) -> str:
+    """Say that records were aligned by the record id of the schema, and how else they could be."""
+    return (
+        f"records were aligned by column {shown_name(column)}, the record id of the schema; "
+        f"{called('row_by_row', True)} takes the rows as they are"
+    )
 
 
 def with_missing(tables: Sequence[Table], schema: Schema | None) -> tuple[Table, ...]:
@@ -79,4 +85,4 @@ def record_id(
     lacking = [table.source for table in tables if found not in table.columns]
     if lacking:
         return None, (WITHOUT_ID.format(shown_name(found), " and ".join(dict.fromkeys(lacking))),)
-    return found, (BY_SCHEMA.format(shown_name(found)),)
+    return found, (by_schema(found),)

@@ -18,6 +18,7 @@ from linkrisk.datasets.microdata.scales import CATEGORICAL
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.datasets.microdata.tables import Table
 from linkrisk.datasets.microdata.undeclared import MOST_CATEGORIES, undeclared_scale
+from linkrisk.errors import called
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,17 +101,24 @@ def scales_of(
         if attribute.name in attributes and attribute.scale in CATEGORICAL:
             found[attribute.name] = (attribute.scale, attribute.categories or ())
     for option, names, scale in (
-        ("--nominal", nominal, Scale.NOMINAL),
-        ("--ordinal", ordinal, Scale.ORDINAL),
+        ("nominal", nominal, Scale.NOMINAL),
+        ("ordinal", ordinal, Scale.ORDINAL),
     ):
         if isinstance(names, str):  # a sequence of letters, which are seldom meant
-            raise DataError(f"{option} is the text {names!r}; give a list of column names")
-        check_no_duplicates(names, option)
+            raise DataError(
+                f"{called(option)} is the text {names!r}; give a list of column names", option=option
+            )
+        check_no_duplicates(names, option=option)
         for name in names:
             if name not in attributes:
-                raise DataError(f"{option}: {name!r} is not among the attributes to compare")
+                raise DataError(
+                    f"{called(option)}: {name!r} is not among the attributes to compare", option=option
+                )
             if scale is Scale.ORDINAL and name in nominal:
-                raise DataError(f"{name!r} is both in --nominal and in --ordinal; choose one")
+                raise DataError(
+                    f"{name!r} is both in {called('nominal')} and in {called('ordinal')}; choose one",
+                    option="ordinal",
+                )
             found[name] = (scale, found[name][1] if name in found else ())
     return {name: found[name] for name in attributes if name in found}
 
@@ -267,7 +275,8 @@ def category_frequencies(
         if not often[:size].any():
             raise DataError(
                 f"{table.source}, column {attribute.name!r} has no value at all and cannot be compared; "
-                "choose other --attributes"
+                f"choose other {called('attributes')}",
+                option="attributes",
             )
     return first[:size].astype(np.float64), second[:size].astype(np.float64)
 
@@ -306,7 +315,8 @@ def _ordinal_categories(tables: tuple[Table, Table], name: str) -> tuple[str, ..
         text = next(category for category in sorted(names) if not are_numbers([category]))
         raise DataError(
             f"the ordinal attribute {name!r} has categories in words ({text!r}, for example), whose order is "
-            "not known; list them in ascending order in --schema"
+            f"not known; list them in ascending order in {called('schema')}",
+            option="schema",
         )
     return in_order(names)
 

@@ -46,6 +46,7 @@ from linkrisk.datasets.pairs.left_in import LeftIn, left_in
 from linkrisk.datasets.pairs.remarks import recoding_notes, remarks
 from linkrisk.datasets.pairs.survey_design import SurveyDesign, survey_design
 from linkrisk.datasets.pairs.table_pair import BY_ROW, align, check_alignment, load_tables
+from linkrisk.errors import called
 
 _WITHOUT_RANGE = {
     CONSTANT: ("constant attributes", ""),
@@ -344,7 +345,7 @@ def _marks(tables: tuple[Table, Table], numeric: tuple[str, ...]) -> tuple[str, 
             if mark in MISSING_MARKS:
                 notes.append(
                     f"{table.source}, column {name!r}, row {rows[name] + 1}: {mark!r} means a missing value "
-                    "here; name the column in --nominal if it is a category"
+                    f"here; name the column in {called('nominal')} if it is a category"
                 )
     return tuple(notes)
 
@@ -366,7 +367,8 @@ def _without_constants(
             if alike and not drop_constant:
                 raise DataError(
                     f"{source}: {what} cannot be compared: {shown_names(alike)}; {fix}"
-                    "leave them out with --drop-constant or --attributes"
+                    f"leave them out with {called('drop_constant', True)} or {called('attributes')}",
+                    option="drop_constant",
                 )
     left = [at for at, name in enumerate(names) if not any(name in constant for constant in found.values())]
     for source, matrix in zip(sources, values, strict=True):

@@ -17,6 +17,7 @@ from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.datasets.microdata.tables import Table
 from linkrisk.datasets.microdata.undeclared import category_notes, undeclared_scale
 from linkrisk.datasets.pairs.table_pair import TablePair
+from linkrisk.errors import called
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,13 +112,18 @@ def linkage_frames(
     if training is not None:
         check_known(everything, training.columns, training.source)
         sources.append((training, everything))
-    for option, given in (("--nominal", nominal), ("--ordinal", ordinal)):
-        check_no_duplicates(given, option)
+    for option, given in (("nominal", nominal), ("ordinal", ordinal)):
+        check_no_duplicates(given, option=option)
         for name in given:
             if name not in everything:
-                raise DataError(f"{option}: {name!r} is not among the attributes to compare")
+                raise DataError(
+                    f"{called(option)}: {name!r} is not among the attributes to compare", option=option
+                )
             if name in nominal and name in ordinal:
-                raise DataError(f"{name!r} is both in --nominal and in --ordinal; choose one")
+                raise DataError(
+                    f"{name!r} is both in {called('nominal')} and in {called('ordinal')}; choose one",
+                    option="ordinal",
+                )
     sources, dates = _with_days(sources, everything, schema, (*nominal, *ordinal, *keys))
     recoded = recoded and training is None
     attributes = {
@@ -201,7 +207,8 @@ def _attribute(
     if not are_numbers(categories):
         raise DataError(
             f"the ordinal attribute {name!r} has categories in words, whose order is not known; list them in "
-            "ascending order in --schema"
+            f"ascending order in {called('schema')}",
+            option="schema",
         )
     return Attribute(name, scale=scale, categories=categories or None)
 
@@ -219,7 +226,8 @@ def _column(table: Table, attribute: Attribute) -> pd.Series:
         row = int(np.argmax(wrong))
         raise DataError(
             f"{table.source}, column {attribute.name!r}, row {row + 1}: {str(column.iloc[row])!r} is not a "
-            "finite number; fix it, or compare the column as a category with --nominal"
+            f"finite number; fix it, or compare the column as a category with {called('nominal')}",
+            option="nominal",
         )
     large = np.abs(values) > LARGEST
     if large.any():

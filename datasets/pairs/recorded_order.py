@@ -13,6 +13,7 @@ import numpy.typing as npt
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.strict_json import AmbiguousError, parse
 from linkrisk.datasets.microdata.tables import Table
+from linkrisk.errors import called
 
 
 def names_record(id_column: str | None) -> bool:
@@ -50,17 +51,22 @@ def recorded_partner(path: str, original: Table, masked: Table) -> npt.NDArray[n
     rows = _read(path).get("order")
     if not isinstance(rows, list) or not all(type(row) is int for row in rows):
         raise DataError(
-            f"--id {path} keeps no order of records, as `mask --shuffle --record` does: name a column, or "
-            "give such a record"
+            f"{called('id_column', path)} keeps no order of records, as `mask --shuffle --record` does: name "
+            "a column, or give such a record",
+            option="id_column",
         )
     order = np.array(rows, dtype=np.intp)
     if not np.array_equal(np.sort(order), np.arange(1, len(order) + 1)):
-        raise DataError(f"--id {path}: its order does not have every record once; it is damaged")
+        raise DataError(
+            f"{called('id_column', path)}: its order does not have every record once; it is damaged",
+            option="id_column",
+        )
     for table in (original, masked):
         if len(table.frame) != len(order):
             raise DataError(
-                f"--id {path} is about {len(order)} records and {table.source} has {len(table.frame)}: give "
-                "the two files of that masking"
+                f"{called('id_column', path)} is about {len(order)} records and {table.source} has "
+                f"{len(table.frame)}: give the two files of that masking",
+                option="id_column",
             )
     return np.argsort(order).astype(np.intp)
 
@@ -84,7 +90,10 @@ def _read(path: str) -> dict[str, Any]:
     try:
         record = parse(Path(path).read_bytes().removeprefix(codecs.BOM_UTF8))
     except OSError as error:
-        raise DataError(f"--id {path} cannot be read: {(error.strerror or str(error)).lower()}") from None
+        raise DataError(
+            f"{called('id_column', path)} cannot be read: {(error.strerror or str(error)).lower()}",
+            option="id_column",
+        ) from None
     except (ValueError, RecursionError, AmbiguousError):
         return {}
     return record if isinstance(record, dict) else {}

@@ -16,6 +16,7 @@ from linkrisk.datasets.pairs.categorical import CategoricalAttribute, category_f
 from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.datasets.pairs.identifiers import match_ids
 from linkrisk.datasets.pairs.survey_design import UNKNOWN, SurveyDesign
+from linkrisk.errors import called
 
 IndexArray = npt.NDArray[np.intp]
 Column = npt.NDArray[Any]
@@ -28,7 +29,8 @@ def check_alike(pairs: Sequence[FilePair]) -> None:
             raise DataError(
                 f"releases are aligned in different ways, {pairs[0].alignment} ({pairs[0].name}) and "
                 f"{pair.alignment} ({pair.name}), so it is not known who is in both; name the column that "
-                "identifies the records of all files with --id"
+                f"identifies the records of all files with {called('id_column')}",
+                option="id_column",
             )
 
 

@@ -12,6 +12,7 @@ from linkrisk.datasets.microdata.cells import cell_codes, has_digits_cut
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.pairs.categorical import INFERRED, CategoricalAttribute
 from linkrisk.datasets.pairs.table_pair import TablePair
+from linkrisk.errors import called
 
 _NAMES, _CATEGORIES = 10, 5
 
@@ -69,17 +70,20 @@ def recoding_notes(
     if shown:
         notes.append(
             f"{_columns(shown)} recoded: each value of the original has become one other, always the same, "
-            "as whoever knows the codes knows too; records are compared by that (--masking none: without)"
+            "as whoever knows the codes knows too; records are compared by that "
+            f"({called('masking', 'none')}: without)"
         )
     if mostly:
         notes.append(
             f"{_columns(mostly)} recoded and changed for some records: most of those with a value of the "
-            "original have the same other one; records are compared by that (--masking none: without)"
+            f"original have the same other one; records are compared by that ({called('masking', 'none')}: "
+            "without)"
         )
     if lacking:
         notes.append(
             f"{shown_names(lacking)} cannot be compared: no category of the original is in the masked file, "
-            "and no recoding shows; say with --masking how it was masked, or leave it out with --attributes"
+            f"and no recoding shows; say with {called('masking')} how it was masked, or leave it out with "
+            f"{called('attributes')}"
         )
     return tuple(notes)
 

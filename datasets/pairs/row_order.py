@@ -17,11 +17,12 @@ import pandas as pd
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.cells import CellCodes, cell_codes
-from linkrisk.datasets.microdata.names import shell_name, shown_names
+from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.roles import Role, recognised_role
 from linkrisk.datasets.microdata.tables import Table
 from linkrisk.datasets.pairs.identifiers import id_text
 from linkrisk.datasets.pairs.row_votes import RowVotes, displaced
+from linkrisk.errors import called
 
 IndexArray = npt.NDArray[np.intp]
 
@@ -134,7 +135,7 @@ def _exchanged(names: Sequence[str]) -> str:
     return (
         f"{what.format(shown_names(names, most=4))} the same values in both files in different orders, which "
         "is taken for masking such as rank swapping, as the other columns say that the rows are in the same "
-        "order; if such a column identifies the records, align them with --id"
+        f"order; if such a column identifies the records, align them with {called('id_column')}"
     )
 
 
@@ -264,12 +265,13 @@ def _written_differently(first: pd.Series, second: pd.Series, key: _Key) -> tupl
 
 def _refusal(original: Table, masked: Table, key: _Key) -> str:
     files = f"{original.source} and {masked.source}"
-    anyway = "--row-by-row takes the rows as they are"
+    anyway = f"{called('row_by_row', True)} takes the rows as they are"
     first, second = key.columns[0]
     if first != second:
         return (
             f"column {first!r} of {original.source} and column {second!r} of {masked.source} have the same "
-            f"values in different orders; give both the same name and align the records with --id ({anyway})"
+            f"values in different orders; give both the same name and align the records with "
+            f"{called('id_column')} ({anyway})"
         )
     if _takes_id(original, masked, key):
         values = f"{files} have the same values in column {first!r} in different orders"
@@ -278,10 +280,10 @@ def _refusal(original: Table, masked: Table, key: _Key) -> str:
             values += f", written differently ({cells[0]!r} and {cells[1]!r}); write them alike and"
         else:
             values += ";"
-        return f"{values} align the records with --id {shell_name(first)} ({anyway})"
+        return f"{values} align the records with {called('id_column', first)} ({anyway})"
     which = "column" if len(key.columns) == 1 else "columns"
     names = shown_names((name for name, _ in key.columns), most=4)
     return (
         f"{files} have the same values in {which} {names} in different orders; sort both files alike, or add "
-        f"a column that identifies the records and name it with --id ({anyway})"
+        f"a column that identifies the records and name it with {called('id_column')} ({anyway})"
     )

@@ -14,6 +14,7 @@ from linkrisk.datasets.microdata.formats.base import ColumnNotes
 from linkrisk.datasets.microdata.numeric import check_known
 from linkrisk.datasets.microdata.tables import Table
 from linkrisk.datasets.pairs.identifiers import record_ids
+from linkrisk.errors import called
 
 
 def joined_sources(sources: Sequence[Table], id_column: str) -> Table:
@@ -40,7 +41,7 @@ def joined_sources(sources: Sequence[Table], id_column: str) -> Table:
         If a source does not have the column, an id is missing or given twice, or two sources disagree.
     """
     for table in sources:
-        check_known([id_column], table.columns, table.source, what="--id")
+        check_known([id_column], table.columns, table.source, option="id_column")
     own = [record_ids(table.frame, id_column, table.source) for table in sources]
     ids = pd.Index(list(dict.fromkeys(each for listed in own for each in listed)), dtype=object)
     columns: dict[str, pd.Series] = {id_column: pd.Series(ids)}
@@ -88,7 +89,8 @@ def _check_agreement(first: pd.Series, second: pd.Series, ids: pd.Index, who: tu
         raise DataError(
             f"{who[0]} and {who[1]} disagree on column {str(second.name)!r} of record {ids[at]!r}: "
             f"{' and '.join(map(repr, values))}; correct one of them, rename the column if it is another "
-            "attribute, or give versions of one file with --versions"
+            f"attribute, or give versions of one file with {called('versions', True)}",
+            option="versions",
         )
 
 

@@ -18,6 +18,7 @@ from linkrisk.datasets.microdata.tables import Table, load_table
 from linkrisk.datasets.pairs.identifiers import match_ids, record_ids
 from linkrisk.datasets.pairs.recorded_order import names_record, record_notes, recorded_partner
 from linkrisk.datasets.pairs.row_order import check_row_order
+from linkrisk.errors import called
 
 BY_ROW = "row by row"
 BY_LABEL = "index labels"
@@ -109,7 +110,11 @@ def make_table_pair(
 def check_alignment(id_column: str | None, row_by_row: bool) -> None:
     """Refuse two ways to align the records at a time."""
     if row_by_row and id_column is not None:
-        raise DataError("--id and --row-by-row are two ways to align the records; give one of them")
+        raise DataError(
+            f"{called('id_column')} and {called('row_by_row')} are two ways to align the records; give one "
+            "of them",
+            option="row_by_row",
+        )
 
 
 def load_tables(
@@ -124,7 +129,7 @@ def load_tables(
         if len(table.frame) < 2:
             raise DataError(f"{table.source} has fewer than two records; linkage needs at least two")
         if id_column is not None:
-            check_known([id_column], table.columns, table.source, what="--id")
+            check_known([id_column], table.columns, table.source, option="id_column")
     return first, second
 
 
@@ -147,7 +152,8 @@ def _aligned(first: Table, second: Table, *, id_column: str | None, row_by_row: 
     if records != len(second.frame):
         raise DataError(
             f"{first.source} has {records} records and {second.source} has {len(second.frame)}; "
-            "name the column that identifies the records with --id"
+            f"name the column that identifies the records with {called('id_column')}",
+            option="id_column",
         )
     partner = None if row_by_row else _by_label(first, second)
     if partner is not None:

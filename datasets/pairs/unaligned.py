@@ -27,9 +27,9 @@ def label_columns(
     """
     listed = None if schema is None else schema.only(Role.RECORD_ID)
     found = []
-    for table, name, option in zip(tables, given, ("--original-id", "--masked-id"), strict=True):
+    for table, name, option in zip(tables, given, ("original_id", "masked_id"), strict=True):
         if name is not None:
-            check_known([name], table.columns, table.source, what=option)
+            check_known([name], table.columns, table.source, option=option)
         found.append(name or (listed if listed in table.columns else None))
     return found[0], found[1]
 

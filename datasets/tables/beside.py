@@ -13,6 +13,7 @@ from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.tables.cells_and_relations import FIXED, SAFE, SENSITIVE, StoredTable
 from linkrisk.datasets.tables.numbers import numbers_of
 from linkrisk.datasets.tables.own_columns import BESIDE, STATUS
+from linkrisk.errors import called
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -78,7 +79,8 @@ def _counts_of(stored: StoredTable) -> FloatArray:
     if stored.counting:
         raise DataError(
             f"{stored.name}: the values are counts themselves; leave the column {BESIDE!r} out, or say that "
-            "they are none (--counts no)"
+            f"they are none ({called('counts', False)})",
+            option="counts",
         )
     count = numbers_of(stored.cells, [BESIDE], stored.name, allow_missing=True)[:, 0]
     for wrong, why in (

@@ -24,6 +24,7 @@ from linkrisk.datasets.tables.joined_terms import joined_terms
 from linkrisk.datasets.tables.numbers import numbers_of
 from linkrisk.datasets.tables.own_columns import BESIDE, NUMBERS, STATUS, is_own, names_of_codes
 from linkrisk.datasets.tables.usual_bounds import usual_bounds
+from linkrisk.errors import called
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -197,7 +198,8 @@ def _refuse_own_codes(frame: pd.DataFrame, source: str) -> None:
             what = name.replace("_", " ")
             raise DataError(
                 f"{source}, column {name!r}: {given[wrong].iloc[0]!r} is no {what} of a cell; if the column "
-                "holds codes, name all columns of codes (--by A,B)"
+                f"holds codes, name all columns of codes ({called('by', ['A', 'B'])})",
+                option="by",
             )
 
 
@@ -211,8 +213,9 @@ def _with_values(
     name, columns = value or "value", list(frame.columns)
     if value is None and name not in columns:
         raise DataError(
-            f"{table.source} has no column {name!r}: say which one holds the values (--value COLUMN); "
-            f"there are: {', '.join(columns)}"
+            f"{table.source} has no column {name!r}: say which one holds the values "
+            f"({called('value', 'COLUMN')}); there are: {', '.join(columns)}",
+            option="value",
         )
     check_known([name], columns, table.source, what="column")
     if frame.empty:

@@ -21,6 +21,7 @@ from linkrisk.datasets.tables.cells_and_relations import (
 from linkrisk.datasets.tables.code_trees import Hierarchies
 from linkrisk.datasets.tables.relations_of_codes import relations_of_cells, trees_of_cells
 from linkrisk.datasets.tables.totals import with_sums
+from linkrisk.errors import called
 
 WHOLE = (jj_files.SUFFIX, ready_tables.SUFFIX)
 """Suffixes of files that say themselves which relations there are."""
@@ -105,7 +106,8 @@ def _of_codes(cells: Any, how: Reading) -> StoredTable:
     if not columns:
         raise DataError(
             f"{name}: give its relations, or columns of codes before 'value', or say which these are "
-            "(--by A,B), from which they follow"
+            f"({called('by', ['A', 'B'])}), from which they follow",
+            option="by",
         )
     totals = {names.get(one, one): code for one, code in (how.totals or {}).items()}
     known = {names.get(one, one): files for one, files in hierarchies.items()}

@@ -11,6 +11,7 @@ import pandas as pd
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.tables.code_trees import TOTAL, Codes, CodeTree, Hierarchies, codes_of
+from linkrisk.errors import called
 
 IntArray = npt.NDArray[np.int64]
 
@@ -72,7 +73,8 @@ def trees_of_cells(
             near = [one for one in codes if one.strip().casefold() == total.strip().casefold()]
             raise DataError(
                 f"{source}, column {name!r}: no cell has the code {total!r} of the total; say which code is "
-                f"the total of {name!r} (--total {name}={near[0] if near else 'CODE'})"
+                f"the total of {name!r} ({called('totals', {name: near[0] if near else 'CODE'})})",
+                option="totals",
             )
         if name in hierarchies:
             trees.append(codes_of(name, hierarchies[name], total))

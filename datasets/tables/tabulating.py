@@ -24,6 +24,7 @@ from linkrisk.datasets.tables.contributing import (
 )
 from linkrisk.datasets.tables.numbers import numbers_of
 from linkrisk.datasets.tables.relations_of_codes import product_terms
+from linkrisk.errors import called
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -203,12 +204,13 @@ def _amounts(
     if missing.any() and what != "a weight":
         raise DataError(
             f"{source}, column {column!r}, row {int(np.argmax(missing)) + 1}: missing value; fill it in, or "
-            "leave such records out (--missing leave-out)"
+            f"leave such records out ({called('missing', 'leave-out')})",
+            option="missing",
         )
     found = numbers_of(frame, [column], source)[:, 0]
     if not negative and (found < 0).any():
         row = int(np.argmax(found < 0)) + 1
-        other = ", or allow them (--negative)" if what == "a contribution" else ""
+        other = f", or allow them ({called('negative', True)})" if what == "a contribution" else ""
         raise DataError(
             f"{source}, column {column!r}, row {row}: {what} is negative; correct it, or leave the record "
             f"out{other}"
@@ -315,6 +317,6 @@ def _positions(column: pd.Series, tree: Codes, source: str, rows: IntArray) -> I
             what = (
                 f"the code is missing{more}; fill it in, or leave such records out, or give them a code of "
             )
-            what += "their own (--missing leave-out or code)"
+            what += f"their own ({called('missing', 'leave-out')} or code)"
         raise DataError(f"{source}, column {column.name!r}, row {rows[row] + 1}: {what}")
     return np.asarray(found.to_numpy(), dtype=np.int64)

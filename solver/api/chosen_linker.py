@@ -8,6 +8,7 @@ from typing import Any
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.base import Option
+from linkrisk.errors import called
 from linkrisk.solver.linkage.linker import Linker
 from linkrisk.solver.linkage.registry import LINKERS, all_settings
 from linkrisk.solver.run.crew import Crew, CrewChoice
@@ -36,7 +37,11 @@ class Run:
 def check_workers(linker: Linker, choice: CrewChoice) -> None:
     """Refuse workers for a linker that has no work for them."""
     if choice.asked and not linker.has_workers:
-        raise UsageError(f"the linker {linker.name} has no workers: leave --workers and --scheduler out")
+        raise UsageError(
+            f"the linker {linker.name} has no workers: leave {called('workers')} and {called('scheduler')} "
+            "out",
+            option="workers",
+        )
 
 
 def chosen_linker(method: str | Linker, settings: Mapping[str, Any] | None) -> Linker:

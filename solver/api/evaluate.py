@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from linkrisk.datasets.microdata.strict_json import AmbiguousError, parse
 from linkrisk.datasets.pairs.categorical import Masking
+from linkrisk.errors import called
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.solver.api.choices import (
     DifferencesName,
@@ -138,7 +139,10 @@ def pick_family(fitted: Mapping[str, Any], aggregator: str | None, source: str) 
     name = fitted.get("worst") if aggregator is None else aggregator
     if name not in found:
         known = ", ".join(str(other) for other in found) or "none"
-        raise UsageError(f"{source} has no parameters of '{name}', only of {known}: choose with --aggregator")
+        raise UsageError(
+            f"{source} has no parameters of '{name}', only of {known}: choose with {called('aggregator')}",
+            option="aggregator",
+        )
     return found[name]
 
 
@@ -340,6 +344,6 @@ def _encode(problem: Problem, parameters: Mapping[str, Any], source: str, alone:
         return problem.aggregator.encode(parameters)
     except FormulationError as error:
         if alone:
-            files = "give --original and --masked"
+            files = f"give {called('original')} and {called('masked')}"
             raise UsageError(f"{source} does not say which files it is about: {files}") from None
         raise UsageError(f"{source}: {error}") from None

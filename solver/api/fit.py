@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from linkrisk.datasets.pairs.categorical import Masking
+from linkrisk.errors import called
 from linkrisk.solver.api.choices import (
     DifferencesName,
     DirectionName,
@@ -250,13 +251,15 @@ def fit_request(
     if certificate and not runner.proves:
         able = next(name for name, kind in ENGINES.items() if kind.proves)
         raise UsageError(
-            f"the engine {runner.name} gives no proof that could be checked: use --engine {able}"
+            f"the engine {runner.name} gives no proof that could be checked: use {called('engine', able)}",
+            option="engine",
         )
     if limits.work is not None and not runner.counts:
         able = next(name for name, kind in ENGINES.items() if kind.counts)
         raise UsageError(
             f"the work of the engine {runner.name} is done by its optimiser, which is not counted: use "
-            f"--engine {able}, or --time-limit"
+            f"{called('engine', able)}, or {called('time_limit')}",
+            option="engine",
         )
     sampling, workers = sampling or SamplingChoice(), workers or CrewChoice()
     return FitRequest(runner, options, limits, certificate, sampling, report, command, workers)

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from linkrisk.datasets.pairs.table_pair import BY_ID, BY_ROW
 from linkrisk.datasets.public.default_pair import default_pair
+from linkrisk.errors import called
 from linkrisk.solver.run.errors import UsageError
-
-_GIVE = "give --original and --masked"
 
 
 def fitted_files(fitted: Mapping[str, Any], source: str, folder: Path | None) -> tuple[str, str] | None:
@@ -40,7 +39,7 @@ def fitted_files(fitted: Mapping[str, Any], source: str, folder: Path | None) ->
         return None
     named = _named(fitted.get("command"))
     if named is None:
-        raise UsageError(f"{source} is of {name}, and does not say where these files are: {_GIVE}")
+        raise UsageError(f"{source} is of {name}, and does not say where these files are: {_give()}")
     return _found(named[0], source, folder), _found(named[1], source, folder)
 
 
@@ -61,7 +60,7 @@ def check_same_records(fitted: Mapping[str, Any], records: int, candidates: int,
         if isinstance(told, int) and told != here:
             raise UsageError(
                 f"{source} is of files with {told:,} {key}, and the files that it names have {here:,}: they "
-                f"have changed; {_GIVE}"
+                f"have changed; {_give()}"
             )
 
 
@@ -86,6 +85,10 @@ def changed(fitted: Mapping[str, Any], linked: NDArray[np.bool_]) -> tuple[str, 
     )
 
 
+def _give() -> str:
+    return f"give {called('original')} and {called('masked')}"
+
+
 def _named(command: object) -> tuple[str, str] | None:
     """The two files of a command line; None where it does not name each once."""
     try:
@@ -108,4 +111,4 @@ def _found(name: str, source: str, folder: Path | None) -> str:
     for place in (folder, Path()):
         if place is not None and (place / name).exists():
             return str(place / name)
-    raise UsageError(f"{source} is of {name}, which is not there: {_GIVE}")
+    raise UsageError(f"{source} is of {name}, which is not there: {_give()}")

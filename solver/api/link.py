@@ -16,6 +16,7 @@ from linkrisk.datasets.pairs.linkage_frames import LinkageFrames
 from linkrisk.datasets.pairs.remarks import remarks
 from linkrisk.datasets.pairs.survey_design import survey_design
 from linkrisk.datasets.pairs.table_pair import TablePair
+from linkrisk.errors import called
 from linkrisk.formulations.linkage.pair import Direction, Ties
 from linkrisk.solver.api.choices import DirectionName, MatchingName, SchemaLike, TableLike, TiesName
 from linkrisk.solver.api.chosen_linker import Run, check_workers, chosen_linker
@@ -210,7 +211,9 @@ def _run(
     ties = choice(Ties, options.ties, "tie rule")
     check_options(options, linker)
     if original is None or masked is None:
-        raise UsageError("linkers have no embedded files: give both --original and --masked")
+        raise UsageError(
+            f"linkers have no embedded files: give both {called('original')} and {called('masked')}"
+        )
     schema = given_schema(options)
     pair = read_pair(original, masked, linker, options, schema)
     keys = linker.keys if parameters is None else learned_keys(parameters)

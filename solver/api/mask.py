@@ -32,6 +32,7 @@ from linkrisk.datasets.microdata.recoding_files import codes_become
 from linkrisk.datasets.microdata.roles import Role
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.writing import together, write_all
+from linkrisk.errors import called
 from linkrisk.solver.api.choices import SchemaLike, TableLike
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.masked_columns import columns_of
@@ -383,10 +384,12 @@ def methods_of(
     schema = parameters.get("schema")
     others = [name for name in parameters if name != "schema"]
     if others:
-        name, text = others[0], first.split()[:1] if isinstance(first, str) else [first.name]
+        name = others[0]
+        text = f"{first.split()[0] if isinstance(first, str) else first.name} {name}=..."
         raise UsageError(
-            f"--{name} does not say which method it is for; write it into the method, as --method "
-            f"'{' '.join(text)} {name}=...'"
+            f"{called(name)} does not say which method it is for; write it into the method, as "
+            f"{called('method', text)}",
+            option=name,
         )
     return [
         masking_method(item, schema) if isinstance(item, str) else _with_schema(item, schema)

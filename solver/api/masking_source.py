@@ -27,6 +27,7 @@ from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.tables import load_table
 from linkrisk.datasets.pairs.categorical import listed_categories
 from linkrisk.datasets.public.registry import load
+from linkrisk.errors import called
 from linkrisk.solver.api.choices import TableLike
 from linkrisk.solver.run.errors import UsageError
 
@@ -182,14 +183,23 @@ def check_targets(source: str, output: str | Path, record: str | Path | None) ->
     """Refuse an output that cannot be written, or would overwrite another file."""
     writable_format(output)
     if is_input(source, output):
-        raise UsageError(f"--output {output} is the input file; give the masked file another name")
+        raise UsageError(
+            f"{called('output', output)} is the input file; give the masked file another name",
+            option="output",
+        )
     shared = _parts(source) & _parts(output) if is_file(source) else set()
     if shared:
         first = min(path.name for path in shared)
-        raise UsageError(f"--output {output} would overwrite {first} of the input; give it another name")
+        raise UsageError(
+            f"{called('output', output)} would overwrite {first} of the input; give it another name",
+            option="output",
+        )
     if record is not None:
         if _same_file(record, output):
-            raise UsageError(f"--record {record} is the masked file; give the record another name")
+            raise UsageError(
+                f"{called('record', record)} is the masked file; give the record another name",
+                option="record",
+            )
         check_new(record)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from linkrisk.errors import called
 from linkrisk.formulations.linkage.block_indicator import IndicatorOptions, indicator_model
 from linkrisk.formulations.programs.mixed_integer import MilpModel
 from linkrisk.solver.backends.model_file import write_model
@@ -37,7 +38,10 @@ def save_model(
         If the request or the files cannot be used, or several families are asked for.
     """
     if several(options.aggregator) is not None:
-        raise UsageError("--write-model writes the model of one family: name one --aggregator")
+        raise UsageError(
+            f"{called('write_model')} writes the model of one family: name one {called('aggregator')}",
+            option="aggregator",
+        )
     problem = make_problem(original, masked, recorded(options))
     tight = settings.big_c is None
     system = problem_system(problem.searched, reduce=tight)

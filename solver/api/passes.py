@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from linkrisk.errors import called
 from linkrisk.solver.inputs.decisions import DECISION, SIDES, read_decisions
 from linkrisk.solver.inputs.link_tasks import LinkOptions
 from linkrisk.solver.linkage.linker import LinkageTask, Truth
@@ -37,8 +38,9 @@ def linked_passes(
     """
     if options.threshold is not None:
         raise UsageError(
-            "passes link from the upper end of --clerical-band, or as the error rates say: leave "
-            "--threshold out"
+            f"passes link from the upper end of {called('clerical_band')}, or as the error rates say: leave "
+            f"{called('threshold')} out",
+            option="threshold",
         )
     reviewed = None
     if options.decisions is not None:
@@ -68,7 +70,9 @@ def check_not_passes(options: LinkOptions) -> None:
     """Refuse options that only passes look at."""
     if options.decisions is not None:
         raise UsageError(
-            "--decisions is about pairs of passes: give --method prl with --pass, or leave it out"
+            f"{called('decisions')} is about pairs of passes: give {called('method', 'prl')} with "
+            f"{called('passes')}, or leave it out",
+            option="decisions",
         )
 
 

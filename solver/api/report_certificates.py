@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from linkrisk.errors import called
 from linkrisk.solver.api.choices import TableLike
 from linkrisk.solver.api.verify import verify
 from linkrisk.solver.api.verify_bundle import CERTIFICATE, FAMILY, FIT, KEY
@@ -30,9 +31,7 @@ PHASE = "certificate"
 """What a reporter is told is being done."""
 
 _STOPPED = "stopped before it was checked"
-_TOO_LONG = (
-    "not checked: its time was over; a longer --time-limit, or --certificate-time-limit, would check it"
-)
+
 
 _MAKING = 0.5
 """Share of the time of a certificate after which what was made is checked."""
@@ -106,7 +105,7 @@ def certified(
     families = [family for family in worst.families if family.result is not None]
     pairs = worst.worst.records * worst.details["candidates"]
     if not asked and pairs > MOST_PAIRS:
-        why = "not made, as checking so many records takes long; --certificate FILE makes it"
+        why = f"not made, as checking so many records takes long; {called('certificates', True)} makes it"
         return tuple(Certified(family.aggregator, family.result, why) for family in families)
     ends = time.monotonic() + (SECONDS if seconds is None else seconds)
     found = []
@@ -140,7 +139,12 @@ class _Certifying:
 
     def so_far(self) -> Certified:
         """There is no certificate that was checked."""
-        return Certified(self.family.aggregator, self.family.result, _TOO_LONG)
+        return Certified(self.family.aggregator, self.family.result, _too_long())
+
+
+def _too_long() -> str:
+    limits = called("time_limit"), called("certificate_time_limit")
+    return f"not checked: its time was over; a longer {limits[0]}, or {limits[1]}, would check it"
 
 
 def _one(family: Family, original: Any, masked: Any, reading: Mapping[str, Any], seconds: float) -> Certified:

@@ -9,6 +9,7 @@ from pathlib import Path
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.pairs.by_schema import text_columns
 from linkrisk.datasets.pairs.categorical import listed_categories
+from linkrisk.errors import called
 from linkrisk.solver.api.choices import (
     DifferencesName,
     DirectionName,
@@ -195,7 +196,9 @@ def _measures(measures: str | Sequence[str], loss: str | None) -> tuple[str, ...
     if loss is not None and loss not in LOSSES:
         raise UsageError(f"unknown loss {loss!r}: choose from {', '.join(LOSSES)}")
     if loss is not None and LOSS not in names:
-        raise UsageError(f"a loss needs the measure {LOSS}: add it to --measures")
+        raise UsageError(
+            f"a loss needs the measure {LOSS}: add it to {called('measures')}", option="measures"
+        )
     return tuple(name for name in MEASURES_BY_NAME if name in names)
 
 
@@ -210,7 +213,10 @@ def _tasks(
         for masking in [each] if isinstance(each, Masking) else maskings_of([each], schema=schema):
             found.setdefault(masking.text, masking)
     if not found:
-        raise UsageError("there is no masking to sweep; give --method, such as 'microaggregation k=2..20'")
+        raise UsageError(
+            f"there is no masking to sweep; give {called('maskings')}, such as 'microaggregation k=2..20'",
+            option="maskings",
+        )
     declared = {} if schema is None else {"schema": schema}
     return [
         SweepTask(at, masking, tuple(methods_of(masking.methods, declared)), masking.seed(seed))

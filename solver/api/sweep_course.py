@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from linkrisk.datasets.masking.record import method_as_json
+from linkrisk.errors import called
 from linkrisk.solver.api.sweep_run import SweepJob, SweepTask, run_masking
 from linkrisk.solver.compiling.ahead import LINKAGE, MASKING, RISK, compile_once
 from linkrisk.solver.linkage.spreading import unlimited
@@ -22,7 +23,12 @@ from linkrisk.solver.run.stamp import stamp
 from linkrisk.solver.run.workers import Here
 from linkrisk.solver.run.worst_sentence import percents
 
-_LOST = "the process that measured it has died, of too little memory perhaps; try fewer --workers"
+
+def lost() -> str:
+    """Say that a process has died, and what may help."""
+    return (
+        f"the process that measured it has died, of too little memory perhaps; try fewer {called('workers')}"
+    )
 
 
 class Course:
@@ -97,7 +103,7 @@ class Course:
                 self._say(f"{len(self._runs)} of {len(self._tasks)} maskings; last {_said(run)}", run)
         if not self._clock.expired:
             for task in left:
-                self._runs.setdefault(task.at, task.ended(Status.FAILED, _LOST))
+                self._runs.setdefault(task.at, task.ended(Status.FAILED, lost()))
 
     def _say(self, work: str, last: SweepRun | None = None) -> None:
         """How many are done, with the interval of the last one."""

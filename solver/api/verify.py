@@ -14,6 +14,7 @@ from linkrisk.datasets.microdata.schema import Attribute, Role, Scale, Schema
 from linkrisk.datasets.pairs.categorical import NOT_INFERRED
 from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
 from linkrisk.datasets.public.default_pair import default_pair
+from linkrisk.errors import called
 from linkrisk.solver.api.choices import SchemaLike, TableLike
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.certificates.checking import verify as checking
@@ -183,13 +184,16 @@ def verify(
     if "families" in content:
         raise UsageError(
             f"{name} is about several families, and a certificate about one: run `fit` with one "
-            "--aggregator and --certificate"
+            f"{called('aggregator')} and {called('certificate')}",
+            option="aggregator",
         )
     setting = fit_setting(content, name)
     check_alignment_options(id_column, row_by_row)
     if attributes is not None and tuple(attributes) != setting.attributes:
         raise UsageError(
-            f"--attributes: {name} is about {shown_names(setting.attributes, ',')}; leave the option out"
+            f"{called('attributes')}: {name} is about {shown_names(setting.attributes, ',')}; leave the "
+            "option out",
+            option="attributes",
         )
     compile_once(CERTIFICATES, on_progress)
     known = _schema(schema_of(schema), setting)
@@ -260,13 +264,17 @@ def _files(original: Any, masked: Any, setting: Setting, name: str, **options: A
         if absent:
             raise UsageError(
                 f"{name} is about {shown_names(absent, ',')}, which the embedded pair does not have: "
-                "give the files of the fit with --original and --masked"
+                f"give the files of the fit with {called('original')} and {called('masked')}"
             )
         chosen = make_file_pair(pair.original, pair.masked, **options)
         return replace(chosen, name=pair.name)
     if original is None or masked is None:
         missing = "original" if original is None else "masked"
-        raise UsageError(f"the {missing} file is missing: give both --original and --masked, or neither")
+        raise UsageError(
+            f"the {missing} file is missing: give both {called('original')} and {called('masked')}, or "
+            "neither",
+            option=missing,
+        )
     return make_file_pair(original, masked, **options)
 
 

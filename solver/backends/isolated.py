@@ -18,6 +18,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
+from linkrisk.errors import Spelling, spell_by, spelling
 from linkrisk.formulations.programs.mixed_integer import MilpModel
 from linkrisk.solver.backends.background import NOTHING_KNOWN, TICK
 from linkrisk.solver.backends.base import BackendProgress, BackendResult, FloatArray, SolveOptions, Watcher
@@ -120,7 +121,7 @@ class _Child:
         self._errors = Path(folder, "stderr.txt")
         self._pipe, far_end = context.Pipe()
         self._process: BaseProcess = context.Process(
-            target=_run_in_child, args=(far_end, folder), daemon=True
+            target=_run_in_child, args=(far_end, folder, spelling()), daemon=True
         )
         with main_module_hidden(), children_allowed():
             self._process.start()
@@ -215,13 +216,14 @@ class _Child:
         return written[-1] if written else f"exit code {self._process.exitcode}"
 
 
-def _run_in_child(pipe: Connection, folder: str) -> None:
+def _run_in_child(pipe: Connection, folder: str, spelled: Spelling) -> None:
     """Do the job that comes through the pipe; the answer, or the error, goes back the same way."""
     if hasattr(os, "setsid"):
         os.setsid()  # so that Ctrl-C reaches the parent only, and the parent can kill all of us
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent()
     tempfile.tempdir = folder
+    spell_by(spelled)
     _redirect_output(Path(folder, "stderr.txt"))
     job: Job = pickle.loads(pipe.recv_bytes())
 

@@ -18,9 +18,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn, TextIO
 
 import linkrisk
-from linkrisk.errors import LinkriskError
+from linkrisk.errors import LinkriskError, spelled_by
 from linkrisk.solver.commands.calling import program
 from linkrisk.solver.run.errors import UsageError, noted
+from linkrisk.solver.run.flags import flag
 from linkrisk.solver.run.interruption import (
     end_with,
     hold_interrupt,
@@ -139,7 +140,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     output = _Output()
     try:
-        with contextlib.redirect_stdout(output):
+        with spelled_by(flag), contextlib.redirect_stdout(output):
             code = _run(sys.argv[1:] if argv is None else list(argv))
     except LinkriskError as error:
         code = _fail(str(error), 2)

@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.errors import called
 from linkrisk.formulations.linkage.block_indicator import IndicatorModel, IndicatorOptions, indicator_model
 from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.solver.backends.base import BackendProgress, BackendResult, SolveOptions
@@ -25,11 +26,6 @@ _BACKEND_TOLERANCE = 1e-6
 """Backends take a row for satisfied that is violated by this much."""
 
 _REFUTED = "the attack links more than the model allows, by a margin below the model's: the bound is left out"
-_SMALLER_MARGIN = "; run again with a smaller --margin"
-_FEWER_ON_RECOUNT = (
-    "the backend's answer links fewer records on recount than its bound: its tolerance is 1e-6, so a "
-    "--margin below that proves little"
-)
 
 
 class MilpEngine(Engine):
@@ -109,7 +105,10 @@ class _Run:
         """Try the parameters beside the best, and say where answer and bound do not go together."""
         widen(self.system, Scorer(self.system), self.incumbent, self.evaluator)
         if self.incumbent.value < self.claimed - 1e-5 and not self.incumbent.proven:
-            self._note(_FEWER_ON_RECOUNT)
+            self._note(
+                "the backend's answer links fewer records on recount than its bound: its tolerance is 1e-6, "
+                f"so a {called('margin')} below that proves little"
+            )
         if self.incumbent.refuted:
             # A bound was taken while solving, and the answer links more by less than the model's margin.
             self._note(self._refuted)
@@ -188,7 +187,11 @@ class _Run:
     @property
     def _refuted(self) -> str:
         """The note on a refuted bound; no smaller margin helps where the backend's tolerance hides it."""
-        return _REFUTED + (_SMALLER_MARGIN if self.options.margin > _BACKEND_TOLERANCE else "")
+        return _REFUTED + (
+            f"; run again with a smaller {called('margin')}"
+            if self.options.margin > _BACKEND_TOLERANCE
+            else ""
+        )
 
     def _note(self, text: str) -> None:
         if text not in self.notes:

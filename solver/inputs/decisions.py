@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.tables import Table, load_table
 from linkrisk.datasets.pairs.identifiers import id_text
+from linkrisk.errors import called
 from linkrisk.solver.linkage.probabilistic.passes.deciding import Reviewed
 
 FloatArray = NDArray[np.float64]
@@ -59,7 +60,8 @@ def read_decisions(
         if name not in loaded.columns:
             raise DataError(
                 f"{loaded.source} has no column {name!r}; decisions need the columns "
-                f"{', '.join((*SIDES, DECISION))}, as --clerical writes them"
+                f"{', '.join((*SIDES, DECISION))}, as {called('clerical')} writes them",
+                option="decisions",
             )
     frame = loaded.frame
     word = _words(loaded)
@@ -74,7 +76,8 @@ def read_decisions(
             row = int(made[np.argmax(place < 0)])
             raise DataError(
                 f"{loaded.source}, row {row + 1}: {_text(frame[name].iloc[row])!r} is no record of the "
-                f"{name} file; use the labels that --clerical writes"
+                f"{name} file; use the labels that {called('clerical')} writes",
+                option="decisions",
             )
         rows.append(place.astype(np.intp))
     link = (word.iloc[made] == LINK).to_numpy()
@@ -100,7 +103,8 @@ def read_checked_links(table: Any) -> tuple[FloatArray, BoolArray]:
         if name not in loaded.columns:
             raise DataError(
                 f"{loaded.source} has no column {name!r}; checked links need the columns {WEIGHT} and "
-                f"{DECISION}, as --clerical writes them"
+                f"{DECISION}, as {called('clerical')} writes them",
+                option="decisions",
             )
     word = _words(loaded)
     made = (word != "").to_numpy()

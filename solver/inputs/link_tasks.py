@@ -31,6 +31,7 @@ from linkrisk.datasets.pairs.linkage_frames import LinkageFrames, linkage_frames
 from linkrisk.datasets.pairs.recoded_frames import recoded_frames
 from linkrisk.datasets.pairs.table_pair import TablePair, align, load_tables
 from linkrisk.datasets.pairs.unaligned import label_columns, unaligned
+from linkrisk.errors import called
 from linkrisk.formulations.linkage.pair import Direction, Ties
 from linkrisk.solver.inputs.problem import check_alignment_options, schema_of
 from linkrisk.solver.linkage.linker import LinkageTask, Linker
@@ -128,16 +129,24 @@ def check_options(options: LinkOptions, linker: Linker) -> None:
     if options.one_to_one is not None and options.one_to_one not in MATCHINGS:
         raise UsageError(f"unknown matching '{options.one_to_one}': choose one of {', '.join(MATCHINGS)}")
     if options.threshold is not None and options.one_to_one is None:
-        raise UsageError("--threshold is about one-to-one links: give --one-to-one too, or leave it out")
+        raise UsageError(
+            f"{called('threshold')} is about one-to-one links: give {called('one_to_one')} too, or leave it "
+            "out",
+            option="threshold",
+        )
     if not 0 <= options.seed < 2**31:
         raise UsageError(f"the seed must be between 0 and {2**31 - 1}, not {options.seed}")
     if not options.truth and not linker.lists_links:
         raise UsageError(
-            f"{linker.name} is judged by the true links and says nothing without them: give --method prl "
-            "with --pass, or leave --no-truth out"
+            f"{linker.name} is judged by the true links and says nothing without them: give "
+            f"{called('method', 'prl')} with {called('passes')}, or leave {called('truth', False)} out",
+            option="truth",
         )
     if options.training is not None and not linker.learns_from_training:
-        raise UsageError(f"{linker.name} learns from the two files alone: leave --training out")
+        raise UsageError(
+            f"{linker.name} learns from the two files alone: leave {called('training')} out",
+            option="training",
+        )
 
 
 def given_schema(options: LinkOptions) -> Schema | None:
@@ -162,8 +171,9 @@ def read_pair(
     if linker.lists_links and id_column is None and len(first.frame) != len(second.frame):
         raise UsageError(
             f"{first.source} has {len(first.frame):,} records and {second.source} has {len(second.frame):,}: "
-            "name the column that identifies them in both with --id, or give --no-truth if nobody knows "
-            "which record is which"
+            f"name the column that identifies them in both with {called('id_column')}, or give "
+            f"{called('truth', False)} if nobody knows which record is which",
+            option="id_column",
         )
     pair = align(first, second, id_column=id_column, row_by_row=options.row_by_row)
     return replace(pair, notes=(*notes, *pair.notes))
@@ -249,12 +259,14 @@ def _chosen(
         if options.attributes is not None:
             raise UsageError(
                 f"{linker.name} compares files without attributes in common: name those of each file with "
-                "--original-attributes and --masked-attributes"
+                f"{called('original_attributes')} and {called('masked_attributes')}",
+                option="original_attributes",
             )
         sides = [columns[at] if names is None else list(names) for at, names in enumerate(own)]
     elif own != (None, None):
         raise UsageError(
-            f"{linker.name} compares attributes that both files have: name them with --attributes"
+            f"{linker.name} compares attributes that both files have: name them with {called('attributes')}",
+            option="attributes",
         )
     else:
         common = [name for name in columns[0] if name in columns[1] and name not in special]

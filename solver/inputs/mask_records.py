@@ -19,6 +19,7 @@ from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.strict_json import AmbiguousError, parse
 from linkrisk.datasets.pairs.attributes import open_columns
 from linkrisk.datasets.pairs.categorical import Masking, listed_categories
+from linkrisk.errors import called
 from linkrisk.solver.inputs.link_tasks import LinkOptions
 from linkrisk.solver.inputs.problem import ProblemOptions, schema_of
 from linkrisk.solver.run.errors import UsageError
@@ -66,7 +67,7 @@ def _spelled_record(path: Path, options: Compared, *, numbers: bool) -> list[str
     try:
         return [text for step in steps for text in _spelled(step, options, numbers=numbers)]
     except (DataError, UsageError) as error:
-        raise UsageError(f"--masking {path}: {error}") from error
+        raise UsageError(f"{called('masking', path)}: {error}", option="masking") from error
     except (AttributeError, KeyError, TypeError, ValueError):
         raise _no_record(path) from None
 
@@ -77,10 +78,14 @@ def _steps(path: Path) -> Sequence[Mapping[str, Any]]:
         record = parse(path.read_bytes().removeprefix(codecs.BOM_UTF8))
     except OSError as error:
         raise UsageError(
-            f"--masking {path} cannot be read: {(error.strerror or str(error)).lower()}"
+            f"{called('masking', path)} cannot be read: {(error.strerror or str(error)).lower()}",
+            option="masking",
         ) from None
     except (ValueError, RecursionError, AmbiguousError) as error:
-        raise UsageError(f"--masking {path} is not a record of `mask`, as it is no JSON: {error}") from None
+        raise UsageError(
+            f"{called('masking', path)} is not a record of `mask`, as it is no JSON: {error}",
+            option="masking",
+        ) from None
     steps = record.get("methods") if isinstance(record, dict) else None
     if not isinstance(steps, list) or not steps:
         raise _no_record(path)
@@ -89,8 +94,9 @@ def _steps(path: Path) -> Sequence[Mapping[str, Any]]:
 
 def _no_record(path: Path) -> UsageError:
     return UsageError(
-        f"--masking {path} is not a record that `mask --record` writes, with a list of methods: give such a "
-        "file, or a method as in 'noise percent=20'"
+        f"{called('masking', path)} is not a record that `mask --record` writes, with a list of methods: "
+        "give such a file, or a method as in 'noise percent=20'",
+        option="masking",
     )
 
 
@@ -169,5 +175,7 @@ def _check_schema(name: str, attributes: Sequence[str], recorded: Any, options: 
         one, other = before[attribute], None if now is None else now.get(attribute)
         if other is None or (one.scale, one.categories) != (other.scale, other.categories):
             raise UsageError(
-                f"{name} took the categories of {attribute!r} from a schema: give the same one with --schema"
+                f"{name} took the categories of {attribute!r} from a schema: give the same one with "
+                f"{called('schema')}",
+                option="schema",
             )

@@ -19,6 +19,7 @@ from linkrisk.datasets.pairs.categorical import Masking
 from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
 from linkrisk.datasets.pairs.table_pair import check_alignment
 from linkrisk.datasets.public.default_pair import default_pair
+from linkrisk.errors import called
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS, Aggregator, make_aggregator
 from linkrisk.formulations.linkage.distances import Differences, FileMoments, Standardisation, file_moments
 from linkrisk.formulations.linkage.missing import Missing
@@ -333,7 +334,7 @@ def _missing_notes(files: FilePair, rule: Missing) -> tuple[str, ...]:
     if not lacking:
         return ()
     return (
-        f"values are missing in the original and the masked file and compared by --missing {rule}: "
+        f"values are missing in the original and the masked file and compared by {called('missing', rule)}: "
         f"{', '.join(lacking)}",
     )
 
@@ -349,8 +350,9 @@ def _without_sign(aggregator: str, asked: Differences | None) -> Differences | N
     """The kind of differences where some attributes are categorical: the default, unless that is signed."""
     if asked is Differences.SIGNED:
         raise UsageError(
-            "differences of categories have no sign: use --differences absolute, or leave categorical "
-            "attributes out"
+            f"differences of categories have no sign: use {called('differences', 'absolute')}, or leave "
+            "categorical attributes out",
+            option="differences",
         )
     signed = AGGREGATORS[aggregator].allowed_differences[0] is Differences.SIGNED
     return Differences.ABSOLUTE if asked is None and signed else asked
@@ -366,7 +368,11 @@ def _files(original: Any, masked: Any, options: ProblemOptions, schema: Schema |
         return replace(chosen, name=pair.name)
     if original is None or masked is None:
         missing = "original" if original is None else "masked"
-        raise UsageError(f"the {missing} file is missing: give both --original and --masked, or neither")
+        raise UsageError(
+            f"the {missing} file is missing: give both {called('original')} and {called('masked')}, or "
+            "neither",
+            option=missing,
+        )
     return make_file_pair(
         original, masked, drop_constant=options.drop_constant, **_file_options(options, schema)
     )

@@ -11,6 +11,7 @@ from linkrisk.datasets.masking.spelled import names_files
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.pairs.categorical import INFERRED, CategoricalAttribute, KnownRecoding
 from linkrisk.datasets.pairs.file_pair import FilePair
+from linkrisk.errors import called
 from linkrisk.solver.run.errors import UsageError
 
 
@@ -94,7 +95,8 @@ def recorded_masking(fitted: Mapping[str, Any]) -> list[str | KnownRecoding]:
         if not tables:
             raise UsageError(
                 f"the masking {text!r} names files, which are not opened because a JSON file says so: give "
-                "it again with --masking"
+                f"it again with {called('masking')}",
+                option="masking",
             )
         found.extend(tables)
     return found
@@ -107,7 +109,8 @@ def _tables(fitted: Mapping[str, Any]) -> list[KnownRecoding]:
         return [_table(item, schema) for item in fitted.get("recodings") or () if "possible" in item]
     except (KeyError, TypeError, ValueError, AttributeError):
         raise UsageError(
-            "the recodings of the fit are malformed: give the masking again with --masking"
+            f"the recodings of the fit are malformed: give the masking again with {called('masking')}",
+            option="masking",
         ) from None
 
 

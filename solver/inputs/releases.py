@@ -18,6 +18,7 @@ from linkrisk.datasets.pairs.categorical import listed_categories
 from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.datasets.pairs.recorded_order import records_named
 from linkrisk.datasets.pairs.sources import joined_sources
+from linkrisk.errors import called
 from linkrisk.formulations.linkage.pair import Direction
 from linkrisk.solver.inputs.problem import ProblemOptions, schema_of
 from linkrisk.solver.run.errors import UsageError
@@ -66,8 +67,9 @@ def aligned_groups(way: str, releases: int) -> Groups:
     groups = sorted(tuple(sorted(map(int, group.split("+")))) for group in str(way).split(","))
     if sorted(number for group in groups for number in group) != list(range(1, releases + 1)):
         raise UsageError(
-            f"--releases {way} must have each of the releases 1 to {releases} once: those that can be "
-            "aligned joined by +, the groups by commas"
+            f"{called('releases', way)} must have each of the releases 1 to {releases} once: those that can "
+            "be aligned joined by +, the groups by commas",
+            option="releases",
         )
     return tuple(groups)
 
@@ -151,14 +153,16 @@ def given_releases(
     groups = aligned_groups(way, max(1, len(released)))
     if len(groups) > 1 and options.direction != Direction.ORIGINAL_TO_MASKED:
         raise UsageError(
-            f"--releases {way} is about persons whom an intruder looks for in every release: leave "
-            "--direction out"
+            f"{called('releases', way)} is about persons whom an intruder looks for in every release: leave "
+            f"{called('direction')} out",
+            option="releases",
         )
     if versions:
         if len(originals) != len(released) or len(originals) < 2:
             raise UsageError(
-                f"--versions takes one original for each of several releases, not {len(originals)} for "
-                f"{len(released)}: give --original as often as --masked"
+                f"{called('versions')} takes one original for each of several releases, not {len(originals)} "
+                f"for {len(released)}: give {called('original')} as often as {called('masked')}",
+                option="versions",
             )
     elif len(originals) > 1:
         originals = [_joined(originals, options)]
@@ -201,8 +205,9 @@ def _joined(sources: Sequence[Any], options: ProblemOptions) -> Table:
     column = options.id_column or (None if schema is None else schema.only(Role.RECORD_ID))
     if column is None or options.row_by_row:
         raise UsageError(
-            "several original files are joined by the ids of their records: name the column with --id, or "
-            "give one version for each release with --versions"
+            "several original files are joined by the ids of their records: name the column with "
+            f"{called('id_column')}, or give one version for each release with {called('versions', True)}",
+            option="id_column",
         )
     text = _text(options)
     tables = [load_table(each, f"original {at}", text) for at, each in enumerate(sources, start=1)]
@@ -220,8 +225,10 @@ def _with_records(releases: Sequence[ProblemOptions]) -> list[ProblemOptions]:
     if len(records) != len(releases):
         many = "one record" if len(records) == 1 else f"{len(records)} records"
         raise UsageError(
-            f"--id names {many} of maskings, and there are {len(releases)} releases, each with an order of "
-            "its own: name one record for each, in the order of the releases, joined by commas"
+            f"{called('id_column')} names {many} of maskings, and there are {len(releases)} releases, each "
+            "with an order of its own: name one record for each, in the order of the releases, joined by "
+            "commas",
+            option="id_column",
         )
     return [replace(each, id_column=record) for each, record in zip(releases, records, strict=True)]
 
@@ -241,7 +248,8 @@ def _of_their_own(
         if not kept:
             raise DataError(
                 f"{table.source} has none of the attributes {shown_names(options.attributes)}; name some "
-                "that it has in --attributes, too"
+                f"that it has in {called('attributes')}, too",
+                option="attributes",
             )
         found.append(replace(options, attributes=kept))
     return found

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from linkrisk.errors import called
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.run.errors import UsageError
@@ -26,7 +27,9 @@ def distance_matrix(pair: LinkagePair, form: DistanceForm) -> NDArray[np.float64
     if cells > LARGEST_MATRIX:
         raise UsageError(
             f"one-to-one assignment needs a matrix of {pair.blocks:,} x {len(pair.candidates):,} distances, "
-            f"more than the {LARGEST_MATRIX:,} that are allowed: take a sample, or leave --one-to-one out"
+            f"more than the {LARGEST_MATRIX:,} that are allowed: take a sample, or leave "
+            f"{called('one_to_one')} out",
+            option="one_to_one",
         )
     matrix = np.empty((pair.blocks, len(pair.candidates)))
     for part, distances in pair.chunks(form.differences):

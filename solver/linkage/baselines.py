@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.errors import called
 from linkrisk.formulations.linkage.aggregators import Aggregator
 from linkrisk.formulations.linkage.aggregators.mahalanobis import Mahalanobis
 from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
@@ -194,11 +195,11 @@ def best_known(
 def _options(name: str, aggregator: Aggregator, pair: LinkagePair) -> str | None:
     """What to ask `fit` for to start from a baseline."""
     if name == "euclid":
-        return "--differences squared"
+        return called("differences", "squared")
     usual = aggregator.differences is aggregator.allowed_differences[0]
     kind = Differences.ABSOLUTE if pair.looked_up else Differences.SIGNED
     if name not in own_attacks(Mahalanobis(pair.attributes, kind), pair):
         return None  # numeric differences with a sign beside categories without
     if isinstance(aggregator, Mahalanobis):
-        return f"--differences {kind.value}"
-    return "--aggregator mahalanobis" + ("" if usual else f" --differences {kind.value}")
+        return called("differences", kind)
+    return called("aggregator", "mahalanobis") + ("" if usual else f" {called('differences', kind)}")

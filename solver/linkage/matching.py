@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from linkrisk.errors import called
 from linkrisk.solver.linkage.linker import LearnedLinker, in_chunks
 from linkrisk.solver.run.errors import UsageError
 
@@ -40,7 +41,8 @@ def check_size(queries: int, candidates: int) -> None:
     if queries * candidates > LARGEST_MATRIX:
         raise UsageError(
             f"one-to-one matching needs a matrix of {queries:,} x {candidates:,} scores, more than the "
-            f"{LARGEST_MATRIX:,} that are allowed: take a sample, or leave --one-to-one out"
+            f"{LARGEST_MATRIX:,} that are allowed: take a sample, or leave {called('one_to_one')} out",
+            option="one_to_one",
         )
 
 

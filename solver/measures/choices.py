@@ -10,6 +10,7 @@ from linkrisk.datasets.masking.base import MaskingMethod
 from linkrisk.datasets.microdata.names import parse_names, shown_name
 from linkrisk.datasets.microdata.numeric import check_known
 from linkrisk.datasets.pairs.file_pair import FilePair
+from linkrisk.errors import called
 from linkrisk.solver.run.errors import UsageError
 
 
@@ -53,12 +54,13 @@ class MeasureChoices:
         DataError, UsageError
         """
         columns = [str(name) for name in files.original.columns]
-        check_known(self.groups or (), columns, "the original file", what="--groups")
+        check_known(self.groups or (), columns, "the original file", option="groups")
         weight = files.design.weight_column
         if self.fraction is not None and weight is not None:
             raise UsageError(
                 f"the sampling weights (column {shown_name(weight)} of the schema) say what is sampled: "
-                "leave --fraction out, or the role weight"
+                f"leave {called('fraction')} out, or the role weight",
+                option="fraction",
             )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from linkrisk.errors import called
 from linkrisk.formulations.suppression.posterior_risk import household_risk, posterior_risk
 from linkrisk.solver.measures.base import OF_RECORDS, Finding, Measure, Unit
 from linkrisk.solver.measures.keys.frequencies import groups_of, sums
@@ -112,8 +113,8 @@ class IndividualRisk(PerRecord):
             return self.remarks
         return (
             *self.remarks,
-            "individual risk: no sampling weights and no --fraction, so the file is taken for the whole "
-            "population",
+            f"individual risk: no sampling weights and no {called('fraction')}, so the file is taken for the "
+            "whole population",
         )
 
     def to_frame(self) -> pd.DataFrame:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from linkrisk.errors import called
 from linkrisk.solver.measures.base import OF_RECORDS, Finding, Kind, Measure, MeasureResult
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.measures.values.intervals import (
@@ -156,7 +157,7 @@ class IntervalDisclosure(MeasureResult):
             names = ", ".join(self.unchanged)
             said.append(f"interval disclosure is that of masked attributes; released as they are: {names}")
         if self.late:
-            said.append("no time was left for RMDID; a longer --time-limit would take it too")
+            said.append(f"no time was left for RMDID; a longer {called('time_limit')} would take it too")
         elif self.deviations is not None and self.robust is None:
             said.append("there is no RMDID: an attribute is constant, or half of the records lie on a plane")
         return tuple(said)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from linkrisk.errors import called
 from linkrisk.formulations.linkage.pair import Direction
 from linkrisk.solver.inputs.problem import shares
 from linkrisk.solver.measures.base import Finding, Kind, Measure, MeasureResult, Unit, jsonable
@@ -162,8 +163,8 @@ class Membership(Measure):
         """How large the population is, and targets that are original records."""
         if task.first.options.direction != Direction.ORIGINAL_TO_MASKED:
             return (
-                "its targets are original records, each linked to a masked one; leave --direction "
-                "masked-to-original out"
+                "its targets are original records, each linked to a masked one; leave "
+                f"{called('direction', 'masked-to-original')} out"
             )
         return without_population(task)
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.scales import CATEGORICAL
+from linkrisk.errors import called
 from linkrisk.solver.measures.base import Finding, Measure, MeasureResult, Unit, Worse
 from linkrisk.solver.measures.population.misclassification import (
     KeyChange,
@@ -121,12 +122,12 @@ class PopulationUniqueness(MeasureResult):
         if self.left_out:
             notes.append(
                 f"population uniqueness leaves out {shown_names(self.left_out)}: not categorical; name them "
-                "in --ordinal or --nominal if an intruder would know their exact values"
+                f"in {called('ordinal')} or {called('nominal')} if an intruder would know their exact values"
             )
         for which, risk in (("original", self.original), ("masked", self.released)):
             notes += _fit_notes(which, risk, len(self.keys))
         for source, words in (
-            (Source.KNOWN, "known from --masking"),
+            (Source.KNOWN, f"known from {called('masking')}"),
             (Source.ESTIMATED, "estimated as the share of records of each category that kept it"),
             (Source.RECODED, "1, as they are recoded: an intruder recodes what he knows"),
         ):
@@ -191,8 +192,8 @@ class PopulationUniques(Measure):
         """Categorical keys, and weights or a fraction that say how large the population is."""
         if not _categorical_keys(task):
             return (
-                "no key variable is categorical; name those that an intruder knows exactly in --nominal, "
-                "--ordinal or the schema"
+                "no key variable is categorical; name those that an intruder knows exactly in "
+                f"{called('nominal')}, {called('ordinal')} or the schema"
             )
         return without_population(task)
 

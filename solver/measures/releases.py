@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from linkrisk.datasets.microdata.roles import Role
 from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.datasets.pairs.releases import same_files
+from linkrisk.errors import called
 from linkrisk.solver.inputs.releases import Releases, Way, spelled_groups
 from linkrisk.solver.measures.base import (
     OF_WEIGHTS,
@@ -246,7 +247,9 @@ class SeveralReleases(Measure):
 
     def lacking(self, task: RiskTask) -> str | None:
         """More than one release."""
-        return "there is one release; --masked can be given several times" if task.releases is None else None
+        if task.releases is not None:
+            return None
+        return f"there is one release; {called('masked')} can be given several times"
 
     def take(self, task: RiskTask, clock: Clock) -> ReleasesRisk:
         """Search every stage, and intersect candidates where some releases cannot be aligned."""
@@ -331,7 +334,7 @@ def _of_group(last: Stage, stages: Sequence[Stage], releases: Releases) -> Itera
         which = "every release" if len(last.members) == len(stages) else f"each of releases {_named(last)}"
         yield (
             f"{alone:,} of {everybody:,} released records are not in {which}; what a release does "
-            f"not hold of them is missing, and compared by --missing {releases.options.missing}"
+            f"not hold of them is missing, and compared by {called('missing', releases.options.missing)}"
         )
     for before, after in pairwise(stages[number - 1] for number in last.members):
         if same_files(before.files, after.files):

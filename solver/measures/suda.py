@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from linkrisk.errors import called
 from linkrisk.solver.measures.base import OF_RECORDS, Finding, Measure
 from linkrisk.solver.measures.keys.keys import (
     KeyFile,
@@ -139,7 +140,8 @@ class Suda(PerRecord):
             )
         if self.largest < self.planned:
             said.append(
-                f"SUDA: time was up after sets of {self.largest} keys; a longer --time-limit finds more"
+                f"SUDA: time was up after sets of {self.largest} keys; a longer {called('time_limit')} finds "
+                "more"
             )
         elif self.largest < len(self.keys):
             said.append(f"SUDA: sets of at most {self.largest} of the {len(self.keys)} keys were searched")

@@ -7,19 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from linkrisk.errors import called
 from linkrisk.solver.measures.base import Measure, MeasureResult
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import noted
-from linkrisk.solver.run.limits import in_time
+from linkrisk.solver.run.limits import in_time, no_time
 from linkrisk.solver.run.progress import MEASURES, Progress, Reporter
 
 _Each = TypeVar("_Each")
 
 _STOPPED = "stopped before it was begun"
-_NO_TIME = "no time was left for it; a longer --time-limit would take it too"
 _UNFINISHED = "stopped before it had ended"
-_TOO_LONG = "it had not ended when its time was over; a longer --time-limit would take it too"
 
 _AT_ONCE = 0.05
 """Seconds on a quiet machine up to which a measure is taken even where no time is left for it."""
@@ -59,7 +58,7 @@ def take_measures(
         late = remaining is not None and remaining < measure.least(task)
         at_once = not task.clock.stopped and 0.0 < measure.least(task) <= _AT_ONCE
         if (late or task.clock.expired) and measure.cost > 0.0 and not at_once:
-            left_out[measure.name] = _STOPPED if task.clock.stopped else _NO_TIME
+            left_out[measure.name] = _STOPPED if task.clock.stopped else no_time("take")
             continue
         if report is not None:
             low, high = task.worst.interval
@@ -74,7 +73,7 @@ def take_measures(
             left_out[measure.name] = noted(error)
             continue
         if found is None:
-            left_out[measure.name] = _UNFINISHED if task.clock.stopped else _TOO_LONG
+            left_out[measure.name] = _UNFINISHED if task.clock.stopped else _too_long()
             continue
         taken[measure.name] = found
         seconds[measure.name] = round(time.perf_counter() - began, 3)
@@ -105,6 +104,10 @@ class _Taking:
     def so_far(self) -> MeasureResult | None:
         """Nothing is known yet."""
         return None
+
+
+def _too_long() -> str:
+    return f"it had not ended when its time was over; a longer {called('time_limit')} would take it too"
 
 
 def _taken(measure: Measure, task: RiskTask, clock: Clock, at_once: bool) -> MeasureResult | None:

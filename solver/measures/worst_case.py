@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import pandas as pd
 
+from linkrisk.errors import called
 from linkrisk.solver.measures.base import OF_WEIGHTS, Finding, Kind, Measure, MeasureResult
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.measures.verdict import kinds
@@ -113,7 +114,7 @@ class WorstCaseRisk(MeasureResult):
             return ()
         return (
             f"worst case: {self.with_twins:,} records are nearest to several identical records, and so not "
-            "counted; --ties share counts each with its chance",
+            f"counted; {called('ties', 'share')} counts each with its chance",
         )
 
     def to_frame(self) -> pd.DataFrame:

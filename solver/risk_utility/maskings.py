@@ -15,6 +15,7 @@ from linkrisk.datasets.masking.base import Option
 from linkrisk.datasets.masking.registry import METHODS
 from linkrisk.datasets.masking.spelled import masking_method
 from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.errors import called
 from linkrisk.solver.run.errors import UsageError
 
 THEN = "+"
@@ -91,7 +92,10 @@ def maskings_of(
             words = [shlex.split(method)[0] for method in methods]
             found[methods] = Masking(methods, name or f" {THEN} ".join(words))
     if not found:
-        raise UsageError("there is no masking to sweep; give --method, such as 'microaggregation k=2..20'")
+        raise UsageError(
+            f"there is no masking to sweep; give {called('maskings')}, such as 'microaggregation k=2..20'",
+            option="maskings",
+        )
     return list(found.values())
 
 

@@ -14,6 +14,7 @@ import pandas as pd
 
 from linkrisk.datasets.microdata.formats.base import StoredFile
 from linkrisk.datasets.microdata.writing import write_whole
+from linkrisk.errors import called
 from linkrisk.solver.risk_utility.runs import SweepRun
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.results import dump_json
@@ -65,12 +66,16 @@ class Store:
         try:
             self.folder.mkdir(exist_ok=True)
         except FileExistsError:
-            raise UsageError(f"--folder {folder} is a file; give the name of a folder") from None
+            raise UsageError(
+                f"{called('folder', folder)} is a file; give the name of a folder", option="folder"
+            ) from None
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
-            raise UsageError(f"--folder {folder} cannot be made: {reason}; give another one") from None
+            raise UsageError(
+                f"{called('folder', folder)} cannot be made: {reason}; give another one", option="folder"
+            ) from None
         if not os.access(self.folder, os.R_OK | os.W_OK | os.X_OK):
-            raise UsageError(f"--folder {folder} is not writable; give another one")
+            raise UsageError(f"{called('folder', folder)} is not writable; give another one", option="folder")
 
     def find(self, depends: Depends) -> SweepRun | None:
         """The run that depends on just this; None where there is none."""

@@ -1,10 +1,14 @@
-"""A task on its way to another process: what it may take there, and its answer with the work that it was."""
+"""A task on its way to another process: what it may take there, and its answer with the work that it was.
+
+What it says there is said as here: options are spelled as whoever asked knows them.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from linkrisk.errors import Spelling, spell_by, spelling
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.interruption import Cancel
 
@@ -22,11 +26,14 @@ class Allowance:
         Of work, where that is counted.
     threads : int or None
         As many as there are processors where None.
+    spelled : callable
+        How options are called in what is said there.
     """
 
     seconds: float | None
     units: float | None
     threads: int | None
+    spelled: Spelling = field(default_factory=spelling)
 
     @classmethod
     def of(cls, clock: Clock, limit: float | None, threads: int | None) -> Allowance:
@@ -36,7 +43,8 @@ class Allowance:
         return cls(limit, None, threads)
 
     def clock(self, cancel: Cancel) -> Clock:
-        """The clock of the task, there."""
+        """The clock of the task, there, where options are spelled as here from now on."""
+        spell_by(self.spelled)
         return Clock(self.seconds, work_limit=self.units, cancel=cancel, most_threads=self.threads)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Generic, Protocol, TypeVar
 
+from linkrisk.errors import called
 from linkrisk.solver.run.clock import Clock, resident_megabytes
 from linkrisk.solver.run.errors import CancelledError
 from linkrisk.solver.run.interruption import Cancel
@@ -36,6 +37,12 @@ _UNLIMITED = 10.0
 
 _PATIENCE = 5.0
 """Seconds that the end of Python waits for all threads left behind."""
+
+
+def no_time(verb: str) -> str:
+    """Say that no time was left for a part of a run, and what would, such as `take` or `search`, it too."""
+    return f"no time was left for it; a longer {called('time_limit')} would {verb} it too"
+
 
 _unfinished: list[threading.Thread] = []
 """Threads whose answer was not waited for."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.errors import LinkriskError
+from linkrisk.errors import LinkriskError, called
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS, make_aggregator
 from linkrisk.formulations.linkage.aggregators.choquet import Choquet
 from linkrisk.formulations.linkage.distances import Differences
@@ -18,6 +18,7 @@ from linkrisk.solver.inputs.problem import Problem, ProblemOptions, make_problem
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError, noted
 from linkrisk.solver.run.interruption import interruptible
+from linkrisk.solver.run.limits import no_time
 from linkrisk.solver.run.progress import part_of_call
 from linkrisk.solver.run.results import FitResult
 from linkrisk.solver.run.status import Limit
@@ -34,7 +35,6 @@ ALL = "all"
 """What stands for all families."""
 
 _STOPPED = "stopped before its search began"
-_NO_TIME = "no time was left for it; a longer --time-limit would search it too"
 
 _AGAIN = 0.4
 """Share of the time that is kept for families that are searched again, as the worst case turns on them."""
@@ -124,7 +124,10 @@ def fit_families(
 def check_k_additive(names: Sequence[str], options: ProblemOptions) -> None:
     """Refuse an option of a family that is not searched."""
     if options.k_additive is not None and Choquet.name not in names:
-        raise UsageError(f"--k-additive is an option of choquet, not of {', '.join(names)}: leave it out")
+        raise UsageError(
+            f"{called('k_additive')} is an option of choquet, not of {', '.join(names)}: leave it out",
+            option="k_additive",
+        )
 
 
 def read_once(original: Any, masked: Any, options: ProblemOptions) -> Problem:
@@ -214,7 +217,7 @@ class _Families:
         """Why one more family is not searched; the first one always is, so that there is an interval."""
         if self.clock.stopped and self._found:
             return _STOPPED
-        return _NO_TIME if self._late() else None
+        return no_time("search") if self._late() else None
 
     def _late(self) -> bool:
         """Whether one more search would break the promise of the time limit; the first one never does."""

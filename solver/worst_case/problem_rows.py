@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.errors import called
 from linkrisk.formulations.linkage.block_system import BlockSystem, block_system
 from linkrisk.solver.engines.steering import STEERING, BuildSteering
 from linkrisk.solver.inputs.problem import Searched
@@ -39,7 +40,9 @@ def problem_system(
         raise UsageError(
             f"{problem.pair.blocks:,} records and {len(problem.pair.candidates):,} candidates make "
             f"{pairs_of(problem):,} comparisons, more than the {most:,} that the big-C model can hold: take "
-            "a sample of the records, fit with --engine exact, or judge given parameters with `evaluate`"
+            f"a sample of the records, fit with {called('engine', 'exact')}, or judge given parameters with "
+            "`evaluate`",
+            option="engine",
         )
     reduce = reduce or not model
     if clock is None:

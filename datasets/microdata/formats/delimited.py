@@ -43,6 +43,7 @@ from linkrisk.datasets.microdata.formats.kinds import Kind, cells_of, kind_of
 from linkrisk.datasets.microdata.formats.losses import Holds, columns, losses, sentence
 from linkrisk.datasets.microdata.formats.reading import number_signs
 from linkrisk.datasets.microdata.names import with_columns
+from linkrisk.errors import called
 
 
 @dataclass(frozen=True)
@@ -204,12 +205,12 @@ def _remarks(dialect: DelimitedDialect, unclear: Sequence[str], apart: Sequence[
     if unclear:
         remarks.append(
             f"{columns(unclear)}: kept as text, because ',' may be a decimal sign or separate thousands; "
-            "say which with --decimal , or --thousands ,"
+            f"say which with {called('decimal', ',')} or {called('thousands', ',')}"
         )
     if apart:
         remarks.append(
             f"{columns(apart)}: kept as text, because thousands are separated; "
-            "say how with --thousands and --decimal"
+            f"say how with {called('thousands')} and {called('decimal')}"
         )
     return tuple(remarks)
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.delimited_scan import blocks, rows_are_even
+from linkrisk.errors import called
 
 if TYPE_CHECKING:
     from _csv import Reader
@@ -20,7 +21,11 @@ if TYPE_CHECKING:
 DELIMITERS = {",": "','", ";": "';'", "\t": "tabs", "|": "'|'"}
 """What may stand between columns, and what it is called."""
 
-_INDEX = "an index written along with the table can be named and given as --id"
+
+def _index() -> str:
+    return f"an index written along with the table can be named and given as {called('id_column')}"
+
+
 _HINT = re.compile(r"sep=.?\s*$", re.IGNORECASE)
 """A first line for Excel alone."""
 
@@ -155,13 +160,13 @@ def _ragged(path: Path, line: int, found: int, expected: int) -> str:
     return f"{path}, line {line}: {found} {cells} where the header has {expected}; fix or delete the line"
 
 
-def check_header(header: list[str], path: Path, *, last: str = _INDEX) -> None:
+def check_header(header: list[str], path: Path, *, last: str | None = None) -> None:
     """Refuse two columns of one name and one without any; `last` says what may be wrong with the last one."""
     if not header:
         raise DataError(f"{path}, line 1: empty line instead of the column names; delete it")
     for position, name in enumerate(header, start=1):
         if not name.strip():
-            likely = last if position == len(header) > 1 else _INDEX
+            likely = last if last and position == len(header) > 1 else _index()
             raise DataError(
                 f"{path}: column {position} has no name in the header; name it ({likely}) or delete it"
             )

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.errors import called
 
 DECIMALS = (".", ",")
 THOUSANDS = (".", ",", "'", "’", " ")
@@ -88,9 +89,9 @@ def reading_options(column: pd.Series) -> str:
     cells = pd.Series([cell for cell in column.unique() if isinstance(cell, str)], dtype=object)
     for decimal, thousands in _TRIED:
         if NumberSigns(decimal, thousands).numbers(cells) is not None:
-            apart = {"": "", " ": BLANK, "'": '"\'"'}.get(thousands, thousands)
-            options = [f"--decimal {decimal}"] if decimal == "," else []
-            return " ".join([*options, f"--thousands {apart}"] if apart else options)
+            apart = BLANK if thousands == " " else thousands
+            options = [called("decimal", decimal)] if decimal == "," else []
+            return " ".join([*options, called("thousands", apart)] if apart else options)
     return ""
 
 
@@ -121,11 +122,16 @@ def reading(decimal: str | None = None, thousands: str | None = None) -> Iterato
     """
     apart = " " if thousands == BLANK else thousands
     if decimal is not None and decimal not in DECIMALS:
-        raise DataError(f"--decimal is {decimal!r}; give '.' or ','")
+        raise DataError(f"{called('decimal')} is {decimal!r}; give '.' or ','", option="decimal")
     if apart is not None and apart not in THOUSANDS:
-        raise DataError(f"--thousands is {thousands!r}; give '.', ',', \"'\" or {BLANK}")
+        raise DataError(
+            f"{called('thousands')} is {thousands!r}; give '.', ',', \"'\" or {BLANK}", option="thousands"
+        )
     if decimal is not None and decimal == apart:
-        raise DataError(f"--decimal and --thousands are both {decimal!r}; give two signs")
+        raise DataError(
+            f"{called('decimal')} and {called('thousands')} are both {decimal!r}; give two signs",
+            option="thousands",
+        )
     token = _signs.set(NumberSigns(decimal or "", apart or ""))
     try:
         yield

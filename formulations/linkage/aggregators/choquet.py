@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
+from linkrisk.errors import called
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.linkage.aggregators.base import Aggregator, FloatArray, Lift, named_values
 from linkrisk.formulations.linkage.aggregators.owa import OrderedWeightedAverage
@@ -48,8 +49,9 @@ class Choquet(Aggregator):
         if n > MOST_ATTRIBUTES:
             raise FormulationError(
                 f"a fuzzy measure on {n} attributes has {2**n - 1:,} non-empty subsets; at most "
-                f"{MOST_ATTRIBUTES} attributes are possible: choose fewer with --attributes, or use "
-                "--k-additive 2"
+                f"{MOST_ATTRIBUTES} attributes are possible: choose fewer with {called('attributes')}, or "
+                f"use {called('k_additive', 2)}",
+                option="attributes",
             )
 
     @property

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
+from linkrisk.errors import called
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.linkage.aggregators.base import (
     ROUNDED,
@@ -245,8 +246,9 @@ class KAdditiveChoquet(_KAdditive):
         if n > MOST_ATTRIBUTES:
             raise FormulationError(
                 f"a {k}-additive measure on {n} attributes needs {n * 2 ** (n - 1):,} monotonicity rows; at "
-                f"most {MOST_ATTRIBUTES} attributes are possible: choose fewer with --attributes, or use "
-                "--k-additive 2"
+                f"most {MOST_ATTRIBUTES} attributes are possible: choose fewer with {called('attributes')}, "
+                f"or use {called('k_additive', 2)}",
+                option="attributes",
             )
         super().__init__(attributes, differences)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from importlib import import_module
 
+from linkrisk.errors import called
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.linkage.aggregators.base import Aggregator
 from linkrisk.formulations.linkage.aggregators.choquet import Choquet
@@ -65,11 +66,15 @@ def make_aggregator(
     if k_additive is None:
         return AGGREGATORS[name](attributes, differences)
     if name != Choquet.name:
-        raise FormulationError(f"--k-additive is an option of choquet, not of {name}: leave it out")
+        raise FormulationError(
+            f"{called('k_additive')} is an option of choquet, not of {name}: leave it out",
+            option="k_additive",
+        )
     if k_additive < 2:
         raise FormulationError(
-            f"--k-additive must be at least 2, not {k_additive}: the 1-additive integral is "
-            "--aggregator weighted-mean"
+            f"{called('k_additive')} must be at least 2, not {k_additive}: the 1-additive integral is "
+            f"{called('aggregator', 'weighted-mean')}",
+            option="k_additive",
         )
     if min(k_additive, len(attributes)) <= 2:  # of two attributes, every measure is 2-additive
         return TwoAdditiveChoquet(attributes, differences)

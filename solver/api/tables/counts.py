@@ -11,6 +11,7 @@ import numpy as np
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.tables.cells_and_relations import StoredTable
+from linkrisk.errors import called
 from linkrisk.formulations.tables.cell_table import CellTable, FloatArray
 from linkrisk.formulations.tables.crowd import OUTSIDER
 from linkrisk.solver.run.clock import Clock
@@ -93,7 +94,8 @@ def with_counts(stored: StoredTable, counts: bool | None) -> StoredTable:
         at = int(np.argmax(wrong))
         raise DataError(
             f"{stored.name}, row {at + 1}: its value {value[at]:g} is no count, which is a whole number from "
-            "0; correct it, or say that they are none (--counts no)"
+            f"0; correct it, or say that they are none ({called('counts', False)})",
+            option="counts",
         )
     return replace(stored, counts=counts)
 
@@ -254,9 +256,9 @@ def counting_lines(found: Counting | None, named: Any) -> list[str]:
     if not found.counts:
         return [
             "counts      the values are whole numbers, and taken for amounts; if they count, say so: "
-            "--counts yes"
+            f"{called('counts', True)}"
         ]
-    guess = " (guessed; if they do not count: --counts no)" if found.guessed else ""
+    guess = f" (guessed; if they do not count: {called('counts', False)})" if found.guessed else ""
     lines = [f"counts      readers know whole numbers{guess}"]
     if found.below:
         shown = ", ".join(f"{named(cell)} at most {most:g}" for cell, _, most in found.below[:_SHOWN])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from linkrisk.errors import called
 from linkrisk.solver.certificates.checking.bounds import ProvenPart
 from linkrisk.solver.certificates.checking.chance import ruled_out
 from linkrisk.solver.certificates.checking.drawing import Drawn, DrawnStage
@@ -158,7 +159,7 @@ def _check_counted(counted: Fields, records: Records) -> None:
     demand(
         many == records.blocks and counted.value("all") is True and len(counted.keys()) == 2,
         f"{counted.where}: the fit has counted its attack on {many} records, which proves nothing of all "
-        f"{records.blocks}; fit again with a longer --time-limit",
+        f"{records.blocks}; fit again with a longer {called('time_limit')}",
     )
 
 

@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.errors import called
 from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.solver.engines.attacks.scoring import Scorer
 from linkrisk.solver.engines.attacks.search import attack, widen
@@ -24,10 +25,12 @@ from linkrisk.solver.run.status import Status
 
 FloatArray = NDArray[np.float64]
 
-_UNDECIDED = (
-    "some records exclude each other only up to rounding, so the interval stays open; --engine milp may "
-    "close it up to its margin"
-)
+
+def _undecided() -> str:
+    return (
+        "some records exclude each other only up to rounding, so the interval stays open; "
+        f"{called('engine', 'milp')} may close it up to its margin"
+    )
 
 
 class ExactEngine(Engine):
@@ -62,7 +65,7 @@ class ExactEngine(Engine):
             phases=run.phases,
             model=None,
             versions={},
-            notes=(_UNDECIDED,) if run.undecided and not incumbent.proven else (),
+            notes=(_undecided(),) if run.undecided and not incumbent.proven else (),
             proof=run.proof,
         )
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from linkrisk.datasets.masking.base import option, parse_number, parse_whole
 from linkrisk.datasets.microdata.schema import Scale
+from linkrisk.errors import called
 from linkrisk.solver.linkage.bayesian.categorising import UNKNOWN, Categories, learn_categories
 from linkrisk.solver.linkage.bayesian.factors import BayesFactors
 from linkrisk.solver.linkage.bayesian.likelihood import MarginalLikelihood
@@ -197,7 +198,9 @@ def _complete(task: LinkageTask, names: tuple[str, ...]) -> tuple[pd.DataFrame, 
     """The training records without missing values, and what to say about the others."""
     if task.training is None:
         raise UsageError(
-            "bayes learns from records of which all attributes are known: give training records (--training)"
+            "bayes learns from records of which all attributes are known: give training records "
+            f"({called('training')})",
+            option="training",
         )
     for name in names:
         if name not in task.training.columns:

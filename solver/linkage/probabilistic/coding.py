@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from linkrisk.datasets.microdata.schema import Attribute, Scale
+from linkrisk.errors import called
 from linkrisk.solver.linkage.kinds import Kinds
 from linkrisk.solver.linkage.linker import LinkageTask
 from linkrisk.solver.linkage.probabilistic.comparisons import DIFFERENCES, SIMILARITIES, Comparison, Measure
@@ -145,7 +146,8 @@ def readable_columns(
     if len(task.query_attributes) > MOST_ATTRIBUTES:
         raise UsageError(
             f"probabilistic linkage compares at most {MOST_ATTRIBUTES} attributes, not "
-            f"{len(task.query_attributes)}; choose some with --attributes"
+            f"{len(task.query_attributes)}; choose some with {called('attributes')}",
+            option="attributes",
         )
     columns = {}
     for name in task.query_attributes:

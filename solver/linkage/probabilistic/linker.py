@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from linkrisk.datasets.masking.base import option, parse_number, parse_whole
 from linkrisk.datasets.microdata.names import parse_names
+from linkrisk.errors import called
 from linkrisk.solver.linkage.helpers import Helpers
 from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker
 from linkrisk.solver.linkage.probabilistic.comparisons import USUAL, Comparison, parse_comparison
@@ -197,7 +198,11 @@ class Probabilistic(Linker):
     def _check_passes(self) -> None:
         self._pass_settings()
         if self.passes and self.blocking:
-            raise UsageError("--pass and --blocking both say which pairs are compared; give one of them")
+            raise UsageError(
+                f"{called('passes')} and {called('blocking')} both say which pairs are compared; give one of "
+                "them",
+                option="blocking",
+            )
         for name, how in self.compare:
             if self.passes and how.disagreement is not None:
                 raise UsageError(

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from linkrisk.datasets.masking.base import Option, option, parse_whole
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
+from linkrisk.errors import called
 from linkrisk.solver.linkage.kinds import Kinds
 from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker
 from linkrisk.solver.linkage.representatives.aggregation import owa, sugeno
@@ -114,17 +115,22 @@ class RepresentativeLinker(Linker):
     inner: Linker | None = None
 
     def __post_init__(self) -> None:
-        _check_choice("--normalisation", self.normalisation, tuple(NORMALISATIONS))
-        _check_choice("--missing", self.missing, MISSING)
-        _check_choice("--linkage", self.linkage, tuple(INNER_LINKERS))
+        _check_choice("normalisation", self.normalisation, tuple(NORMALISATIONS))
+        _check_choice("missing", self.missing, MISSING)
+        _check_choice("linkage", self.linkage, tuple(INNER_LINKERS))
         if not self.functions:
-            raise UsageError("there is no quantifier; give at least one with --quantifiers")
+            raise UsageError(
+                f"there is no quantifier; give at least one with {called('quantifiers')}",
+                option="quantifiers",
+            )
         twice = {function for function in self.functions if self.functions.count(function) > 1}
         if twice:
             raise UsageError(f"the quantifier {min(map(str, twice))} is given twice; give it once")
         if self.classes < 0 or self.classes == 1 or self.classes > MOST_CLASSES:
             raise UsageError(
-                f"--classes is {self.classes}; give 2 to {MOST_CLASSES}, or 0 for numbers as they are"
+                f"{called('classes')} is {self.classes}; give 2 to {MOST_CLASSES}, or 0 for numbers as they "
+                "are",
+                option="classes",
             )
 
     @property
@@ -254,7 +260,7 @@ def _notes_on_empty(task: LinkageTask) -> tuple[str, ...]:
 
 def _check_choice(name: str, value: object, known: Sequence[str]) -> None:
     if value not in known:
-        raise UsageError(f"{name} is {value!r}; use one of {', '.join(known)}")
+        raise UsageError(f"{called(name)} is {value!r}; use one of {', '.join(known)}", option=name)
 
 
 @dataclass(frozen=True, kw_only=True)

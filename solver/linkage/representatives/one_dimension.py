@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from linkrisk.datasets.masking.base import option
 from linkrisk.datasets.microdata.numeric import LARGEST
 from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.errors import called
 from linkrisk.solver.linkage.kinds import Kinds
 from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker, ScoredByKind
 from linkrisk.solver.linkage.representatives.normalising import attribute_values, standardised
@@ -54,7 +55,7 @@ class OneDimension(Linker):
 
     def __post_init__(self) -> None:
         if self.by not in _BY:
-            raise UsageError(f"--by is {self.by!r}; use one of {', '.join(_BY)}")
+            raise UsageError(f"{called('by')} is {self.by!r}; use one of {', '.join(_BY)}", option="by")
 
     @staticmethod
     @abstractmethod

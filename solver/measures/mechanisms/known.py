@@ -19,6 +19,7 @@ from linkrisk.datasets.masking.sequence import Step, masked_twice
 from linkrisk.datasets.microdata.names import shown_name, shown_names
 from linkrisk.datasets.pairs.categorical import INFERRED, NOT_INFERRED
 from linkrisk.datasets.pairs.file_pair import FilePair
+from linkrisk.errors import called
 from linkrisk.solver.measures.mechanisms.additive import Noise
 from linkrisk.solver.measures.mechanisms.base import FloatArray, Mechanism, UnfitError
 from linkrisk.solver.measures.mechanisms.determined import Determined
@@ -31,10 +32,15 @@ IndexArray = NDArray[np.intp]
 MOST_PAIRS = 10_000_000
 """Pairs of records whose probabilities are held at a time: 80 MB for each table of them."""
 
-UNKNOWN = (
-    "how the file was masked is not known: give --masking RECORD.json, which mask --record wrote, or "
-    "methods, as in --masking 'noise percent=20'"
-)
+
+def unknown() -> str:
+    """Say that it is not known how a file was masked, and how to say it."""
+    return (
+        f"how the file was masked is not known: give {called('masking', 'RECORD.json')}, which mask --record "
+        f"wrote, or methods, as in {called('masking', 'noise percent=20')}"
+    )
+
+
 """Why there are no probabilities where nobody said it, and the files show no recoding."""
 
 
@@ -78,7 +84,7 @@ class KnownMasking:
         if not found and not any(self._recoded(name) for name in certain):
             given = bool(self.methods or spelled)
             raise UnfitError(
-                "no attribute that is compared is masked by a method that is given" if given else UNKNOWN
+                "no attribute that is compared is masked by a method that is given" if given else unknown()
             )
         if certain:
             image = np.column_stack([images[name] for name in certain])

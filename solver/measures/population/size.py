@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from linkrisk.errors import called
 from linkrisk.solver.measures.task import RiskTask
 
-UNKNOWN = (
-    "without sampling weights or --fraction it is not known how large the population is; give a column of "
-    "the schema the role weight"
-)
+
+def unknown() -> str:
+    """Say that it is not known how large the population is, and how to say it."""
+    return (
+        f"without sampling weights or {called('fraction')} it is not known how large the population is; give "
+        "a column of the schema the role weight"
+    )
+
+
 TOO_SMALL = "the sampling weights sum to less than the number of records; they must count the population"
 
 _ROUNDING = 1e-9
@@ -27,5 +33,5 @@ def without_population(task: RiskTask) -> str | None:
     """What is lacking to know how large the population is; None where nothing is."""
     fraction = sampling_fraction(task)
     if fraction is None:
-        return UNKNOWN
+        return unknown()
     return TOO_SMALL if fraction > 1.0 + _ROUNDING else None

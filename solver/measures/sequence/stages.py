@@ -15,12 +15,11 @@ from linkrisk.solver.measures.sequence.embedding import embedded
 from linkrisk.solver.measures.task import RiskTask, parameters_of
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import noted
+from linkrisk.solver.run.limits import no_time
 from linkrisk.solver.run.results import FitResult
 from linkrisk.solver.worst_case.families import family_problems, search_families
 from linkrisk.solver.worst_case.family_results import Family
 from linkrisk.solver.worst_case.search import Start
-
-_NO_TIME = "no time was left for it; a longer --time-limit would search it too"
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +92,9 @@ def _searched(
     """The worst cases of one stage; where there is none, with the reason."""
     names, members = [family.aggregator for family in task.worst.families], releases.group(number)
     if clock.expired:
-        return Stage(number, members, files, {}, tuple(Family(name, None, _NO_TIME) for name in names))
+        return Stage(
+            number, members, files, {}, tuple(Family(name, None, no_time("search")) for name in names)
+        )
     try:
         first = problem_of(files, task.first.options)
         found = family_problems(first, names, releases.options)

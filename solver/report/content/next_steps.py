@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from linkrisk.errors import called
 from linkrisk.solver.charts.reading import run_ends, tolerated_of
 from linkrisk.solver.measures.verdict import IDENTIFIERS, RELATED, TOLERATED, UNCHANGED, Answer, answer_of
 from linkrisk.solver.report.content.results import Json, Results
@@ -49,8 +50,9 @@ def _of_unchanged(names: str | None) -> Iterator[str]:
     """What to do about other columns that are not compared."""
     if names:
         yield (
-            f"Say what intruders know of {names}: compare what they may know, with --attributes or as key "
-            "variables of a schema, mask it or leave it out; what they cannot know has the role confidential."
+            f"Say what intruders know of {names}: compare what they may know, with {called('attributes')} or "
+            "as key variables of a schema, mask it or leave it out; what they cannot know has the role "
+            "confidential."
         )
 
 
@@ -62,8 +64,7 @@ def _of_worst_case(results: Results) -> Iterator[str]:
     if results.verdict is None:
         yield (
             "Decide which share of the records may be re-identified; risk and report take it as "
-            "--tolerated and "
-            "compare the worst case with it."
+            f"{called('tolerated')} and compare the worst case with it."
         )
     elif low > allowed:
         yield from _protect(results, allowed)
@@ -146,15 +147,14 @@ def _certainty(results: Results) -> Iterator[str]:
     if interval.confidence is not None:
         yield (
             f"The upper end rests on samples and holds with {100.0 * interval.confidence:.4g} % "
-            "confidence; a "
-            "longer --time-limit takes more samples and narrows it."
+            f"confidence; a longer {called('time_limit')} takes more samples and narrows it."
         )
     elif open_ones and interval.high > interval.low:
         named = f"for the {joined([family_words(family.name) for family in open_ones])}"
         is_open = f"the interval from {' to '.join(map(percent, interval.shares))} is still open {named}"
         if not interval.bounded:
             is_open = f"no bound was found in time {named}"
-        yield f"Search longer with a larger --time-limit: {is_open}."
+        yield f"Search longer with a larger {called('time_limit')}: {is_open}."
     for family in results.families:
         if family.reason is not None:
             name = family_words(family.name)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from linkrisk.datasets.microdata.names import Labels, code_in_words, group_in_words, name_in_words
+from linkrisk.errors import called
 from linkrisk.solver.charts.reading import is_weighted
 from linkrisk.solver.measures.base import OF_RECORDS, OF_WEIGHTS
 from linkrisk.solver.report.content.next_steps import next_steps
@@ -89,8 +90,7 @@ def _strata(results: Results) -> Iterator[Block]:
     if not rows:
         yield Paragraph(
             "There are no strata or categories to compare: a schema with the role stratum or key, or "
-            "the option "
-            "--groups, would show which groups of records are hit hardest.",
+            f"the option {called('groups')}, would show which groups of records are hit hardest.",
             quiet=True,
         )
         return

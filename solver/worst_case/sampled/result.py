@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.errors import called
 from linkrisk.solver.engines.base import Engine, EngineOptions, whole
 from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.linkage.evaluation import Evaluation
@@ -206,5 +207,6 @@ def _notes(state: SampledRun, choice: SamplingChoice) -> Sequence[str]:
         return ()
     return (
         f"of {blocks:,} records a full search would prove little: samples of {plan.size:,} were searched, "
-        f"and the limit holds with {100 * choice.confidence:.4g} % confidence; --sample none searches all",
+        f"and the limit holds with {100 * choice.confidence:.4g} % confidence; "
+        f"{called('sample', 'none')} searches all",
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.errors import called
 from linkrisk.solver.linkage.pair_matching import matched_pairs
 from linkrisk.solver.linkage.probabilistic.passes.learned import LearnedPasses
 from linkrisk.solver.linkage.scored_pairs import ScoredPairs
@@ -165,6 +166,7 @@ def _places(learned: LearnedPasses, reviewed: Reviewed, one_to_one: str | None) 
             if np.bincount(rows[reviewed.link]).max(initial=0) > 1:
                 raise UsageError(
                     f"the decisions link a record of the {what} file twice, but links are to be one to one: "
-                    "leave --one-to-one out, or decide for one of them"
+                    f"leave {called('one_to_one')} out, or decide for one of them",
+                    option="one_to_one",
                 )
     return place

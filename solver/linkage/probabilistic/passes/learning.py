@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.errors import called
 from linkrisk.solver.linkage.linker import LinkageTask
 from linkrisk.solver.linkage.probabilistic.comparisons import Comparison
 from linkrisk.solver.linkage.probabilistic.decision import Thresholds, error_rate_thresholds
@@ -60,13 +61,16 @@ class PassSettings:
 
     def __post_init__(self) -> None:
         if not self.passes:
-            for given, flag in (
-                (self.linked_leave, "--linked-leave"),
-                (self.frequency_weights, "--frequency-weights"),
-                (self.band is not None, "--clerical-band"),
+            for given, option in (
+                (self.linked_leave, "linked_leave"),
+                (self.frequency_weights, "frequency_weights"),
+                (self.band is not None, "clerical_band"),
             ):
                 if given:
-                    raise UsageError(f"{flag} is about passes: give --pass too, or leave it out")
+                    raise UsageError(
+                        f"{called(option)} is about passes: give {called('passes')} too, or leave it out",
+                        option=option,
+                    )
         for one in self.passes:
             if self.passes.count(one) > 1:
                 raise UsageError(f"the pass '{one}' is given twice; leave one out")

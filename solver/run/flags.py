@@ -1,0 +1,42 @@
+"""How the command line spells options: for commands, and for the application, which shows commands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from linkrisk.errors import plain
+
+_FLAGS = {
+    "hierarchies": "--hierarchy",
+    "id_column": "--id",
+    "maskings": "--method",
+    "passes": "--pass",
+    "totals": "--total",
+}
+"""Flags that are not spelled like their keywords, such as those that are given several times."""
+
+_SWITCHED = {
+    ("certificates", True): "--certificate FILE",
+    ("counts", False): "--counts no",
+    ("counts", True): "--counts yes",
+    ("truth", False): "--no-truth",
+}
+"""What is said on the command line for values that are no words there."""
+
+
+def flag(name: str, value: Any = None) -> str:
+    """Spell an option as the command line takes it: ``--k-additive``, ``--row-by-row``, ``--id ROW``."""
+    if isinstance(value, bool) and (name, value) in _SWITCHED:
+        return _SWITCHED[name, value]
+    said = _FLAGS.get(name, "--" + name.replace("_", "-"))
+    return said if value is None or value is True else f"{said} {_word(value)}"
+
+
+def _word(value: Any) -> str:
+    """A value as one word of a command line, which is read as it is."""
+    from linkrisk.datasets.microdata.names import shell_name
+
+    value = plain(value)
+    if isinstance(value, dict):
+        value = [f"{one}={other}" for one, other in value.items()]
+    return shell_name(",".join(value) if isinstance(value, list | tuple) else str(value))
