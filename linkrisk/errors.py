@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from typing import Any
 
 Spelling = Callable[[str, Any], str]
@@ -16,6 +17,19 @@ Spelling = Callable[[str, Any], str]
 
 A function at the top level of a module, where other processes find it.
 """
+
+
+class _Nothing:
+    """The value None of an option, which a message without a value does not mean."""
+
+    def __repr__(self) -> str:
+        return "None"
+
+    def __str__(self) -> str:
+        return "none"
+
+
+NONE = _Nothing()
 
 
 class LinkriskError(ValueError):
@@ -50,6 +64,9 @@ class _Face:
     spelling: Spelling = staticmethod(keyword)
 
 
+_as_keywords: ContextVar[bool] = ContextVar("as_keywords", default=False)
+
+
 def spelling() -> Spelling:
     """Return how options are spelled in this process, for another one that works for it."""
     return _Face.spelling
@@ -71,6 +88,16 @@ def spelled_by(chosen: Spelling) -> Iterator[None]:
         spell_by(before)
 
 
+@contextlib.contextmanager
+def as_keywords() -> Iterator[None]:
+    """Spell options as keywords whatever the face, where a text is read that has them so (`noise percent=5`)."""
+    token = _as_keywords.set(True)
+    try:
+        yield
+    finally:
+        _as_keywords.reset(token)
+
+
 def called(name: str, value: Any = None) -> str:
     """Spell an option, with a value or without, as whoever runs this process knows it."""
-    return _Face.spelling(name, value)
+    return keyword(name, value) if _as_keywords.get() else _Face.spelling(name, value)

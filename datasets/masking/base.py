@@ -210,7 +210,7 @@ def about(source: str) -> Iterator[None]:
     try:
         yield
     except DataError as error:
-        raise DataError(f"{source}: {error}") from error
+        raise DataError(f"{source}: {error}", option=error.option) from error
 
 
 def new_seed() -> int:
@@ -278,8 +278,8 @@ def centred_and_deviation(values: FloatArray, *, lost: int) -> tuple[FloatArray,
 class OfColumnError(DataError):
     """A DataError about one column of an array; `position` says which."""
 
-    def __init__(self, position: int, message: str) -> None:
-        super().__init__(message)
+    def __init__(self, position: int, message: str, option: str | None) -> None:
+        super().__init__(message, option=option)
         self.position = position
 
 
@@ -305,7 +305,7 @@ def of_known(values: FloatArray, mask: Callable[[FloatArray], FloatArray]) -> Fl
         try:
             masked[known, position] = mask(column[known])
         except DataError as error:
-            raise OfColumnError(position, str(error)) from error
+            raise OfColumnError(position, str(error), error.option) from error
     return masked
 
 
@@ -374,5 +374,5 @@ class NumericMethod(ABC):
         except OfColumnError as error:
             raise DataError(f"{source}, column {attributes[error.position]!r}: {error}") from error
         except DataError as error:
-            raise DataError(f"{source}: {error}") from error
+            raise DataError(f"{source}: {error}", option=error.option) from error
         return with_values(frame, attributes, values, masked, self.schema)

@@ -15,6 +15,7 @@ from linkrisk.datasets.masking.recoding import CategoricalMethod, Recoding, reco
 from linkrisk.datasets.masking.registry import METHODS, make_method
 from linkrisk.datasets.microdata.numeric import suggestion
 from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.errors import as_keywords
 
 
 def masking_method(text: str, schema: Schema | None = None) -> MaskingMethod:
@@ -45,10 +46,10 @@ def masking_method(text: str, schema: Schema | None = None) -> MaskingMethod:
     if schema is not None:
         parameters.setdefault("schema", schema)
     try:
-        return make_method(name, parameters)
+        with as_keywords():
+            return make_method(name, parameters)
     except DataError as error:
-        # Here parameters are written without the dashes of options.
-        raise DataError(f"{name}: {str(error).removeprefix(f'{name} ').replace('--', '')}") from error
+        raise DataError(f"{name}: {str(error).removeprefix(f'{name} ')}", option=error.option) from error
 
 
 def categorical_method(text: str) -> CategoricalMethod:

@@ -10,7 +10,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.base import Option
 from linkrisk.errors import called
 from linkrisk.solver.linkage.linker import Linker
-from linkrisk.solver.linkage.registry import LINKERS, all_settings
+from linkrisk.solver.linkage.registry import LINKERS
 from linkrisk.solver.run.crew import Crew, CrewChoice
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel
@@ -60,15 +60,9 @@ def make_linker(name: str, settings: Mapping[str, Any]) -> Linker:
     known = {item.name: item for item in fields(LINKERS[name])}  # type: ignore[arg-type]
     for setting in settings:
         if setting not in known:
-            shown = [
-                _flag(item.metadata["option"].flag or item.name)
-                for item in known.values()
-                if "option" in item.metadata
-            ]
+            shown = [called(item.name) for item in known.values() if "option" in item.metadata]
             takes = ", ".join(shown) or "no settings"
-            elsewhere = all_settings().get(setting)
-            given = setting if elsewhere is None else elsewhere.flag or setting
-            raise UsageError(f"{name} takes no {_flag(given)}; it takes {takes}")
+            raise UsageError(f"{name} takes no {called(setting)}; it takes {takes}", option=setting)
     return LINKERS[name](**{setting: _read(known[setting], value) for setting, value in settings.items()})
 
 
@@ -83,8 +77,4 @@ def _read(item: Field[Any], value: Any) -> Any:
             return tuple(parse(one) if isinstance(one, str) else one for one in value)
         return parse(value) if isinstance(value, str) and not option.repeated else value
     except DataError as error:
-        raise UsageError(f"{item.name}: {error}") from error
-
-
-def _flag(name: str) -> str:
-    return "--" + name.replace("_", "-")
+        raise UsageError(f"{item.name}: {error}", option=item.name) from error

@@ -346,4 +346,4 @@ def _encode(problem: Problem, parameters: Mapping[str, Any], source: str, alone:
         if alone:
             files = f"give {called('original')} and {called('masked')}"
             raise UsageError(f"{source} does not say which files it is about: {files}") from None
-        raise UsageError(f"{source}: {error}") from None
+        raise UsageError(f"{source}: {error}", option=error.option) from None

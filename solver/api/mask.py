@@ -386,11 +386,8 @@ def methods_of(
     if others:
         name = others[0]
         text = f"{first.split()[0] if isinstance(first, str) else first.name} {name}=..."
-        raise UsageError(
-            f"{called(name)} does not say which method it is for; write it into the method, as "
-            f"{called('method', text)}",
-            option=name,
-        )
+        said = f"{called(name)} does not say which method it is for; write it into the method, as "
+        raise UsageError(said + called("method", text), option=name)
     return [
         masking_method(item, schema) if isinstance(item, str) else _with_schema(item, schema)
         for item in given

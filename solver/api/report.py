@@ -192,7 +192,7 @@ def report_of(*saved: Mapping[str, Any] | str | Path, audience: str | None = Non
         return _report_of(given, audience)
     except UsageError as error:
         names = " and ".join(str(one) for one in saved if isinstance(one, str | Path))
-        raise UsageError(f"{names}: {error}" if names else str(error)) from error
+        raise UsageError(f"{names}: {error}" if names else str(error), option=error.option) from error
 
 
 def _report_of(given: Sequence[Mapping[str, Any]], audience: str | None) -> ReportResult:

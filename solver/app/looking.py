@@ -21,7 +21,7 @@ ROWS = 1000
 """So many rows are kept to be looked at."""
 
 HIDDEN = "•"
-VERSION = 1
+VERSION = 2
 
 
 async def look(project: Project, file: str) -> dict[str, Any]:
@@ -57,10 +57,11 @@ def main(file: str, target: str, signs: str = "{}") -> int:
     """Read a file, with these signs in numbers, and write what is in it."""
     from linkrisk.datasets.microdata.formats.reading import reading
     from linkrisk.datasets.microdata.writing import write_whole
-    from linkrisk.errors import LinkriskError
+    from linkrisk.errors import LinkriskError, spelled_by
+    from linkrisk.solver.app.labels import label
 
     try:
-        with reading(**json.loads(signs)):
+        with spelled_by(label), reading(**json.loads(signs)):
             found = _described(file)
     except LinkriskError as error:
         found = {"error": str(error)}

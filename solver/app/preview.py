@@ -62,10 +62,11 @@ def main(file: str, target: str, signs: str, *methods: str) -> int:
     """Mask and write what has changed."""
     from linkrisk.datasets.microdata.formats.reading import reading
     from linkrisk.datasets.microdata.writing import write_whole
-    from linkrisk.errors import LinkriskError
+    from linkrisk.errors import LinkriskError, spelled_by
+    from linkrisk.solver.app.labels import label
 
     try:
-        with reading(**json.loads(signs)):
+        with spelled_by(label), reading(**json.loads(signs)):
             found = _tried(file, list(methods))
     except LinkriskError as error:
         found = {"error": str(error)}

@@ -9,6 +9,8 @@ import socket
 import tempfile
 from pathlib import Path
 
+from linkrisk.errors import spelled_by
+from linkrisk.solver.app.labels import label
 from linkrisk.solver.app.project import OWN, Project
 from linkrisk.solver.app.run_queue import Queue
 from linkrisk.solver.app.security import TOKEN, Access, Guard
@@ -56,7 +58,7 @@ def serve(folder: str, *, host: str, port: int | None, at_once: int | None, most
             f"address  http://{shown}:{number}/?{TOKEN}={state.access.token}\n"
             "Ctrl-C ends the server; runs go on, and are found again at the next start"
         )
-        with contextlib.suppress(KeyboardInterrupt):  # the way to end it
+        with spelled_by(label), contextlib.suppress(KeyboardInterrupt):  # the way to end it
             _run(state, host, number, said)
     finally:
         project.release()

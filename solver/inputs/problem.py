@@ -178,7 +178,7 @@ def check_alignment_options(id_column: str | None, row_by_row: bool) -> None:
     try:
         check_alignment(id_column, row_by_row)
     except DataError as error:
-        raise UsageError(str(error)) from None
+        raise UsageError(str(error), option=error.option) from None
 
 
 def choice(kind: type[_Choice], value: str, what: str) -> _Choice:

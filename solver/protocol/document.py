@@ -133,7 +133,7 @@ class Protocol:
             try:
                 made.append(ProtocolStep.read(step))
             except DataError as error:
-                raise DataError(f"{path}, step {at}: {error}") from None
+                raise DataError(f"{path}, step {at}: {error}", option=error.option) from None
         return cls(head["file"], tuple(made), _digest(head), Path(path).parent, signs)
 
     @property

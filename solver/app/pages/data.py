@@ -13,6 +13,7 @@ from nicegui.events import UploadEventArguments
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.reading import BLANK
 from linkrisk.solver.app.kinds import KINDS
+from linkrisk.solver.app.labels import LABELS
 from linkrisk.solver.app.pages import layout
 from linkrisk.solver.app.project import OWN, SCHEMA_END
 from linkrisk.solver.app.state import State
@@ -28,9 +29,9 @@ FOR_TABLES_WORDS = {
 }
 
 SIGNS = {
-    "decimal": ("Before decimals", {"": "as found", ".": "a point, 12.5", ",": "a comma, 12,5"}),
+    "decimal": (LABELS["decimal"], {"": "as found", ".": "a point, 12.5", ",": "a comma, 12,5"}),
     "thousands": (
-        "Between thousands",
+        LABELS["thousands"],
         {"": "as found", ".": "points, 1.250", ",": "commas, 1,250", "'": "1'250", BLANK: "blanks, 1 250"},
     ),
 }

@@ -17,6 +17,7 @@ from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.roles import Role
 from linkrisk.datasets.microdata.schema_files import read_schema
 from linkrisk.errors import LinkriskError
+from linkrisk.solver.app.labels import LABELS
 from linkrisk.solver.app.pages import layout
 from linkrisk.solver.app.pages.reading import when_read
 from linkrisk.solver.app.pages.table_fields import several
@@ -85,9 +86,9 @@ class _Form:
                 layout.button("Preview", self._preview, "outlined")
                 layout.button("Add another method after it", self._add, "flat")
             self._show_release()
-            ui.input("Seed", on_change=lambda event: setattr(self, "_seed", event.value.strip())).props(
-                'stack-label placeholder="a new one that nobody can guess"'
-            ).style("max-width: 360px")
+            ui.input(
+                LABELS["seed"], on_change=lambda event: setattr(self, "_seed", event.value.strip())
+            ).props('stack-label placeholder="a new one that nobody can guess"').style("max-width: 360px")
             with ui.element("div").classes("lines"):
                 layout.button("Mask", self._start).mark("mask")
         self._outcome.move(target_index=-1)
@@ -101,8 +102,8 @@ class _Form:
         named = [name for name in self._columns if self._roles.get(name) == Role.IDENTIFIER]
         self._set_release(drop=named)
         for label, key, chosen, hint in (
-            ("Columns left out", "drop", named, "names and other direct identifiers name the records"),
-            ("Ids that get new numbers", "renumber", [], "record ids and household numbers"),
+            (LABELS["drop"], "drop", named, "names and other direct identifiers name the records"),
+            (LABELS["renumber"], "renumber", [], "record ids and household numbers"),
         ):
             several(label, self._columns, chosen, partial(self._set_columns, key), hint).mark(key)
         ui.checkbox(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.errors import called
+from linkrisk.errors import NONE, called
 from linkrisk.solver.engines.base import Engine, EngineOptions, whole
 from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.linkage.evaluation import Evaluation
@@ -208,5 +208,5 @@ def _notes(state: SampledRun, choice: SamplingChoice) -> Sequence[str]:
     return (
         f"of {blocks:,} records a full search would prove little: samples of {plan.size:,} were searched, "
         f"and the limit holds with {100 * choice.confidence:.4g} % confidence; "
-        f"{called('sample', 'none')} searches all",
+        f"{called('sample', NONE)} searches all",
     )

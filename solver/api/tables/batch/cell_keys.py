@@ -51,7 +51,7 @@ def noisy_table(source: BatchSource | None, spec: Specified, step: CellKeys, whe
             return perturb_counts(source.frame, by, design=design, **shared)
         return perturb_sums(source.frame, by, **_of_sums(source, spec, step, keys, where), **shared)
     except (UsageError, FormulationError) as error:
-        raise DataError(f"{where}: {str(error).removeprefix(f'{where}: ')}") from error
+        raise DataError(f"{where}: {str(error).removeprefix(f'{where}: ')}", option=error.option) from error
 
 
 def _of_sums(source: BatchSource, spec: Specified, step: CellKeys, keys: str, where: str) -> dict[str, Any]:

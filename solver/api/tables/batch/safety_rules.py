@@ -47,7 +47,7 @@ def _made(text: str, where: str) -> PrimaryRule:
     try:
         return primary_rule(text)
     except (FormulationError, UsageError) as error:
-        raise type(error)(f"{where}: {error}") from None
+        raise type(error)(f"{where}: {error}", option=error.option) from None
 
 
 def width_of(rules: list[SafetyRule]) -> int:

@@ -145,7 +145,7 @@ def protect(tables: Sequence[BatchTable], step: Suppress, search: Search, where:
     try:
         _BY_METHOD[step.method](chosen, step, search, where)
     except LinkriskError as error:
-        raise type(error)(f"{where}, {step.method}: {error}") from error
+        raise type(error)(f"{where}, {step.method}: {error}", option=error.option) from error
     for table in chosen:
         table.method = step.method
 
