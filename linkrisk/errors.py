@@ -90,7 +90,7 @@ def spelled_by(chosen: Spelling) -> Iterator[None]:
 
 @contextlib.contextmanager
 def as_keywords() -> Iterator[None]:
-    """Spell options as keywords whatever the face, where a text is read that has them so (`noise percent=5`)."""
+    """Spell options as keywords whatever the face: a text is read that has them so (`noise percent=5`)."""
     token = _as_keywords.set(True)
     try:
         yield

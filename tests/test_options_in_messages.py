@@ -13,8 +13,9 @@ import pytest
 
 import linkrisk
 from linkrisk import DataError, FormulationError, LinkriskError, mask
+from linkrisk.datasets.masking.spelled import masking_method
 from linkrisk.datasets.microdata.formats.reading import reading
-from linkrisk.errors import NONE, called, spelled_by, spelling
+from linkrisk.errors import NONE, Spelling, called, spelled_by, spelling
 from linkrisk.formulations.linkage.pair import Ties
 from linkrisk.solver.app.labels import label
 from linkrisk.solver.app.looking import main as looked
@@ -67,7 +68,8 @@ def test_no_room_below_the_faces_speaks_flags() -> None:
             place = path.relative_to(HOUSE).as_posix()
             if place.startswith(FACES):
                 continue
-            for text in texts(ast.parse(path.read_text(encoding="utf-8"))):
+            content = path.read_text(encoding="utf-8")
+            for text in texts(ast.parse(content)) if re.search(r"--[a-z{]", content) else ():
                 left = re.sub(r"`[^`]*`", "", text)
                 for known in COMMANDS.get(place, []):
                     if known in left:
@@ -108,21 +110,28 @@ def test_keywords_and_flags(name: str, value: object, as_keyword: str, as_flag: 
 
 def test_a_bad_option_is_named_as_who_gave_it_knows_it(capsys, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
-    pd.DataFrame({"age": [1, 2, 3, 4], "sex": list("abab")}).to_csv("own.csv", index=False)
-    method = "top-coding categories=1 percent=5 attributes=age"
-    said = "give either {} or {}: how many categories to merge"
+    pd.DataFrame({"sex": list("abab")}).to_csv("own.csv", index=False)
+    said = "own.csv has no numeric attribute to mask; name at least one with {}"
 
     with pytest.raises(DataError) as error:
-        mask("own.csv", method)
-    assert (str(error.value), error.value.option) == (said.format("categories", "percent"), "categories")
+        mask("own.csv", "noise percent=5")
+    assert (str(error.value), error.value.option) == (said.format("attributes"), "attributes")
 
-    assert main(["mask", "--input", "own.csv", "--method", method, "--output", "masked.csv"]) == 2
-    assert capsys.readouterr().err == f"error: {said.format('--categories', '--percent')}\n"
+    assert main(["mask", "--input", "own.csv", "--method", "noise percent=5", "--output", "masked.csv"]) == 2
+    assert capsys.readouterr().err == f"error: {said.format('--attributes')}\n"
 
-    assert previewed("own.csv", "tried.json", "{}", method) == 0
+    assert previewed("own.csv", "tried.json", "{}", "noise percent=5") == 0
     shown = json.loads(Path("tried.json").read_text(encoding="utf-8"))["error"]
-    assert shown == said.format("'categories'", "'percent'")
-    assert called("percent") == "percent"
+    assert shown == said.format("'attributes'")
+    assert called("attributes") == "attributes"
+
+
+@pytest.mark.parametrize("face", [flag, label])
+def test_in_the_text_of_a_method_options_are_written_as_there(face: Spelling) -> None:
+    with spelled_by(face), pytest.raises(DataError) as error:
+        masking_method("top-coding categories=1 percent=5")
+    said = "top-coding: give either categories or percent: how many categories to merge"
+    assert (str(error.value), error.value.option) == (said, "categories")
 
 
 def test_the_app_calls_fields_by_their_labels(capsys, tmp_path, monkeypatch) -> None:
