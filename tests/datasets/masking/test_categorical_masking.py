@@ -198,19 +198,19 @@ def test_names_of_cells() -> None:
 
 
 BAD: list[tuple[Any, str]] = [
-    (lambda: TopCoding(), "give either --categories or --percent: how many categories to merge"),
+    (lambda: TopCoding(), "give either categories or percent: how many categories to merge"),
     (
         lambda: TopCoding(categories=2, percent=5),
-        "give either --categories or --percent: how many categories to merge",
+        "give either categories or percent: how many categories to merge",
     ),
     (lambda: BottomCoding(categories=0), "categories is 0; it must be at least 1"),
     (lambda: TopCoding(percent=120), "percent is 120; it must be above 0 and at most 100"),
     (lambda: TopCoding.paper_parameter(10), "p is 10; it must be a whole number from 1 to 9"),
-    (lambda: GlobalRecoding(), "give either --categories or --hierarchy: which categories to merge"),
+    (lambda: GlobalRecoding(), "give either categories or hierarchy: which categories to merge"),
     (lambda: GlobalRecoding(categories=-1), "categories is -1; it must be at least 1"),
     (
         lambda: GlobalRecoding(categories=2, level=1),
-        "--level has no effect without --hierarchy; leave it out",
+        "level has no effect without hierarchy; leave it out",
     ),
     (
         lambda: GlobalRecoding(categories=2, label="a", attributes=("town",)).apply(FRAME),
@@ -218,7 +218,7 @@ BAD: list[tuple[Any, str]] = [
     ),
     (
         lambda: GlobalRecoding(categories=2).apply(FRAME[["age"]]),
-        "the table has no attribute with categories to mask; name at least one with --attributes",
+        "the table has no attribute with categories to mask; name at least one with attributes",
     ),
     (lambda: Hierarchy("town", (("a",),)), "the hierarchy of 'town' has no level above the categories; "
      "give one column per level"),
@@ -245,13 +245,13 @@ BAD: list[tuple[Any, str]] = [
         lambda: GlobalRecoding(
             hierarchy=(Hierarchy("town", (tuple("abcd"), tuple("nnss"))),), attributes=("size",)
         ).apply(FRAME),
-        "'size' has no hierarchy; give one with --hierarchy or leave it out",
+        "'size' has no hierarchy; give one with hierarchy or leave it out",
     ),
     (lambda: Hierarchy.parse("town"), "'town' is not a hierarchy; write ATTRIBUTE=FILE"),
     (lambda: TransitionMatrix.parse("town="), "'town=' is not a transition matrix; write ATTRIBUTE=FILE"),
     (
         lambda: Pram(),
-        "give one of --change, --theta and --matrix: with what probability values change",
+        "give one of change, theta and matrix: with what probability values change",
     ),
     (lambda: Pram(change=1.5), "change is 1.5; it must be from 0 to 1"),
     (lambda: Pram(theta=-0.1), "theta is -0.1; it must be from 0 to 1"),
@@ -275,7 +275,7 @@ BAD: list[tuple[Any, str]] = [
         lambda: Pram(
             matrix=(TransitionMatrix("town", ("a",), np.ones((1, 1))),), attributes=("size",)
         ).apply(FRAME),
-        "'size' has no transition matrix; give one with --matrix or leave it out",
+        "'size' has no transition matrix; give one with matrix or leave it out",
     ),
     (
         lambda: recodings_of((TopCoding(categories=2), BottomCoding(categories=2)), FRAME[["town"]]),

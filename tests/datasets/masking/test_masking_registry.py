@@ -82,13 +82,13 @@ def test_a_shared_option_says_what_it_means_to_each_method() -> None:
     ("name", "parameters", "message"),
     [
         ("nois", {}, "there is no masking method 'nois'; did you mean 'noise'?"),
-        ("noise", {}, "noise needs --percent"),
+        ("noise", {}, "noise needs percent"),
         (
             "noise",
             {"k": 3},
-            "noise has no parameter --k; it takes --attributes, --schema, --percent, --correlated",
+            "noise has no parameter k; it takes attributes, schema, percent, correlated",
         ),
-        ("M4-33", {"k": 3}, "M4-33 has no parameter --k; it takes --attributes, --schema"),
+        ("M4-33", {"k": 3}, "M4-33 has no parameter k; it takes attributes, schema"),
         ("rank-swapping", {"percent": 200.0}, "percent is 200; it must be above 0 and at most 100"),
     ],
 )

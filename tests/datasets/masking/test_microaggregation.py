@@ -129,18 +129,18 @@ FRAME = pd.DataFrame({"a": [1.0, 2, 3], "b": [1.0, 5, 3], "t": ["x", "y", "z"]})
         ),
         (
             lambda: Microaggregation(groups=(AttributeGroup(("a", "b")), AttributeGroup(("b",)))),
-            "the attribute 'b' is given twice in --groups; give it once",
+            "the attribute 'b' is given twice in groups; give it once",
         ),
         (
             lambda: Microaggregation(attributes=("a",), groups=(AttributeGroup(("b",)),)),
-            "give either --attributes or --groups, not both",
+            "give either attributes or groups, not both",
         ),
         *(
             (
                 lambda k=k: Microaggregation(
                     k=k, groups=(AttributeGroup(("a",), 3), AttributeGroup(("b",), 3))
                 ),
-                "--k has no effect where every one of --groups has its own k; leave --k out",
+                "k has no effect where every one of groups has its own k; leave k out",
             )
             for k in (3, 4)
         ),
@@ -148,7 +148,7 @@ FRAME = pd.DataFrame({"a": [1.0, 2, 3], "b": [1.0, 5, 3], "t": ["x", "y", "z"]})
             (
                 lambda k=k: AttributeGroup.parse(f"a,b:{k}"),
                 f"'a,b:{k}' has '{k}' for k after the colon, which is not a whole number of at least 2; "
-                "write A,B:3, or A,B for the k of --k",
+                "write A,B:3, or A,B for the k of k",
             )
             for k in ("x", "3.5", "-1", "", "\u00b2")
         ),
@@ -170,19 +170,19 @@ FRAME = pd.DataFrame({"a": [1.0, 2, 3], "b": [1.0, 5, 3], "t": ["x", "y", "z"]})
         ),
         (
             lambda: Microaggregation(attributes=("a", "a")).apply(FRAME),
-            "the attribute 'a' is given twice in --attributes; give it once",
+            "the attribute 'a' is given twice in attributes; give it once",
         ),
         (
             lambda: Microaggregation(attributes=("t",), k=2).apply(FRAME),
-            "the table, column 't', row 1: 'x' is not a number; fix it or choose other --attributes",
+            "the table, column 't', row 1: 'x' is not a number; fix it or choose other attributes",
         ),
         (
             lambda: Microaggregation(k=2).apply(FRAME[["t"]]),
-            "the table has no numeric attribute to mask; name at least one with --attributes",
+            "the table has no numeric attribute to mask; name at least one with attributes",
         ),
         (
             lambda: PROTECTIONS["M4-33"].apply(FRAME),
-            "the table: M4-33 masks 4 attributes but there are 2 (a, b); name more with --attributes or "
+            "the table: M4-33 masks 4 attributes but there are 2 (a, b); name more with attributes or "
             "choose another protection",
         ),
         (

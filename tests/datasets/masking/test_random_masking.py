@@ -227,7 +227,7 @@ def test_the_same_file_on_every_machine(method: MaskingMethod, digest: str) -> N
         ),
         (
             lambda: AdditiveNoise(percent=5, attributes=("a",)).apply(pd.DataFrame({"a": [None, "x"]})),
-            "the table, column 'a', row 2: 'x' is not a number; fix it or choose other --attributes",
+            "the table, column 'a', row 2: 'x' is not a number; fix it or choose other attributes",
         ),
         (
             lambda: RankSwapping(percent=50, attributes=("z",)).apply(_sample(5)),

@@ -121,7 +121,7 @@ BASE = pd.DataFrame({"a": ["x", "x", "y", "y"], "b": ["1", "2", "1", "2"], "w": 
         ({"w": [1.0, 0.0, 3.0, 4.0]}, ("a",), "column 'w', row 2: a sampling weight must be above 0"),
         ({"a": ["x", "x", "y", "q"]}, ("a",), "column 'a': original.csv has no 'q'; recode both alike"),
         ({"a": [None] * 4}, ("a",), "column 'a': all values are missing; leave the margin out"),
-        ({}, ("c",), "--margins 'c'|c"),
+        ({}, ("c",), "margins 'c'|c"),
         (
             {"a": ["x", "x", None, None], "b": ["1", None, "1", "1"]},
             ("a", "b"),
@@ -150,8 +150,8 @@ def test_margins_that_contradict_each_other():
 
 
 def test_the_weights_have_to_be_named():
-    with pytest.raises(DataError, match="name the one column of sampling weights with --attributes"):
+    with pytest.raises(DataError, match="name the one column of sampling weights with attributes"):
         WeightCalibration(like="x.csv", margins=("a",))
-    with pytest.raises(DataError, match="--margins are the columns whose shares are restored"):
+    with pytest.raises(DataError, match="margins are the columns whose shares are restored"):
         WeightCalibration(like="x.csv", margins=("w",), attributes=("w",))
     assert not Path("x.csv").exists()

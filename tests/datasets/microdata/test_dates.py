@@ -112,7 +112,7 @@ def test_the_other_file_settles_what_is_not_clear():
 
 
 HINT = (
-    'declare it in --schema: scale = "date" and, where the form does not tell itself, form = "DD/MM/YYYY" '
+    'declare it in schema: scale = "date" and, where the form does not tell itself, form = "DD/MM/YYYY" '
     "(or another one), or another scale"
 )
 

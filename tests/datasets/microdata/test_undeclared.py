@@ -52,25 +52,25 @@ def test_what_the_values_say(columns: Any, scale: Scale) -> None:
         (
             (["a", "b", "c", "a"], WORDS),
             "original, column 'x', row 1: 'a' is not a number, and with 3 different values in 4 records the "
-            "column is not treated as categorical; declare it with --nominal or --schema, or choose other "
-            "--attributes",
+            "column is not treated as categorical; declare it with nominal or schema, or choose other "
+            "attributes",
         ),
         (
             (WORDS, [None, "a", "b", "c"]),
             "masked, column 'x', row 2: 'a' is not a number, and with 3 different values in 3 records the "
-            "column is not treated as categorical; declare it with --nominal or --schema, or choose other "
-            "--attributes",
+            "column is not treated as categorical; declare it with nominal or schema, or choose other "
+            "attributes",
         ),
         (
             (["001", "002", "003", "003"], ["001"] * 4),
             "original, column 'x', row 1: '001' is not a number, and with 3 different values in 4 records "
-            "the column is not treated as categorical; declare it with --nominal or --schema, or choose "
-            "other --attributes",
+            "the column is not treated as categorical; declare it with nominal or schema, or choose "
+            "other attributes",
         ),
         (
             (NUMBERS, ["1", "w" * 50, "x", "y"]),
             f"masked, column 'x', row 2: '{'w' * 37}...' is not a number, and original has numbers there; "
-            "fix it, choose other --attributes, or compare categories with --nominal",
+            "fix it, choose other attributes, or compare categories with nominal",
         ),
     ],
 )
@@ -93,11 +93,11 @@ def test_the_note_counts_the_categories_of_all_files() -> None:
     found = (Scale.NOMINAL, tables(WORDS, ["a", "c", "c", "a"]))
     assert category_notes({}) == ()
     assert category_notes({"x": found}) == (
-        "column x holds text and is compared as nominal (3 categories); declare it with --nominal, --ordinal "
-        "or --schema",
+        "column x holds text and is compared as nominal (3 categories); declare it with nominal, ordinal "
+        "or schema",
     )
     renamed = [replace(one, frame=one.frame.rename(columns={"x": "y"})) for one in found[1]]
     assert category_notes({"x": found, "y": (Scale.NOMINAL, renamed)}) == (
         "columns that are compared as categories: x (text, nominal, 3 categories), y (text, nominal, 3 "
-        "categories); declare them with --nominal, --ordinal or --schema",
+        "categories); declare them with nominal, ordinal or schema",
     )

@@ -112,18 +112,18 @@ BAD: list[tuple[dict[str, Any], str]] = [
     (
         {"attributes": ["size"]},
         "original, column 'size', row 1: 'small' is not a number, and with 3 different values in 4 records "
-        "the column is not treated as categorical; declare it with --nominal or --schema, or choose other "
-        "--attributes",
+        "the column is not treated as categorical; declare it with nominal or schema, or choose other "
+        "attributes",
     ),
     (
         {"ordinal": ["size"], "nominal": ["town"]},
         "the ordinal attribute 'size' has categories in words ('huge', for example), whose order is not "
-        "known; list them in ascending order in --schema",
+        "known; list them in ascending order in schema",
     ),
-    ({"nominal": ["city"]}, "--nominal: 'city' is not among the attributes to compare"),
-    ({"nominal": ["town"], "ordinal": ["town"]}, "'town' is both in --nominal and in --ordinal; choose one"),
-    ({"nominal": ["town", "town"]}, "the attribute 'town' is given twice in --nominal; give it once"),
-    ({"nominal": "town"}, "--nominal is the text 'town'; give a list of column names"),
+    ({"nominal": ["city"]}, "nominal: 'city' is not among the attributes to compare"),
+    ({"nominal": ["town"], "ordinal": ["town"]}, "'town' is both in nominal and in ordinal; choose one"),
+    ({"nominal": ["town", "town"]}, "the attribute 'town' is given twice in nominal; give it once"),
+    ({"nominal": "town"}, "nominal is the text 'town'; give a list of column names"),
     (
         {
             "schema": Schema((SIZE, Attribute("town", scale=Scale.NOMINAL, categories=("a", "b", "c")))),
@@ -189,7 +189,7 @@ def test_missing_categories_and_too_many() -> None:
     with pytest.raises(DataError) as caught:
         make_file_pair(gap.assign(town=None), MASKED, schema=SCHEMA)
     assert str(caught.value) == (
-        "original, column 'town' has no value at all and cannot be compared; choose other --attributes"
+        "original, column 'town' has no value at all and cannot be compared; choose other attributes"
     )
     many = pd.DataFrame({"x": [f"c{row}" for row in range(2001)]})
     with pytest.raises(DataError) as caught:

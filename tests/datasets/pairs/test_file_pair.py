@@ -124,35 +124,34 @@ def test_what_counts_as_a_number(column: pd.Series) -> None:
     [
         (
             [None, None, None],
-            "masked, column 'b' has no value at all and cannot be compared; choose other --attributes",
+            "masked, column 'b' has no value at all and cannot be compared; choose other attributes",
         ),
         (
             ["1", "x", "3"],
-            "masked, column 'b', row 2: 'x' is not a number; fix it or choose other --attributes",
+            "masked, column 'b', row 2: 'x' is not a number; fix it or choose other attributes",
         ),
         (
             ["1", "2", "1,5"],
-            "masked, column 'b', row 3: '1,5' is not a number; fix it or choose other --attributes; "
-            "--decimal , reads it as a number",
+            "masked, column 'b', row 3: '1,5' is not a number; fix it or choose other attributes; "
+            "decimal=',' reads it as a number",
         ),
         (
             ["w" * 50, "2", "3"],
-            f"masked, column 'b', row 1: '{'w' * 37}...' is not a number; "
-            "fix it or choose other --attributes",
+            f"masked, column 'b', row 1: '{'w' * 37}...' is not a number; fix it or choose other attributes",
         ),
         (
             [datetime.date(2024, 5, 1)] * 3,
             "masked, column 'b', row 1: '2024-05-01' is not a number, and original has numbers there; fix "
-            "it, choose other --attributes, or compare categories with --nominal",
+            "it, choose other attributes, or compare categories with nominal",
         ),
         (
             pd.to_datetime(["2024-05-01"] * 3),
             "masked, column 'b', row 1: '2024-05-01 00:00:00' is not a number, and original has numbers "
-            "there; fix it, choose other --attributes, or compare categories with --nominal",
+            "there; fix it, choose other attributes, or compare categories with nominal",
         ),
         (
             [1j, 2.0, 3.0],
-            "masked, column 'b', row 1: '1j' is not a number; fix it or choose other --attributes",
+            "masked, column 'b', row 1: '1j' is not a number; fix it or choose other attributes",
         ),
         ([1.0, 2.0, np.inf], "masked, column 'b', row 3: infinite value; give finite numbers"),
         ([1.0, -np.inf, 2.0], "masked, column 'b', row 2: infinite value; give finite numbers"),
@@ -184,10 +183,10 @@ def test_attributes_named_wrongly() -> None:
         "masked has no column 'taxes' (attribute); there are: income"
     )
     assert _message(frame, frame, attributes=["taxes", "income", "taxes"]) == (
-        "the attribute 'taxes' is given twice in --attributes; give it once"
+        "the attribute 'taxes' is given twice in attributes; give it once"
     )
     assert _message(frame, frame, attributes=[]) == (
-        "no attribute is left to compare; name at least one with --attributes"
+        "no attribute is left to compare; name at least one with attributes"
     )
     assert _message(frame, frame, attributes="income") == (
         "the attributes are the text 'income'; give a list of column names"
@@ -213,10 +212,10 @@ def test_columns_named_by_numbers_can_be_chosen() -> None:
 def test_columns_differ() -> None:
     original = pd.DataFrame({"a": [1.0, 2.0], "b": [1.0, 2.0], "c": [1.0, 2.0]})
     assert _message(original, original[["b"]]) == (
-        "masked does not have columns that original has: a, c; choose common columns with --attributes"
+        "masked does not have columns that original has: a, c; choose common columns with attributes"
     )
     assert _message(original[["b"]], original) == (
-        "original does not have columns that masked has: a, c; choose common columns with --attributes"
+        "original does not have columns that masked has: a, c; choose common columns with attributes"
     )
     assert make_file_pair(original, original[["b"]], attributes=["b"]).attributes == ("b",)
 
@@ -224,7 +223,7 @@ def test_columns_differ() -> None:
 def test_lengths_differ_without_ids() -> None:
     original = pd.DataFrame(GOOD)
     assert _message(original, original[:2]) == (
-        "original has 3 records and masked has 2; name the column that identifies the records with --id"
+        "original has 3 records and masked has 2; name the column that identifies the records with id_column"
     )
 
 
@@ -234,11 +233,14 @@ def test_id_column_errors() -> None:
 
     good = with_ids("x", "y", "z")
     assert _message(good, pd.DataFrame(GOOD), id_column="id") == (
-        "masked has no column 'id' (--id); there are: a, b"
+        "masked has no column 'id' (id_column); there are: a, b"
     )
-    assert _message(good, good, id_column="ids") == "original has no column 'ids' (--id); did you mean 'id'?"
+    assert (
+        _message(good, good, id_column="ids")
+        == "original has no column 'ids' (id_column); did you mean 'id'?"
+    )
     assert _message(good, good, id_column="id", attributes=["a", "id"]) == (
-        "'id' is both the id column and an attribute; take it out of --attributes"
+        "'id' is both the id column and an attribute; take it out of attributes"
     )
     assert _message(good, with_ids("x", "y", "x"), id_column="id") == (
         "masked, column 'id': the id 'x' is in rows 1 and 3; ids must be unique"
@@ -260,17 +262,17 @@ def test_constant_attributes() -> None:
     masked = original.assign(b=[1.0, 2.0, 3.0], c=0.1 + 0.2)
     masked.loc[1, "c"] = 0.3  # differs from 0.1 + 0.2 in the last digit only
     assert _message(original, masked, attributes=["a", "b"]) == (
-        "original: constant attributes cannot be compared: b; leave them out with --drop-constant or "
-        "--attributes"
+        "original: constant attributes cannot be compared: b; leave them out with drop_constant=True or "
+        "attributes"
     )
     made = make_file_pair(original.drop(columns="c"), masked.drop(columns="c"))
     assert made.attributes == ("a",)
     assert made.notes[0] == (
-        "not compared: b (ignored, as it is the same for all records); --attributes or --schema compares them"
+        "not compared: b (ignored, as it is the same for all records); attributes or schema compares them"
     )
     assert _message(original, masked, attributes=["a", "c"]) == (
         "masked: attributes that are constant except for the last digits cannot be compared: c; subtract "
-        "what all values have in common, or leave them out with --drop-constant or --attributes"
+        "what all values have in common, or leave them out with drop_constant=True or attributes"
     )
     assert make_file_pair(original, masked, drop_constant=True).attributes == ("a",)
     assert _message(original, masked, attributes=["b", "c"], drop_constant=True) == (

@@ -16,7 +16,7 @@ from linkrisk.datasets.pairs.table_pair import make_table_pair
 RECORDS = 40
 OUT_OF_ORDER = (
     "original and masked have the same values in column 'id' in different orders; align the records with "
-    "--id id (--row-by-row takes the rows as they are)"
+    "id_column='id' (row_by_row=True takes the rows as they are)"
 )
 
 
@@ -52,8 +52,8 @@ def message(original: object, masked: object, **options: object) -> str:
 def no_category(cell: str) -> str:
     return (
         f"original, column 'id', row 1: {cell!r} is not a number, and with {RECORDS} different values in "
-        f"{RECORDS} records the column is not treated as categorical; declare it with --nominal or --schema, "
-        "or choose other --attributes"
+        f"{RECORDS} records the column is not treated as categorical; declare it with nominal or schema, "
+        "or choose other attributes"
     )
 
 
@@ -62,10 +62,10 @@ def test_an_id_is_left_out_and_offered_where_the_rows_are_out_of_order():
     pair = make_file_pair(original, noisy(original))
     assert pair.attributes == ("age", "income")
     assert pair.notes[0] == (
-        "not compared: id (the record id by its name); --attributes or --schema compares them"
+        "not compared: id (the record id by its name); attributes or schema compares them"
     )
     assert message(original, shuffled(noisy(original))) == OUT_OF_ORDER
-    assert message(original, noisy(original).iloc[3:]).endswith("with --id")
+    assert message(original, noisy(original).iloc[3:]).endswith("with id_column")
     for change in (shuffled, lambda frame: frame.iloc[3:]):
         pair = make_file_pair(original, change(noisy(original)), id_column="id")
         assert pair.attributes == ("age", "income")
@@ -80,7 +80,7 @@ def test_the_column_that_is_no_number_need_not_be_the_id():
     # A column that is read as numbers, but for a cell, is refused after those of text.
     original["age"] = ["?", *original["age"][1:].astype(str)]
     assert message(original.drop(columns="id"), masked.drop(columns="id")) == (
-        "original, column 'age', row 1: '?' is not a number; fix it or choose other --attributes"
+        "original, column 'age', row 1: '?' is not a number; fix it or choose other attributes"
     )
 
 
@@ -90,7 +90,8 @@ def test_ids_written_differently_and_then_alike():
     masked["id"] = masked["id"].str.removeprefix("P").astype(int)
     assert message(original, masked) == (
         "original and masked have the same values in column 'id' in different orders, written differently "
-        "('P8' and '8'); write them alike and align the records with --id id (--row-by-row takes the rows as "
+        "('P8' and '8'); write them alike and align the records with id_column='id' (row_by_row=True takes "
+        "the rows as "
         "they are)"
     )
     assert message(original, masked, id_column="id").endswith("write the ids alike in both files")
@@ -99,7 +100,7 @@ def test_ids_written_differently_and_then_alike():
 def test_a_name_that_a_shell_would_split_is_quoted():
     original = people().rename(columns={"id": "the id"})
     assert message(original, shuffled(original)).endswith(
-        "align the records with --id 'the id' (--row-by-row takes the rows as they are)"
+        "align the records with id_column='the id' (row_by_row=True takes the rows as they are)"
     )
 
 
@@ -111,26 +112,24 @@ def test_no_id_is_offered_where_none_is_shared_or_the_user_has_chosen():
     others = masked.assign(id="Q" + masked["age"].astype(str) + masked["id"])
     lacking = masked.assign(id=[None, *masked["id"][1:]])
     for frame in (twice, lacking):
-        assert "--id id" not in message(original, frame)
+        assert "id_column='id'" not in message(original, frame)
     assert make_file_pair(original, others).alignment == "row by row"  # ids of its own say nothing
     assert message(original, masked, attributes=["id", "age"]) == line
     assert make_file_pair(original, masked, row_by_row=True).attributes == ("age", "income")
     # A number that is wrongly written makes no id of its column.
     spelled = original.drop(columns="id").astype(str)
     spelled.loc[0, "income"] = "1.234,5"
-    unread = (
-        "original, column 'income', row 1: '1.234,5' is not a number; fix it or choose other --attributes"
-    )
+    unread = "original, column 'income', row 1: '1.234,5' is not a number; fix it or choose other attributes"
     assert message(spelled, spelled) == unread  # no options read both this cell and the others
     spelled["income"] = ["1.234,5", *original["income"][1:].round().astype(int).astype(str)]
-    assert message(spelled, spelled) == f"{unread}; --decimal , --thousands . reads it as a number"
+    assert message(spelled, spelled) == f"{unread}; decimal=',' thousands='.' reads it as a number"
 
 
 def old_labels(name: str, what: str = "row numbers, from 0,") -> str:
     return (
         f"column {name!r} of masked has the {what} of original in another order, as after reset_index; give "
-        f"original a column {name!r} with them too, and align the records with --id "
-        f"{'index' if name == 'index' else repr(name)} (--row-by-row takes the rows as they are)"
+        f"original a column {name!r} with them too, and align the records with "
+        f"id_column={name!r} (row_by_row=True takes the rows as they are)"
     )
 
 

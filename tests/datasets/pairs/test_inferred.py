@@ -176,7 +176,7 @@ def test_a_method_that_is_given_comes_first():
     assert pair.not_comparable == ("region",)
     assert pair.notes[-1] == (
         "region cannot be compared: no category of the original is in the masked file, and no recoding "
-        "shows; say with --masking how it was masked, or leave it out with --attributes"
+        "shows; say with masking how it was masked, or leave it out with attributes"
     )
 
 

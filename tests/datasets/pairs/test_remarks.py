@@ -80,7 +80,7 @@ def test_categories_of_the_masked_file_alone():
     assert notes(many, new) == (
         "column town has categories that only masked has: 'A', 'B', 'C', 'D', 'E', ... (6 in all)",
         "town cannot be compared: no category of the original is in the masked file, and no recoding "
-        "shows; say with --masking how it was masked, or leave it out with --attributes",
+        "shows; say with masking how it was masked, or leave it out with attributes",
     )
     fewer = pd.DataFrame({"town": ["a", "b", "c", "a", "a", "b"]})
     assert notes(many, fewer) == ()
@@ -103,7 +103,7 @@ def test_true_and_false_against_numbers(dtype):
         "the same",
         "column sex has categories that only masked has: 'False', 'True'",
         "sex cannot be compared: no category of the original is in the masked file, and no recoding "
-        "shows; say with --masking how it was masked, or leave it out with --attributes",
+        "shows; say with masking how it was masked, or leave it out with attributes",
     )
     assert notes(masked, masked.assign(income=[1.0, 2.0, 3.0, 4.0], age=[1, 2, 3, 5])) == (
         "columns town, sex were not masked: they are the same for every record of both files",

@@ -114,11 +114,11 @@ def test_lengths_come_before_labels():
     with pytest.raises(DataError) as caught:
         aligned(ORIGINAL, MASKED.iloc[:3])
     assert str(caught.value) == (
-        "original has 4 records and masked has 3; name the column that identifies the records with --id"
+        "original has 4 records and masked has 3; name the column that identifies the records with id_column"
     )
 
 
 def test_two_ways_to_say_who_is_who():
     with pytest.raises(DataError) as caught:
         aligned(ORIGINAL, MASKED, id_column="a", row_by_row=True)
-    assert str(caught.value) == "--id and --row-by-row are two ways to align the records; give one of them"
+    assert str(caught.value) == "id_column and row_by_row are two ways to align the records; give one of them"

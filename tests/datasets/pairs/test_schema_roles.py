@@ -87,19 +87,19 @@ def test_key_variables_are_compared_and_nothing_else() -> None:
 )
 def test_what_is_never_compared_is_refused_by_name(name: str, is_what: str) -> None:
     assert message(attributes=["age", name], row_by_row=True) == (
-        f"{name!r} is {is_what} in the schema, and never compared; take it out of --attributes, or give it "
+        f"{name!r} is {is_what} in the schema, and never compared; take it out of attributes, or give it "
         "another role"
     )
 
 
 def test_identifiers_and_free_text_are_refused_by_name() -> None:
     assert message(masked=MASKED.assign(name="x"), attributes=["name", "age"]) == (
-        "'name' is a direct identifier in the schema, and never compared; take it out of --attributes, or "
+        "'name' is a direct identifier in the schema, and never compared; take it out of attributes, or "
         "give it another role"
     )
     text = schema(note=Attribute("note", None, Scale.TEXT))
     assert message(schema=text, attributes=["note", "age"]) == (
-        "'note' is free text in the schema, which cannot be compared; take it out of --attributes, or call "
+        "'note' is free text in the schema, which cannot be compared; take it out of attributes, or call "
         "it nominal in the schema"
     )
     key = schema(note=Attribute("note", Role.KEY, Scale.TEXT))
@@ -109,14 +109,13 @@ def test_identifiers_and_free_text_are_refused_by_name() -> None:
 def test_columns_that_a_file_lacks_are_named() -> None:
     assert message(schema=schema(age=Role.KEY, size=Role.KEY, name=Role.KEY)) == (
         "original does not have these key variables of the schema: size; choose common columns with "
-        "--attributes"
+        "attributes"
     )
     assert message(schema=schema(name=Role.KEY, age=Role.KEY)) == (
-        "masked does not have these key variables of the schema: name; choose common columns with "
-        "--attributes"
+        "masked does not have these key variables of the schema: name; choose common columns with attributes"
     )
     assert message(masked=SHUFFLED.drop(columns="age"), schema=schema(age=None)) == (
-        "masked does not have columns that original has: age; choose common columns with --attributes"
+        "masked does not have columns that original has: age; choose common columns with attributes"
     )
     # A direct identifier that nobody declares is left out as where there is no schema.
     found = pair(schema=schema(name=None))
@@ -129,7 +128,8 @@ def test_the_record_id_says_who_is_who() -> None:
     assert made.partner.tolist() == [1, 3, 0, 2]
     assert made.original_labels == ("11", "12", "13", "14")
     assert made.notes[0] == (
-        "records were aligned by column person, the record id of the schema; --row-by-row takes the rows as "
+        "records were aligned by column person, the record id of the schema; row_by_row=True takes the rows "
+        "as "
         "they are"
     )
 
@@ -180,8 +180,8 @@ def test_undeclared_text_of_few_values_is_nominal_and_said() -> None:
     assert made.attributes == ("age", "town")
     assert made.categorical["town"].scale is Scale.NOMINAL
     assert made.notes[0] == (
-        "column town holds text and is compared as nominal (2 categories); declare it with --nominal, "
-        "--ordinal or --schema"
+        "column town holds text and is compared as nominal (2 categories); declare it with nominal, "
+        "ordinal or schema"
     )
     declared = make_file_pair(
         ORIGINAL[["age"]].assign(town=towns), MASKED[["age"]].assign(town=towns), nominal=["town"]
@@ -238,7 +238,7 @@ def test_weights_are_finite_numbers() -> None:
         "original, column 'weight', row 2: infinite value; give finite numbers"
     )
     assert message(ORIGINAL.assign(weight=["1", "many", "1", "1"])) == (
-        "original, column 'weight', row 2: 'many' is not a number; fix it or choose other --attributes"
+        "original, column 'weight', row 2: 'many' is not a number; fix it or choose other attributes"
     )
 
 

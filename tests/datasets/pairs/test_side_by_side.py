@@ -103,5 +103,5 @@ def test_releases_that_are_aligned_in_different_ways():
     assert str(caught.value) == (
         "releases are aligned in different ways, id id (original and masked) and row by row (original and "
         "masked), so it is not known who is in both; name the column that identifies the records of all "
-        "files with --id"
+        "files with id_column"
     )

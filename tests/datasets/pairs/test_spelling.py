@@ -52,7 +52,7 @@ def test_by_ordinal_and_schema(tmp_path):
         paired(tmp_path, ["1", "NA", "2"], ["1", "2", "2"], ordinal=["code"])
     assert str(caught.value) == (
         "the ordinal attribute 'code' has categories in words ('NA', for example), whose order is not known; "
-        "list them in ascending order in --schema"
+        "list them in ascending order in schema"
     )
 
 
@@ -70,7 +70,7 @@ def test_in_numbers_a_mark_is_missing_and_said(mark, tmp_path):
     pair = make_file_pair(*paths)
     assert np.isnan(pair.masked_values[2, 0])
     assert pair.notes[-1] == (
-        f"{paths[1]}, column 'y', row 3: {mark!r} means a missing value here; name the column in --nominal "
+        f"{paths[1]}, column 'y', row 3: {mark!r} means a missing value here; name the column in nominal "
         "if it is a category"
     )
 

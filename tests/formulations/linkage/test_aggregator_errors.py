@@ -44,14 +44,14 @@ def test_every_aggregator_has_a_case_of_its_own():
 
 @pytest.mark.parametrize("name", [name for name in AGGREGATORS if name != "choquet"])
 def test_k_additivity_belongs_to_the_choquet_integral(name):
-    expected = f"--k-additive is an option of choquet, not of {name}: leave it out"
+    expected = f"k_additive is an option of choquet, not of {name}: leave it out"
     assert message(make_aggregator, name, AB, k_additive=2) == expected
 
 
 @pytest.mark.parametrize("k", [1, 0, -3])
 def test_k_additivity_below_two(k):
     assert message(make_aggregator, "choquet", AB, k_additive=k) == (
-        f"--k-additive must be at least 2, not {k}: the 1-additive integral is --aggregator weighted-mean"
+        f"k_additive must be at least 2, not {k}: the 1-additive integral is aggregator='weighted-mean'"
     )
 
 
@@ -70,7 +70,7 @@ def test_too_many_attributes_for_an_unconstrained_measure():
     names = tuple(f"V{k}" for k in range(13))
     assert message(make_aggregator, "choquet", names) == (
         "a fuzzy measure on 13 attributes has 8,191 non-empty subsets; at most 12 attributes are possible: "
-        "choose fewer with --attributes, or use --k-additive 2"
+        "choose fewer with attributes, or use k_additive=2"
     )
     assert make_aggregator("choquet", names[:12]).dimension == 4095
 
@@ -79,7 +79,7 @@ def test_too_many_attributes_for_a_three_additive_measure():
     names = tuple(f"V{k}" for k in range(13))
     assert message(make_aggregator, "choquet", names, k_additive=3) == (
         "a 3-additive measure on 13 attributes needs 53,248 monotonicity rows; at most 12 attributes are "
-        "possible: choose fewer with --attributes, or use --k-additive 2"
+        "possible: choose fewer with attributes, or use k_additive=2"
     )
     assert make_aggregator("choquet", names, k_additive=2).dimension == 169
 

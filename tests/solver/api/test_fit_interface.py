@@ -190,7 +190,7 @@ def test_half_a_pair(missing):
     del files[missing]
     with pytest.raises(UsageError) as error:
         fit(**files)
-    assert str(error.value) == f"the {missing} file is missing: give both --original and --masked, or neither"
+    assert str(error.value) == f"the {missing} file is missing: give both original and masked, or neither"
 
 
 @pytest.mark.parametrize(
@@ -202,5 +202,5 @@ def test_a_pair_too_large_for_the_model(monkeypatch, limit, aggregator):
         fit(*frames(0, 11), aggregator=aggregator, engine="milp")
     assert str(error.value) == (
         "11 records and 11 candidates make 121 comparisons, more than the 100 that the big-C model can hold: "
-        "take a sample of the records, fit with --engine exact, or judge given parameters with `evaluate`"
+        "take a sample of the records, fit with engine='exact', or judge given parameters with `evaluate`"
     )

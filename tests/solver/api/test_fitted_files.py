@@ -45,7 +45,7 @@ def test_the_files_of_the_fit_are_taken(fitted, monkeypatch):
     assert (found.linked, found.records) == (fitted["linked"], 30)
     shutil.copy("../fit.json", "fit.json")
     with pytest.raises(
-        UsageError, match=r"^fit\.json is of original\.csv, which is not there: give --original"
+        UsageError, match=r"^fit\.json is of original\.csv, which is not there: give original"
     ):
         evaluate(parameters="fit.json")
 
@@ -77,7 +77,7 @@ def test_files_of_the_same_size_that_have_changed_are_told(fitted):
 def test_weights_of_the_users_own_ask_for_files(survey_folder):
     del survey_folder
     Path("own.json").write_text('{"parameters": {"weights": {"a": 0.5, "b": 0.5}}}')
-    message = r"^own\.json does not say which files it is about: give --original and --masked$"
+    message = r"^own\.json does not say which files it is about: give original and masked$"
     with pytest.raises(UsageError, match=message):
         evaluate(parameters="own.json")
 
@@ -87,7 +87,7 @@ def test_a_fit_of_frames_asks_for_them(survey_folder):
     frames = [pd.read_csv(name) for name in ("original.csv", "masked.csv")]
     found = fit(*frames, work_limit=3)
     assert evaluate(*frames, parameters=found).linked == found.linked
-    with pytest.raises(UsageError, match="does not say where these files are: give --original and --masked"):
+    with pytest.raises(UsageError, match="does not say where these files are: give original and masked"):
         evaluate(parameters=found)
 
 

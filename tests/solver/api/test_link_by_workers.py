@@ -215,7 +215,7 @@ def test_other_linkers_have_no_workers(capsys):
     message = "the linker dbrl has no workers: leave --workers and --scheduler out"
     refuse(capsys, message, "link", *PAIR, "--method", "dbrl", "--workers", "2")
     learned = link(*FILES, method="dbrl", attributes=["age", "height"]).to_dict()
-    with pytest.raises(UsageError, match=message):
+    with pytest.raises(UsageError, match="has no workers: leave workers and scheduler out"):
         evaluate(*FILES, parameters=learned, workers=1)
 
 

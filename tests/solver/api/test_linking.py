@@ -156,14 +156,14 @@ def test_scales_and_missing_values():
     ("options", "message"),
     [
         ({"method": "best"}, "unknown method 'best': choose one of "),
-        ({"method": "prl", "settings": {"alpha": 1}}, "prl takes no --alpha; it takes --compare, "),
+        ({"method": "prl", "settings": {"alpha": 1}}, "prl takes no alpha; it takes compare, "),
         ({"method": "prl", "direction": "up"}, "unknown direction 'up'"),
         ({"method": "prl", "one_to_one": "best"}, "unknown matching 'best': choose one of hungarian, greedy"),
         ({"method": "prl", "original_attributes": ["A"]}, "prl compares attributes that both files have"),
         ({"method": "owa", "attributes": ["A"]}, "owa compares files without attributes in common"),
         ({"method": "prl", "attributes": ["A", "X"]}, "original has no column 'X'"),
         ({"method": "prl", "attributes": ["A", "A"]}, "the attribute 'A' is given twice"),
-        ({"method": "prl", "nominal": ["X"]}, "--nominal: 'X' is not among the attributes to compare"),
+        ({"method": "prl", "nominal": ["X"]}, "nominal: 'X' is not among the attributes to compare"),
         ({"method": "prl", "id_column": "A"}, "original and masked have no id in common in column 'A'"),
         ({"method": "bayes"}, "bayes links files without attributes in common, and both have 'A'"),
     ],
@@ -263,7 +263,7 @@ def test_a_column_of_missing_values_is_no_evidence(name):
     [
         (
             "dbrl",
-            "original, column 'A' has no value at all and cannot be compared; choose other --attributes",
+            "original, column 'A' has no value at all and cannot be compared; choose other attributes",
         ),
         ("prl", "original has no value of attribute 'A'; leave it out"),
     ],

@@ -85,14 +85,14 @@ def test_weights_and_ids_are_left_alone(table):
     ("method", "options", "message"),
     [
         ("nois", {}, "there is no masking method 'nois'; did you mean 'noise'?"),
-        ("noise", {}, "noise needs --percent"),
-        ("noise", {"parameters": {"percnt": 5}}, "noise has no parameter --percnt; it takes "),
+        ("noise", {}, "noise needs percent"),
+        ("noise", {"parameters": {"percnt": 5}}, "noise has no parameter percnt; it takes "),
         ([], {}, "no masking method is given; give at least one"),
         (
             "noise percent=5",
             {"parameters": {"percent": 6.0}},
-            "--percent does not say which method it is for; write it into the method, as --method "
-            "'noise percent=...'",
+            "percent does not say which method it is for; write it into the method, as "
+            "method='noise percent=...'",
         ),
         ("noise percent=5", {"seed": -1}, "the seed -1 is negative; give a whole number of at least 0"),
     ],

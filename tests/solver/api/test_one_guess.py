@@ -85,7 +85,7 @@ def test_noise_leaves_codes_ids_and_weights_of_a_labelled_file_alone(tmp_path: P
     assert set(pair.categorical) == codes
     assert pair.notes[0] == (
         "not compared: HHNR (the household number by its name), PID (the record id by its name), "
-        "Gewicht (the sampling weight by its name); --attributes or --schema compares them"
+        "Gewicht (the sampling weight by its name); attributes or schema compares them"
     )
 
 
@@ -226,7 +226,7 @@ def test_the_id_that_describe_names_is_the_one_that_is_advised() -> None:
         {"amount": values, "id": range(1, RECORDS + 1), "age": [at % 7 for at in range(RECORDS)]}
     )
     masked = original.iloc[::-1].reset_index(drop=True)
-    with pytest.raises(DataError, match="align the records with --id id "):
+    with pytest.raises(DataError, match="align the records with id_column='id' "):
         make_file_pair(original, masked)
 
 

@@ -241,12 +241,12 @@ def test_a_family_that_one_masking_has_not_been_measured_for_may_link_anything(s
             {},
             "the masking cannot be measured; noise percent=5 attributes=wage: ",
         ),
-        ([], {}, "there is no masking to sweep; give --method, such as 'microaggregation k=2..20'"),
+        ([], {}, "there is no masking to sweep; give maskings, such as 'microaggregation k=2..20'"),
         (["noise percent=5"], {"loss": "il1"}, "unknown loss 'il1': choose from il1s_of_all, pmse, "),
         (
             ["noise percent=5"],
             {"loss": "pmse", "measures": "held-out"},
-            "a loss needs the measure information-loss: add it to --measures",
+            "a loss needs the measure information-loss: add it to measures",
         ),
         (["noise percent=5"], {"measures": "heldout"}, "unknown measure 'heldout': choose from worst-case, "),
         (["noise percent=5"], {"direction": "back"}, "unknown direction 'back': "),
@@ -268,10 +268,10 @@ def test_what_is_refused(original, maskings, options, message):
 
 def test_folders_that_are_refused(original, tmp_path):
     (tmp_path / "file").write_text("", encoding="utf-8")
-    with pytest.raises(UsageError, match=r"--folder .*file is a file; give the name of a folder"):
+    with pytest.raises(UsageError, match=r"folder .*file is a file; give the name of a folder"):
         sweep(original, ["noise percent=5"], folder=tmp_path / "file", **QUICK)
     with pytest.raises(
-        UsageError, match=r"--folder .* cannot be made: no such file or directory; give another"
+        UsageError, match=r"folder .* cannot be made: no such file or directory; give another"
     ):
         sweep(original, ["noise percent=5"], folder=tmp_path / "no" / "where", **QUICK)
 

@@ -144,4 +144,4 @@ def test_a_process_that_died_is_a_fault(original, monkeypatch):
     monkeypatch.setattr(sweep_course, "Here", Dying)
     found = sweep(original, MASKINGS[:1], **QUICK)
     assert found.runs[1].status is Status.FAILED
-    assert found.runs[1].reason == sweep_course._LOST
+    assert found.runs[1].reason == sweep_course.lost()

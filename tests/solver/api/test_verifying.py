@@ -81,7 +81,7 @@ def test_what_cannot_be_read(fitted):
             {"certificate": {}},
             "the fit cannot be written as JSON: Out of range float values are not JSON compliant",
         ),
-        (result, {"attributes": ["A"]}, "--attributes: the fit is about A,B,C; leave the option out"),
+        (result, {"attributes": ["A"]}, "attributes: the fit is about A,B,C; leave the option out"),
     ):
         with pytest.raises(UsageError) as error:
             verify(given, *files, **options)

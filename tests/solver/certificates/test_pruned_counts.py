@@ -175,5 +175,5 @@ def test_a_sampled_fit_that_counted_a_part_is_rejected_in_a_plain_sentence():
     answer = verify(claim, original, masked, certificate=result.certificate, row_by_row=True)
     assert answer.rejected.endswith(
         "sampling, counted: the fit has counted its attack on 50 records, which proves nothing of all 90; "
-        "fit again with a longer --time-limit"
+        "fit again with a longer time_limit"
     )

@@ -119,7 +119,7 @@ def test_a_model_file_has_no_certificate(capsys):
 def test_the_python_function_refuses_a_certificate_of_a_model():
     with pytest.raises(UsageError) as error:
         fit("no.csv", "no.csv", engine="milp", certificate=True)
-    assert str(error.value) == "the engine milp gives no proof that could be checked: use --engine exact"
+    assert str(error.value) == "the engine milp gives no proof that could be checked: use engine='exact'"
 
 
 def test_a_certificate_names_a_file_of_its_own(capsys):

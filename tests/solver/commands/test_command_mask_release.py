@@ -204,7 +204,7 @@ def test_what_is_no_record_of_an_order(content: str, message: str) -> None:
     Path("kept.json").write_text(content)
     with pytest.raises(DataError) as error:
         make_file_pair(firms(), firms(), id_column="kept.json", attributes=["turnover"])
-    assert str(error.value).removeprefix("--id kept.json").strip() == message
+    assert str(error.value).removeprefix("id_column='kept.json'").strip() == message
 
 
 ORDERS = (

@@ -301,7 +301,7 @@ def test_signs_in_numbers_are_kept_with_the_protocol(tmp_path, monkeypatch):
     rows = "".join(f"{at};{at + 1}.250,5;{'ab'[at % 2]}\n" for at in range(8))
     Path("a.csv").write_text(f"age;pay;town\n{rows}", encoding="utf-8")
     Path("p.toml").write_text(f'[input]\nfile = "a.csv"\n{NOISE}', encoding="utf-8")
-    with pytest.raises(DataError, match=r"--decimal , --thousands \. reads it as a number"):
+    with pytest.raises(DataError, match=r"decimal=',' thousands='\.' reads it as a number"):
         run_protocol("p.toml", "safe.csv")
     with reading(",", "."):
         run_protocol("p.toml", "safe.csv", record="kept.toml")
@@ -309,5 +309,5 @@ def test_signs_in_numbers_are_kept_with_the_protocol(tmp_path, monkeypatch):
     run_protocol("kept.toml", "again.csv")
     assert Path("safe.csv").read_bytes() == Path("again.csv").read_bytes()
     Path("p.toml").write_text(f'[input]\nfile = "a.csv"\ndecimal = ";"\n{NOISE}', encoding="utf-8")
-    with pytest.raises(DataError, match="--decimal is ';'; give "):
+    with pytest.raises(DataError, match="decimal is ';'; give "):
         run_protocol("p.toml", "safe.csv")

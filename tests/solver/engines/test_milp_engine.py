@@ -157,7 +157,7 @@ def test_a_constant_that_is_too_small_gives_no_bound():
 
 NOTE = (
     "the attack links more than the model allows, by a margin below the model's: the bound is left out; run "
-    "again with a smaller --margin"
+    "again with a smaller margin"
 )
 
 
@@ -181,7 +181,7 @@ def test_an_attack_within_the_margin_refutes_the_bound_of_the_model(label, attac
 
 FEWER = (
     "the backend's answer links fewer records on recount than its bound: its tolerance is 1e-6, so a "
-    "--margin below that proves little"
+    "margin below that proves little"
 )
 
 
@@ -220,7 +220,7 @@ def test_a_smaller_margin_is_advised_only_where_it_can_help(monkeypatch, margin,
     monkeypatch.setattr(milp_module, "get_backend", lambda _: backend)
     incumbent, result = run(pair, case.make(3), margin=margin)
     assert incumbent.value == best.value
-    assert result.notes == (NOTE if advised else NOTE.removesuffix("; run again with a smaller --margin"),)
+    assert result.notes == (NOTE if advised else NOTE.removesuffix("; run again with a smaller margin"),)
 
 
 def test_a_bound_told_before_it_was_refuted_is_taken_back(monkeypatch):

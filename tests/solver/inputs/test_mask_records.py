@@ -103,7 +103,7 @@ def test_order_of_categories_is_that_of_the_schema(table, tmp_path):
     path = tmp_path / "record.json"
     mask(table, [method]).write(tmp_path / "masked.csv", path)
     assert with_records([path], ProblemOptions(schema=SCHEMA)) == ["top-coding categories=2 attributes=size"]
-    said = "top-coding took the categories of 'size' from a schema: give the same one with --schema"
+    said = "top-coding took the categories of 'size' from a schema: give the same one with schema"
     with pytest.raises(UsageError, match=said):
         with_records([path], ProblemOptions(ordinal=["size"]))
 
@@ -142,7 +142,7 @@ def test_files_that_are_no_record(tmp_path, content, said):
     path.write_text(content, encoding="utf-8")
     with pytest.raises(UsageError, match=said) as caught:
         with_records([str(path)], ProblemOptions())
-    assert str(caught.value).startswith(f"--masking {path}")
+    assert str(caught.value).startswith(f"masking='{path}'")
     assert "\n" not in str(caught.value)
 
 

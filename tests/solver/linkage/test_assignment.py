@@ -85,5 +85,5 @@ def test_a_matrix_that_is_too_large_is_refused(monkeypatch):
         assigned_links(pair, form)
     assert str(error.value) == (
         "one-to-one assignment needs a matrix of 40 x 40 distances, more than the 1,000 that are allowed: "
-        "take a sample, or leave --one-to-one out"
+        "take a sample, or leave one_to_one out"
     )

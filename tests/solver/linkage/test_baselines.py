@@ -250,10 +250,10 @@ def test_without_two_numeric_attributes_the_classical_form_is_diagonal(name, dif
 @pytest.mark.parametrize(
     ("name", "differences", "attack", "options"),
     [
-        ("weighted-mean", None, "mahalanobis", "--aggregator mahalanobis"),
-        ("choquet", "absolute", "mahalanobis", "--aggregator mahalanobis --differences signed"),
-        ("mahalanobis", "absolute", "mahalanobis", "--differences signed"),
-        ("owa", "absolute", "euclid", "--differences squared"),
+        ("weighted-mean", None, "mahalanobis", "aggregator='mahalanobis'"),
+        ("choquet", "absolute", "mahalanobis", "aggregator='mahalanobis' differences='signed'"),
+        ("mahalanobis", "absolute", "mahalanobis", "differences='signed'"),
+        ("owa", "absolute", "euclid", "differences='squared'"),
     ],
 )
 def test_the_best_attack_of_other_families_and_where_to_find_it(name, differences, attack, options):

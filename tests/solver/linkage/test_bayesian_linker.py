@@ -205,7 +205,7 @@ def test_bad_settings(settings, message):
     [
         (
             {"training": None},
-            "bayes learns from records of which all attributes are known: give training records (--training)",
+            "bayes learns from records of which all attributes are known: give training records (training)",
         ),
         (
             {"training": people(20, 1).drop(columns="d")},

@@ -178,7 +178,7 @@ def test_reviewed_pairs_that_cannot_be():
         decide(learned, "greedy", Reviewed(two[:, 0], two[:, 1], np.array([True, True])))
     assert str(error.value) == (
         "the decisions link a record of the first file twice, but links are to be one to one: leave "
-        "--one-to-one out, or decide for one of them"
+        "one_to_one out, or decide for one of them"
     )
 
 

@@ -162,7 +162,7 @@ def test_truth_has_no_part_in_learning():
 BAD = {
     "pass and blocking": (
         {"blocking": ("town",)},
-        "--pass and --blocking both say which pairs are compared; give one of them",
+        "passes and blocking both say which pairs are compared; give one of them",
     ),
     "interpolated": (
         {"compare": compare("age=within:1,3..6")},
@@ -178,15 +178,15 @@ BAD = {
     ),
     "leaving without passes": (
         {"passes": (), "linked_leave": True},
-        "--linked-leave is about passes: give --pass too, or leave it out",
+        "linked_leave is about passes: give passes too, or leave it out",
     ),
     "frequencies without passes": (
         {"passes": (), "frequency_weights": True},
-        "--frequency-weights is about passes: give --pass too, or leave it out",
+        "frequency_weights is about passes: give passes too, or leave it out",
     ),
     "band without passes": (
         {"passes": (), "clerical_band": (0.5, 0.9)},
-        "--clerical-band is about passes: give --pass too, or leave it out",
+        "clerical_band is about passes: give passes too, or leave it out",
     ),
     "twice": (
         {"passes": (parse_pass("town,age"), parse_pass("town, age"))},

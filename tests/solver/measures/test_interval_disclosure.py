@@ -234,5 +234,5 @@ def test_what_there_was_no_time_for_is_said(monkeypatch):
     cut = interval_disclosure(table(original, masked), late=lambda: True)
     assert (cut.late, cut.robust) == (True, None)
     assert cut.deviations is not None
-    assert cut.notes == ("no time was left for RMDID; a longer --time-limit would take it too",)
+    assert cut.notes == ("no time was left for RMDID; a longer time_limit would take it too",)
     assert not interval_disclosure(table(original, masked), late=lambda: False).late

@@ -171,7 +171,7 @@ def test_decisions_of_people_are_checked_links(tmp_path):
         (
             {"decision": ["link"]},
             "decisions has no column 'weight'; checked links need the columns weight and decision, as "
-            "--clerical writes them",
+            "clerical writes them",
         ),
         (
             {"weight": ["high"], "decision": ["link"]},

@@ -90,7 +90,7 @@ def test_a_fraction_beside_weights_is_refused():
     with pytest.raises(UsageError) as caught:
         risk(*survey(), schema=WEIGHTED, fraction=0.1, **QUICK)
     assert str(caught.value) == (
-        "the sampling weights (column w of the schema) say what is sampled: leave --fraction out, or the "
+        "the sampling weights (column w of the schema) say what is sampled: leave fraction out, or the "
         "role weight"
     )
 
@@ -98,7 +98,7 @@ def test_a_fraction_beside_weights_is_refused():
 def test_groups_of_no_column_are_refused():
     with pytest.raises(DataError) as caught:
         risk(*survey(), attributes=["A"], groups=["regoin"], **QUICK)
-    assert str(caught.value) == "the original file has no column 'regoin' (--groups); did you mean 'region'?"
+    assert str(caught.value) == "the original file has no column 'regoin' (groups); did you mean 'region'?"
 
 
 @pytest.mark.usefixtures("survey_folder")

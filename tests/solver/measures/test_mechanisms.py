@@ -12,7 +12,7 @@ from linkrisk.datasets.masking.pram import Pram
 from linkrisk.datasets.masking.rank_swapping import RankSwapping, swap_partners
 from linkrisk.datasets.masking.spelled import masking_method
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
-from linkrisk.solver.measures.mechanisms.known import UNKNOWN, KnownMasking
+from linkrisk.solver.measures.mechanisms.known import KnownMasking, unknown
 from linkrisk.solver.measures.mechanisms.swapped import swap_kernel
 
 
@@ -128,7 +128,7 @@ def test_the_wrong_masking_is_found_out():
         "the masking that is given cannot have made record 1 what it is in A, B, C (12 such records): it is "
         "another one, or not the only one"
     )
-    assert refused(original, masked) == UNKNOWN
+    assert refused(original, masked) == unknown()
     assert refused(original, masked, "noise percent=9 attributes=A,B", "noise percent=5 attributes=B,C") == (
         "B is masked by noise and by noise; one can be followed"
     )
@@ -187,7 +187,7 @@ def test_recodings_that_the_files_show_need_no_method():
     # A value that is suppressed besides was changed by something that is not known.
     masked.loc[0, "age"] = np.nan
     assert known(original, masked, nominal=["code"]).attributes == ("code",)
-    assert known(original, masked, nominal=["code"], recodings=["none"]).lacking() == UNKNOWN
+    assert known(original, masked, nominal=["code"], recodings=["none"]).lacking() == unknown()
 
 
 def test_levels_of_dates_are_no_recoding_of_categories():

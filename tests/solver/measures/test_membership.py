@@ -17,7 +17,7 @@ from linkrisk import risk
 from linkrisk.solver.measures.base import Kind
 from linkrisk.solver.measures.choices import MeasureChoices
 from linkrisk.solver.measures.membership import Membership
-from linkrisk.solver.measures.population.size import TOO_SMALL, UNKNOWN
+from linkrisk.solver.measures.population.size import TOO_SMALL, unknown
 from linkrisk.solver.measures.registry import MEASURES
 from linkrisk.solver.measures.verdict_findings import Known, verdict_of
 from linkrisk.solver.report.content.build import document_of
@@ -221,13 +221,13 @@ def test_headings_name_the_unit_where_there_are_two():
 def test_what_is_lacking():
     original, masked = frames(4, 10, attributes=2)
     measure = Membership()
-    assert measure.lacking(pair_task(original, masked)) == UNKNOWN
+    assert measure.lacking(pair_task(original, masked)) == unknown()
     weighted = pair_task(original.assign(w=0.5), masked, schema=WEIGHTED)
     assert measure.lacking(weighted) == TOO_SMALL
     turned = pair_task(original, masked, direction="masked-to-original", choices=MeasureChoices(fraction=0.1))
     assert measure.lacking(turned) == (
-        "its targets are original records, each linked to a masked one; leave --direction "
-        "masked-to-original out"
+        "its targets are original records, each linked to a masked one; leave "
+        "direction='masked-to-original' out"
     )
 
 

@@ -120,13 +120,13 @@ def test_missing_values_and_one_key():
         (
             {"town", "job", "sex"},
             20.0,
-            "no key variable is categorical; name those that an intruder knows exactly in --nominal, "
-            "--ordinal or the schema",
+            "no key variable is categorical; name those that an intruder knows exactly in nominal, "
+            "ordinal or the schema",
         ),
         (
             {"weight"},
             20.0,
-            "without sampling weights or --fraction it is not known how large the population is; give a "
+            "without sampling weights or fraction it is not known how large the population is; give a "
             "column of the schema the role weight",
         ),
         (

@@ -16,7 +16,7 @@ from linkrisk.datasets.masking.spelled import masking_method
 from linkrisk.solver.linkage.registry import LINKERS as LINKERS_BY_NAME
 from linkrisk.solver.measures.choices import MeasureChoices
 from linkrisk.solver.measures.links.best_candidates import linker_task
-from linkrisk.solver.measures.mechanisms.known import UNKNOWN
+from linkrisk.solver.measures.mechanisms.known import unknown
 from linkrisk.solver.measures.posteriors import matchings
 from linkrisk.solver.measures.posteriors.attackers import attackers, trained_by
 from linkrisk.solver.measures.reidentification import ProbabilityOfReidentification
@@ -229,7 +229,7 @@ def test_linkers_that_do_not_take_the_files_say_so():
 
 def test_what_is_lacking():
     files = files_of()
-    assert found_by(files).not_measured == {"reidentification": UNKNOWN}
+    assert found_by(files).not_measured == {"reidentification": unknown()}
     reason = found_by(files, "microaggregation k=2").not_measured["reidentification"]
     assert reason.startswith("the masking that is given cannot have made record ")
 

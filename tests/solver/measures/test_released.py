@@ -100,6 +100,6 @@ def test_a_wrong_cell_of_a_confidential_attribute_is_told():
     )
     original = pd.DataFrame({"age": [1.0, 2.0], "debt": ["1", "x"]})
     assert unreadable(task(original, original, schema)) == (
-        "original, column 'debt', row 2: 'x' is not a number; fix it or choose other --attributes"
+        "original, column 'debt', row 2: 'x' is not a number; fix it or choose other attributes"
     )
     assert unreadable(task()) is None

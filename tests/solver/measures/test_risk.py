@@ -156,7 +156,7 @@ def test_what_surely_takes_longer_than_is_left_is_not_begun(limit, monkeypatch):
         assert list(found.measures) == list(names)
         return
     assert list(found.measures) == ["information-loss"]
-    reason = "no time was left for it; a longer --time-limit would take it too"
+    reason = "no time was left for it; a longer time_limit would take it too"
     assert found.not_measured == {"uniqueness": reason}
 
 
@@ -274,7 +274,7 @@ def test_a_measure_that_does_not_end_is_left_behind(monkeypatch):
     assert began
     assert "worst-case" in found.measures
     assert found.not_measured["uniqueness"] == (
-        "it had not ended when its time was over; a longer --time-limit would take it too"
+        "it had not ended when its time was over; a longer time_limit would take it too"
     )
 
 

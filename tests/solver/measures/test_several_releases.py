@@ -155,7 +155,7 @@ def test_new_records_and_the_records_of_the_first_release():
     assert last["first_low"] * 6 <= last["low"] * 8
     assert (
         "releases: 2 of 8 released records are not in every release; what a release does not hold of them is "
-        "missing, and compared by --missing expected"
+        "missing, and compared by missing='expected'"
     ) in result.notes
 
 
@@ -262,7 +262,7 @@ def test_a_family_that_cannot_take_all_attributes_says_so():
 def test_one_release_has_nothing_to_rise():
     original, masked = files(releases=1)
     found = risk(original, masked, measures="releases", aggregator="owa", time_limit=None)
-    assert found.not_measured == {"releases": "there is one release; --masked can be given several times"}
+    assert found.not_measured == {"releases": "there is one release; masked can be given several times"}
 
 
 def test_bounds_hold_when_searches_are_cut_short(trio):
@@ -303,13 +303,12 @@ REFUSED = [
     ),
     (
         {"releases": "apart", "direction": "masked-to-original"},
-        "--releases apart is about persons whom an intruder looks for in every release: leave "
-        "--direction out",
+        "releases='apart' is about persons whom an intruder looks for in every release: leave direction out",
     ),
     (
         {"versions": True},
-        "--versions takes one original for each of several releases, not 1 for 2: give --original as often "
-        "as --masked",
+        "versions takes one original for each of several releases, not 1 for 2: give original as often "
+        "as masked",
     ),
     ({"attributes": ["A", "C"]}, "original has no column 'C' (attribute); there are: A, B"),
 ]
@@ -332,12 +331,12 @@ UNFIT = [
     (
         lambda first, second: [first, second.rename(columns={"A": "C"})],
         {},
-        "original does not have columns that masked 2 has: C; choose common columns with --attributes",
+        "original does not have columns that masked 2 has: C; choose common columns with attributes",
     ),
     (
         lambda first, second: [first[["A"]], second.rename(columns={"A": "C", "B": "D"})],
         {"attributes": ["A"]},
-        "masked 2 has none of the attributes A; name some that it has in --attributes, too",
+        "masked 2 has none of the attributes A; name some that it has in attributes, too",
     ),
 ]
 
@@ -356,8 +355,9 @@ def test_sources_without_an_id():
     with pytest.raises(LinkriskError) as caught:
         risk([original[["A"]], original[["B"]]], first)
     assert str(caught.value) == (
-        "several original files are joined by the ids of their records: name the column with --id, or give "
-        "one version for each release with --versions"
+        "several original files are joined by the ids of their records: name the column with id_column, or "
+        "give "
+        "one version for each release with versions=True"
     )
 
 

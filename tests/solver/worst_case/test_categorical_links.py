@@ -233,7 +233,7 @@ def test_signed_differences_are_refused_and_absolute_ones_are_the_default():
     with pytest.raises(Exception, match="differences of categories have no sign") as caught:
         fit(*files, aggregator="mahalanobis", differences="signed", **mixed.options(False))
     assert str(caught.value) == (
-        "differences of categories have no sign: use --differences absolute, or leave categorical "
+        "differences of categories have no sign: use differences='absolute', or leave categorical "
         "attributes out"
     )
 

@@ -195,7 +195,7 @@ def test_differences_choose_families():
     ("options", "message"),
     [
         ({"differences": "signed", "aggregator": ["owa"]}, "the owa aggregator takes squared or absolute"),
-        ({"k_additive": 2, "aggregator": ["owa"]}, "--k-additive is an option of choquet, not of owa"),
+        ({"k_additive": 2, "aggregator": ["owa"]}, "k_additive is an option of choquet, not of owa"),
         ({"certificate": True}, "a certificate is about one family: name one aggregator"),
     ],
 )
@@ -296,7 +296,7 @@ def test_the_ends_of_all_searches_together_keep_the_limit(limit, end, monkeypatc
     # What the first takes beyond its share is not known before it has.
     assert time.now <= 1.1 * limit + 1.0 + max(0.0, end - 1.0)
     missing = [family.reason for family in results.families if family.result is None]
-    assert set(missing) <= {"no time was left for it; a longer --time-limit would search it too"}
+    assert set(missing) <= {"no time was left for it; a longer time_limit would search it too"}
     assert (not missing) or end > 0.0
     assert limit < 60.0 or not missing
 

@@ -126,8 +126,8 @@ def test_the_command_line_takes_a_work_limit_and_says_that_it_came(tmp_path, cap
         ({"work_limit": "many"}, "the work limit must be a positive number of units, not 'many'"),
         (
             {"work_limit": 1.0, "engine": "milp"},
-            "the work of the engine milp is done by its optimiser, which is not counted: use --engine exact, "
-            "or --time-limit",
+            "the work of the engine milp is done by its optimiser, which is not counted: use engine='exact', "
+            "or time_limit",
         ),
     ],
 )

@@ -49,7 +49,7 @@ def _message(path: Path, **options: object) -> str:
         (
             ",a\n0,1\n",
             "in.csv: column 1 has no name in the header; name it (an index written along with the table "
-            "can be named and given as --id) or delete it",
+            "can be named and given as id_column) or delete it",
         ),
         (
             "a,b,\n0,1,\n",
@@ -155,7 +155,7 @@ def test_decimal_commas_that_may_separate_thousands_stay_text_and_it_is_said(tmp
     assert stored.frame["a"].to_list() == ["1,234", "5,678"]
     assert stored.remarks[1] == (
         "column a: kept as text, because ',' may be a decimal sign or separate thousands; say which "
-        "with --decimal , or --thousands ,"
+        "with decimal=',' or thousands=','"
     )
     surely = read_file(_csv(tmp_path, "a;b\n1,234;0,5\n5,678;1\n"))
     assert surely.frame["a"].to_list() == [1.234, 5.678]
@@ -187,12 +187,12 @@ def test_numbers_with_separated_thousands_stay_text_and_it_is_said(
         _csv(tmp_path, "a;b\n" + "".join(f"{cell};{place}\n" for place, cell in enumerate(cells)))
     )
     assert stored.frame["a"].to_list() == cells
-    remark = "column a: kept as text, because thousands are separated; say how with --thousands and --decimal"
+    remark = "column a: kept as text, because thousands are separated; say how with thousands and decimal"
     assert (remark in stored.remarks) is said
 
 
 def test_separated_thousands_are_said_whatever_the_decimal_sign_of_the_file(tmp_path: Path) -> None:
-    remark = "column a: kept as text, because thousands are separated; say how with --thousands and --decimal"
+    remark = "column a: kept as text, because thousands are separated; say how with thousands and decimal"
     quoted = read_file(_csv(tmp_path, 'a,b\n"1,234.5",1\n,2\n"12,000",3\n'))
     assert remark in quoted.remarks
     german = read_file(_csv(tmp_path, "a;b\n1.234,5;0,5\n17;1,25\n"))

@@ -16,7 +16,9 @@ from linkrisk.datasets.microdata.formats.reading import reading, reading_options
 from linkrisk.datasets.microdata.formats.registry import read_file, writable_format
 from linkrisk.datasets.microdata.numeric import numeric_matrix
 from linkrisk.datasets.microdata.writing import write_all
+from linkrisk.errors import spelled_by
 from linkrisk.solver.commands.program import main
+from linkrisk.solver.run.flags import flag
 
 
 def cells(frame: pd.DataFrame) -> dict[str, list[Any]]:
@@ -58,8 +60,8 @@ def test_text_in_workbooks(tmp_path: Path) -> None:
     path = tmp_path / "t.xlsx"
     book.save(path)
     assert read_file(path).remarks == (
-        "column share: text such as '94,71' is kept as text; --decimal , reads numbers",
-        "column amount: text such as '1.234,50' is kept as text; --decimal , --thousands . reads numbers",
+        "column share: text such as '94,71' is kept as text; decimal=',' reads numbers",
+        "column amount: text such as '1.234,50' is kept as text; decimal=',' thousands='.' reads numbers",
     )
     with reading(",", "."):
         found = read_file(path)
@@ -75,9 +77,9 @@ def test_text_in_workbooks(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("signs", "message"),
     [
-        (("x", None), "--decimal is 'x'; give '.' or ','"),
-        ((None, "x"), "--thousands is 'x'; give '.', ',', \"'\" or blank"),
-        ((",", ","), "--decimal and --thousands are both ','; give two signs"),
+        (("x", None), "decimal is 'x'; give '.' or ','"),
+        ((None, "x"), "thousands is 'x'; give '.', ',', \"'\" or blank"),
+        ((",", ","), "decimal and thousands are both ','; give two signs"),
     ],
 )
 def test_signs_that_cannot_be(signs: tuple[str | None, str | None], message: str) -> None:
@@ -121,8 +123,9 @@ def test_every_command_takes_them_and_the_error_names_them(
 def test_the_cure_that_is_offered_works(tmp_path: Path, cells: list[str], options: str) -> None:
     path = tmp_path / "t.xlsx"
     write_all(writable_format(path).write(StoredFile(pd.DataFrame({"a": cells})), path))
-    assert reading_options(pd.Series(cells)) == options
-    hints = " ".join(read_file(path).remarks)
+    with spelled_by(flag):
+        assert reading_options(pd.Series(cells)) == options
+        hints = " ".join(read_file(path).remarks)
     assert (f"column a: text such as {cells[0]!r} is kept as text; {options} reads numbers" in hints) == bool(
         options
     )
@@ -142,7 +145,8 @@ def mask_error(path: Path, name: str) -> str | None:
     with reading(","):
         frame = read_file(path).frame
     try:
-        numeric_matrix(frame, [name], "t")
+        with spelled_by(flag):
+            numeric_matrix(frame, [name], "t")
     except DataError as error:
         return str(error).rsplit("; ", 1)[1].removesuffix(" reads it as a number")
     return None

@@ -197,6 +197,6 @@ def test_what_rounding_leaves_open_is_said(monkeypatch):
     assert result.status == "feasible"
     assert result.limit is None
     assert result.details["notes"] == [
-        "some records exclude each other only up to rounding, so the interval stays open; --engine milp may "
+        "some records exclude each other only up to rounding, so the interval stays open; engine='milp' may "
         "close it up to its margin"
     ]

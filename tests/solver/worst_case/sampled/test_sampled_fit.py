@@ -237,7 +237,7 @@ def test_large_files_are_sampled_unless_that_is_refused():
     assert automatic.confidence == 0.95
     stages = automatic.details["sampling"]["stages"]
     assert [(stage["samples"], stage["alpha"]) for stage in stages] == [(4, "1/40"), (12, "1/40")]
-    assert any("--sample none searches all" in note for note in automatic.details["notes"])
+    assert any("sample=None searches all" in note for note in automatic.details["notes"])
     assert fit(*files, steering=small, sample=None).confidence is None
     assert fit(*files).confidence is None
 
