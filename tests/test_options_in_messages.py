@@ -24,7 +24,6 @@ from linkrisk.solver.commands.program import main
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.elsewhere import Allowance
 from linkrisk.solver.run.flags import flag
-from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.run.workers import Processes
 
 HOUSE = Path(linkrisk.__file__).parent
@@ -168,7 +167,7 @@ def test_other_processes_name_options_as_the_one_that_they_work_for() -> None:
         assert elsewhere() == [("k_additive", "--k-additive")]
         sent = pickle.dumps(Allowance.of(Clock(None), None, None))
     with spelled_by(spelling()):  # put back what the task leaves behind here
-        pickle.loads(sent).clock(Cancel())
+        pickle.loads(sent)
         assert called("k_additive") == "--k-additive"
     assert called("k_additive") == "k_additive"
 

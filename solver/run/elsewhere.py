@@ -6,7 +6,7 @@ What it says there is said as here: options are spelled as whoever asked knows t
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from linkrisk.errors import Spelling, spell_by, spelling
 from linkrisk.solver.run.clock import Clock
@@ -35,6 +35,11 @@ class Allowance:
     threads: int | None
     spelled: Spelling = field(default_factory=spelling)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Arrive in another process, where options are spelled as here from now on."""
+        self.__dict__.update(state)
+        spell_by(self.spelled)
+
     @classmethod
     def of(cls, clock: Clock, limit: float | None, threads: int | None) -> Allowance:
         """A share of what a run has left, measured as its `now`."""
@@ -43,8 +48,7 @@ class Allowance:
         return cls(limit, None, threads)
 
     def clock(self, cancel: Cancel) -> Clock:
-        """The clock of the task, there, where options are spelled as here from now on."""
-        spell_by(self.spelled)
+        """The clock of the task, there."""
         return Clock(self.seconds, work_limit=self.units, cancel=cancel, most_threads=self.threads)
 
 
