@@ -296,7 +296,7 @@ REFUSED = [
     *(
         (
             {"releases": way},
-            f"--releases {way} must have each of the releases 1 to 2 once: those that can be aligned "
+            f"releases={way!r} must have each of the releases 1 to 2 once: those that can be aligned "
             "joined by +, the groups by commas",
         )
         for way in ("1+1,2", "1", "1,2+3", "0,1,2")
