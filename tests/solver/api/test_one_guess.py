@@ -180,7 +180,7 @@ def test_what_describe_ignores_is_left_out_by_all_commands_and_said(
     said = (
         "not compared: size (ignored, as it is the same for all records), zip (ignored, as it cannot be "
         "compared as it is), amount (ignored, as it cannot be compared as it is), gone (ignored, as it has "
-        "no value); --attributes or --schema compares them"
+        "no value); attributes or schema compares them"
     )
     pair = make_file_pair(*files)
     assert pair.attributes == ("income",)

@@ -268,10 +268,10 @@ def test_what_is_refused(original, maskings, options, message):
 
 def test_folders_that_are_refused(original, tmp_path):
     (tmp_path / "file").write_text("", encoding="utf-8")
-    with pytest.raises(UsageError, match=r"folder .*file is a file; give the name of a folder"):
+    with pytest.raises(UsageError, match=r"folder='.*file' is a file; give the name of a folder"):
         sweep(original, ["noise percent=5"], folder=tmp_path / "file", **QUICK)
     with pytest.raises(
-        UsageError, match=r"folder .* cannot be made: no such file or directory; give another"
+        UsageError, match=r"folder='.*' cannot be made: no such file or directory; give another"
     ):
         sweep(original, ["noise percent=5"], folder=tmp_path / "no" / "where", **QUICK)
 
