@@ -95,7 +95,7 @@ def test_missing_values_are_compared_by_their_rule(folder):
     for rule in ("expected", "nearest", "farthest"):
         fitted = fit(original, release.table, missing=rule, **options)
         assert fitted.linked == fitted.linked_upper_bound < 90
-        assert any(f"missing={rule!r}" in note for note in json.loads(fitted.to_json())["notes"])
+        assert any(f"missing='{rule}'" in note for note in json.loads(fitted.to_json())["notes"])
     assert release.withheld == {
         name: int(release.table[name].isna().sum()) for name in KEYS if release.table[name].isna().any()
     }

@@ -147,7 +147,7 @@ def test_files_that_are_no_record(tmp_path, content, said):
 
 
 def test_files_that_are_not_there(tmp_path):
-    with pytest.raises(UsageError, match=r"none\.json cannot be read: no such file or directory"):
+    with pytest.raises(UsageError, match=r"none\.json' cannot be read: no such file or directory"):
         with_records([tmp_path / "none.json"], ProblemOptions())
 
 

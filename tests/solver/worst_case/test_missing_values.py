@@ -99,7 +99,7 @@ def test_fit_and_its_certificate(case, rule, mixed):
         pytest.skip("differences of categories have no sign")
     result = fit(*tables, certificate=True, time_limit=30.0, **options)
     assert result.linked <= result.linked_upper_bound
-    assert any(f"missing={rule!r}" in note for note in result.details["notes"])
+    assert any(f"missing='{rule}'" in note for note in result.details["notes"])
     claim, certificate = (json.loads(json.dumps(each)) for each in (result.to_dict(), result.certificate))
     files = make_problem(*tables, ProblemOptions(**options)).files
     verdict = verify(claim, certificate, files, ("fit", "certificate"))
