@@ -188,7 +188,7 @@ def test_a_fit_alone_has_its_sections():
         *("Is it realistic", "After several releases", "Other measures", "What protection has cost"),
     ]
     assert all(row[1] for row in missing)
-    assert "--tolerated" in said(result.to_dict())
+    assert "take it as tolerated and compare" in said(result.to_dict())
 
 
 def test_a_sweep_alone_and_beside_a_worst_case(measured):
@@ -237,7 +237,7 @@ def test_an_interval_that_is_open_says_so():
     assert low < high
     document = document_of(result.to_dict())
     assert document.headline.worst.startswith(f"At worst between {low:.0f} and {high:.0f} of 44 records (")
-    assert "Search longer with a larger --time-limit" in said(result.to_dict())
+    assert "Search longer with a larger time_limit" in said(result.to_dict())
 
 
 @pytest.mark.parametrize(
