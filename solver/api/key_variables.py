@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
@@ -22,6 +22,7 @@ from linkrisk.datasets.microdata.formats.kinds import Kind, kind_of
 from linkrisk.datasets.microdata.hierarchies import Hierarchy
 from linkrisk.datasets.microdata.missing import is_declared_missing
 from linkrisk.datasets.microdata.names import parse_pair, with_columns
+from linkrisk.datasets.microdata.roles import Role
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.formulations.suppression.counting import OWN_CATEGORY, SAFE, MissingMeaning
 from linkrisk.formulations.suppression.key_table import KeyTable
@@ -50,6 +51,8 @@ class KeyVariables:
     schema : Schema or None
     plain : DataFrame
         The table with missing values in the place of all codes that are declared missing.
+    constant : tuple of str
+        Columns that are no key variables only because all records are the same in them.
     """
 
     source: Source
@@ -57,6 +60,7 @@ class KeyVariables:
     names: tuple[str, ...]
     schema: Schema | None
     plain: pd.DataFrame
+    constant: tuple[str, ...] = ()
 
     @classmethod
     def read(
@@ -66,10 +70,12 @@ class KeyVariables:
         schema: SchemaLike | None,
         others: Sequence[str | None] = (),
         meaning: MissingMeaning | None = None,
+        named: Iterable[str] = (),
     ) -> KeyVariables:
         """Read a table; `others` are columns that are used as something else, such as weights.
 
-        Where suppressed values are written as a code, the code is what is missing, and a gap is a category.
+        What is the same for all records is a key variable where options name it as one (`named`). Where
+        suppressed values are written as a code, the code is what is missing, and a gap is a category.
 
         Raises
         ------
@@ -81,11 +87,11 @@ class KeyVariables:
         used = [name for name in others if name is not None]
         source = read_source(data, [reading], None, used)
         check_records(source.known, source.name)
+        constant: tuple[str, ...] = ()
         if keys is not None:
             names = choose_attributes(source.known, keys, source.name, known_schema)
         else:
-            found = chosen_by_default(source.known, source.name, source.schema(known_schema))
-            names = tuple(name for name in found if name not in others)
+            names, constant = _by_default(source, known_schema, others, named)
         text = _text_with_gaps(source, names)
         if text:
             source = read_source(data, [reading], None, [*used, *text])
@@ -97,7 +103,7 @@ class KeyVariables:
         if meaning is None or not meaning.safe:
             code = None if meaning is None else meaning.code
             known = with_columns(known, {name: as_written(source.plain[name], code) for name in names})
-        return cls(source, known, names, known_schema, plain)
+        return cls(source, known, names, known_schema, plain, constant)
 
     def table(self, weight: str | None) -> KeyTable:
         """The key variables as codes."""
@@ -117,6 +123,32 @@ class KeyVariables:
             form = None if self.schema is None else self.schema.get(name).form
             return date_hierarchy(self.plain[name], level, form, self.source.name)
         return Hierarchy.parse(text)
+
+
+def _by_default(
+    source: Source, declared: Schema | None, others: Sequence[str | None], named: Iterable[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The key variables where none are named, and columns that are none only as their values are equal."""
+    guessed, said = source.schema(declared), declared or Schema(())
+    alike = {
+        one.name
+        for one in guessed.attributes
+        if not said.select(role=Role.KEY)  # of which no other column is one
+        and one.role is Role.IGNORED
+        and said.get(one.name).role is None
+        and one.name not in others
+        and source.plain[one.name].nunique(dropna=False) < 2
+    }
+    keys = alike.intersection([*named, *(one.attribute for one in said.hierarchies)])
+    known = [replace(one, role=Role.KEY) if one.name in keys else one for one in guessed.attributes]
+    found = chosen_by_default(source.known, source.name, Schema(tuple(known)))
+    names = tuple(name for name in found if name not in others)
+    return names, tuple(name for name in source.plain.columns if name in alike - keys)
+
+
+def hierarchy_names(given: Iterable[Hierarchy | str]) -> list[str]:
+    """Whose hierarchies are given."""
+    return [parse_pair(one)[0] if isinstance(one, str) else one.attribute for one in given]
 
 
 def level_names(hierarchies: Iterable[Hierarchy]) -> dict[str, dict[str, list[str]]]:

@@ -12,7 +12,13 @@ from linkrisk.datasets.microdata.hierarchies import Hierarchy
 from linkrisk.datasets.microdata.roles import Role
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.solver.api.choices import SchemaLike, TableLike
-from linkrisk.solver.api.key_variables import KeyVariables, asked_tables, level_names, meaning_of
+from linkrisk.solver.api.key_variables import (
+    KeyVariables,
+    asked_tables,
+    hierarchy_names,
+    level_names,
+    meaning_of,
+)
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit
 from linkrisk.solver.api.suppression_result import SuppressionResult
@@ -89,7 +95,8 @@ def suppress(
     problem : str
         ``cover``, ``recount`` or ``joint``.
     keys : sequence of str, optional
-        The key variables; those of the schema, or all columns that are no ids or weights, when absent.
+        The key variables; those of the schema, or all columns that are no ids or weights, when absent, but
+        what is the same for all records only where another option names it.
     k : int, optional
         Fewer than k records with the same values of all keys are unsafe; 3 where nothing else is said. With
         `dimension`, of all sets of so many keys or fewer.
@@ -173,7 +180,9 @@ def suppress(
     solver = get_backend(backend)
     if time_limit is not None:
         check_limit(time_limit, "time limit")
-    found = KeyVariables.read(data, keys, schema, (household, weight), meaning)
+    as_keys = (untouched, household_keys, levels or (), priorities or (), ghosts or (), *tables)
+    named = [*chain(*as_keys), *hierarchy_names(hierarchies)]
+    found = KeyVariables.read(data, keys, schema, (household, weight), meaning, named)
     source, known, names, table = found.source, found.known, found.names, found.table(weight)
     check_ghosts(ghosts or {}, names, known)
     shared = named_mask(household_keys, names, "household keys")
@@ -222,6 +231,7 @@ def suppress(
         "sha256": source.sha256,
         "problem": problem,
         "keys": list(names),
+        "constant": list(found.constant),
         "k": asked.k,
         "dimension": asked.dimension,
         "risk": asked.risk,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -23,7 +24,13 @@ from linkrisk.formulations.suppression.minimal_unsafe import (
     unsafe_per_variable,
 )
 from linkrisk.solver.api.choices import SchemaLike, TableLike
-from linkrisk.solver.api.key_variables import KeyVariables, asked_tables, level_names, meaning_of
+from linkrisk.solver.api.key_variables import (
+    KeyVariables,
+    asked_tables,
+    hierarchy_names,
+    level_names,
+    meaning_of,
+)
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.suppression_result import TableSummary
 from linkrisk.solver.api.unsafe_result import LevelCount, UnsafeCount, UnsafeResult
@@ -88,7 +95,8 @@ def unsafe(
     for method in methods:
         if method.chance:
             raise UsageError(f"recode: {method.name!r} leaves something to chance; try recodings only")
-    found = KeyVariables.read(data, keys, schema, (weight,), meaning)
+    named = [*chain(levels or (), *tables), *hierarchy_names(hierarchies)]
+    found = KeyVariables.read(data, keys, schema, (weight,), meaning, named)
     table = found.table(weight)
     trial = _Trial(table, asked.tables(found.names), meaning)
     recoded, chosen = found.known, found.hierarchies(hierarchies)
@@ -105,6 +113,7 @@ def unsafe(
             "name": found.source.name,
             "records": table.records,
             "keys": list(found.names),
+            "constant": list(found.constant),
             "k": asked.k,
             "risk": asked.risk,
             "missing": str(meaning),

@@ -13,6 +13,7 @@ from linkrisk.solver.commands.unsafe_options import (
     add_hierarchies,
     add_unsafe,
     checked_line,
+    constant_lines,
     pairs,
     several,
     unsafe_keywords,
@@ -223,6 +224,7 @@ def _summary(arguments: argparse.Namespace, result: SuppressionResult) -> str:
     variables = several(len(keys), "key variable")
     lines = [
         f"input       {arguments.input}: {count(len(result.table))} records, {variables}",
+        *constant_lines(details),
         f"checked     {checked_line(len(result.checked), details)}",
         f"unsafe      {several(result.unsafe_combinations, 'combination')}; "
         f"{several(result.minimal, 'minimal one')} of {several(result.unsafe, 'record')}",

@@ -10,6 +10,7 @@ from linkrisk.solver.commands.unsafe_options import (
     add_hierarchies,
     add_unsafe,
     checked_line,
+    constant_lines,
     several,
     unsafe_keywords,
 )
@@ -68,6 +69,7 @@ def _summary(name: str, result: UnsafeResult) -> list[str]:
     records, keys = several(details["records"], "record"), several(len(details["keys"]), "key variable")
     lines = [
         f"input       {name}: {records}, {keys}",
+        *constant_lines(details),
         f"checked     {checked_line(len(result.checked), details)}",
         f"unsafe      {_totals(result.before)}",
     ]

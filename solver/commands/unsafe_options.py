@@ -133,3 +133,13 @@ def checked_line(tables: int, details: Mapping[str, Any]) -> str:
     which = "1 table and its" if tables == 1 else f"{several(tables, 'table')} and their"
     risk = "" if details["risk"] is None else f"unsafe is what is riskier than {details['risk']:g}; "
     return f"{which} parts; {risk}{details['missing_means']}"
+
+
+def constant_lines(details: Mapping[str, Any]) -> list[str]:
+    """A line on columns that are no key variables because their values do not differ."""
+    from linkrisk.datasets.microdata.names import shown_names
+
+    names = details["constant"]
+    what = "a key variable" if len(names) == 1 else "key variables"
+    said = f"constant    {shown_names(names)}: the same for all records, and not {what} unless named as such"
+    return [said] if names else []

@@ -380,3 +380,65 @@ def test_names_are_left_out_or_said(capsys):
     assert list(suppress("named.csv", keys=["age"], k=2, drop=["id", "Nachname"]).table) == ["age", "town"]
     message = "age is masked by suppression: leave it out of --drop"
     refuse(capsys, message, *asked, "--drop", "age")
+
+
+# Columns that are the same for all records
+
+
+def with_constants():
+    """The people of Urk and Delft, all of the same country and kind of house; an id and weights."""
+    rows = [
+        f"{line},{'country,kind of house' if not at else 'NL,7'}"
+        for at, line in enumerate(PEOPLE.splitlines())
+    ]
+    Path("same.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+
+
+@pytest.mark.parametrize("command", ["suppress", "unsafe"])
+def test_what_is_the_same_for_all_is_said_to_be_no_key(capsys, command):
+    with_constants()
+    said = run(capsys, command, "--input", "same.csv", "--k", "2", "--json", "found.json")
+    assert "3 key variables" in said
+    line = "constant    country, kind of house: the same for all records, and not key variables unless named"
+    assert f"{line} as such" in said.splitlines()
+    assert json.loads(Path("found.json").read_text(encoding="utf-8"))["constant"] == [
+        "country",
+        "kind of house",
+    ]
+    assert "constant" not in run(capsys, command, "--input", "people.csv", "--k", "2")
+    assert "constant" not in run(capsys, command, "--input", "same.csv", "--k", "2", "--keys", "town,country")
+
+
+NAMED = {
+    "untouched": {"untouched": ["country"]},
+    "priorities": {"cost": "priority", "priorities": {"country": 2}},
+    "levels": {"levels": {"town": 1, "country": 2}},
+    "tables": {"tables": [["town", "country"]]},
+    "ghosts": {"ghosts": {"country": ["id"]}},
+    "household keys": {"household": "town", "household_keys": ["country"]},
+    "hierarchy": {"problem": "joint", "hierarchies": ["country=country.csv"]},
+    "hierarchy of the schema": {"problem": "joint", "schema": "schema.json"},
+}
+
+
+@pytest.mark.parametrize("asked", NAMED.values(), ids=NAMED)
+def test_what_is_the_same_for_all_is_a_key_where_it_is_named_as_one(asked):
+    with_constants()
+    Path("country.csv").write_text("country,all\nNL,Europe\n", encoding="utf-8")
+    declared = {"attributes": [{"name": "country", "hierarchy": "country.csv"}]}
+    Path("schema.json").write_text(json.dumps(declared), encoding="utf-8")
+    k = {} if {"levels", "tables"} & asked.keys() else {"k": 2}
+    result = suppress("same.csv", **k, **asked)
+    assert "country" in result.details["keys"]
+    assert result.details["constant"] == ["kind of house"]
+    assert result.suppressed["country"] == 0 or result.details["problem"] == "joint"
+
+
+def test_declared_key_variables_are_all_there_are():
+    with_constants()
+    Path("schema.json").write_text(
+        json.dumps({"attributes": [{"name": "town", "role": "key"}]}), encoding="utf-8"
+    )
+    assert suppress("same.csv", k=2, schema="schema.json").details["constant"] == []
+    with pytest.raises(UsageError, match=r"^untouched: 'country' is no key variable; these are town$"):
+        suppress("same.csv", k=2, schema="schema.json", untouched=["country"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from linkrisk.solver.charts.table import Of
 from linkrisk.solver.report.content.suppression.words import Json, frequency_tables, several
-from linkrisk.solver.report.content.wording import table
+from linkrisk.solver.report.content.wording import joined, table
 from linkrisk.solver.report.document import Block, Choice, Paragraph, Section
 
 
@@ -30,6 +30,9 @@ def key_variables(given: Json) -> Section:
     if given["ghosts"]:
         ghosts = "; ".join(f"{', '.join(them)} with {name}" for name, them in given["ghosts"].items())
         blocks.append(Paragraph(f"Ghosts lose their value wherever their key variable does: {ghosts}."))
+    if given.get("constant"):
+        said = f"Not key variables, as they are the same for all records: {joined(given['constant'])}."
+        blocks.append(Paragraph(said))
     touched = sum(one["suppressed"] > 0 for one in lines)
     of = f"{touched} of {several(len(lines), 'key variable')}"
     lead = f"{several(given['cells'], 'value')} of {of} suppressed."
