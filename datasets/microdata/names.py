@@ -113,6 +113,24 @@ def shell_name(name: str) -> str:
     return shown_name(name) if _BREAKS.search(name) else shlex.quote(name)
 
 
+def shell_names(names: Sequence[str]) -> str:
+    """Column names, or pairs of them with something, as one word of a command line, read by `parse_names`."""
+    plain, shown = ",".join(names), shown_names(names, ",")
+    try:
+        read_as_they_are = parse_names(plain) == tuple(names) and plain != "none"  # a word of its own
+    except DataError:
+        read_as_they_are = False
+    if plain == "none":
+        shown = '"none"'
+    return shell_name(plain if read_as_they_are else shown)
+
+
+def shown_pair(name: str, rest: str) -> str:
+    """Write a column name and what belongs to it as `parse_pair` reads them."""
+    quoted = '"' + name.replace('"', '""') + '"'
+    return f"{quoted if '=' in name and not _BREAKS.search(name) else shown_name(name)}={rest}"
+
+
 def shown_names(names: Iterable[str], separator: str = ", ", most: int | None = None) -> str:
     """Column names as `parse_names` reads them; of more than `most` the first ones and how many there are."""
     listed = [shown_name(name) for name in names]

@@ -28,6 +28,7 @@ from linkrisk.datasets.pairs.related import (
     goes_with,
     told_by,
 )
+from linkrisk.errors import called
 
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
@@ -127,11 +128,11 @@ class LeftIn:
 
     def _notes(self) -> Iterator[str]:
         if self.identifiers:
-            names = listed(self.identifiers)
+            names, columns = listed(self.identifiers), [one.column for one in self.identifiers]
             many = max(one.records for one in self.identifiers)
             yield (
                 f"the masked file names {many:,} of {self.records:,} records: it has the direct identifiers "
-                f"of the original ({names}); `mask --drop` takes columns out"
+                f"of the original ({names}); `mask` leaves them out with {called('drop', columns)}"
             )
         if self.unchanged:
             yield (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import signal
 import time
 from collections.abc import Sequence
@@ -13,6 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from linkrisk.datasets.microdata.names import shell_name
 from linkrisk.datasets.microdata.writing import SECRET, write_whole
 from linkrisk.solver.app.project import MASKED, PRIVATE, RUNS, Project, alive, read_json
 
@@ -216,4 +216,4 @@ def new_folder(project: Project, kind: str) -> Run:
 
 def spelled(argv: Sequence[str]) -> str:
     """A command as it is typed."""
-    return "python -m solver " + shlex.join(argv)
+    return " ".join(["python -m solver", *map(shell_name, argv)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from linkrisk.datasets.microdata.names import shown_name, shown_names
+from linkrisk.datasets.microdata.names import shown_names, shown_pair
 from linkrisk.solver.app.project import RUNS
 from linkrisk.solver.app.run_folder import OUTSIDE, REPORT, RESULT, Run
 from linkrisk.solver.app.run_queue import Queue
@@ -91,9 +91,7 @@ def suppression_steps(question: SuppressionQuestion, folder: str) -> list[list[s
     if not question.file:
         raise UsageError("choose a file")
     asked = [question.task, "--input", question.file, *_rare(question)]
-    asked += [
-        word for name, file in question.grouped for word in ("--hierarchy", f"{shown_name(name)}={file}")
-    ]
+    asked += [word for name, file in question.grouped for word in ("--hierarchy", shown_pair(name, file))]
     if question.task == UNSAFE:
         return [[*asked, "--json", f"{folder}/{RESULT}"]]
     if question.problem == JOINT and not (question.hierarchies or question.schema):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 
-from linkrisk.datasets.microdata.names import shown_names
+from linkrisk.datasets.microdata.names import shown_names, shown_pair
 from linkrisk.solver.app.project import RUNS
 from linkrisk.solver.app.run_folder import (
     CERTIFICATE,
@@ -114,7 +114,9 @@ def _given(question: TableQuestion) -> list[str]:
     found += ["--by", shown_names(question.codes, ",")] if question.codes else []
     if question.by_codes:
         found += _trees(question)
-        found += [word for name, code in question.totals for word in ("--total", f"{name}={code}") if code]
+        found += [
+            word for name, code in question.totals for word in ("--total", shown_pair(name, code)) if code
+        ]
     known = [] if question.linked_ready else ["apriori"]
     return [*found, *_options(question, ("value", *known, "counts", "recompute", "made"))]
 
@@ -148,7 +150,7 @@ def _options(question: TableQuestion, names: Sequence[str]) -> list[str]:
 
 
 def _trees(question: TableQuestion) -> list[str]:
-    return [word for name, file in question.trees for word in ("--hierarchy", f"{name}={file}")]
+    return [word for name, file in question.trees for word in ("--hierarchy", shown_pair(name, file))]
 
 
 def _attackers(question: TableQuestion, contributors: str) -> list[str]:

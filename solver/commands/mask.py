@@ -225,7 +225,7 @@ def _found_lines(result: MaskingResult) -> Iterator[str]:
 
 def _release_lines(result: MaskingResult, record: str | None) -> Iterator[str]:
     """What is said of columns that went, of ids, and of the order of the records."""
-    from linkrisk.datasets.microdata.names import shown_names
+    from linkrisk.datasets.microdata.names import shell_name, shown_names
     from linkrisk.datasets.microdata.roles import Role
 
     release, schema = result.release, result.schema
@@ -238,7 +238,7 @@ def _release_lines(result: MaskingResult, record: str | None) -> Iterator[str]:
         yield f"numbered {shown_names(release.renumbered)}: anew, no number as before"
     if release.order is None:
         return
-    yield f"order    random{'' if record is None else f': --id {record} knows who is who'}"
+    yield f"order    random{'' if record is None else f': --id {shell_name(record)} knows who is who'}"
     told = [*schema.select(role=Role.RECORD_ID), *schema.select(role=Role.HOUSEHOLD)]
     told = [name for name in told if name in result.as_is and name not in release.renumbered]
     if told:

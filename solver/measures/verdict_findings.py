@@ -7,7 +7,6 @@ its key.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,6 +15,7 @@ import numpy as np
 
 from linkrisk.datasets.microdata.names import shown_name, shown_names
 from linkrisk.datasets.pairs.left_in import ColumnLeftIn, listed
+from linkrisk.errors import called
 from linkrisk.formulations.linkage.aggregators import words_of
 from linkrisk.formulations.linkage.pair import Ties
 from linkrisk.solver.measures.base import MeasureResult
@@ -263,7 +263,7 @@ def left_in(known: Known) -> Iterator[VerdictFinding]:
             IDENTIFIERS,
             Severity.RED,
             f"the release names {_of(many, left.records)}: it has the {_columns(left.identifiers)} of the "
-            f"original, which `mask --drop {shlex.quote(shown_names(names, ','))}` leaves out",
+            f"original, which `mask` leaves out with {called('drop', list(names))}",
             names,
         )
     if left.unchanged:
@@ -294,7 +294,8 @@ def left_in(known: Known) -> Iterator[VerdictFinding]:
             f"the release has the {'columns' if left.numbers[1:] else 'column'} "
             f"{shown_names(left.numbers)} of the original, which "
             f"{'number' if left.numbers[1:] else 'numbers'} its records: "
-            "`mask --shuffle --renumber` makes new ones",
+            f"`mask` makes new ones with {called('shuffle', True)} and "
+            f"{called('renumber', list(left.numbers))}",
             left.numbers,
         )
 

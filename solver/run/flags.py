@@ -29,14 +29,18 @@ def flag(name: str, value: Any = None) -> str:
     if isinstance(value, bool) and (name, value) in _SWITCHED:
         return _SWITCHED[name, value]
     said = _FLAGS.get(name, "--" + name.replace("_", "-"))
-    return said if value is None or value is True else f"{said} {_word(value)}"
+    if value is None or value is True:
+        return said
+    word = _word(value)
+    between = "=" if word.lstrip("$'").startswith("-") else " "  # else it would be an option of its own
+    return f"{said}{between}{word}"
 
 
 def _word(value: Any) -> str:
     """A value as one word of a command line, which is read as it is."""
-    from linkrisk.datasets.microdata.names import shell_name
+    from linkrisk.datasets.microdata.names import shell_name, shell_names, shown_pair
 
     value = plain(value)
     if isinstance(value, dict):
-        value = [f"{one}={other}" for one, other in value.items()]
-    return shell_name(",".join(value) if isinstance(value, list | tuple) else str(value))
+        return shell_name(",".join(shown_pair(one, other) for one, other in value.items()))
+    return shell_names(value) if isinstance(value, list | tuple) else shell_name(str(value))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from linkrisk.errors import called
@@ -28,8 +28,9 @@ class Without(NamedTuple):
 
 def next_steps(results: Results) -> tuple[str, ...]:
     """What the numbers advise, the most important first."""
-    found = {one["key"]: joined(one["about"]) for one in (results.verdict or {}).get("findings", ())}
-    steps = list(_of_names(found.get(IDENTIFIERS)))
+    about = {one["key"]: one["about"] for one in (results.verdict or {}).get("findings", ())}
+    found = {key: joined(names) for key, names in about.items()}
+    steps = list(_of_names(about.get(IDENTIFIERS)))
     steps += list(_of_worst_case(results)) if results.interval is not None else []
     beside = [found[key] for key in (UNCHANGED, RELATED) if key in found]
     steps += _of_unchanged(joined(beside) if beside else None)
@@ -37,12 +38,12 @@ def next_steps(results: Results) -> tuple[str, ...]:
     return tuple(steps) or ("The numbers give no reason to do anything.",)
 
 
-def _of_names(names: str | None) -> Iterator[str]:
+def _of_names(names: Sequence[str] | None) -> Iterator[str]:
     """What to do about direct identifiers."""
     if names:
         yield (
-            f"Leave {names} out before anything else: `mask --drop` does, by itself where a schema gives "
-            "them the role identifier."
+            f"Leave {joined(names)} out before anything else: `mask` does with "
+            f"{called('drop', list(names))}, or by itself where a schema gives them the role identifier."
         )
 
 
@@ -162,9 +163,8 @@ def _certainty(results: Results) -> Iterator[str]:
     made = results.details.get("certificates")
     if made is None:
         yield (
-            "Let others check the bound: `fit --certificate` writes a proof, and `verify` checks it "
-            "with code of "
-            "its own; `report` does both."
+            f"Let others check the bound: `fit` makes a proof with {called('certificate')}, and `verify` "
+            "checks it with code of its own; `report` does both."
         )
     elif any(one["verified"] is not True for one in made):
         yield "Not every bound could be verified: how the report was made says which, and why."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
 import io
 import subprocess
@@ -11,7 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.names import parse_names, parse_pair, shell_name, shown_name, shown_names
+from linkrisk.datasets.microdata.names import (
+    parse_names,
+    parse_pair,
+    shell_name,
+    shown_name,
+    shown_names,
+    shown_pair,
+)
+from linkrisk.solver.commands.arguments import add_drop, dropped
+from linkrisk.solver.run.flags import flag
 
 
 @pytest.mark.parametrize(
@@ -52,6 +62,29 @@ def test_a_shell_reads_the_name_that_is_offered(name):
     command = f"printf %s {shell_name(name)}"
     found = subprocess.run(["bash", "-c", command], capture_output=True, check=True)
     assert found.stdout.decode("utf-8") == name
+
+
+ODD = [
+    ["plain"], ["two words", "b"], ["a,b", "it's"], ['say "x"', '"x"'], ["x\ny"], ["x\ny, z", "b"], ["\n"],
+    [" x "], ["a=b", "c"], ["none"], ["none", "b"], ["$HOME `ls`; #!"], ["$'x'"], ["-x"], ["--json=y", "\t"],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("names", ODD, ids=repr)
+def test_a_shell_reads_the_list_that_is_offered(names):
+    """Messages offer options with names: pasted, the command gets these names."""
+    words = flag("drop", names)
+    assert words.isprintable()
+    found = subprocess.run(["bash", "-c", f"printf '%s\\0' {words}"], capture_output=True, check=True)
+    parser = argparse.ArgumentParser()
+    add_drop(parser)
+    given = parser.parse_args(found.stdout.decode("utf-8").split("\0")[:-1]).drop
+    assert dropped(given) == names
+
+
+@pytest.mark.parametrize("name", [name for names in ODD for name in names])
+def test_pairs_are_read_as_they_are_shown(name):
+    assert parse_pair(shown_pair(name, "tree.csv")) == (name, "tree.csv")
 
 
 @pytest.mark.parametrize("text", ["", "a,,b", "a,", ",a", " ", '"",a'])

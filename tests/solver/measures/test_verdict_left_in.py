@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import subprocess
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,11 @@ from report_texts import said
 from linkrisk import risk
 from linkrisk.datasets.microdata.roles import Role
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
+from linkrisk.errors import spelled_by
+from linkrisk.solver.commands.arguments import dropped
 from linkrisk.solver.measures.verdict import grounds_of
 from linkrisk.solver.report.content.build import document_of
+from linkrisk.solver.run.flags import flag
 
 N = 40
 
@@ -56,8 +60,8 @@ def attack(columns: dict[str, list[Any]]) -> float:
 def test_names_are_the_first_sentence_and_red(role: Role) -> None:
     content = released({"firm": FIRMS}, {"firm": role})
     sentence = (
-        "the release names 40 of 40 records: it has the column firm of the original, which `mask --drop "
-        "firm` leaves out"
+        "the release names 40 of 40 records: it has the column firm of the original, which `mask` leaves "
+        "out with drop=['firm']"
     )
     verdict = content["verdict"]
     assert (verdict["answer"], verdict["sentence"]) == ("above", sentence)
@@ -65,6 +69,20 @@ def test_names_are_the_first_sentence_and_red(role: Role) -> None:
     head = document_of(content).to_dict()["headline"]
     assert head["verdict"].lower().startswith(sentence.lower()[:40])
     assert "Leave firm out before anything else" in said(content)
+
+
+def test_the_command_that_is_suggested_takes_the_column_whatever_it_is_called() -> None:
+    name = 'Firm, "legal" name\nit\'s = $HOME'
+    asked = {name: FIRMS}, {name: Role.IDENTIFIER}
+    with spelled_by(flag):
+        content = released(*asked)
+    sentence = content["verdict"]["sentence"]
+    words = sentence[sentence.index("--drop") :]
+    printed = subprocess.run(["bash", "-c", f"printf '%s\\0' {words}"], capture_output=True, check=True)
+    assert dropped(printed.stdout.decode("utf-8").split("\0")[1]) == [name]
+    assert sentence.isprintable()
+    assert words in said(content)
+    assert f"drop={[name]!r}" in released(*asked)["verdict"]["sentence"]
 
 
 @pytest.mark.parametrize("algorithm", ["md5", "sha256"])
@@ -111,7 +129,10 @@ def test_a_text_that_was_cut_stands_against_green() -> None:
 def test_names_come_before_a_worst_case_that_is_red_as_well() -> None:
     frame = {"firm": FIRMS, "site": [name[::-1] for name in FIRMS]}
     verdict = released(frame, {"firm": Role.IDENTIFIER, "site": Role.IDENTIFIER})["verdict"]
-    assert "the columns firm, site of the original, which `mask --drop firm,site`" in verdict["sentence"]
+    assert (
+        "the columns firm, site of the original, which `mask` leaves out with drop=['firm', 'site']"
+        in verdict["sentence"]
+    )
 
 
 def test_dates_that_were_released_as_they_are_stand_against_green() -> None:
