@@ -57,12 +57,16 @@ def summary(result: FitResult) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _families(number: int) -> str:
+    return "1 family of distances" if number == 1 else f"{number} families of distances"
+
+
 def families_summary(results: FitResults) -> str:
     """A table of families, the worst of them, and what that one relies on."""
     worst, details = results.worst, results.details
     lines = [
         *files_line(details, worst.records),
-        f"{len(results.results)} families of distances, {way(details['direction'])}",
+        f"{_families(len(results.results))}, {way(details['direction'])}",
         "",
         *headline(results),
         "",

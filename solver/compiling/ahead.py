@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -57,6 +57,8 @@ _ENOUGH = 60.0
 def compile_once(part: str, report: Reporter | None = None) -> None:
     """Compile what a part of the program needs, unless that was done before on this machine.
 
+    Then only what numba reads at its first use is read, which takes a second: no search pays for that.
+
     Parameters
     ----------
     part : str
@@ -65,10 +67,19 @@ def compile_once(part: str, report: Reporter | None = None) -> None:
         Called when there is something to do.
     """
     if is_marked(part):
+        _read_once()
         return
     if report is not None:
         report(Progress.uncounted(PHASE))
     compile_part(part)
+
+
+@cache
+def _read_once() -> None:
+    """Compare a few records, for which numba reads what all compiled code needs."""
+    pair = _small_pair()
+    aggregator = make_aggregator("weighted-mean", pair.attributes)
+    Evaluator(pair, threads=1).weight(aggregator.form(aggregator.equal()))
 
 
 def compile_everything(say: Callable[[str], None]) -> None:

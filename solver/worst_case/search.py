@@ -6,6 +6,7 @@ allows, the answer does not wait for it: what is known by then is the answer.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -41,6 +42,9 @@ BoolArray = NDArray[np.bool_]
 
 _ROW = 5.0
 """What making a row costs, in comparisons; that others imply it is looked at as well."""
+
+_FIRST = 1.0
+"""Seconds beyond the limit for the first attacks, without which nothing would be known on a busy machine."""
 
 _UNSEEN = (
     "the {} limit was reached before all records were compared: the bound counts the others as re-identified"
@@ -156,6 +160,7 @@ class _Work:
         self._problem, self._runner, self._clock = problem, runner, clock
         self._choices = replace(choices, asked=asked)
         self._build = choices.steering.build
+        self._attacked = threading.Event()
         pair, aggregator = problem.pair, problem.aggregator
         nothing = np.empty(0, dtype=np.intp)
         system = system_of(pair, aggregator, nothing, nothing, ~pair.reachable, complete=False)
@@ -186,7 +191,10 @@ class _Work:
         )
 
     def _late(self) -> bool:
-        return self._clock.expired and self._clock.now >= self._build.moment
+        clock = self._clock
+        known = self._attacked.is_set() or clock.counts or clock.stopped or clock.out_of_memory
+        first = 0.0 if known else _FIRST + (clock.ends or 0.0)
+        return clock.expired and clock.now >= max(self._build.moment, first)
 
     def do(self) -> Run:
         """First attacks, rows, engine."""
@@ -197,6 +205,7 @@ class _Work:
             count_starts(self.run, self._starts)
             self._estimate()
             self._count_known()
+            self._attacked.set()
             self._lose()
             if self._others:
                 self._count_others()
@@ -212,6 +221,8 @@ class _Work:
 
     def so_far(self) -> Run:
         """What is known now, out of reach of the thread, which may go on for a while."""
+        if not self._clock.stopped:
+            self._attacked.wait(_FIRST)
         run, incumbent = self.run, self.run.incumbent.frozen()
         if incumbent.refuted:  # a big-C bound that the attack refutes, by its margin
             incumbent.bound = run.system.kept_weight

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from linkrisk.solver.engines.exact.engine import ExactEngine
 from linkrisk.solver.engines.growing_rows import GrowingRows
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.worst_case import search
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
 
@@ -179,6 +181,21 @@ def test_time_that_is_up_before_all_records_are_compared():
     )
 
 
+def test_the_first_attack_is_counted_whatever_the_limit(monkeypatch):
+    first = search.own_attacks
+
+    def slow(*given):
+        time.sleep(1.0)
+        return first(*given)
+
+    monkeypatch.setattr(search, "own_attacks", slow)
+    monkeypatch.setattr(search, "_FIRST", 60.0)
+    files = pair()
+    result = fit(*files, time_limit=0.01)
+    assert result.linked >= result.details["baselines"]["euclid"] > 0
+    assert valid(result, files)
+
+
 def test_no_time_limit():
     result = fit(*frames(0), time_limit=None)
     assert result.proven
@@ -228,6 +245,7 @@ def test_records_that_were_not_compared_are_said(monkeypatch):
     stops = iter([False] * 2 + [True] * 10**6)
     monkeypatch.setattr("linkrisk.solver.worst_case.search_state.last_call", lambda _: -1.0)
     monkeypatch.setattr("linkrisk.solver.run.clock.Clock.expired", property(lambda _: next(stops)))
+    monkeypatch.setattr(search, "_FIRST", -5.0)
     limits = {"time_limit": 5.0, "memory_limit": None}
     result = fit(
         *pair(), aggregator="weighted-mean", **limits, steering=steered(moment=0.0, blocks_at_once=10)
