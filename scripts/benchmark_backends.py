@@ -26,8 +26,9 @@ from linkrisk.solver.api.fit import fit
 from linkrisk.solver.backends.base import SolveOptions
 from linkrisk.solver.backends.isolated import solve_isolated
 from linkrisk.solver.backends.registry import available_backends
-from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+from linkrisk.solver.inputs.problem import make_problem
 from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.options.pair import ProblemOptions
 
 PROOFS = (
     *(("weighted-mean", kind) for kind in ("M4-33", "M4-28", "M6-385", "M6-853")),

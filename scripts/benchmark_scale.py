@@ -30,9 +30,9 @@ import psutil
 from growth_picture import growth_picture
 from scale_cases import CASES, NOMINAL, make_files
 
-from linkrisk.solver.inputs.problem import ProblemOptions
 from linkrisk.solver.linkage.baselines import euclidean_form
 from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.worst_case.families import read_once
 
 PARTS = ("fits", "samples", "count", "growth", "dask", "nearest")

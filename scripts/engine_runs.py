@@ -20,8 +20,9 @@ from linkrisk.solver.api.fit import fit
 from linkrisk.solver.backends.base import SolveOptions
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.engines.base import EngineOptions, rounded_bound
-from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+from linkrisk.solver.inputs.problem import make_problem
 from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.memory import MemoryMeter
 from linkrisk.solver.worst_case.problem_rows import problem_system

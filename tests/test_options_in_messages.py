@@ -27,7 +27,7 @@ from linkrisk.solver.run.flags import flag
 from linkrisk.solver.run.workers import Processes
 
 HOUSE = Path(linkrisk.__file__).parent
-FACES = ("solver/commands", "solver/app", "solver/run/flags.py")
+FACES = ("solver/commands", "solver/app", "solver/run/flags.py", "solver/options/line.py")
 """Where flags are at home."""
 
 COMMANDS = {
@@ -40,6 +40,7 @@ COMMANDS = {
     "solver/api/verify_bundle.py": ["report --certificate"],
     "solver/linkage/distance_based.py": ["the FILE.json that mask --record has written"],
     "solver/measures/mechanisms/known.py": ["which mask --record wrote"],
+    "solver/options/pair.py": ["the FILE.json that mask --record has written"],
     "solver/report/content/records.py": ["--table FILE of fit writes them all"],
     "solver/report/content/tables/build.py": ["of this version wrote with --json"],
 }

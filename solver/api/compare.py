@@ -11,35 +11,23 @@ from itertools import combinations, product
 from typing import Any
 
 from linkrisk.datasets.microdata.names import shown_name
-from linkrisk.datasets.pairs.categorical import Masking
+from linkrisk.datasets.options.option import part, recorded_of
 from linkrisk.solver.api.answers import answered, no_answer
-from linkrisk.solver.api.choices import (
-    DifferencesName,
-    DirectionName,
-    MissingName,
-    SchemaLike,
-    StandardisationName,
-    TableLike,
-    TiesName,
-)
-from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit, engine_options
 from linkrisk.solver.backends.registry import available_backends, backend_names, get_backend
 from linkrisk.solver.compiling.ahead import compile_once
-from linkrisk.solver.engines.steering import Steering
 from linkrisk.solver.inputs.mask_records import recorded
-from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+from linkrisk.solver.inputs.problem import make_problem
 from linkrisk.solver.linkage.helpers import Helpers
+from linkrisk.solver.options.operations.compare import CompareOptions
+from linkrisk.solver.options.pair import ProblemOptions
+from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.clock import Limits
 from linkrisk.solver.run.crew import crew_choice, hired
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.interruption import Cancel
-from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.run.results import dump_json, plain
 from linkrisk.solver.run.versions import library_versions
 from linkrisk.solver.worst_case.contest import EXACT, BackendRow, Contest
-
-DEFAULT_TIME_LIMIT = 60.0
 
 _BY_WEIGHT = "linked and at most are sums of the sampling weights in column {}"
 
@@ -108,71 +96,13 @@ class ComparisonResult:
         return "\n".join([head, *lines, *said]) + ")"
 
 
-@checked_keywords
-def compare(
-    original: TableLike | None = None,
-    masked: TableLike | None = None,
-    *,
-    aggregator: str = "weighted-mean",
-    attributes: Sequence[str] | None = None,
-    id_column: str | None = None,
-    row_by_row: bool = False,
-    drop_constant: bool = False,
-    nominal: Sequence[str] = (),
-    ordinal: Sequence[str] = (),
-    schema: SchemaLike | None = None,
-    masking: Masking = (),
-    direction: DirectionName = "original-to-masked",
-    ties: TiesName = "strict",
-    standardisation: StandardisationName = "own",
-    differences: DifferencesName | None = None,
-    missing: MissingName = "expected",
-    k_additive: int | None = None,
-    backends: Sequence[str] | None = None,
-    threads: int | None = None,
-    margin: float | None = None,
-    big_c: float | None = None,
-    seed: int = 0,
-    steering: Steering | None = None,
-    time_limit: float | None = DEFAULT_TIME_LIMIT,
-    start: bool = True,
-    scheduler: str | None = None,
-    workers: int | None = None,
-    cancel: Cancel | None = None,
-    on_progress: Reporter | None = None,
-) -> ComparisonResult:
+@taking(CompareOptions)
+def compare(asked: CompareOptions) -> ComparisonResult:
     """Run the exact engine and solve one model on several backends, each in a process of its own; recount.
 
     Parameters
     ----------
-    original, masked : path, frame (pandas, polars, pyarrow) or ndarray of shape (n, a), optional
-        The file pair; the embedded default pair when both are absent.
-    aggregator, attributes, id_column, row_by_row, drop_constant, nominal, ordinal, schema, masking
-        See `fit`; one aggregator only.
-    direction, ties, standardisation, differences, missing, k_additive
-        See `fit`.
-    backends : sequence of str, optional
-        Which backends, and ``exact`` for the exact engine; when absent, ``exact`` and all backends that
-        are installed.
-    threads, margin, big_c : int, float, float, optional
-        Of the model and the optimisers that solve it; see `fit`.
-    seed : int
-        Seed of every random choice.
-    steering : Steering, optional
-        See `fit`.
-    time_limit : float or None
-        Seconds for each of them.
-    start : bool
-        Give the heuristic attack as a start point to the exact engine and to the backends that take one.
-    scheduler : str, optional
-        Address of a Dask scheduler whose workers run them side by side, each with `threads` threads.
-    workers : int, optional
-        So many processes of this machine that do the same.
-    cancel : Cancel, optional
-        A token to end the comparison with, as Ctrl-C does: what has come back by then is compared.
-    on_progress : callable, optional
-        Told of each before it runs (`Progress.about`), and before all where code is compiled first; by
-        workers, how many tasks are done.
+    {options}
 
     Returns
     -------
@@ -186,34 +116,22 @@ def compare(
         If the request or the files cannot be used.
     """
     settings, _ = engine_options(
-        seed=seed, threads=threads, backend=None, margin=margin, big_c=big_c, steering=steering
+        seed=asked.seed,
+        threads=asked.threads,
+        backend=None,
+        margin=asked.margin,
+        big_c=asked.big_c,
+        steering=asked.steering,
     )
-    check_limit(time_limit, "time limit")
-    chosen = list(backends) if backends is not None else [EXACT, *available_backends()]
+    check_limit(asked.time_limit, "time limit")
+    chosen = list(asked.backends) if asked.backends is not None else [EXACT, *available_backends()]
     _check_names(chosen)
-    options = ProblemOptions(
-        aggregator=aggregator,
-        direction=direction,
-        attributes=attributes,
-        id_column=id_column,
-        row_by_row=row_by_row,
-        drop_constant=drop_constant,
-        ties=ties,
-        standardisation=standardisation,
-        differences=differences,
-        k_additive=k_additive,
-        nominal=nominal,
-        ordinal=ordinal,
-        schema=schema,
-        masking=masking,
-        missing=missing,
-    )
-    limits, tell = Limits(time_limit, cancel=cancel), on_progress or (lambda _: None)
-    with hired(crew_choice(scheduler, workers)) as crew:
-        problem = make_problem(original, masked, recorded(options))
+    limits, tell = Limits(asked.time_limit, cancel=asked.cancel), asked.on_progress or (lambda _: None)
+    with hired(crew_choice(asked.scheduler, asked.workers)) as crew:
+        problem = make_problem(asked.original, asked.masked, recorded(part(ProblemOptions, asked)))
         compile_once(problem.aggregator.name, tell)
         crew.prepare(compile_once, problem.aggregator.name)
-        contest = Contest(problem, settings, limits, start)
+        contest = Contest(problem, settings, limits, asked.start)
         if crew.choice.asked:
             rows = contest.rows_by(Helpers(crew, tell), chosen)
         else:
@@ -228,7 +146,7 @@ def compare(
         "attack": plain(contest.attack * unit),
         "margin": settings.margin,
         "big_c": settings.big_c,
-        "time_limit": time_limit,
+        **recorded_of(asked),
         "seed": settings.seed,
         "threads": settings.threads,
         **crew.describe(),

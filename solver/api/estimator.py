@@ -25,22 +25,22 @@ from linkrisk.formulations.linkage.comparison import compare_files
 from linkrisk.formulations.linkage.distances import FileMoments, Standardisation, file_moments
 from linkrisk.formulations.linkage.missing import KnownValues, Missing
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair, pair_of
-from linkrisk.solver.api.choices import (
-    DifferencesName,
-    DirectionName,
-    EngineName,
-    MissingName,
-    SchemaLike,
-    StandardisationName,
-    TableLike,
-    TiesName,
-)
 from linkrisk.solver.api.fit import fit_request
 from linkrisk.solver.api.limits import check_limits
 from linkrisk.solver.api.partners import partner_ids, partner_rows
 from linkrisk.solver.api.sampling import sampling_choice
-from linkrisk.solver.inputs.problem import Problem, ProblemOptions, distance_tables, make_problem, schema_of
+from linkrisk.solver.inputs.problem import Problem, distance_tables, make_problem, schema_of
 from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.options.names import (
+    DifferencesName,
+    DirectionName,
+    EngineName,
+    MissingName,
+    StandardisationName,
+    TiesName,
+)
+from linkrisk.solver.options.pair import ProblemOptions
+from linkrisk.solver.options.types import SchemaLike, TableLike
 from linkrisk.solver.run.clock import AUTOMATIC
 from linkrisk.solver.run.crew import crew_choice
 from linkrisk.solver.run.errors import UsageError

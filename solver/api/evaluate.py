@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -12,43 +12,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.datasets.microdata.strict_json import AmbiguousError, parse
-from linkrisk.datasets.pairs.categorical import Masking
+from linkrisk.datasets.options.option import given_of
 from linkrisk.errors import called
 from linkrisk.formulations.errors import FormulationError
-from linkrisk.solver.api.choices import (
-    DifferencesName,
-    DirectionName,
-    MissingName,
-    SchemaLike,
-    StandardisationName,
-    TableLike,
-    TiesName,
-)
 from linkrisk.solver.api.chosen_linker import Run
 from linkrisk.solver.api.fitted_files import changed, check_same_records, fitted_alignment, fitted_files
-from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.link import relink
 from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
 from linkrisk.solver.inputs.learned_links import reusable_schema
 from linkrisk.solver.inputs.link_tasks import LinkOptions
 from linkrisk.solver.inputs.mask_records import recorded
-from linkrisk.solver.inputs.problem import Problem, ProblemOptions, make_problem, shares
+from linkrisk.solver.inputs.problem import Problem, make_problem, shares
 from linkrisk.solver.inputs.recorded_masking import recorded_masking
 from linkrisk.solver.linkage.assignment import assigned_links
 from linkrisk.solver.linkage.baselines import baselines
 from linkrisk.solver.linkage.counting import counting_by
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.result import LinkResult
+from linkrisk.solver.options.operations.evaluate import EvaluateOptions
+from linkrisk.solver.options.pair import ProblemOptions
+from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.crew import Crew, crew_choice, hired
 from linkrisk.solver.run.errors import CancelledError, UsageError
-from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.run.limits import cancellable
-from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.run.records import RecordsTable
-from linkrisk.solver.run.results import FitResult, dump_json
+from linkrisk.solver.run.results import dump_json
 from linkrisk.solver.run.versions import library_versions
 from linkrisk.solver.worst_case.answers import in_population, records_table
-from linkrisk.solver.worst_case.family_results import FitResults
 
 _GIVE = "give the file that `fit --json` or `link --json` wrote"
 
@@ -161,60 +151,13 @@ def learned_options(fitted: Mapping[str, Any]) -> dict[str, Any]:
     return known
 
 
-@checked_keywords
-def evaluate(
-    original: TableLike | None = None,
-    masked: TableLike | None = None,
-    *,
-    parameters: str | Path | Mapping[str, Any] | FitResult | FitResults | LinkResult,
-    one_to_one: bool = False,
-    aggregator: str | None = None,
-    attributes: Sequence[str] | None = None,
-    id_column: str | None = None,
-    row_by_row: bool = False,
-    drop_constant: bool = False,
-    nominal: Sequence[str] | None = None,
-    ordinal: Sequence[str] | None = None,
-    schema: SchemaLike | None = None,
-    masking: Masking | None = None,
-    direction: DirectionName | None = None,
-    ties: TiesName | None = None,
-    standardisation: StandardisationName | None = None,
-    differences: DifferencesName | None = None,
-    missing: MissingName | None = None,
-    k_additive: int | None = None,
-    scheduler: str | None = None,
-    workers: int | None = None,
-    cancel: Cancel | None = None,
-    on_progress: Reporter | None = None,
-) -> EvaluationResult | LinkResult:
+@taking(EvaluateOptions)
+def evaluate(asked: EvaluateOptions) -> EvaluationResult | LinkResult:
     """Apply parameters learned by `fit`, or by a linker, to a file pair.
 
     Parameters
     ----------
-    original, masked : path, frame (pandas, polars, pyarrow) or ndarray of shape (n, a), optional
-        The file pair; when both are absent, the files that the parameters name (the embedded default pair
-        where that is theirs, or they name none), looked up beside their JSON and in the working folder.
-    parameters : result of `fit` or `link`, path or mapping
-        The result, the JSON that was written of it, or its content.
-    one_to_one : bool
-        Also count the correct links of the assignment with the smallest total distance.
-    aggregator : str, optional
-        Which of them, where the parameters are those of several families; the worst when absent.
-    attributes, drop_constant, nominal, ordinal, schema, masking, direction, ties, optional
-        See `fit`; what the parameters were learned with, when absent.
-    standardisation, differences, missing, k_additive, optional
-        The same.
-    id_column, row_by_row
-        How records are aligned; see `fit`.
-    scheduler : str, optional
-        Address of a Dask scheduler whose workers count; the answers are the same.
-    workers : int, optional
-        So many processes of this machine that count.
-    cancel : Cancel, optional
-        A token to cancel the call with, from another thread.
-    on_progress : callable, optional
-        Called when code has to be compiled first, and by workers with how many tasks are done.
+    {options}
 
     Returns
     -------
@@ -230,50 +173,25 @@ def evaluate(
     CancelledError
         If `cancel` has been used: incomplete counts are not a result.
     """
-    asked = {
-        "aggregator": aggregator,
-        "direction": direction,
-        "attributes": attributes,
-        "id_column": id_column,
-        "row_by_row": row_by_row,
-        "drop_constant": drop_constant,
-        "ties": ties,
-        "standardisation": standardisation,
-        "differences": differences,
-        "missing": missing,
-        "k_additive": k_additive,
-        "nominal": nominal,
-        "ordinal": ordinal,
-        "schema": schema,
-        "masking": masking,
-    }
-    given = {name: value for name, value in asked.items() if value is not None and value is not False}
-    asked_for = crew_choice(scheduler, workers)
+    asked_for = crew_choice(asked.scheduler, asked.workers)
 
     def do() -> EvaluationResult | LinkResult:
         with hired(asked_for) as crew:
-            return _evaluate(original, masked, parameters, one_to_one, on_progress, given, crew, cancel)
+            return _evaluate(asked, given_of(asked, ProblemOptions), crew)
 
-    return cancellable(do, cancel)
+    return cancellable(do, asked.cancel)
 
 
-def _evaluate(
-    original: TableLike | None,
-    masked: TableLike | None,
-    parameters: str | Path | Mapping[str, Any] | FitResult | FitResults | LinkResult,
-    one_to_one: bool,
-    report: Reporter | None,
-    given: dict[str, Any],
-    crew: Crew,
-    cancel: Cancel | None,
-) -> EvaluationResult | LinkResult:
+def _evaluate(asked: EvaluateOptions, given: dict[str, Any], crew: Crew) -> EvaluationResult | LinkResult:
     """What `evaluate` does, all of it; `given` are the options of the problem that are not as learned."""
+    parameters, original, masked = asked.parameters, asked.original, asked.masked
+    one_to_one, report, cancel = asked.one_to_one, asked.on_progress, asked.cancel
     if isinstance(parameters, Mapping):
         fitted, source = parameters, "the parameters"
-    elif isinstance(parameters, FitResult | FitResults | LinkResult):
-        fitted, source = parameters.to_dict(), "the parameters"
-    else:
+    elif isinstance(parameters, str | Path):
         fitted, source = read_parameters(parameters), str(parameters)
+    else:
+        fitted, source = parameters.to_dict(), "the parameters"
     whole, fitted = fitted, pick_family(fitted, given.get("aggregator"), source)
     named = None
     if original is None and masked is None:

@@ -10,7 +10,6 @@ from typing import Any
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.pairs.unaligned import UNKNOWN
 from linkrisk.formulations.linkage.pair import Direction
-from linkrisk.solver.api.choices import DirectionName, MatchingName, SchemaLike, TableLike
 from linkrisk.solver.api.chosen_linker import Run, check_workers, chosen_linker
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.passes import linked_passes
@@ -30,6 +29,8 @@ from linkrisk.solver.linkage.probabilistic.passes.learned import LearnedPasses
 from linkrisk.solver.linkage.probabilistic.passes.losses import shared_columns
 from linkrisk.solver.linkage.probabilistic.passes.reporting import LinkedPasses
 from linkrisk.solver.linkage.result import FoundLinks
+from linkrisk.solver.options.names import DirectionName, MatchingName
+from linkrisk.solver.options.types import SchemaLike, TableLike
 from linkrisk.solver.run.crew import crew_choice, hired
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel

@@ -26,9 +26,9 @@ from linkrisk.datasets.microdata.roles import Role
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.formulations.suppression.counting import OWN_CATEGORY, SAFE, MissingMeaning
 from linkrisk.formulations.suppression.key_table import KeyTable
-from linkrisk.solver.api.choices import SchemaLike, TableLike
 from linkrisk.solver.api.masking_source import Source, read_source
 from linkrisk.solver.inputs.problem import schema_of
+from linkrisk.solver.options.types import SchemaLike, TableLike
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.suppression.problem import Tables, TablesAsked, Threshold, key_codes, weights_of
 

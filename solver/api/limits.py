@@ -7,12 +7,10 @@ from typing import Any, cast
 
 from linkrisk.solver.engines.base import EngineOptions, check_options
 from linkrisk.solver.engines.steering import STEERING, Steering
+from linkrisk.solver.options.run import SECONDS
 from linkrisk.solver.run.clock import AUTOMATIC, Limits
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel
-
-DEFAULT_TIME_LIMIT = 120.0
-"""Seconds of a search where nothing is said."""
 
 
 def engine_options(
@@ -53,7 +51,7 @@ def check_limits(
     cancel: Cancel | None = None,
 ) -> Limits:
     """The limits of a run; UsageError when one is not a number, or not above zero."""
-    usual = DEFAULT_TIME_LIMIT if work_limit is None else None
+    usual = SECONDS if work_limit is None else None
     seconds = usual if time_limit == AUTOMATIC else check_limit(time_limit, "time limit")
     units = check_limit(work_limit, "work limit", "units")
     megabytes = memory_limit

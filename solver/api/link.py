@@ -18,7 +18,6 @@ from linkrisk.datasets.pairs.survey_design import survey_design
 from linkrisk.datasets.pairs.table_pair import TablePair
 from linkrisk.errors import called
 from linkrisk.formulations.linkage.pair import Direction, Ties
-from linkrisk.solver.api.choices import DirectionName, MatchingName, SchemaLike, TableLike, TiesName
 from linkrisk.solver.api.chosen_linker import Run, check_workers, chosen_linker
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.passes import check_not_passes, linked_passes, one_to_one_of
@@ -45,6 +44,8 @@ from linkrisk.solver.linkage.matching import matched, score_matrix
 from linkrisk.solver.linkage.probabilistic.passes.learned import LearnedPasses
 from linkrisk.solver.linkage.registry import LINKERS
 from linkrisk.solver.linkage.result import LinkResult, OneToOne
+from linkrisk.solver.options.names import DirectionName, MatchingName, TiesName
+from linkrisk.solver.options.types import SchemaLike, TableLike
 from linkrisk.solver.run.crew import crew_choice, hired
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel

@@ -33,12 +33,12 @@ from linkrisk.datasets.microdata.roles import Role
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.writing import together, write_all
 from linkrisk.errors import called
-from linkrisk.solver.api.choices import SchemaLike, TableLike
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.masked_columns import columns_of
 from linkrisk.solver.api.masking_source import Source, check_targets, read_source
 from linkrisk.solver.compiling.ahead import MASKING, compile_once
 from linkrisk.solver.inputs.problem import schema_of
+from linkrisk.solver.options.types import SchemaLike, TableLike
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.run.results import dump_json

@@ -28,7 +28,7 @@ from linkrisk.datasets.microdata.tables import load_table
 from linkrisk.datasets.pairs.categorical import listed_categories
 from linkrisk.datasets.public.registry import load
 from linkrisk.errors import called
-from linkrisk.solver.api.choices import TableLike
+from linkrisk.solver.options.types import TableLike
 from linkrisk.solver.run.errors import UsageError
 
 _DOCUMENTS = "title and documents of the file are not carried over: they speak of the original"

@@ -14,9 +14,9 @@ from linkrisk.solver.report.document import Audience, Document
 from linkrisk.solver.run.errors import UsageError
 
 if TYPE_CHECKING:  # a page that is made again should not wait for what measures
-    from linkrisk.solver.api.choices import TableLike
     from linkrisk.solver.api.report_certificates import Certified
     from linkrisk.solver.measures.results import RiskResult
+    from linkrisk.solver.options.types import TableLike
     from linkrisk.solver.run.progress import Reporter
 
 _MEASURED = 0.9

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from linkrisk.errors import called
-from linkrisk.solver.api.choices import TableLike
 from linkrisk.solver.api.verify import verify
 from linkrisk.solver.api.verify_bundle import CERTIFICATE, FAMILY, FIT, KEY
 from linkrisk.solver.certificates.writing.certifiable import why_not_certifiable
+from linkrisk.solver.options.types import TableLike
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.limits import in_time
 from linkrisk.solver.run.progress import Progress, Reporter

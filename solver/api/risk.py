@@ -12,15 +12,6 @@ from linkrisk.datasets.masking.spelled import masking_method
 from linkrisk.datasets.microdata.dated import of_days
 from linkrisk.datasets.pairs.categorical import NOT_INFERRED, Masking
 from linkrisk.datasets.pairs.releases import check_alike
-from linkrisk.solver.api.choices import (
-    DifferencesName,
-    DirectionName,
-    MissingName,
-    SchemaLike,
-    StandardisationName,
-    TableLike,
-    TiesName,
-)
 from linkrisk.solver.api.fit import fit_request
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limits
@@ -28,7 +19,7 @@ from linkrisk.solver.api.live import watched
 from linkrisk.solver.api.sampling import sampling_choice
 from linkrisk.solver.compiling.ahead import LINKAGE, RISK, compile_once
 from linkrisk.solver.inputs.mask_records import with_records
-from linkrisk.solver.inputs.problem import Problem, ProblemOptions, schema_of
+from linkrisk.solver.inputs.problem import Problem, schema_of
 from linkrisk.solver.inputs.releases import Given, Releases, aligned_groups, given_releases
 from linkrisk.solver.measures.base import Measure
 from linkrisk.solver.measures.choices import MeasureChoices
@@ -39,6 +30,15 @@ from linkrisk.solver.measures.taking import take_measures
 from linkrisk.solver.measures.task import MOMENT, RiskTask
 from linkrisk.solver.measures.verdict import TOLERATED
 from linkrisk.solver.measures.verdict_findings import Known, verdict_of
+from linkrisk.solver.options.names import (
+    DifferencesName,
+    DirectionName,
+    MissingName,
+    StandardisationName,
+    TiesName,
+)
+from linkrisk.solver.options.pair import ALL, ProblemOptions
+from linkrisk.solver.options.types import SchemaLike, TableLike
 from linkrisk.solver.run.clock import AUTOMATIC, Clock
 from linkrisk.solver.run.crew import crew_choice
 from linkrisk.solver.run.errors import UsageError
@@ -47,7 +47,6 @@ from linkrisk.solver.run.progress import Reporter, part_of_call
 from linkrisk.solver.run.records import MOST_ROWS
 from linkrisk.solver.run.versions import library_versions
 from linkrisk.solver.worst_case.families import (
-    ALL,
     check_k_additive,
     family_problems,
     read_once,

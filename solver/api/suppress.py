@@ -11,7 +11,6 @@ from linkrisk.datasets.masking.releasing import Release, release_of
 from linkrisk.datasets.microdata.hierarchies import Hierarchy
 from linkrisk.datasets.microdata.roles import Role
 from linkrisk.datasets.microdata.schema import Schema
-from linkrisk.solver.api.choices import SchemaLike, TableLike
 from linkrisk.solver.api.key_variables import (
     KeyVariables,
     asked_tables,
@@ -25,6 +24,7 @@ from linkrisk.solver.api.suppression_result import SuppressionResult
 from linkrisk.solver.api.suppression_run import Search, result_of
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.compiling.ahead import MASKING, compile_once
+from linkrisk.solver.options.types import SchemaLike, TableLike
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel, interruptible

@@ -10,15 +10,6 @@ from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.pairs.by_schema import text_columns
 from linkrisk.datasets.pairs.categorical import listed_categories
 from linkrisk.errors import called
-from linkrisk.solver.api.choices import (
-    DifferencesName,
-    DirectionName,
-    MissingName,
-    SchemaLike,
-    StandardisationName,
-    TableLike,
-    TiesName,
-)
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit, engine_options
 from linkrisk.solver.api.live import watched
@@ -27,9 +18,18 @@ from linkrisk.solver.api.masking_source import read_source
 from linkrisk.solver.api.risk import asked_measures, check_tolerated
 from linkrisk.solver.api.sweep_course import Course
 from linkrisk.solver.api.sweep_run import SweepJob, SweepTask
-from linkrisk.solver.inputs.problem import ProblemOptions, check_problem_options, schema_of
+from linkrisk.solver.inputs.problem import check_problem_options, schema_of
 from linkrisk.solver.measures.registry import MEASURES as MEASURES_BY_NAME
 from linkrisk.solver.measures.verdict import TOLERATED
+from linkrisk.solver.options.names import (
+    DifferencesName,
+    DirectionName,
+    MissingName,
+    StandardisationName,
+    TiesName,
+)
+from linkrisk.solver.options.pair import ALL, ProblemOptions
+from linkrisk.solver.options.types import SchemaLike, TableLike
 from linkrisk.solver.risk_utility.maskings import Masking, maskings_of
 from linkrisk.solver.risk_utility.results import HELD_OUT, LOSS, LOSSES, WORST_CASE, SweepResult, usual_loss
 from linkrisk.solver.risk_utility.runs import Status
@@ -40,7 +40,7 @@ from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.run.versions import library_versions
-from linkrisk.solver.worst_case.families import ALL, check_k_additive, several
+from linkrisk.solver.worst_case.families import check_k_additive, several
 
 SIMPLE = "simple-attacks"
 """The measure of attacks without a search, which a verdict must not be below."""

@@ -16,7 +16,7 @@ from linkrisk.solver.api.fit import fit_request
 from linkrisk.solver.api.mask import mask_source
 from linkrisk.solver.api.masking_source import Source
 from linkrisk.solver.api.risk import asked_measures, measured
-from linkrisk.solver.inputs.problem import ProblemOptions, schema_of
+from linkrisk.solver.inputs.problem import schema_of
 from linkrisk.solver.inputs.releases import Given, Way
 from linkrisk.solver.linkage.spreading import Asked
 from linkrisk.solver.measures.base import jsonable
@@ -25,6 +25,7 @@ from linkrisk.solver.measures.information_loss import InformationLoss
 from linkrisk.solver.measures.results import RiskResult
 from linkrisk.solver.measures.verdict import TOLERATED
 from linkrisk.solver.measures.worst_case import WorstCaseRisk
+from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.risk_utility.maskings import Masking
 from linkrisk.solver.risk_utility.results import LOSS, WORST_CASE
 from linkrisk.solver.risk_utility.runs import Status, SweepRun

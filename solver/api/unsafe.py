@@ -23,7 +23,6 @@ from linkrisk.formulations.suppression.minimal_unsafe import (
     unsafe_in,
     unsafe_per_variable,
 )
-from linkrisk.solver.api.choices import SchemaLike, TableLike
 from linkrisk.solver.api.key_variables import (
     KeyVariables,
     asked_tables,
@@ -34,6 +33,7 @@ from linkrisk.solver.api.key_variables import (
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.suppression_result import TableSummary
 from linkrisk.solver.api.unsafe_result import LevelCount, UnsafeCount, UnsafeResult
+from linkrisk.solver.options.types import SchemaLike, TableLike
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.suppression.hierarchy_levels import HierarchyLevels
 from linkrisk.solver.suppression.problem import Tables, Threshold, key_codes

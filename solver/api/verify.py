@@ -15,7 +15,6 @@ from linkrisk.datasets.pairs.categorical import NOT_INFERRED
 from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
 from linkrisk.datasets.public.default_pair import default_pair
 from linkrisk.errors import called
-from linkrisk.solver.api.choices import SchemaLike, TableLike
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.certificates.checking import verify as checking
 from linkrisk.solver.certificates.checking.fields import read_object
@@ -24,6 +23,7 @@ from linkrisk.solver.certificates.checking.setting import Setting
 from linkrisk.solver.certificates.checking.verify import Verdict, demand_fit, fit_setting
 from linkrisk.solver.compiling.ahead import CERTIFICATES, compile_once
 from linkrisk.solver.inputs.problem import check_alignment_options, schema_of
+from linkrisk.solver.options.types import SchemaLike, TableLike
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.run.results import EXPECTED, WEIGHTED, FitResult, dump_json

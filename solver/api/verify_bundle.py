@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from linkrisk.solver.api.choices import SchemaLike, TableLike
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.verify import VerificationResult, verify
 from linkrisk.solver.certificates.checking.fields import read_object
+from linkrisk.solver.options.types import SchemaLike, TableLike
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.run.results import dump_json

@@ -176,12 +176,12 @@ def _number(value: float) -> str:
 def _linked(before: pd.DataFrame, after: pd.DataFrame, schema: Schema | None) -> dict[str, Any]:
     """What linking each record to the nearest masked one gets right, identical candidates sharing a link."""
     from linkrisk.errors import LinkriskError
-    from linkrisk.formulations.linkage.pair import Ties
-    from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+    from linkrisk.solver.inputs.problem import make_problem
     from linkrisk.solver.linkage.baselines import euclidean_form
     from linkrisk.solver.linkage.evaluator import Evaluator
+    from linkrisk.solver.options.pair import ProblemOptions
 
-    options = ProblemOptions(row_by_row=True, drop_constant=True, ties=Ties.SHARE, schema=schema)
+    options = ProblemOptions(row_by_row=True, drop_constant=True, ties="share", schema=schema)
     try:
         pair = make_problem(before, after, options).pair
     except LinkriskError as error:

@@ -9,7 +9,8 @@ from typing import Any
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.names import parse_names
-from linkrisk.solver.commands.offered import offered
+from linkrisk.solver.options import names as known
+from linkrisk.solver.options.run import MARGIN
 from linkrisk.solver.run.errors import UsageError
 
 
@@ -88,21 +89,20 @@ def add_problem(
         listed = list(names)
         return f"{', '.join(listed)}; default: {default or usual or listed[0]}"
 
-    names = offered()
     group = parser.add_argument_group("linkage")
     more = "; several joined by commas, or all" if several else ""
-    group.add_argument("--aggregator", metavar="NAME", help=choices(names.aggregators, family) + more)
-    group.add_argument("--direction", metavar="WAY", help=choices(names.directions))
-    usual = f"{', '.join(names.ties)}; default: {ties}" if ties else choices(names.ties)
+    group.add_argument("--aggregator", metavar="NAME", help=choices(known.AGGREGATORS, family) + more)
+    group.add_argument("--direction", metavar="WAY", help=choices(known.DIRECTIONS))
+    usual = f"{', '.join(known.TIES)}; default: {ties}" if ties else choices(known.TIES)
     group.add_argument("--ties", metavar="RULE", help=f"{usual}; share: identical candidates share a link")
-    group.add_argument("--standardisation", metavar="HOW", help=choices(names.standardisations))
+    group.add_argument("--standardisation", metavar="HOW", help=choices(known.STANDARDISATIONS))
     group.add_argument(
-        "--differences", metavar="KIND", help=choices(names.differences, "squared, for mahalanobis signed")
+        "--differences", metavar="KIND", help=choices(known.DIFFERENCES, "squared, for mahalanobis signed")
     )
     group.add_argument(
         "--missing",
         metavar="RULE",
-        help=f"what a missing value is compared as: {choices(names.missing_rules, names.missing_rule)}",
+        help=f"what a missing value is compared as: {choices(known.MISSING, 'expected')}",
     )
     group.add_argument("--k-additive", metavar="K", help="for choquet: interactions of at most K attributes")
 
@@ -132,7 +132,7 @@ def add_run(
         "--margin",
         metavar="M",
         help="margin that replaces the strict inequality in a model, on rows of unit length; default: "
-        f"{offered().margin:g}",
+        f"{MARGIN:g}",
     )
     group.add_argument(
         "--big-c",

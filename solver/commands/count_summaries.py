@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Mapping
+from typing import Protocol
 
 import pandas as pd
 
@@ -27,8 +28,20 @@ from linkrisk.solver.report.formats import count
 from linkrisk.solver.run.records import RecordsTable
 
 
+class Outputs(Protocol):
+    """A request whose result may be written."""
+
+    @property
+    def json(self) -> str | None:
+        """File of the whole result."""
+
+    @property
+    def table(self) -> str | None:
+        """File of the table of records."""
+
+
 def finish(
-    arguments: argparse.Namespace,
+    arguments: Outputs | argparse.Namespace,
     content: Callable[[], str],
     table: RecordsTable | None,
     tables: Mapping[str, Callable[[], pd.DataFrame]],
@@ -38,7 +51,7 @@ def finish(
 
     Parameters
     ----------
-    arguments : Namespace
+    arguments : request
     content : callable
         Makes the JSON.
     table : RecordsTable, optional
@@ -61,7 +74,7 @@ def finish(
     return 0
 
 
-def say_left_out(arguments: argparse.Namespace, table: RecordsTable) -> None:
+def say_left_out(arguments: Outputs | argparse.Namespace, table: RecordsTable) -> None:
     """Say that a file does not list the records, and which option writes them; not where it is given."""
     if table.left_out and arguments.table is None:
         what = f"JSON and report do not list {count(len(table))} records"

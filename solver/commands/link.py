@@ -16,6 +16,7 @@ from linkrisk.solver.commands.arguments import (
 )
 from linkrisk.solver.commands.offered import offered
 from linkrisk.solver.commands.settings import add_settings, given_settings
+from linkrisk.solver.options import names as known
 from linkrisk.solver.run.errors import UsageError
 
 _OF_TRUTH = (
@@ -42,14 +43,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--method", required=True, metavar="NAME", help=", ".join(offered().linkers))
     _add_files(parser)
     group = parser.add_argument_group("linkage")
-    group.add_argument("--direction", metavar="WAY", help=_choices(offered().directions))
+    group.add_argument("--direction", metavar="WAY", help=_choices(known.DIRECTIONS))
     group.add_argument(
         "--ties",
         metavar="RULE",
-        help=f"{_choices(offered().ties)}; share: identical candidates are not rivals",
+        help=f"{_choices(known.TIES)}; share: identical candidates are not rivals",
     )
     group.add_argument(
-        "--one-to-one", metavar="HOW", help=f"also match records one to one: {', '.join(offered().matchings)}"
+        "--one-to-one", metavar="HOW", help=f"also match records one to one: {', '.join(known.MATCHINGS)}"
     )
     group.add_argument("--threshold", metavar="S", help="one-to-one links need at least this score")
     group.add_argument(

@@ -44,24 +44,11 @@ class Setting(NamedTuple):
 class Offered(NamedTuple):
     """All names that help texts show, mostly the usual one first, and the settings of methods and linkers."""
 
-    aggregators: tuple[str, ...]
-    directions: tuple[str, ...]
-    ties: tuple[str, ...]
-    standardisations: tuple[str, ...]
-    differences: tuple[str, ...]
-    missing_rules: tuple[str, ...]
-    missing_rule: str
-    engines: tuple[str, ...]
-    backends: tuple[str, ...]
     linkers: tuple[str, ...]
-    matchings: tuple[str, ...]
     masking_methods: tuple[str, ...]
     measures: tuple[str, ...]
     ways: tuple[str, ...]
     tolerated: float
-    margin: float
-    seconds_of_fit: float
-    seconds_of_compare: float
     seconds_of_sweep: float
     masking_settings: Mapping[str, Setting]
     linker_settings: Mapping[str, Setting]
@@ -90,40 +77,18 @@ def as_json(names: Offered) -> str:
 def offered_by_the_classes() -> Offered:
     """The same from the classes, which takes a second."""
     from linkrisk.datasets.masking.registry import METHODS, all_options
-    from linkrisk.formulations.linkage.aggregators import AGGREGATORS
-    from linkrisk.formulations.linkage.distances import Differences, Standardisation
-    from linkrisk.formulations.linkage.missing import Missing
-    from linkrisk.formulations.linkage.pair import Direction, Ties
-    from linkrisk.solver.api import compare, limits, sweep
-    from linkrisk.solver.backends.registry import backend_names
-    from linkrisk.solver.engines.base import EngineOptions
-    from linkrisk.solver.engines.registry import ENGINES
-    from linkrisk.solver.inputs.problem import ProblemOptions
+    from linkrisk.solver.api import sweep
     from linkrisk.solver.inputs.releases import Way
-    from linkrisk.solver.linkage.matching import MATCHINGS
     from linkrisk.solver.linkage.registry import LINKERS, all_settings
     from linkrisk.solver.measures.registry import MEASURES
     from linkrisk.solver.measures.verdict import TOLERATED
 
     return Offered(
-        aggregators=tuple(AGGREGATORS),
-        directions=tuple(member.value for member in Direction),
-        ties=tuple(member.value for member in Ties),
-        standardisations=tuple(member.value for member in Standardisation),
-        differences=tuple(member.value for member in Differences),
-        missing_rules=tuple(member.value for member in Missing),
-        missing_rule=ProblemOptions().missing,
-        engines=tuple(ENGINES),
-        backends=tuple(backend_names()),
         linkers=tuple(LINKERS),
-        matchings=tuple(MATCHINGS),
         masking_methods=tuple(METHODS),
         measures=tuple(MEASURES),
         ways=tuple(member.value for member in Way),
         tolerated=TOLERATED,
-        margin=EngineOptions().margin,
-        seconds_of_fit=limits.DEFAULT_TIME_LIMIT,
-        seconds_of_compare=compare.DEFAULT_TIME_LIMIT,
         seconds_of_sweep=sweep.SECONDS_EACH,
         masking_settings={name: _setting(option) for name, option in all_options().items()},
         linker_settings={name: _setting(option) for name, option in all_settings().items()},

@@ -106,12 +106,21 @@ def build_parser(commands: Iterable[str] = tuple(COMMANDS)) -> argparse.Argument
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     made = {name: subparsers.add_parser(name, help=line) for name, line in COMMANDS.items()}
     for name in commands:
-        importlib.import_module(f"linkrisk.solver.commands.{name.replace('-', '_')}").add_arguments(
-            made[name]
-        )
+        module = importlib.import_module(f"linkrisk.solver.commands.{name.replace('-', '_')}")
+        _add_arguments(made[name], module)
         if name not in READ_NO_DATA:
             _add_reading_options(made[name])
     return parser
+
+
+def _add_arguments(parser: argparse.ArgumentParser, module: Any) -> None:
+    """Declare the arguments of a command, which says itself what they are or how they are added."""
+    if hasattr(module, "ASKED"):
+        from linkrisk.solver.commands.declared import declare
+
+        declare(parser, module)
+    else:
+        module.add_arguments(parser)
 
 
 def _add_reading_options(parser: argparse.ArgumentParser) -> None:

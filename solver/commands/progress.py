@@ -8,11 +8,12 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TextIO
+from typing import Protocol, TextIO
 
 from linkrisk.solver.commands.display import Display
 from linkrisk.solver.commands.headline import columns
 from linkrisk.solver.commands.progress_json import ProgressJson
+from linkrisk.solver.options.run import SECONDS
 from linkrisk.solver.run.kernel import SILENT
 from linkrisk.solver.run.progress import Reporter
 
@@ -127,6 +128,26 @@ def limit_shown(arguments: argparse.Namespace, usual: float | None) -> float | N
     except ValueError:
         return None
     return seconds if 0.0 < seconds < math.inf else None
+
+
+class Limited(Protocol):
+    """A request with limits of all that a command does."""
+
+    @property
+    def time_limit(self) -> float | str | None:
+        """Seconds, ``auto`` or None."""
+
+    @property
+    def work_limit(self) -> float | None:
+        """Units of work."""
+
+
+def limit_of(asked: Limited) -> float | None:
+    """Seconds that a command may take; None for no limit. What is no limit is left to whoever refuses it."""
+    seconds = asked.time_limit
+    if isinstance(seconds, str):
+        seconds = SECONDS if asked.work_limit is None else None
+    return seconds if seconds is not None and 0.0 < seconds < math.inf else None
 
 
 def reporter(line: Display | None) -> Reporter | None:

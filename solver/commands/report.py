@@ -98,12 +98,12 @@ def _write(result: ReportResult, arguments: argparse.Namespace) -> int:
 
 def _made(arguments: argparse.Namespace) -> ReportResult:
     """Measure everything."""
-    from linkrisk.solver.api.limits import DEFAULT_TIME_LIMIT
     from linkrisk.solver.api.report import report
     from linkrisk.solver.commands.progress import limit_shown, progress_line, reporter
+    from linkrisk.solver.options.run import SECONDS
 
     seconds = arguments.certificate_time_limit
-    with progress_line("comparing records", limit_shown(arguments, DEFAULT_TIME_LIMIT)) as line:
+    with progress_line("comparing records", limit_shown(arguments, SECONDS)) as line:
         return report(
             arguments.original,
             arguments.masked,

@@ -21,6 +21,7 @@ from linkrisk.solver.commands.arguments import (
 )
 from linkrisk.solver.commands.calling import as_called
 from linkrisk.solver.commands.offered import offered
+from linkrisk.solver.options.run import SECONDS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -80,7 +81,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--time-limit",
         metavar="S",
-        help=f"seconds for all, or 'none'; default: {offered().seconds_of_fit:g}, or none with --work-limit",
+        help=f"seconds for all, or 'none'; default: {SECONDS:g}, or none with --work-limit",
     )
     group.add_argument("--work-limit", metavar="UNITS", help="units of work instead, as for fit")
     group.add_argument("--seed", metavar="N", default="0", help="seed of every random choice; default: 0")
@@ -90,7 +91,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Measure, print, write the files that were asked for."""
     from linkrisk.datasets.microdata.writing import write_table, write_whole
-    from linkrisk.solver.api.limits import DEFAULT_TIME_LIMIT
     from linkrisk.solver.api.report import report_of
     from linkrisk.solver.api.risk import risk
     from linkrisk.solver.commands.progress import limit_shown, progress_line, reporter
@@ -99,7 +99,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     check_targets(arguments, "json", "report", "table")
     options = given_options(arguments)
-    with progress_line("comparing records", limit_shown(arguments, DEFAULT_TIME_LIMIT)) as line:
+    with progress_line("comparing records", limit_shown(arguments, SECONDS)) as line:
         result = risk(
             arguments.original,
             arguments.masked,

@@ -21,7 +21,8 @@ from linkrisk.datasets.pairs.attributes import open_columns
 from linkrisk.datasets.pairs.categorical import Masking, listed_categories
 from linkrisk.errors import called
 from linkrisk.solver.inputs.link_tasks import LinkOptions
-from linkrisk.solver.inputs.problem import ProblemOptions, schema_of
+from linkrisk.solver.inputs.problem import schema_of
+from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.errors import UsageError
 
 Compared = ProblemOptions | LinkOptions

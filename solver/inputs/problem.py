@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
@@ -15,7 +15,6 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.names import shown_labels, shown_name
 from linkrisk.datasets.microdata.schema import Attribute, Role, Scale, Schema
 from linkrisk.datasets.microdata.schema_files import read_schema
-from linkrisk.datasets.pairs.categorical import Masking
 from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
 from linkrisk.datasets.pairs.table_pair import check_alignment
 from linkrisk.datasets.public.default_pair import default_pair
@@ -29,66 +28,13 @@ from linkrisk.solver.inputs.rereading import Rereading, rereading
 from linkrisk.solver.inputs.scales import scale_notes
 from linkrisk.solver.inputs.survey import BlockSurvey, weight_unit
 from linkrisk.solver.linkage.categories import category_distances
+from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 
 FloatArray = NDArray[np.float64]
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
-
-
-@dataclass(frozen=True)
-class ProblemOptions:
-    """What to link with what, and by which family of distances.
-
-    Attributes
-    ----------
-    aggregator : str
-        ``weighted-mean``, ``owa``, ``choquet`` or ``mahalanobis``.
-    direction : str
-        ``original-to-masked`` (the intruder's view) or ``masked-to-original`` (as D11.2 writes it).
-    attributes : sequence of str, optional
-        Attributes to compare; all common columns when absent.
-    id_column : str, optional
-        Column that identifies the records; when absent, the labels of two pandas frames, else row by row.
-    row_by_row : bool
-        Take the rows as they are, whatever labels or columns say.
-    drop_constant : bool
-        Leave constant attributes out instead of refusing them.
-    ties : str, optional
-        ``strict`` or ``share``; when None, ``share`` where candidates equal a partner (`make_pair`).
-    standardisation : str
-        ``own``, ``original``, ``pooled`` or ``none``.
-    differences : str, optional
-        ``squared``, ``absolute`` or ``signed`` instead of the aggregator's default.
-    k_additive : int, optional
-        For ``choquet``: interactions of at most this many attributes.
-    nominal, ordinal : sequence of str
-        Attributes that are not numeric.
-    schema : path, mapping or Schema, optional
-        What the columns are (docs/schema.md): a file, or a mapping as `Schema.from_dict` reads it.
-    masking : sequence of str or KnownRecoding
-        How categorical attributes were masked, such as ``top-coding categories=3 attributes=A``; with
-        ``none``, recodings that the files show are not taken for known.
-    missing : str
-        What a missing value is compared as: ``nearest``, ``expected`` or ``farthest``.
-    """
-
-    aggregator: str = "weighted-mean"
-    direction: str = Direction.ORIGINAL_TO_MASKED
-    attributes: Sequence[str] | None = None
-    id_column: str | None = None
-    row_by_row: bool = False
-    drop_constant: bool = False
-    ties: str | None = Ties.STRICT
-    standardisation: str = Standardisation.OWN
-    differences: str | None = None
-    k_additive: int | None = None
-    nominal: Sequence[str] = ()
-    ordinal: Sequence[str] = ()
-    schema: str | Path | Mapping[str, Any] | Schema | None = None
-    masking: Masking = ()
-    missing: str = Missing.EXPECTED
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +88,7 @@ class Problem:
     @property
     def labels(self) -> list[str]:
         """What to call the record of each block."""
-        original = self.options.direction == Direction.ORIGINAL_TO_MASKED
+        original = Direction(self.options.direction) is Direction.ORIGINAL_TO_MASKED
         names = self.files.original_labels if original else self.files.masked_labels
         return [names[row] for row in self.pair.query_rows]
 

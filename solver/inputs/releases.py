@@ -20,7 +20,8 @@ from linkrisk.datasets.pairs.recorded_order import records_named
 from linkrisk.datasets.pairs.sources import joined_sources
 from linkrisk.errors import called
 from linkrisk.formulations.linkage.pair import Direction
-from linkrisk.solver.inputs.problem import ProblemOptions, schema_of
+from linkrisk.solver.inputs.problem import schema_of
+from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.errors import UsageError
 
 
@@ -151,7 +152,7 @@ def given_releases(
     """
     originals, released = _listed(original), _listed(masked)
     groups = aligned_groups(way, max(1, len(released)))
-    if len(groups) > 1 and options.direction != Direction.ORIGINAL_TO_MASKED:
+    if len(groups) > 1 and Direction(options.direction) is not Direction.ORIGINAL_TO_MASKED:
         raise UsageError(
             f"{called('releases', way)} is about persons whom an intruder looks for in every release: leave "
             f"{called('direction')} out",

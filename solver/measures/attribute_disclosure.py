@@ -198,7 +198,7 @@ def _guessed(task: RiskTask, attribute: ReleasedAttribute, claims: IndexArray) -
     """Take the value of the masked record for that of the original one, pair by pair."""
     looked = claims >= 0
     queries, candidates = task.first.pair.query_rows[looked], claims[looked]
-    forwards = task.first.options.direction == Direction.ORIGINAL_TO_MASKED
+    forwards = Direction(task.first.options.direction) is Direction.ORIGINAL_TO_MASKED
     originals, masked = (queries, candidates) if forwards else (candidates, queries)
     guess = guessed_numbers if attribute.numeric else guessed_categories
     return guess(attribute.original[originals], attribute.masked[masked])

@@ -161,7 +161,7 @@ class Membership(Measure):
 
     def lacking(self, task: RiskTask) -> str | None:
         """How large the population is, and targets that are original records."""
-        if task.first.options.direction != Direction.ORIGINAL_TO_MASKED:
+        if Direction(task.first.options.direction) is not Direction.ORIGINAL_TO_MASKED:
             return (
                 "its targets are original records, each linked to a masked one; leave "
                 f"{called('direction', 'masked-to-original')} out"

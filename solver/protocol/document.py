@@ -15,7 +15,8 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.reading import SIGNS, reading
 from linkrisk.datasets.microdata.numeric import suggestion
 from linkrisk.datasets.microdata.toml_text import toml_key, toml_value
-from linkrisk.solver.protocol.keywords import COMMANDS, NotSoError
+from linkrisk.datasets.options.typed import NotSoError
+from linkrisk.solver.protocol.keywords import COMMANDS
 from linkrisk.solver.protocol.named_files import files_of, seen_from_here
 
 _HEAD = "# Keep this file: with the input it makes the safe file again. Keep it secret: seeds undo masking.\n"

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from linkrisk.errors import LinkriskError, called
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS, make_aggregator
 from linkrisk.formulations.linkage.aggregators.choquet import Choquet
-from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.solver.compiling.ahead import compile_once
-from linkrisk.solver.inputs.problem import Problem, ProblemOptions, make_problem, with_aggregator
+from linkrisk.solver.inputs.problem import Problem, make_problem, with_aggregator
+from linkrisk.solver.options.pair import ALL, ProblemOptions
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError, noted
 from linkrisk.solver.run.interruption import interruptible
@@ -30,9 +30,6 @@ from linkrisk.solver.worst_case.search import Start
 from linkrisk.solver.worst_case.single_fit import FitRequest, Fitted, fit_one, planned
 
 FloatArray = NDArray[np.float64]
-
-ALL = "all"
-"""What stands for all families."""
 
 _STOPPED = "stopped before its search began"
 
@@ -132,7 +129,7 @@ def check_k_additive(names: Sequence[str], options: ProblemOptions) -> None:
 
 def read_once(original: Any, masked: Any, options: ProblemOptions) -> Problem:
     """The files, with a family that takes any attributes."""
-    signed = options.differences == Differences.SIGNED
+    signed = options.differences == "signed"
     carrier = "mahalanobis" if signed else "weighted-mean"
     return make_problem(original, masked, replace(options, aggregator=carrier, k_additive=None))
 

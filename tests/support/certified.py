@@ -24,7 +24,8 @@ from linkrisk.solver.certificates.checking.records import make_records
 from linkrisk.solver.certificates.checking.verify import demand_fit, fit_setting, verify
 from linkrisk.solver.certificates.writing.build import certify
 from linkrisk.solver.engines.base import CoreProof, Proof
-from linkrisk.solver.inputs.problem import Problem, ProblemOptions, make_problem
+from linkrisk.solver.inputs.problem import Problem, make_problem
+from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.worst_case.answers import most_blocks
 from linkrisk.solver.worst_case.problem_rows import problem_system
 

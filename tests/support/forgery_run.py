@@ -33,8 +33,9 @@ from linkrisk.solver.certificates.checking.fields import read_object
 from linkrisk.solver.certificates.checking.rejection import RejectedError
 from linkrisk.solver.certificates.checking.verify import Verdict, demand_fit, fit_setting, verify
 from linkrisk.solver.commands.verdict import coverage, proved
-from linkrisk.solver.inputs.problem import Problem, ProblemOptions, make_problem
+from linkrisk.solver.inputs.problem import Problem, make_problem
 from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.errors import UsageError
 
 REFUSALS = (RejectedError, UsageError, DataError)

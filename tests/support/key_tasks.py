@@ -8,10 +8,11 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from linkrisk.solver.inputs.problem import ProblemOptions, schema_of
+from linkrisk.solver.inputs.problem import schema_of
 from linkrisk.solver.measures.keys.frequencies import column_codes
 from linkrisk.solver.measures.keys.keys import KeyFile
 from linkrisk.solver.measures.task import RiskTask
+from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.worst_case.families import read_once
 

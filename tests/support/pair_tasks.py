@@ -1,9 +1,10 @@
 """The task of a measure that does not look at worst cases, without searching for any."""
 
 from linkrisk.solver.engines.base import EngineOptions
-from linkrisk.solver.inputs.problem import ProblemOptions, make_problem, schema_of
+from linkrisk.solver.inputs.problem import make_problem, schema_of
 from linkrisk.solver.measures.choices import MeasureChoices
 from linkrisk.solver.measures.task import RiskTask
+from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.clock import Clock, Limits
 from linkrisk.solver.worst_case.single_fit import FitRequest
 

@@ -36,12 +36,12 @@ from linkrisk.formulations.tables.primary_rules import (
     least_of,
     sensitive,
 )
-from linkrisk.solver.api.choices import SchemaLike, TableLike
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.masking_source import read_source
 from linkrisk.solver.api.tables.by_hand import MANUAL_RANGE, by_hand
 from linkrisk.solver.api.tables.rules import primary_rule, with_written_levels
 from linkrisk.solver.inputs.problem import schema_of
+from linkrisk.solver.options.types import SchemaLike, TableLike
 from linkrisk.solver.run.errors import UsageError
 
 _MOST_VARIABLES = 6

@@ -13,8 +13,8 @@ from linkrisk.datasets.tables.cells_and_relations import SENSITIVE, StoredTable
 from linkrisk.datasets.tables.code_trees import TOTAL
 from linkrisk.datasets.tables.incomplete import REFUSE, Incomplete
 from linkrisk.datasets.tables.linking import link
-from linkrisk.solver.api.choices import TableLike
 from linkrisk.solver.api.tables.make import MadeTable, make_table, write_made
+from linkrisk.solver.options.types import TableLike
 from linkrisk.solver.run.errors import UsageError
 
 

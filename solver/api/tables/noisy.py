@@ -12,8 +12,8 @@ import pandas as pd
 
 from linkrisk.datasets.microdata.writing import write_table
 from linkrisk.formulations.tables.cell_table import FloatArray
-from linkrisk.solver.api.choices import TableLike
 from linkrisk.solver.api.tables.reported import Reported
+from linkrisk.solver.options.types import TableLike
 from linkrisk.solver.run.results import dump_json
 
 

@@ -20,12 +20,12 @@ from linkrisk.datasets.tables.numbers import numbers_of
 from linkrisk.formulations.tables.cell_key import NoiseDesign, PerturbationTable, cell_keys
 from linkrisk.formulations.tables.cell_table import FloatArray
 from linkrisk.formulations.tables.units import Grid
-from linkrisk.solver.api.choices import SchemaLike, TableLike
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.masking_source import read_source
 from linkrisk.solver.api.tables.figures import changed_figures, codes_by
 from linkrisk.solver.api.tables.make import make_table
 from linkrisk.solver.api.tables.noisy import NoisyTable, called
+from linkrisk.solver.options.types import SchemaLike, TableLike
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.tables.perturbation.count_changes import count_changes
 from linkrisk.solver.tables.perturbation.noise_design import perturbation_table

@@ -20,7 +20,6 @@ from linkrisk.formulations.tables.magnitude_cells import perturbed_sums
 from linkrisk.formulations.tables.magnitude_noise import Multiplier
 from linkrisk.formulations.tables.primary_rules import PrimaryRule
 from linkrisk.formulations.tables.units import MOST_DECIMALS, Grid
-from linkrisk.solver.api.choices import SchemaLike, TableLike
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.masking_source import read_source
 from linkrisk.solver.api.tables.figures import changed_figures, changes_by_share, codes_by
@@ -28,6 +27,7 @@ from linkrisk.solver.api.tables.magnitude_designs import GivenNoise, lines_of, n
 from linkrisk.solver.api.tables.make import make_table
 from linkrisk.solver.api.tables.noisy import NoisyTable, called
 from linkrisk.solver.api.tables.perturb_counts import record_keys
+from linkrisk.solver.options.types import SchemaLike, TableLike
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.tables.perturbation.count_changes import sum_changes
 

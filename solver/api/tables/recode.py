@@ -20,7 +20,6 @@ from linkrisk.datasets.tables.code_trees import CodeTree, Hierarchies, codes_of
 from linkrisk.datasets.tables.incomplete import REFUSE
 from linkrisk.datasets.tables.recoded_codes import cut_at_level, recoded
 from linkrisk.formulations.tables.primary_rules import PrimaryRule
-from linkrisk.solver.api.choices import SchemaLike, TableLike
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.masking_source import read_source
 from linkrisk.solver.api.tables.figures import all_cells, codes_by
@@ -28,6 +27,7 @@ from linkrisk.solver.api.tables.make import MadeTable, make_table
 from linkrisk.solver.api.tables.reported import Reported
 from linkrisk.solver.api.tables.suppress import DEFAULT_TIME_LIMIT, suppress_table
 from linkrisk.solver.inputs.problem import schema_of
+from linkrisk.solver.options.types import SchemaLike, TableLike
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel, Halt, interruptible
 from linkrisk.solver.run.results import dump_json

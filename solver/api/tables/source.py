@@ -23,9 +23,9 @@ from linkrisk.datasets.tables.linking import link
 from linkrisk.datasets.tables.opening import Reading, opened
 from linkrisk.datasets.tables.own_columns import STATUS
 from linkrisk.formulations.tables.cell_table import CellTable, FloatArray, unbalanced
-from linkrisk.solver.api.choices import ToPandas
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.tables.counts import with_counts
+from linkrisk.solver.options.types import ToPandas
 from linkrisk.solver.run.errors import UsageError
 
 COSTS = ("value", "unit", "log", "given")

@@ -56,7 +56,7 @@ def ranks(values: FloatArray) -> FloatArray:
 
 def by_units(task: RiskTask) -> LinkagePair:
     """Compare numbers in units of the original, or where that is the usual way in those of each file."""
-    own = task.first.options.standardisation == Standardisation.OWN
+    own = Standardisation(task.first.options.standardisation) is Standardisation.OWN
     other = Standardisation.ORIGINAL if own else Standardisation.OWN
     return problem_of(task.files, replace(task.first.options, standardisation=other.value)).pair
 

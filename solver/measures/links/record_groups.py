@@ -99,7 +99,7 @@ def groups(task: RiskTask, columns: Sequence[str], linked: BoolArray, by_any: Bo
     linked, by_any : ndarray of bool, shape (blocks,)
     """
     pair, problem = task.first.pair, task.first
-    original = problem.options.direction == Direction.ORIGINAL_TO_MASKED
+    original = Direction(problem.options.direction) is Direction.ORIGINAL_TO_MASKED
     weight = np.ones(pair.blocks) if problem.survey.weight is None else problem.survey.weight
     rows = pair.query_rows if original else pair.partner
     worth = shares(problem)

@@ -24,7 +24,7 @@ def block_strata(problem: Problem, column: str) -> list[str]:
     if frame is None:
         known = shown_names(sorted({*files.original.columns, *files.masked.columns}))
         raise UsageError(f"there is no column {shown_name(column)} to draw by: the files have {known}")
-    blocks_are_original = problem.options.direction == Direction.ORIGINAL_TO_MASKED
+    blocks_are_original = Direction(problem.options.direction) is Direction.ORIGINAL_TO_MASKED
     rows = pair.query_rows if blocks_are_original == (frame is files.original) else pair.partner
     values = frame[column].iloc[rows]
     stratum = [

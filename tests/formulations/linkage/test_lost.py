@@ -13,7 +13,8 @@ from linkrisk import fit
 from linkrisk.formulations.linkage.block_system import block_system
 from linkrisk.formulations.linkage.lost import lost_blocks
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
-from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+from linkrisk.solver.inputs.problem import make_problem
+from linkrisk.solver.options.pair import ProblemOptions
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
 monotone = pytest.mark.parametrize("case", POLYTOPES, ids=[case.label for case in POLYTOPES])

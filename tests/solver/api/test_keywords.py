@@ -25,16 +25,18 @@ from linkrisk import (
 )
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.noise import AdditiveNoise
+from linkrisk.formulations.linkage.aggregators import AGGREGATORS
 from linkrisk.formulations.linkage.distances import Differences, Standardisation
 from linkrisk.formulations.linkage.missing import Missing
 from linkrisk.formulations.linkage.pair import Direction, Ties
-from linkrisk.solver.api import choices
+from linkrisk.solver.backends.registry import backend_names
 from linkrisk.solver.engines.base import EngineOptions
 from linkrisk.solver.engines.registry import ENGINES
 from linkrisk.solver.inputs.link_tasks import FindOptions, LinkOptions
-from linkrisk.solver.inputs.problem import ProblemOptions
 from linkrisk.solver.linkage.distance_based import DistanceBased
 from linkrisk.solver.linkage.matching import MATCHINGS
+from linkrisk.solver.options import names as known
+from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.errors import UsageError
 
 HAND_ON = {"make_tables": "make_table", "report": "risk", "report_of": "report"}
@@ -110,13 +112,15 @@ def test_the_settings_of_engines_are_keywords():
 @pytest.mark.parametrize(
     ("literal", "names"),
     [
-        (choices.DirectionName, Direction),
-        (choices.TiesName, Ties),
-        (choices.StandardisationName, Standardisation),
-        (choices.DifferencesName, Differences),
-        (choices.MissingName, Missing),
-        (choices.EngineName, ENGINES),
-        (choices.MatchingName, MATCHINGS),
+        (known.DirectionName, Direction),
+        (known.TiesName, Ties),
+        (known.StandardisationName, Standardisation),
+        (known.DifferencesName, Differences),
+        (known.MissingName, Missing),
+        (known.EngineName, ENGINES),
+        (known.MatchingName, MATCHINGS),
+        (known.AggregatorName, AGGREGATORS),
+        (known.BackendName, backend_names()),
     ],
 )
 def test_type_checkers_know_the_names(literal, names):

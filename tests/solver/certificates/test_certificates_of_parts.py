@@ -18,7 +18,8 @@ from linkrisk.solver.certificates.checking.rejection import RejectedError
 from linkrisk.solver.certificates.checking.verify import demand_fit, verify
 from linkrisk.solver.commands.fit_summary import summary
 from linkrisk.solver.commands.verdict import checked, coverage, proved
-from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+from linkrisk.solver.inputs.problem import make_problem
+from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.errors import UsageError
 
 

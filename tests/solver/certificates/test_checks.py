@@ -33,7 +33,8 @@ from linkrisk.solver.certificates.checking.setting import read_setting
 from linkrisk.solver.certificates.checking.simplex_kernels import replay, rows_conflict
 from linkrisk.solver.certificates.writing.hitting import HittingTree
 from linkrisk.solver.certificates.writing.simplex_search import TreeSearch
-from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+from linkrisk.solver.inputs.problem import make_problem
+from linkrisk.solver.options.pair import ProblemOptions
 
 every_case = pytest.mark.parametrize("case", CERTIFIABLE, ids=[case.label for case in CERTIFIABLE])
 small = st.integers(-4, 4)

@@ -22,7 +22,8 @@ from linkrisk.solver.certificates.checking.fields import Fields
 from linkrisk.solver.certificates.checking.orders import best_order
 from linkrisk.solver.certificates.checking.records import make_records
 from linkrisk.solver.certificates.checking.setting import read_setting
-from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+from linkrisk.solver.inputs.problem import make_problem
+from linkrisk.solver.options.pair import ProblemOptions
 
 RECORDS = 90
 FAMILIES = [

@@ -22,7 +22,8 @@ from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.solver.certificates.checking.chance import ruled_out
 from linkrisk.solver.certificates.checking.rejection import RejectedError
 from linkrisk.solver.certificates.checking.verify import Verdict, demand_fit, verify
-from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+from linkrisk.solver.inputs.problem import make_problem
+from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.worst_case.sampled.confidence import Design, upper_limit, upper_limit_of_sum
 

@@ -24,8 +24,9 @@ from linkrisk.solver.certificates.checking.setting import read_setting
 from linkrisk.solver.certificates.writing.build import certify
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.engines.base import Proof
-from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+from linkrisk.solver.inputs.problem import make_problem
 from linkrisk.solver.linkage import orders
+from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.worst_case.problem_rows import problem_system
 
 COMMAND = ["--original", "original.csv", "--masked", "masked.csv", "--row-by-row"]

@@ -19,9 +19,10 @@ from linkrisk.formulations.linkage.pair import LinkagePair, make_pair
 from linkrisk.solver.commands.fit_summary import summary
 from linkrisk.solver.engines.base import EngineOptions, EngineResult
 from linkrisk.solver.engines.exact.engine import ExactEngine
-from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+from linkrisk.solver.inputs.problem import make_problem
 from linkrisk.solver.linkage.baselines import baselines
 from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.report.formats import small, weight
 from linkrisk.solver.report.words import state
 from linkrisk.solver.run.clock import Clock

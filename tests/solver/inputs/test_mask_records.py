@@ -14,7 +14,7 @@ from linkrisk import compare, evaluate, fit, link, mask, risk
 from linkrisk.datasets.masking.spelled import masking_method
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.solver.inputs.mask_records import with_records
-from linkrisk.solver.inputs.problem import ProblemOptions
+from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.errors import UsageError
 
 SCHEMA = {

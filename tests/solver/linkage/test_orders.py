@@ -13,8 +13,9 @@ from linkrisk import fit
 from linkrisk.formulations.linkage.distances import Differences, Standardisation
 from linkrisk.formulations.linkage.pair import Ties, make_pair
 from linkrisk.solver.commands.fit_summary import summary
-from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+from linkrisk.solver.inputs.problem import make_problem
 from linkrisk.solver.linkage.orders import Ordered, best_order, linked_in_order
+from linkrisk.solver.options.pair import ProblemOptions
 
 NONE = Standardisation.NONE
 WEIGHING = [

@@ -21,10 +21,11 @@ from linkrisk import evaluate, fit
 from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.solver.certificates.checking.rejection import RejectedError
 from linkrisk.solver.certificates.checking.verify import demand_fit, verify
-from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+from linkrisk.solver.inputs.problem import make_problem
 from linkrisk.solver.linkage.assignment import assigned_links, distance_matrix
 from linkrisk.solver.linkage.baselines import euclidean_form, mahalanobis_form
 from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.results import plain as plainly
 
 LABELS = ("weighted-mean", "owa", "choquet", "2-additive", "3-additive", "mahalanobis-absolute")

@@ -363,7 +363,8 @@ def test_time_is_left_to_what_lists_records():
     from dataclasses import replace
 
     from linkrisk.solver.api.fit import fit_request
-    from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+    from linkrisk.solver.inputs.problem import make_problem
+    from linkrisk.solver.options.pair import ProblemOptions
     from linkrisk.solver.run.clock import Limits
 
     problem = make_problem(*frames(5, 14), ProblemOptions())

@@ -13,7 +13,8 @@ from linkrisk import fit
 from linkrisk.formulations.linkage.aggregators import make_aggregator
 from linkrisk.solver.charts.cards import fit_card
 from linkrisk.solver.commands.fit_summary import families_summary
-from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+from linkrisk.solver.inputs.problem import make_problem
+from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.report.content.external import for_external
 from linkrisk.solver.run.results import says_more
 from linkrisk.solver.worst_case import families as searches

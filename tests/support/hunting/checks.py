@@ -17,7 +17,8 @@ from hunting.reached import Reached, reached
 from linkrisk.solver.api.fit import fit
 from linkrisk.solver.certificates.checking.rejection import RejectedError
 from linkrisk.solver.certificates.checking.verify import verify
-from linkrisk.solver.inputs.problem import Problem, ProblemOptions, make_problem
+from linkrisk.solver.inputs.problem import Problem, make_problem
+from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.results import FitResult
 

@@ -12,8 +12,9 @@ from fit_runs import frames
 from pairwise import pairwise
 
 from linkrisk import evaluate, fit, verify
-from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+from linkrisk.solver.inputs.problem import make_problem
 from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.results import WEIGHTED
 from linkrisk.solver.worst_case.sampled.confidence import Design, upper_limit, upper_limit_of_sum

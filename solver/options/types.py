@@ -1,15 +1,19 @@
-"""Types of the arguments of `fit` and the other functions: tables, and fixed names."""
+"""Types of options, and of what functions take besides; whoever only needs help does not import them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import pandas as pd
 from numpy.typing import NDArray
 
 from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.datasets.pairs.categorical import Masking as Masking
+from linkrisk.solver.engines.steering import Steering as Steering
+from linkrisk.solver.run.interruption import Cancel as Cancel
+from linkrisk.solver.run.progress import Reporter as Reporter
 
 
 class ToPandas(Protocol):
@@ -20,16 +24,16 @@ class ToPandas(Protocol):
         ...
 
 
+class Result(Protocol):
+    """What a function has returned, or was written of it."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON as a dictionary."""
+        ...
+
+
 TableLike: TypeAlias = str | Path | pd.DataFrame | NDArray[Any] | ToPandas
 """A file of any format, a frame, or an array whose columns are the attributes V1, V2, ..."""
 
 SchemaLike: TypeAlias = str | Path | Mapping[str, Any] | Schema
 """What the columns are (docs/schema.md): a file, a mapping as `Schema.from_dict` reads it, or a schema."""
-
-DirectionName = Literal["original-to-masked", "masked-to-original"]
-TiesName = Literal["strict", "share"]
-StandardisationName = Literal["own", "original", "pooled", "none"]
-DifferencesName = Literal["squared", "absolute", "signed"]
-MissingName = Literal["nearest", "expected", "farthest"]
-EngineName = Literal["exact", "milp"]
-MatchingName = Literal["hungarian", "greedy"]

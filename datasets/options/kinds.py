@@ -1,0 +1,110 @@
+"""Kinds of options: how a value is read from the words of a command, and written as one again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from linkrisk.datasets.microdata.names import parse_names, shown_names
+from linkrisk.datasets.options import typed
+from linkrisk.datasets.options.typed import NotSoError, Reader
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How values are read and written.
+
+    Attributes
+    ----------
+    parse : callable or None
+        From one word of a command; raises NotSoError that says what the value must be, or a DataError with
+        its own message. None for a switch, which has no value.
+    metavar : str
+        What to call the value in the help.
+    spell : callable
+        From a value to the word that is read as it.
+    typed : callable
+        From a value that is no word already, as a protocol has it; raises NotSoError.
+    repeated : bool
+        Whether the option is given once for each of several values.
+    field : str
+        What a form shows: ``text``, ``number``, ``choice``, ``file``, ``column``, ``columns`` or ``check``.
+    written : bool
+        Whether the value names a file that is written.
+    """
+
+    parse: Callable[[str], Any] | None
+    metavar: str = ""
+    spell: Callable[[Any], str] = str
+    typed: Reader = typed.text
+    repeated: bool = False
+    field: str = "text"
+    written: bool = False
+
+
+def whole(text: str) -> int:
+    """A whole number."""
+    try:
+        return int(text)
+    except ValueError:
+        raise NotSoError("a whole number") from None
+
+
+def number(text: str) -> float:
+    """A finite number."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise NotSoError("a finite number")
+    return value
+
+
+def or_none(parse: Callable[[str], Any]) -> Callable[[str], Any]:
+    """The same, where ``none`` stands for no value."""
+    return lambda text: None if text == "none" else parse(text)
+
+
+def names(text: str) -> list[str]:
+    """Names separated by commas, where one that has a comma stands in double quotes."""
+    return list(parse_names(text))
+
+
+def words(text: str) -> list[str]:
+    """A list separated by commas."""
+    return [word.strip() for word in text.split(",")]
+
+
+def _joined(value: Sequence[str] | str) -> str:
+    return value if isinstance(value, str) else ",".join(value)
+
+
+def _shown_names(value: Sequence[str]) -> str:
+    return shown_names(value, ",")
+
+
+def _number_shown(value: Any) -> str:
+    return "none" if value is None else f"{value:.15g}" if isinstance(value, float) else str(value)
+
+
+SWITCH = Kind(None, typed=typed.flag, field="check")
+TEXT = Kind(str)
+NAME = Kind(str, "NAME", field="choice")
+NAMES = Kind(names, "A,B", _shown_names, typed.texts, field="columns")
+COLUMN = Kind(str, "COLUMN", field="column")
+WORDS = Kind(words, "A,B", _joined, typed.texts)
+FAMILIES = Kind(str, "NAME", _joined, typed.texts, field="choice")
+FILE = Kind(str, "FILE", field="file")
+WRITTEN = Kind(str, "FILE", field="", written=True)
+WHOLE = Kind(whole, "N", typed=typed.whole, field="number")
+NUMBER = Kind(number, "N", _number_shown, typed.number, field="number")
+LIMIT = replace(NUMBER, parse=or_none(number), typed=typed.limit)
+SIZE = replace(WHOLE, parse=or_none(whole), spell=_number_shown)
+
+
+def several(kind: Kind) -> Kind:
+    """The same, given once for each value."""
+    return replace(kind, repeated=True, typed=typed.texts)

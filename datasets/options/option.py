@@ -1,0 +1,190 @@
+"""How an operation declares what it can be asked: an option is a field of a frozen dataclass, said once.
+
+Options about one subject are a group, a dataclass with a `title`; an operation inherits its groups, in the
+order in which they are shown, and whatever it has of its own. Every face is made from these declarations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, dataclass, field, fields, replace
+from importlib import import_module
+from typing import Any, TypeVar
+
+from linkrisk.datasets.options.kinds import Kind
+
+T = TypeVar("T")
+
+REQUIRED = object()
+"""The default of what has to be given."""
+
+PYTHON, COMMAND, PROTOCOL, APP = "python", "command", "protocol", "app"
+FACES = frozenset({PYTHON, COMMAND, PROTOCOL, APP})
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option, as a field declares it.
+
+    Attributes
+    ----------
+    help : str
+        What it means, with its unit, in a line. In braces stand ``choices``, ``default``, the `words` of the
+        operation, and other options by their keywords: ``{work_limit}``.
+    kind : Kind
+        How its value is read and written.
+    doc : str
+        What functions say of it where that is more than the line; the same may stand in braces.
+    choices : tuple of str, or str
+        Names to choose from, or ``module:NAME`` of a mapping or sequence of them that is costly to import.
+    usual : str
+        What the default is called; its value as a word, when empty.
+    flag : str
+        What a command calls it, without dashes, where that is not its keyword.
+    metavar : str
+        What a command calls its value, where that is not what its kind says.
+    label : str
+        What a form calls it.
+    faces : frozenset of str
+        Where it is offered; everywhere by default.
+    after : str
+        The option of a later group that it stands behind.
+    record : bool
+        Whether results keep its value by its keyword.
+    group, name, default, annotation, positional, words
+        Filled in from the dataclass.
+    """
+
+    help: str
+    kind: Kind
+    doc: str = ""
+    choices: tuple[str, ...] | str = ()
+    usual: str = ""
+    flag: str = ""
+    metavar: str = ""
+    label: str = ""
+    faces: frozenset[str] = FACES
+    after: str = ""
+    record: bool = False
+    group: str = ""
+    name: str = ""
+    default: Any = REQUIRED
+    annotation: str = ""
+    positional: bool = False
+    words: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def required(self) -> bool:
+        """Whether it has to be given."""
+        return self.default is REQUIRED
+
+    @property
+    def switched_off(self) -> bool:
+        """Whether it is a switch that is on unless a command says no."""
+        return self.kind.parse is None and self.default is True
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names to choose from."""
+        if not isinstance(self.choices, str):
+            return self.choices
+        module, _, name = self.choices.partition(":")
+        return tuple(getattr(import_module(module), name))
+
+    def filled(self, text: str, others: Mapping[str, str], name: str = "{}") -> str:
+        """A text about it with all that stands in braces.
+
+        `others` are options as a face spells them, and `name` how it writes each of the choices.
+        """
+        usual = self.usual or ("" if self.default in (None, REQUIRED) else self.kind.spell(self.default))
+        words = {name: word.format_map(others) for name, word in {**self.words, "default": usual}.items()}
+        if "{choices}" in text:
+            words["choices"] = ", ".join(map(name.format, self.names))
+        return text.format_map({**others, **words})
+
+
+def option(default: T, help: str, kind: Kind, **more: Any) -> T:  # noqa: A002 - the name that argparse uses
+    """Declare an option as a field with a default; `more` are other attributes of `Option`."""
+    made: T = field(default=default, metadata=declared(help, kind, **more))
+    return made
+
+
+def declared(help: str, kind: Kind, **more: Any) -> dict[str, Option]:  # noqa: A002
+    """The metadata of a field that is an option, for one that has to be given: `field(metadata=...)`."""
+    return {"option": Option(help, kind, **more)}
+
+
+def again(owner: type[Any], name: str, default: T, **changes: Any) -> T:
+    """Declare an option of another group again, with another default and what else is not as there."""
+    known = options_of(owner)[name]
+    changes = {"usual": known.usual if default == known.default else "", **changes}
+    made: T = field(default=default, metadata={"option": replace(known, **changes)})
+    return made
+
+
+def options_of(operation: type[Any], face: str = "") -> Mapping[str, Option]:
+    """The options of an operation by their keywords, in the order in which they are shown.
+
+    Parameters
+    ----------
+    operation : type
+        A dataclass.
+    face : str
+        Only those that are offered there.
+    """
+    found: dict[str, Option] = {}
+    by_name = {one.name: one for one in fields(operation) if "option" in one.metadata}
+    for owner in _groups(operation):
+        for name in vars(owner).get("__annotations__", {}):
+            if name in by_name and name not in found:
+                one = by_name[name]
+                found[name] = replace(
+                    one.metadata["option"],
+                    name=name,
+                    default=REQUIRED if one.default is MISSING else one.default,
+                    annotation=str(one.type),
+                    positional=not one.kw_only,
+                    group=one.metadata["option"].group or vars(owner).get("title", ""),
+                    words=getattr(operation, "words", {}),
+                )
+    offered = {name: one for name, one in found.items() if not face or face in one.faces}
+    for name, late in list(offered.items()):
+        if late.after in offered:
+            del offered[name]
+            place = list(offered).index(late.after) + 1
+            ordered = list(offered.items())
+            offered = dict([*ordered[:place], (name, late), *ordered[place:]])
+    return offered
+
+
+def _groups(operation: type[Any]) -> Iterator[type[Any]]:
+    """The classes that an operation is made of, those that it inherits first, in their order."""
+    for base in operation.__bases__:
+        yield from _groups(base)
+    yield operation
+
+
+def part(kind: type[T], asked: Any, **changes: Any) -> T:
+    """What is asked of one subject: the options of a group, or of several, taken from a larger request."""
+    known = options_of(kind)
+    return kind(**{name: getattr(asked, name) for name in known} | changes)
+
+
+def keywords(operation: type[Any], asked: Any, **more: Any) -> dict[str, Any]:
+    """What a request says, as keywords of the function that takes the operation; `more` holds besides."""
+    return {name: getattr(asked, name) for name in options_of(operation, PYTHON)} | more
+
+
+def recorded_of(asked: Any) -> dict[str, Any]:
+    """What results keep of a request: the values of options that say so, by their keywords."""
+    return {name: getattr(asked, name) for name, one in options_of(type(asked)).items() if one.record}
+
+
+def given_of(asked: Any, group: type[Any]) -> dict[str, Any]:
+    """Those options of a group whose values are not the defaults of the request."""
+    known = options_of(type(asked))
+    return {
+        name: getattr(asked, name)
+        for name in options_of(group)
+        if getattr(asked, name) is not known[name].default
+    }

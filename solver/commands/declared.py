@@ -1,0 +1,45 @@
+"""Commands whose options are declared: their parser, and their request, which is checked before they run.
+
+Such a command is a module with `ASKED`, the dataclass of its options, `DESCRIPTION`, perhaps `EXAMPLE`, and
+`run`, which does what is asked and shows the result.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import fields
+from functools import partial
+from typing import Any, Protocol
+
+from linkrisk.datasets.options.option import COMMAND, options_of
+from linkrisk.solver.commands.calling import as_called
+from linkrisk.solver.options.line import add_options, asked_of, dest
+
+
+class Declared(Protocol):
+    """A module of a command."""
+
+    ASKED: type[Any]
+    DESCRIPTION: str
+    run: Callable[[Any], int]
+
+
+def declare(parser: argparse.ArgumentParser, module: Declared) -> None:
+    """Give the parser of a command what its module declares."""
+    parser.description = module.DESCRIPTION
+    parser.epilog = getattr(module, "EXAMPLE", None)
+    add_options(parser, module.ASKED)
+    parser.set_defaults(run=partial(_run, module))
+
+
+def _run(module: Declared, arguments: argparse.Namespace) -> int:
+    """Check the files to be written, read what is asked, and do it."""
+    from linkrisk.solver.commands.targets import check_targets
+
+    written = [dest(one) for one in options_of(module.ASKED, COMMAND).values() if one.kind.written]
+    check_targets(arguments, *written)
+    more = {}
+    if "command" in {one.name for one in fields(module.ASKED)}:
+        more["command"] = as_called(arguments.command_line)
+    return module.run(asked_of(module.ASKED, arguments, **more))

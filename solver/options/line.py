@@ -1,0 +1,105 @@
+"""The options of an operation on a command line: declared to a parser, read, and written as words again."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.options.option import COMMAND, Option, options_of
+from linkrisk.datasets.options.typed import NotSoError
+from linkrisk.solver.run.errors import UsageError
+
+O = TypeVar("O")  # noqa: E741
+
+
+def add_options(parser: argparse.ArgumentParser, operation: type[Any]) -> None:
+    """Declare the options of an operation, in groups by subject, in their order."""
+    flags = flags_of(operation)
+    groups: dict[str, argparse._ActionsContainer] = {"": parser}
+    for one in options_of(operation, COMMAND).values():
+        if one.group not in groups:
+            groups[one.group] = parser.add_argument_group(one.group)
+        how: dict[str, Any] = {"dest": dest(one), "help": one.filled(one.help, flags).replace("%", "%%")}
+        if one.kind.parse is None:
+            how |= {"action": "store_true"}
+        else:
+            how |= {"metavar": one.metavar or one.kind.metavar, "required": one.required}
+            how |= {"action": "append"} if one.kind.repeated else {}
+        groups[one.group].add_argument(flag_of(one), **how)
+
+
+def flag_of(one: Option) -> str:
+    """What a command calls an option; a switch that is on by default is switched off by one that says no."""
+    said = one.flag or one.name.replace("_", "-")
+    return f"--no-{said}" if one.switched_off else f"--{said}"
+
+
+def dest(one: Option) -> str:
+    """What parsed arguments call the value of an option: its flag, as parsers do it."""
+    return flag_of(one)[2:].replace("-", "_")
+
+
+def flags_of(operation: type[Any]) -> dict[str, str]:
+    """The flag of each option, by its keyword."""
+    return {name: flag_of(one) for name, one in options_of(operation).items()}
+
+
+def asked_of(operation: type[O], arguments: argparse.Namespace, **more: Any) -> O:
+    """The request that parsed arguments are; `more` is what no command line says.
+
+    Raises
+    ------
+    UsageError
+        If a word is not what its option takes, with the option and how to write it.
+    """
+    values: dict[str, Any] = {}
+    for name, one in options_of(operation, COMMAND).items():
+        given = getattr(arguments, dest(one))
+        if given is None or given is False:
+            continue
+        if one.kind.parse is None:
+            values[name] = not one.switched_off
+        elif one.kind.repeated:
+            values[name] = [_read(one, text) for text in given]
+        else:
+            values[name] = _read(one, given)
+    return operation(**values, **more)
+
+
+def _read(one: Option, text: str) -> Any:
+    assert one.kind.parse is not None
+    try:
+        return one.kind.parse(text)
+    except NotSoError as error:
+        raise UsageError(f"{flag_of(one)} must be {error}, not '{text}'", option=one.name) from None
+    except DataError as error:
+        raise UsageError(f"{flag_of(one)}: {error}", option=one.name) from None
+
+
+def words(operation: type[Any], values: Mapping[str, Any]) -> list[str]:
+    """The words of a command line that gives these values; those that are the defaults are left out."""
+    found: list[str] = []
+    for name, one in options_of(operation, COMMAND).items():
+        value = values.get(name, one.default)
+        if value == one.default:
+            continue
+        if one.kind.parse is None:
+            found.append(flag_of(one))
+            continue
+        for each in value if one.kind.repeated else [value]:
+            found += [flag_of(one), one.kind.spell(each)]
+    return found
+
+
+def table(operation: type[Any]) -> str:
+    """The options of a command as a table of a page, in Markdown."""
+    flags = flags_of(operation)
+    rows = ["| option | in Python | meaning |", "|---|---|---|"]
+    for name, one in options_of(operation, COMMAND).items():
+        metavar = "" if one.kind.parse is None else f" {one.metavar or one.kind.metavar}"
+        keyword = f"`{name}`" if "python" in one.faces else ""
+        text = one.filled(one.help, flags).replace("|", "\\|")
+        rows.append(f"| `{flag_of(one)}{metavar}` | {keyword} | {text} |")
+    return "\n".join(rows)

@@ -1,0 +1,25 @@
+"""Names of choices that are fixed, as editors complete them and type checkers know them."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+AggregatorName = Literal["weighted-mean", "owa", "choquet", "mahalanobis"]
+DirectionName = Literal["original-to-masked", "masked-to-original"]
+TiesName = Literal["strict", "share"]
+StandardisationName = Literal["own", "original", "pooled", "none"]
+DifferencesName = Literal["squared", "absolute", "signed"]
+MissingName = Literal["nearest", "expected", "farthest"]
+EngineName = Literal["exact", "milp"]
+MatchingName = Literal["hungarian", "greedy"]
+BackendName = Literal["highs", "pulp", "pulp-cbc", "cvxpy", "cvxpy-scip", "scipy", "scip"]
+
+AGGREGATORS: tuple[str, ...] = get_args(AggregatorName)
+DIRECTIONS: tuple[str, ...] = get_args(DirectionName)
+TIES: tuple[str, ...] = get_args(TiesName)
+STANDARDISATIONS: tuple[str, ...] = get_args(StandardisationName)
+DIFFERENCES: tuple[str, ...] = get_args(DifferencesName)
+MISSING: tuple[str, ...] = get_args(MissingName)
+ENGINES: tuple[str, ...] = get_args(EngineName)
+MATCHINGS: tuple[str, ...] = get_args(MatchingName)
+BACKENDS: tuple[str, ...] = get_args(BackendName)

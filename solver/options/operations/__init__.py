@@ -1,0 +1,1 @@
+"""One module for each operation: the groups that it is made of, and what it has of its own."""

@@ -1,0 +1,62 @@
+"""What `compare` can be asked, as a function and as a command."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from linkrisk.datasets.options.kinds import SWITCH, WORDS, WRITTEN
+from linkrisk.datasets.options.option import COMMAND, option
+from linkrisk.solver.options import names
+from linkrisk.solver.options.pair import Files, ProblemOptions
+from linkrisk.solver.options.run import Chance, LimitEach, Live, Model, Steered, Workers
+
+_TYPED = frozenset({COMMAND})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Backends:
+    """What is compared."""
+
+    title = "backends"
+
+    backends: Sequence[str] | None = option(
+        None,
+        "of {choices}; default: exact and all that are installed",
+        WORDS,
+        doc="which backends, and ``exact`` for the exact engine; when absent, ``exact`` and all backends "
+        "that are installed",
+        choices=("exact", *names.BACKENDS),
+        label="Backends",
+    )
+    start: bool = option(
+        True,
+        "do not start from the heuristic attack",
+        SWITCH,
+        doc="give the heuristic attack as a start point to the exact engine and to the backends that take "
+        "one",
+        label="Start from the heuristic attack",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions(
+    Files, ProblemOptions, LimitEach, Chance, Model, Backends, Workers, Steered, Live
+):  # fmt: skip
+    """What `compare` can be asked."""
+
+    words: ClassVar[Mapping[str, str]] = {
+        **Workers.words,
+        "work": "run engine and backends side by side",
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareCommand(CompareOptions):
+    """What the command `compare` can be asked."""
+
+    title = "output"
+
+    json: str | None = option(None, "write the comparison as JSON", WRITTEN, faces=_TYPED)
+    table: str | None = option(None, "write the comparison as CSV", WRITTEN, faces=_TYPED)

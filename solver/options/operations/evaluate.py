@@ -1,0 +1,113 @@
+"""What `evaluate` can be asked, as a function and as a command."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
+
+from linkrisk.datasets.options.kinds import FILE, SWITCH, WRITTEN
+from linkrisk.datasets.options.option import COMMAND, again, declared, option
+from linkrisk.solver.options.names import (
+    DifferencesName,
+    DirectionName,
+    MissingName,
+    StandardisationName,
+    TiesName,
+)
+from linkrisk.solver.options.pair import (
+    Alignment,
+    Attributes,
+    Categories,
+    Comparison,
+    Constants,
+    Family,
+    Files,
+)
+from linkrisk.solver.options.run import Live, Workers
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Any
+
+    from linkrisk.solver.options.types import Masking, Result, SchemaLike
+
+_TYPED = frozenset({COMMAND})
+_LEARNED = "as in FIT.json"
+_CHOSEN = "{choices}; default: {default}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learned:
+    """What is counted."""
+
+    parameters: str | Path | Mapping[str, Any] | Result = field(
+        metadata=declared(
+            "what `fit --json` or `link --json` wrote",
+            FILE,
+            doc="the result of `fit` or `link`, the JSON that was written of it, or its content. With no "
+            "files given, those that it names (the embedded default pair where that is theirs, or it names "
+            "none), looked up beside its JSON and in the working folder",
+            metavar="FIT.json",
+            label="Parameters",
+        )
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class AsLearned:
+    """What holds as it was learned, unless it is given again."""
+
+    nominal: Sequence[str] | None = again(Categories, "nominal", None)
+    ordinal: Sequence[str] | None = again(Categories, "ordinal", None)
+    schema: SchemaLike | None = again(Categories, "schema", None)
+    masking: Masking | None = again(Categories, "masking", None)
+    aggregator: str | None = again(
+        Family,
+        "aggregator",
+        None,
+        usual=_LEARNED,
+        doc="which of them, where the parameters are those of several families; the worst when absent",
+    )
+    direction: DirectionName | None = again(Comparison, "direction", None, usual=_LEARNED)
+    ties: TiesName | None = again(Comparison, "ties", None, usual=_LEARNED)
+    standardisation: StandardisationName | None = again(Comparison, "standardisation", None, usual=_LEARNED)
+    differences: DifferencesName | None = again(
+        Comparison, "differences", None, usual=_LEARNED, doc="{choices}"
+    )
+    missing: MissingName | None = again(Comparison, "missing", None, usual=_LEARNED)
+    k_additive: int | None = again(Comparison, "k_additive", None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assigned:
+    """What else is counted."""
+
+    title = "output"
+
+    one_to_one: bool = option(
+        False,
+        "also assign records one to one",
+        SWITCH,
+        doc="also count the correct links of the assignment with the smallest total distance",
+        label="One to one",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateOptions(
+    Learned, Files, Attributes, Alignment, Constants, AsLearned, Workers, Assigned, Live
+):  # fmt: skip
+    """What `evaluate` can be asked."""
+
+    words: ClassVar[Mapping[str, str]] = {**Workers.words, "work": "count"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateCommand(EvaluateOptions):
+    """What the command `evaluate` can be asked."""
+
+    title = "output"
+
+    json: str | None = option(None, "write the whole result as JSON", WRITTEN, faces=_TYPED)
+    table: str | None = option(None, "write the table of records, as its suffix says", WRITTEN, faces=_TYPED)

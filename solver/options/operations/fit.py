@@ -1,0 +1,138 @@
+"""What `fit` can be asked, as a function and as a command."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from linkrisk.datasets.options.kinds import NUMBER, SWITCH, TEXT, WRITTEN
+from linkrisk.datasets.options.option import COMMAND, PYTHON, option
+from linkrisk.solver.options.engine import Engine
+from linkrisk.solver.options.pair import (
+    Alignment,
+    Attributes,
+    Categories,
+    Comparison,
+    Constants,
+    Families,
+    Files,
+)
+from linkrisk.solver.options.run import (
+    Chance,
+    Command,
+    Limits,
+    Live,
+    Memory,
+    Model,
+    Samples,
+    Steered,
+    Strata,
+    Workers,
+)
+
+_OUTPUT = "output"
+_CALLED = frozenset({PYTHON})
+_TYPED = frozenset({COMMAND})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Certificate:
+    """Whether what proves the bound is written down."""
+
+    title = _OUTPUT
+
+    certificate: bool = option(
+        False,
+        "write down what proves the bound, for `verify`; ``exact`` and one aggregator only. Where that "
+        "fails, the result has no certificate and a note that says why",
+        SWITCH,
+        faces=_CALLED,
+    )
+    certificate_time_limit: float | None = option(
+        None,
+        "seconds for that, after the search; default: what it leaves of {time_limit}, at least a quarter "
+        "or 60",
+        NUMBER,
+        doc="seconds for that, after the search; when absent, the search leaves a part of the time limit "
+        "to it, or 60 without one",
+        metavar="S",
+        after="certificate_file",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """Who is told of a result before its certificate is made, and what time is left to them."""
+
+    on_found: Callable[[Any], None] | None = option(
+        None,
+        "called with the result, or results, before a certificate is made of it",
+        TEXT,
+        faces=_CALLED,
+    )
+    reserve: tuple[float, float] = option(
+        (0.0, 0.0),
+        "seconds of the time limit that are left to whoever writes the result: at all, and for each record "
+        "of each family",
+        TEXT,
+        faces=_CALLED,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitOptions(
+    Files,
+    Attributes,
+    Alignment,
+    Constants,
+    Categories,
+    Families,
+    Comparison,
+    Limits,
+    Chance,
+    Model,
+    Samples,
+    Strata,
+    Workers,
+    Engine,
+    Memory,
+    Certificate,
+    Steered,
+    Live,
+    Found,
+    Command,
+):
+    """What `fit` can be asked."""
+
+    words: ClassVar[Mapping[str, str]] = {
+        **Workers.words,
+        "work": "search samples and count",
+        "workers_for": "; with {scheduler}, for how many the samples are planned",
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitCommand(FitOptions):
+    """What the command `fit` can be asked."""
+
+    title = _OUTPUT
+
+    json: str | None = option(None, "write the whole result as JSON", WRITTEN, faces=_TYPED)
+    report: str | None = option(None, "write the result as one HTML page", WRITTEN, faces=_TYPED)
+    table: str | None = option(
+        None,
+        "write the table of records (of the worst family), as its suffix says",
+        WRITTEN,
+        faces=_TYPED,
+    )
+    certificate_file: str | None = option(
+        None,
+        "write what proves the bound, for the command verify",
+        WRITTEN,
+        flag="certificate",
+        faces=_TYPED,
+    )
+    write_model: str | None = option(
+        None, "write the model (.lp or .mps) instead of solving it", WRITTEN, faces=_TYPED
+    )

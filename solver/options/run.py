@@ -1,0 +1,253 @@
+"""Options about a run: when it ends, on samples of what, by whom, and who is told of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
+
+from linkrisk.datasets.options.kinds import COLUMN, LIMIT, NUMBER, SIZE, TEXT, WHOLE
+from linkrisk.datasets.options.option import PYTHON, option
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from linkrisk.solver.options.types import Cancel, Reporter, Steering
+
+AUTOMATIC = "auto"
+"""Stands for what the program chooses."""
+
+SECONDS = 120.0
+"""Of a search where nothing is said."""
+
+MARGIN = 1e-5
+"""Of strict inequalities in a model."""
+
+CONFIDENCE = 0.95
+"""Of the limit that samples give."""
+
+_MEGABYTES = replace(LIMIT, metavar="MB")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """When a search ends."""
+
+    title = "run"
+
+    time_limit: float | str | None = option(
+        AUTOMATIC,
+        "seconds, or 'none'; default: {default}",
+        LIMIT,
+        doc="seconds after which the best answer so far is returned, with a valid bound; None for no limit, "
+        f"``auto`` for {SECONDS:g}, or for none where there is a work limit",
+        usual=f"{SECONDS:g}, or none with {{work_limit}}",
+        metavar="S",
+        label="Time limit in seconds",
+    )
+    work_limit: float | None = option(
+        None,
+        "units of work, counted and not timed (a unit is about a second of one processor): the same seed "
+        "then gives the same answer on every machine",
+        NUMBER,
+        doc="units of work after which the same happens; ``exact`` only. A unit is about a second of one "
+        "processor, but counted and not measured: the same seed and limit give the same answer on every "
+        "machine",
+        metavar="UNITS",
+        label="Work limit in units",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LimitEach:
+    """When each of several ends."""
+
+    title = Limits.title
+
+    time_limit: float | None = option(
+        60.0,
+        "seconds for each, or 'none'; default: {default}",
+        LIMIT,
+        doc="seconds for each of them; None for no limit",
+        metavar="S",
+        label="Time limit in seconds",
+        record=True,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chance:
+    """What random choices depend on."""
+
+    title = Limits.title
+
+    seed: int = option(
+        0, "seed of every random choice; default: {default}", WHOLE, doc="seed of every random choice",
+        label="Seed",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model:
+    """The model, and the optimisers that solve it."""
+
+    title = Limits.title
+
+    threads: int | None = option(
+        None,
+        "threads of the optimiser; default: 1",
+        WHOLE,
+        doc="for ``milp``: threads of the optimiser; 1 when absent",
+        label="Threads",
+    )
+    margin: float | None = option(
+        None,
+        "margin that replaces the strict inequality in a model, on rows of unit length; default: {default}",
+        NUMBER,
+        doc="for ``milp``: margin that replaces the strict inequality, on rows of unit length; {default} "
+        "when absent",
+        usual=f"{MARGIN:g}",
+        metavar="M",
+        label="Margin",
+    )
+    big_c: float | None = option(
+        None,
+        "one constant C for all rows, as in the paper; default: tight for each row",
+        NUMBER,
+        doc="for ``milp``: one constant C for all rows instead of a tight one for each",
+        metavar="C",
+        label="Constant C",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Samples:
+    """Whether samples are searched instead of all records."""
+
+    title = "samples"
+
+    sample: int | str | None = option(
+        AUTOMATIC,
+        "search random samples of so many records each instead of all, or 'none'; default: {default}",
+        SIZE,
+        doc="records in each of the random samples whose worst cases are searched instead of that of the "
+        "whole file; ``auto`` for the program's choice, in files of more than some ten thousand records "
+        "only; None for none. All records stay candidates, and the attack is counted on all",
+        usual="all records, of more than 20,000 samples of 50",
+        metavar="M",
+        label="Records in a sample",
+    )
+    samples: int | None = option(
+        None,
+        "how many samples, disjoint; default: what the time limit allows",
+        WHOLE,
+        doc="how many samples, disjoint; as many as the time limit allows when absent",
+        metavar="K",
+        label="Samples",
+    )
+    confidence: float = option(
+        CONFIDENCE,
+        "of the limit that samples give for the whole file; default: {default}",
+        NUMBER,
+        doc="of the limit that samples give for the whole file (`FitResult.linked_confidence_limit`)",
+        metavar="P",
+        label="Confidence",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Strata:
+    """How samples are drawn."""
+
+    title = Samples.title
+
+    strata: str | None = option(
+        None,
+        "draw of each value of a column its share",
+        COLUMN,
+        doc="column by whose values samples are drawn: of each its share",
+        label="Strata",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workers:
+    """Who does the work besides this process; the `words` of an operation say what is done."""
+
+    title = "workers"
+    words: ClassVar[Mapping[str, str]] = {"work": "work", "workers_for": "", "workers_usual": "none"}
+
+    scheduler: str | None = option(
+        None,
+        "address of a Dask scheduler whose workers {work} (pip install 'linkrisk[dask]')",
+        TEXT,
+        doc="address of a Dask scheduler whose workers {work}; the answers are the same",
+        metavar="ADDRESS",
+        label="Scheduler",
+    )
+    workers: int | None = option(
+        None,
+        "so many processes of this machine {work}{workers_for}; default: {workers_usual}",
+        WHOLE,
+        doc="so many processes of this machine {work}{workers_for}",
+        label="Workers",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Memory:
+    """How much memory a run may hold."""
+
+    title = "engine"
+
+    memory_limit: float | str | None = option(
+        AUTOMATIC,
+        "megabytes that the process may hold, or 'none'; default: {default}",
+        _MEGABYTES,
+        doc="megabytes (of a million bytes) that this process may hold before the same happens; ``auto`` for "
+        "most of what is free when the run begins, None for no limit",
+        usual="four fifths of what is free",
+        label="Memory limit in megabytes",
+    )
+
+
+_CALLS = frozenset({PYTHON})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Steered:
+    """Tuning of the searches."""
+
+    steering: Steering | None = option(
+        None,
+        "tuning of the searches, for experiments: it decides how soon an answer is found, never which bound "
+        "holds",
+        TEXT,
+        faces=_CALLS,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Live:
+    """Who may end a call, and who is told of it."""
+
+    cancel: Cancel | None = option(
+        None,
+        "a token with which another thread, or `on_progress`, may end the call as Ctrl-C does, with what is "
+        "known by then",
+        TEXT,
+        faces=_CALLS,
+    )
+    on_progress: Reporter | None = option(
+        None,
+        "called with every `Progress`, from whichever thread makes it. Without one, a notebook shows the "
+        "progress of a search under its cell, unless the environment variable LINKRISK_PROGRESS is ``none``",
+        TEXT,
+        faces=_CALLS,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """How a call came about."""
+
+    command: str | None = option(None, "the command line to note in the result", TEXT, faces=_CALLS)

@@ -1,0 +1,104 @@
+"""A function of one request becomes one of its keywords, which editors and type checkers see."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import textwrap
+from collections.abc import Callable
+from difflib import get_close_matches
+from typing import Any, ParamSpec, TypeVar, get_type_hints
+
+from linkrisk.datasets.options.option import PYTHON, Option, options_of
+from linkrisk.solver.options import types
+
+P = ParamSpec("P")
+O = TypeVar("O")  # noqa: E741
+R = TypeVar("R")
+
+_WIDTH = 105
+
+
+def taking(operation: Callable[P, O]) -> Callable[[Callable[[O], R]], Callable[P, R]]:
+    """Give a function the options of an operation as its keywords, in signature and docstring.
+
+    An unknown keyword is refused with a TypeError that says which one may be meant. In the docstring,
+    ``{options}`` stands where they are explained.
+
+    Parameters
+    ----------
+    operation : type
+        The dataclass that declares them; the function takes one of these.
+    """
+    known = _taken(operation)  # type: ignore[arg-type]
+
+    def made(body: Callable[[O], R]) -> Callable[P, R]:
+        @functools.wraps(body)
+        def call(*args: P.args, **given: P.kwargs) -> R:
+            for name in given:
+                if name not in known:
+                    raise TypeError(_unknown(body.__name__, name, list(known)))
+            return body(operation(*args, **given))
+
+        hints, result = get_type_hints(operation, localns=vars(types)), body.__annotations__["return"]
+        call.__annotations__ = {**{name: hints[name] for name in known}, "return": result}
+        call.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+            [*map(_parameter, known.values())], return_annotation=result
+        )
+        call.__doc__ = (body.__doc__ or "").replace("{options}", docstring(operation).lstrip())  # type: ignore[arg-type]
+        return call
+
+    return made
+
+
+def _taken(operation: type[Any]) -> dict[str, Option]:
+    """What a function takes, first what needs no keyword."""
+    known = options_of(operation, PYTHON).items()
+    return dict(sorted(known, key=lambda one: not one[1].positional))
+
+
+def _unknown(function: str, name: str, known: list[str]) -> str:
+    close = get_close_matches(name, known, n=1, cutoff=0.5)
+    hint = f"did you mean {close[0]!r}?" if close else f"it takes {', '.join(known)}"
+    return f"{function}() takes no {name!r}: {hint}"
+
+
+def _parameter(one: Option) -> inspect.Parameter:
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD if one.positional else inspect.Parameter.KEYWORD_ONLY
+    default = inspect.Parameter.empty if one.required else one.default
+    return inspect.Parameter(one.name, kind, default=default, annotation=one.annotation)
+
+
+def docstring(operation: type[Any]) -> str:
+    """Explain the options of an operation as a docstring does, four blanks from the left."""
+    known = _taken(operation)
+    others = {name: f"`{name}`" for name in options_of(operation)}
+    lines = []
+    for name, one in known.items():
+        text = one.filled(one.doc or one.help, others, "``{}``").removesuffix(".")
+        optional = ", optional" if one.default is None else ""
+        lines.append(f"    {name} : {_type_shown(one)}{optional}")
+        lines += textwrap.wrap(
+            f"{text[:1].upper()}{text[1:]}.", _WIDTH, initial_indent=" " * 8, subsequent_indent=" " * 8
+        )
+    return "\n".join(lines)
+
+
+def _type_shown(one: Option) -> str:
+    """The type in words: ``float, str or None``; None is not said of what is absent by default."""
+    parts = [part.strip() for part in one.annotation.split(" | ")]
+    if one.default is None:
+        parts = [part for part in parts if part != "None"]
+    if one.choices and not isinstance(one.choices, str):
+        parts = ["str" if part.endswith("Name") else part for part in parts]
+    shown = [_IN_WORDS.get(part, part) for part in parts]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} or {shown[-1]}"
+
+
+_IN_WORDS = {
+    "Sequence[str]": "sequence of str",
+    "TableLike": "path, frame (pandas, polars, pyarrow) or ndarray of shape (n, a)",
+    "SchemaLike": "path, mapping or Schema",
+    "Masking": "sequence of str",
+    "Reporter": "callable",
+}
