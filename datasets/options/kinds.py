@@ -87,7 +87,11 @@ def _shown_names(value: Sequence[str]) -> str:
 
 
 def _number_shown(value: Any) -> str:
-    return "none" if value is None else f"{value:.15g}" if isinstance(value, float) else str(value)
+    """As short as it can be read again."""
+    if not isinstance(value, float):
+        return "none" if value is None else str(value)
+    short = f"{value:g}"
+    return short if float(short) == value else repr(value)
 
 
 SWITCH = Kind(None, typed=typed.flag, field="check")

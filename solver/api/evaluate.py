@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.datasets.microdata.strict_json import AmbiguousError, parse
-from linkrisk.datasets.options.option import given_of
+from linkrisk.datasets.options.option import given_of, recorded_of
 from linkrisk.errors import called
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.solver.api.chosen_linker import Run
@@ -229,6 +229,7 @@ def _evaluate(asked: EvaluateOptions, given: dict[str, Any], crew: Crew) -> Eval
         "baselines": in_population(baselines(evaluator, problem.aggregator), problem.survey.unit),
         "notes": [*problem.files.notes, *stale],
         **crew.describe(),
+        **recorded_of(asked),
         "versions": library_versions(),
     }
     if cancel is not None and cancel.cancelled:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from linkrisk.datasets.options.option import part
+from linkrisk.datasets.options.option import part, recorded_of
 from linkrisk.errors import called
 from linkrisk.solver.api.limits import check_limit, check_limits, engine_options
 from linkrisk.solver.api.live import watched
@@ -83,8 +83,8 @@ def asked_fit(asked: FitOptions, *, modelling: bool = False) -> FitRequest:
         command=asked.command,
         modelling=modelling,
     )
-    page, listed = asked.reserve
-    return replace(request, own_seconds=asked.certificate_time_limit is not None, page=page, listed=listed)
+    own, (page, listed) = asked.certificate_time_limit is not None, asked.reserve
+    return replace(request, own_seconds=own, page=page, listed=listed, settings=recorded_of(asked))
 
 
 def find(asked: FitOptions, request: FitRequest) -> Fitted | FitResults:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import difflib
 import importlib
 import importlib.util
+from typing import TYPE_CHECKING
 
-from linkrisk.solver.backends.base import Backend
 from linkrisk.solver.run.errors import UsageError
+
+if TYPE_CHECKING:  # help lists the names without waiting for what they stand for
+    from linkrisk.solver.backends.base import Backend
 
 BACKENDS: dict[str, str] = {
     "highs": "linkrisk.solver.backends.highs:HighsBackend",

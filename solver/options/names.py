@@ -12,7 +12,6 @@ DifferencesName = Literal["squared", "absolute", "signed"]
 MissingName = Literal["nearest", "expected", "farthest"]
 EngineName = Literal["exact", "milp"]
 MatchingName = Literal["hungarian", "greedy"]
-BackendName = Literal["highs", "pulp", "pulp-cbc", "cvxpy", "cvxpy-scip", "scipy", "scip"]
 
 AGGREGATORS: tuple[str, ...] = get_args(AggregatorName)
 DIRECTIONS: tuple[str, ...] = get_args(DirectionName)
@@ -22,4 +21,5 @@ DIFFERENCES: tuple[str, ...] = get_args(DifferencesName)
 MISSING: tuple[str, ...] = get_args(MissingName)
 ENGINES: tuple[str, ...] = get_args(EngineName)
 MATCHINGS: tuple[str, ...] = get_args(MatchingName)
-BACKENDS: tuple[str, ...] = get_args(BackendName)
+BACKENDS = "linkrisk.solver.backends.registry:BACKENDS"
+"""Where the names of backends are, which may be added to in one line there."""

@@ -89,6 +89,8 @@ class FitRequest:
         Whether the certificate has seconds of its own: otherwise a part of the time limit is left to it.
     page, listed : float
         Seconds that are left to what is written afterwards: at all, and for each record of each family.
+    settings : mapping
+        What else the result keeps of what was asked.
     """
 
     engine: Engine
@@ -104,6 +106,7 @@ class FitRequest:
     own_seconds: bool = False
     page: float = 0.0
     listed: float = 0.0
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     @contextmanager
     def hired(self) -> Iterator[FitRequest]:
@@ -318,7 +321,7 @@ def fit_one(
             else _fit_samples(problem, request, clock, starts, samples)
         )
     request.crew.rest()  # of the next family all is another
-    said = request.crew.describe()
+    said = {**request.crew.describe(), **request.settings}
     fitted = replace(fitted, result=replace(fitted.result, details={**fitted.result.details, **said}))
     if not request.certificate:
         return fitted

@@ -1,1 +1,10 @@
 """One module for each operation: the groups that it is made of, and what it has of its own."""
+
+from __future__ import annotations
+
+OPERATIONS = {
+    "fit": "linkrisk.solver.options.operations.fit:FitCommand",
+    "compare": "linkrisk.solver.options.operations.compare:CompareCommand",
+    "evaluate": "linkrisk.solver.options.operations.evaluate:EvaluateCommand",
+}
+"""What each command can be asked, as module and class, which are imported for that command alone."""

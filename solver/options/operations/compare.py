@@ -23,11 +23,11 @@ class Backends:
 
     backends: Sequence[str] | None = option(
         None,
-        "of {choices}; default: exact and all that are installed",
+        "of exact, {choices}; default: exact and all that are installed",
         WORDS,
         doc="which backends, and ``exact`` for the exact engine; when absent, ``exact`` and all backends "
         "that are installed",
-        choices=("exact", *names.BACKENDS),
+        choices=names.BACKENDS,
         label="Backends",
     )
     start: bool = option(

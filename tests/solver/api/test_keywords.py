@@ -29,7 +29,6 @@ from linkrisk.formulations.linkage.aggregators import AGGREGATORS
 from linkrisk.formulations.linkage.distances import Differences, Standardisation
 from linkrisk.formulations.linkage.missing import Missing
 from linkrisk.formulations.linkage.pair import Direction, Ties
-from linkrisk.solver.backends.registry import backend_names
 from linkrisk.solver.engines.base import EngineOptions
 from linkrisk.solver.engines.registry import ENGINES
 from linkrisk.solver.inputs.link_tasks import FindOptions, LinkOptions
@@ -120,7 +119,6 @@ def test_the_settings_of_engines_are_keywords():
         (known.EngineName, ENGINES),
         (known.MatchingName, MATCHINGS),
         (known.AggregatorName, AGGREGATORS),
-        (known.BackendName, backend_names()),
     ],
 )
 def test_type_checkers_know_the_names(literal, names):

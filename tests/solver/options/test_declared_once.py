@@ -1,0 +1,106 @@
+"""An option that is added to one operation in one place is on every face of it."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from cli_runs import PAIR, refuse
+from fit_runs import frames
+
+import linkrisk
+from linkrisk.datasets.options.kinds import NUMBER
+from linkrisk.datasets.options.option import option
+from linkrisk.solver.commands.program import main
+from linkrisk.solver.options.line import table, words
+from linkrisk.solver.options.operations.compare import CompareCommand, CompareOptions
+from linkrisk.solver.options.operations.evaluate import EvaluateCommand, EvaluateOptions
+from linkrisk.solver.options.operations.fit import FitCommand, FitOptions
+from linkrisk.solver.options.taking import taking
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shoes:
+    title = "shoes"
+
+    shoe_size: float = option(43.0, "size of the shoes; default: {default}", NUMBER, metavar="S", record=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fit(FitOptions, Shoes): ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitTyped(FitCommand, Shoes): ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compare(CompareOptions, Shoes): ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareTyped(CompareCommand, Shoes): ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluate(EvaluateOptions, Shoes): ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateTyped(EvaluateCommand, Shoes): ...
+
+
+OPERATIONS = {
+    "fit": (Fit, FitTyped, {}),
+    "compare": (Compare, CompareTyped, {"backends": ["exact"]}),
+    "evaluate": (Evaluate, EvaluateTyped, {"parameters": {"parameters": {"weights": {"A": 1.0}}}}),
+}
+each = pytest.mark.parametrize("name", OPERATIONS)
+
+
+@pytest.fixture
+def function(name, monkeypatch):
+    """The function with one more option, and its command."""
+    operation, typed, _ = OPERATIONS[name]
+    made = taking(operation)(getattr(linkrisk, name).__wrapped__)
+    command = f"linkrisk.solver.commands.{name}"
+    monkeypatch.setattr(f"{command}.ASKED", typed)
+    monkeypatch.setattr(f"{command}.{name.capitalize()}Options", operation)
+    monkeypatch.setattr(f"linkrisk.solver.api.{name}.{name}", made)
+    return made
+
+
+@each
+def test_functions_take_it(name, function):
+    parameter = inspect.signature(function).parameters["shoe_size"]
+    assert (parameter.default, parameter.annotation) == (43.0, "float")
+    assert parameter.kind is parameter.KEYWORD_ONLY
+    assert "\nshoe_size : float\n    Size of the shoes; default: 43.\n" in inspect.getdoc(function)
+    asked = OPERATIONS[name][2]
+    with pytest.raises(TypeError, match=rf"{name}\(\) takes no 'shoesize': did you mean 'shoe_size'\?"):
+        function(**asked, shoesize=1)
+    files = [frame[["A"]] for frame in frames(1, 8)] if name == "evaluate" else frames(1, 8)
+    assert function(*files, **asked, shoe_size=41.5).to_dict()["shoe_size"] == 41.5
+
+
+@each
+@pytest.mark.usefixtures("survey_folder", "function")
+def test_the_command_has_it_in_help_messages_words_json_and_page(name, capsys):
+    with pytest.raises(SystemExit):
+        main([name, "--help"])
+    assert "\nshoes:\n  --shoe-size S         size of the shoes; default: 43\n" in capsys.readouterr().out
+    typed, asked = OPERATIONS[name][1:]
+    argv = [name, *PAIR, *words(typed, {"shoe_size": 41.5, "json": "out.json"})]
+    assert argv[-2:] == ["--json", "out.json"] or argv[-2:] == ["--shoe-size", "41.5"]
+    if name == "evaluate":
+        Path("own.json").write_text('{"parameters": {"weights": {"income": 1.0}}}', encoding="utf-8")
+        argv += ["--parameters", "own.json", "--attributes", "income"]
+    if name == "compare":
+        argv += words(typed, asked)
+    refuse(capsys, "--shoe-size must be a finite number, not 'big'", *argv[:-2], "--shoe-size", "big")
+    assert main(argv) == 0
+    assert json.loads(Path("out.json").read_text(encoding="utf-8"))["shoe_size"] == 41.5
+    assert "| `--shoe-size S` | `shoe_size` | size of the shoes; default: 43 |" in table(typed)
