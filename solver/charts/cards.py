@@ -7,7 +7,7 @@ from typing import Any
 
 from linkrisk.formulations.linkage.aggregators import words_of
 from linkrisk.solver.charts.markup import bar, card, paragraph, table, written
-from linkrisk.solver.charts.reading import run_ends, upper_end
+from linkrisk.solver.charts.reading import run_ends, sweep_sentence, upper_end
 from linkrisk.solver.charts.table import Column, Of, Table
 from linkrisk.solver.run.results import (
     WEIGHTED,
@@ -159,11 +159,9 @@ def _finding_row(finding: Json) -> list[str | None]:
 def sweep_card(result: Json) -> str:
     """Of `sweep`: how many maskings are not dominated, and the table of all."""
     runs = result["runs"]
-    front = sum(run["pareto"] == "on the front" for run in runs)
-    done = sum(run["status"] == "done" for run in runs)
     rows = [_run_row(run, result["loss"]) for run in runs]
     rows += [[text, None, None, None, "not finished"] for text in result["unfinished"]]
-    sentence = f"Of {len(rows)} maskings {done} were measured, and {front} of these are not dominated."
+    sentence = sweep_sentence(runs, len(rows))
     said = f"{result['name']}, loss {result['loss']}, seed {result['seed']}"
     return card(sentence, table(Table(_RUNS, rows)), quiet="; ".join([said, *result["notes"]]))
 

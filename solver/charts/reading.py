@@ -60,6 +60,21 @@ def run_ends(run: Result) -> tuple[float, float] | None:
     return (max(low for low, _ in ends), max(high for _, high in ends)) if ends else None
 
 
+def sweep_sentence(runs: Sequence[Result], asked: int) -> str:
+    """How many maskings of a sweep were measured, and how many of these are not dominated."""
+    done = [run for run in runs if run.get("status") == "done"]
+    placed = [run for run in done if run.get("pareto") is not None]
+    front = sum(run.get("pareto") == "on the front" for run in placed)
+    said = f"{len(done)} of {asked} maskings {'was' if asked == 1 else 'were'} measured"
+    if not done:
+        return f"{said}."
+    if not placed:
+        return f"{said}; the loss of none is known, so that none can be preferred to another."
+    some = f" of the {len(placed)} whose loss is known" if len(placed) < len(done) else " of these"
+    are = "is" if front == 1 else "are"
+    return f"{said}; {front}{some} {are} not dominated: no other one has both less risk and less loss."
+
+
 def held_out_of(run: Result) -> float | None:
     """The strongest held-out rate of a masking; of equal weights where nothing was learned."""
     found = [one for one in (run.get("findings") or {}).get("held-out") or ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from linkrisk.solver.charts.reading import run_ends
+from linkrisk.solver.charts.reading import run_ends, sweep_sentence
 from linkrisk.solver.measures.verdict import grounds_of, kinds, sentence_of
 from linkrisk.solver.report.content.consistency import check
 from linkrisk.solver.report.content.results import FamilyResult, Interval, Json, Results
@@ -154,13 +154,7 @@ def _of_sweep(results: Results) -> Headline:
     assert results.sweep is not None
     runs = results.sweep["runs"]
     done = [run for run in runs if run["status"] == "done"]
-    front = [run for run in done if run["pareto"] == "on the front"]
-    return Headline(
-        COMPARED,
-        f"Of {len(runs)} maskings {len(done)} were measured, and {len(front)} of these are not dominated: "
-        "no other one has both less risk and less loss.",
-        _worst_of_sweep(done),
-    )
+    return Headline(COMPARED, sweep_sentence(runs, len(runs) + len(results.sweep["unfinished"])), _worst_of_sweep(done))
 
 
 def _worst_of_sweep(done: Sequence[Json]) -> str:
@@ -168,4 +162,4 @@ def _worst_of_sweep(done: Sequence[Json]) -> str:
     if not ends:
         return "No worst case was measured."
     low, high = min(low for low, _ in ends), max(high for _, high in ends)
-    return f"At worst {percents(low, high)} of the records can be re-identified, whichever of them it is."
+    return f"Whichever of them is released, at worst {percents(low, high)} of the records can be re-identified."

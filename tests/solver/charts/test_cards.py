@@ -82,7 +82,7 @@ def test_a_sweep_with_a_run_that_was_refused():
     methods = ["noise percent=50", "microaggregation k=100"]
     found = sweep(frame, methods, aggregator="owa", measures="worst-case", workers=1, work_limit=1.0)
     html = found._repr_html_()
-    assert said(html).startswith("Of 2 maskings 1 were measured")
+    assert said(html).startswith("1 of 2 maskings were measured")
     assert all(run.reason is None or run.reason in said(html) for run in found.runs)
     content = {**found.to_dict(), "unfinished": [NASTY]}
     assert NASTY in said(sweep_card(content))

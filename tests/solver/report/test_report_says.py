@@ -194,7 +194,7 @@ def test_a_fit_alone_has_its_sections():
 def test_a_sweep_alone_and_beside_a_worst_case(measured):
     sweep = json.loads(report_cases.swept())
     alone = document_of(sweep)
-    assert alone.headline.verdict.startswith("Of 2 maskings 2 were measured")
+    assert alone.headline.verdict.startswith("2 of 2 maskings were measured")
     assert alone.headline.answer == "compared"
     assert [one.name for one in alone.sections] == ["map", "summary", "making"]
     chart, words, table, *_ = section(alone, "map")["blocks"]
