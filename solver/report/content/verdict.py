@@ -154,12 +154,14 @@ def _of_sweep(results: Results) -> Headline:
     assert results.sweep is not None
     runs = results.sweep["runs"]
     done = [run for run in runs if run["status"] == "done"]
-    return Headline(COMPARED, sweep_sentence(runs, len(runs) + len(results.sweep["unfinished"])), _worst_of_sweep(done))
+    asked = len(runs) + len(results.sweep["unfinished"])
+    return Headline(COMPARED, sweep_sentence(runs, asked), _worst_of_sweep(done))
 
 
 def _worst_of_sweep(done: Sequence[Json]) -> str:
-    ends = [interval for run in done for interval in [run_ends(run)] if interval is not None]
-    if not ends:
+    found = [interval for run in done for interval in [run_ends(run)] if interval is not None]
+    if not found:
         return "No worst case was measured."
-    low, high = min(low for low, _ in ends), max(high for _, high in ends)
-    return f"Whichever of them is released, at worst {percents(low, high)} of the records can be re-identified."
+    low, high = min(low for low, _ in found), max(high for _, high in found)
+    ends = percents(low, high)
+    return f"Whichever of them is released, at worst {ends} of the records can be re-identified."
