@@ -9,6 +9,7 @@ from linkrisk.solver.charts.reading import (
     Result,
     fit_of,
     hundredfold,
+    in_words,
     measure,
     name_of,
     number,
@@ -42,7 +43,7 @@ def weights(result: Result, family: str | None = None) -> Chart | None:
     what = "share of the matrix's diagonal" if diagonal else "weight"
     return _drawn(
         "weights", f"{'Diagonal' if diagonal else 'Weights'} of the worst distance: {name_of(family)}", what,
-        _values(found),
+        _values(result, found),
     )  # fmt: skip
 
 
@@ -55,7 +56,7 @@ def shapley(result: Result, family: str | None = None) -> Chart | None:
     if found is None:
         return None
     title = f"Shapley values of the worst distance: {name_of(str(found['aggregator']))}"
-    return _drawn("shapley", title, "Shapley value", _values(found))
+    return _drawn("shapley", title, "Shapley value", _values(result, found))
 
 
 def withheld(result: Result, family: str | None = None) -> Chart | None:
@@ -76,8 +77,9 @@ def withheld(result: Result, family: str | None = None) -> Chart | None:
     if family is None or not found:
         return None
     found.sort(key=lambda one: -one["fall"])
-    values = [
-        [one["attribute"], *(None if (end := number(one.get(key))) is None else end / total
+    words = in_words(result, (one["attribute"] for one in found))
+    values: list[list[Any]] = [
+        [words[one["attribute"]], *(None if (end := number(one.get(key))) is None else end / total
                              for key in ("fall", "fall_low", "fall_high"))]
         for one in found
     ]  # fmt: skip
@@ -92,7 +94,8 @@ def withheld(result: Result, family: str | None = None) -> Chart | None:
         "withheld",
         f"What withholding an attribute would bring: {name_of(family)}",
         "How far the worst case falls when the attribute is not released: a long bar leaks much. "
-        "Whiskers go from the least to the most that is proven.",
+        "Whiskers go from the least to the most that is proven; where there are none, no bound was found in "
+        "time.",
         described(rows),
         picture(rows, "fall of the worst case, percentage points"),
         Table(columns, values),
@@ -103,6 +106,8 @@ def _fall(attribute: str, value: float | None, low: float | None, high: float | 
     said = points(value)
     if low is not None and high is not None:
         said += f" ({points(low).removesuffix(' points')} to {points(high)})"
+    else:
+        said, low, high = f"{said} (no bound in time)", None, None
     return Row(
         attribute, hundredfold(value), hundredfold(low), hundredfold(high), said=said, short=points(value),
         colour=WORST, ends=Ends.WHISKERS,
@@ -119,13 +124,14 @@ def _of(result: Result, family: str | None, fits: Any) -> Result | None:
     return next((one for one in named if one.get("parameters") and fits(one["parameters"])), None)
 
 
-def _values(found: Result) -> list[Value]:
+def _values(result: Result, found: Result) -> list[Value]:
     if "owners" in found:
-        names = [str(one) for one in found["owners"]]
+        names = in_words(result, found["owners"]).values()
         columns = [numbers(found.get(key)) for key in ("importance", "low", "high")]
         return list(zip(names, *columns, strict=True))
     importance = found.get("importance") or found["parameters"].get("weights") or {}
-    return [(str(name), number(value), None, None) for name, value in importance.items()]
+    words = in_words(result, importance)
+    return [(words[str(name)], number(value), None, None) for name, value in importance.items()]
 
 
 def _drawn(name: str, title: str, what: str, values: list[Value]) -> Chart | None:

@@ -9,7 +9,17 @@ import altair as alt
 
 from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.pairs import Cell, squares
-from linkrisk.solver.charts.reading import Result, kept, listed, measure, number, numbers, share, written
+from linkrisk.solver.charts.reading import (
+    Result,
+    in_words,
+    kept,
+    listed,
+    measure,
+    number,
+    numbers,
+    share,
+    written,
+)
 from linkrisk.solver.charts.table import Column, Of, Table
 from linkrisk.solver.charts.theme import SIMPLE, WORST, Picture, chart, named
 
@@ -30,6 +40,8 @@ def loss(result: Result) -> Chart | None:
     found = list(_losses(measure(result, "information-loss")))
     if not found:
         return None
+    said_so = in_words(result, (name for name, _, _ in found))
+    found = [(said_so[name], kind, value) for name, kind, value in found]
     names = list(dict.fromkeys(name for name, _, _ in found))
     kinds = list(dict.fromkeys(kind for _, kind, _ in found))
     most = {kind: max(value for _, one, value in found if one == kind) or 1.0 for kind in kinds}
@@ -81,10 +93,11 @@ def disclosure(result: Result) -> Chart | None:
     curves: list[dict[str, Any]] = []
     for key, words, _, _ in _KINDS:
         part = taken.get(key) or {}
+        names = in_words(result, part.get("attributes") or ())
         for at, values in enumerate(part.get("each") or (), start=1):
             known = [value for value in numbers(values) if value is not None]
             rows += [
-                [words, at, str(name), number(value)]
+                [words, at, names[str(name)], number(value)]
                 for name, value in zip(part["attributes"], values, strict=True)
             ]
             rows.append([words, at, "all attributes", number(part["jointly"][at - 1])])

@@ -65,11 +65,11 @@ def groups(result: Result) -> Chart | None:
             Column("linked", "Re-identified records", Of.COUNT),
             Column("records", "Records", Of.COUNT),
             Column("by_any", "By any attack", Of.COUNT),
-            Column("population", "Stand for", Of.NUMBER),
+            Column("population", "Stand for", Of.COUNT),
         ),
         [
             [*group_in_words(one), *(number(one.get(key)) for key in
-             ("share", "linked", "records", "by_any", "population"))]
+             ("share", "linked", "records", "by_any")), _whole(number(one.get("population")))]
             for one in found
         ],
     )  # fmt: skip
@@ -83,6 +83,10 @@ def groups(result: Result) -> Chart | None:
         picture(rows, f"share of {of}, %", domain=(0.0, 100.0)),
         table,
     )
+
+
+def _whole(persons: float | None) -> int | None:
+    return None if persons is None else round(persons)
 
 
 def _row(group: Result, *, weighted: bool) -> Row:

@@ -11,6 +11,7 @@ from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.reading import (
     Result,
     fits,
+    in_words,
     kept,
     labelled,
     listed,
@@ -49,7 +50,7 @@ def interactions(result: Result, family: str | None = None) -> Chart | None:
     found = next((one for one in named if one.get("interaction")), None)
     if found is None:
         return None
-    names = [str(name) for name in found.get("owners") or found["attributes"]]
+    names = list(in_words(result, found.get("owners") or found["attributes"]).values())
     square = found["interaction"]
     upper = [[square[j][i] if i < j else None for i in range(len(names))] for j in range(len(names))]
     return _square(
@@ -73,7 +74,7 @@ def matrix(result: Result, family: str | None = None) -> Chart | None:
     found = next((one for one in named if (one.get("parameters") or {}).get("matrix")), None)
     if found is None:
         return None
-    names = [str(name) for name in found.get("owners") or found["attributes"]]
+    names = list(in_words(result, found.get("owners") or found["attributes"]).values())
     return _square(
         "matrix",
         f"Matrix of the worst distance: {name_of(found['aggregator'])}",

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from linkrisk.datasets.microdata.names import Labels, names_in_words
 from linkrisk.solver.run.percent import percent
 from linkrisk.solver.run.results import is_bound, least_key, limit_key, may_say_proven, meets, objective
 
@@ -122,6 +123,13 @@ def fits(result: Result) -> list[Result]:
     worst = result.get("worst_case") or result
     found = worst.get("families") or ([worst] if "aggregator" in worst else [])
     return [one for one in found if number(one.get("linked")) is not None and "parameters" in one]
+
+
+def in_words(result: Result, names: Iterable[str]) -> dict[str, str]:
+    """What attributes are called for a reader, by name: their labels, where a file or schema has them."""
+    known = list(dict.fromkeys(map(str, names)))
+    labels: Labels = next((one["labels"] for one in (result, *fits(result)) if one.get("labels")), {})
+    return dict(zip(known, names_in_words(known, labels), strict=True))
 
 
 def fit_of(result: Result, family: str | None) -> Result | None:

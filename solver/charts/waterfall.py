@@ -10,7 +10,17 @@ from typing import Any
 import altair as alt
 
 from linkrisk.solver.charts.chart import Chart
-from linkrisk.solver.charts.reading import Result, kept, labelled, listed, measure, name_of, numbers, written
+from linkrisk.solver.charts.reading import (
+    Result,
+    in_words,
+    kept,
+    labelled,
+    listed,
+    measure,
+    name_of,
+    numbers,
+    written,
+)
 from linkrisk.solver.charts.saving import INK
 from linkrisk.solver.charts.table import Column, Of, Table
 from linkrisk.solver.charts.theme import SIMPLE, WORST, Picture, chart, named
@@ -45,7 +55,7 @@ def waterfall(result: Result, record: str | None = None, family: str | None = No
     if not attacks or not attacks[0].get("to_partner"):
         return None
     attack, records = attacks[0], [str(one) for one in taken["record"]]
-    names = [str(name) for name in attack["attributes"]]
+    names = list(in_words(result, attack["attributes"]).values())
     linked = [bool(one) for one in attack["linked"]]
     at = linked.index(True) if record is None and True in linked else 0
     if record is not None:

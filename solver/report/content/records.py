@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from linkrisk.datasets.microdata.names import group_in_words
+from linkrisk.datasets.microdata.names import group_in_words, names_in_words
 from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.reading import is_weighted
 from linkrisk.solver.charts.table import Column, Of, Table
@@ -72,7 +72,8 @@ def _records(results: Results, worst: FamilyResult, listed: Json) -> Records:
             row.append(flag)
     attack = _attack(results, worst.name)
     parts = {"partner": (), "rival": ()} if attack is None else _parts(attack, len(rows))
-    attributes = tuple(attack["attributes"]) if attack is not None and parts["partner"] else ()
+    named = () if attack is None or not parts["partner"] else attack["attributes"]
+    attributes = tuple(names_in_words(named, worst.content.get("labels", {})))
     waterfall = _blank(attributes) if attributes else None
     return Records(Table(tuple(columns), rows), attributes, parts["partner"], parts["rival"], waterfall)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 
@@ -89,6 +90,28 @@ def test_the_table_says_what_is_drawn(charts, name):
     assert all(rounded(cell) in drawn for cell in cells if cell is not None)
     shares = [at for at, column in enumerate(chart.table.columns) if column.of is Of.SHARE]
     assert all(row[at] is None or -1.0 <= row[at] <= 1.0 for row in chart.table.rows for at in shares)
+
+
+BY_ATTRIBUTE = ("weights", "shapley", "interactions", "matrix", "withheld", "waterfall", "loss", "disclosure")
+
+
+@pytest.mark.parametrize("name", BY_ATTRIBUTE)
+def test_attributes_are_called_by_their_labels(name):
+    result = copy.deepcopy(kept_results()["risk"])
+    families = result["worst_case"]["families"]
+    raw = families[0]["attributes"]
+    before = json.dumps(draw(name, result).to_dict())
+    words = {one: f"Question {at} of the form" for at, one in enumerate(raw)}
+    for family in families:
+        family["labels"] = {one: {"label": text, "codes": {}} for one, text in words.items()}
+    chart = draw(name, result)
+    cells = {cell for row in chart.table.rows for cell in row if isinstance(cell, str)}
+    assert not cells & set(raw)
+    shown = json.dumps(chart.to_dict()["spec"])
+    assert name == "disclosure" or any(text in shown for text in words.values())  # whose bands have no names
+    assert cells & set(words.values()) or name in ("interactions", "matrix")
+    families[0]["labels"][raw[0]]["label"] = words[raw[1]]  # one name for two: theirs are clearer
+    assert json.dumps(draw(name, result).to_dict()) == before
 
 
 def test_ranks_are_those_of_all_records():
