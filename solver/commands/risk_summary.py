@@ -51,7 +51,7 @@ def _written(value: float, unit: Unit) -> str:
     if unit is Unit.SHARE:
         return percent(value)
     if unit in (Unit.RECORDS, Unit.PERSONS):
-        return count(value)
+        return count(value if unit is Unit.RECORDS else round(value))
     return f"{value:,.0f}" if abs(value) >= _MANY else f"{value:.4g}"
 
 

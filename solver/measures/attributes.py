@@ -108,15 +108,17 @@ class LeakingAttributes(MeasureResult):
         ends = (float(family.low[at]), float(family.high[at]), Kind.RANGE) if known else (None, None, None)
         found = [Finding("importance", words, float(family.importance[at]), Unit.SHARE, Worse.NEITHER, *ends)]
         if (most := self._most) is not None:
-            words = f"fall without {most.attribute}, {most.aggregator}"
-            low, high = most.fall_low / self.total, most.fall_high / self.total
-            found.append(
-                Finding(
-                    "fall", words, most.fall / self.total, worse=Worse.NEITHER, low=low, high=high,
-                    kind=Kind.CERTAIN,
-                )
-            )  # fmt: skip
+            found.append(self._fall(most))
         return tuple(found)
+
+    def _fall(self, most: WithheldAttribute) -> Finding:
+        """How far the worst case falls without an attribute, with its ends where there is an upper one."""
+        words, fall = f"fall without {most.attribute}, {most.aggregator}", most.fall / self.total
+        if most.fall_high is None:
+            return Finding("fall", f"{words}, no bound in time", fall, worse=Worse.NEITHER)
+        low = None if most.fall_low is None else most.fall_low / self.total
+        ends = low, most.fall_high / self.total, Kind.CERTAIN
+        return Finding("fall", words, fall, Unit.SHARE, Worse.NEITHER, *ends)
 
     @property
     def paragraph(self) -> str:
@@ -135,13 +137,22 @@ class LeakingAttributes(MeasureResult):
             said += f"; {percent(family.directions[0].share)} of the form is ({family.directions[0].words})²"
         if (most := self._most) is None:
             return f"{said}."
-        low, found, high = (percent(end / self.total) for end in (most.fall_low, most.fall, most.fall_high))
-        least = f"at least {low}" if most.fall_low > 0.0 else "perhaps nothing"
-        falls = f"falls by {least} and at most {high}"
+        found = percent(most.fall / self.total)
         return (
-            f"{said}. Without {most.attribute} the attack found links {found} of the records less, "
-            f"more than without any other; the worst case {falls}, for certain."
+            f"{said}. Without {most.attribute} the attack found links {found} of the records less, more than "
+            f"without any other; {self._falls(most)}."
         )
+
+    def _falls(self, most: WithheldAttribute) -> str:
+        """By how much the worst case falls, as far as that is known."""
+        low, high = most.fall_low, most.fall_high
+        least = "" if low is None or low <= 0.0 else f"at least {percent(low / self.total)}"
+        if high is None and not least:
+            return "how far the worst case falls is open, as no bound was found in time"
+        if high is None:
+            return f"the worst case falls by {least}, and no bound in time says how far at most"
+        least = "" if low is None else f"{least or 'perhaps nothing'} and "
+        return f"the worst case falls by {least}at most {percent(high / self.total)}, for certain"
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -95,11 +95,14 @@ class CountedAttack(NamedTuple):
         Its name in the JSON, and for a reader.
     share : float
         Of the records that it links rightly; of weights, where there are sampling weights.
+    unweighted : float or None
+        Of the records, where they have different sampling weights.
     """
 
     key: str
     words: str
     share: float
+    unweighted: float | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -39,6 +39,7 @@ from linkrisk.solver.measures.links.held_out_trials import (
     sealed,
     split_blocks,
 )
+from linkrisk.solver.measures.links.shares import Shares
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.percent import percent
@@ -132,10 +133,11 @@ class HeldOutRisk(MeasureResult):
         for rate in self.rates:
             key, known = rate.aggregator.replace("-", "_"), f"{100.0 * rate.share:g} % known"
             name = "equal weights" if rate.aggregator == EQUAL else words_of(rate.aggregator).title
-            found.append(CountedAttack(f"held_out_{key}", f"{name}, {known}", rate.held_out))
+            found.append(CountedAttack(f"held_out_{key}", f"{name}, {known}", rate.held_out, rate.unweighted))
             if rate.one_to_one is not None:
                 words = f"{name} one to one, {known}"
-                found.append(CountedAttack(f"held_out_one_to_one_{key}", words, rate.one_to_one))
+                shares = rate.one_to_one, rate.one_to_one_unweighted
+                found.append(CountedAttack(f"held_out_one_to_one_{key}", words, *shares))
         return tuple(found)
 
     @property
@@ -274,11 +276,29 @@ class _Intruder:
         return self._trial(name, trained, *rates, seconds, found.finished)
 
     def _trial(
-        self, name: str, trained: float, rate: float, one_to_one: float | None, seconds: float, finished: bool
+        self,
+        name: str,
+        trained: float,
+        rate: Shares,
+        one_to_one: Shares | None,
+        seconds: float,
+        finished: bool,
     ) -> Trial:
-        split = self._split
-        sizes = split.known.size, split.attacked.size
-        return Trial(name, split.share, split.number, *sizes, trained, rate, one_to_one, seconds, finished)
+        split, matched = self._split, one_to_one or Shares(0.0)
+        return Trial(
+            aggregator=name,
+            share=split.share,
+            split=split.number,
+            known=split.known.size,
+            attacked=split.attacked.size,
+            trained=trained,
+            held_out=rate.share,
+            one_to_one=None if one_to_one is None else one_to_one.share,
+            seconds=seconds,
+            finished=finished,
+            unweighted=rate.unweighted,
+            one_to_one_unweighted=matched.unweighted,
+        )
 
 
 def _usable(records: int) -> list[float]:

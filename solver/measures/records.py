@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
+from linkrisk.solver.inputs.problem import shares
 from linkrisk.solver.measures.base import OF_WEIGHTS, Finding, Measure, MeasureResult, Unit, Worse, jsonable
 from linkrisk.solver.measures.links.near_rivals import TIMES, near_rivals
 from linkrisk.solver.measures.links.record_attacks import (
@@ -22,6 +23,7 @@ from linkrisk.solver.measures.links.record_attacks import (
 from linkrisk.solver.measures.links.record_groups import OTHERS, Group, group_columns, groups
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.counts import count
 from linkrisk.solver.run.percent import percent
 from linkrisk.solver.run.records import MOST_ROWS
 
@@ -51,6 +53,9 @@ class RecordsAtRisk(MeasureResult):
         Risk by category of columns of the original file.
     weight : ndarray of float64, shape (blocks,), or None
         Sampling weights, which shares are of; None where there are none.
+    worth : ndarray of float64, shape (blocks,), or None
+        What a link of each counts where equal candidates are guessed among: its chance. None where there are
+        none to guess among; every link counts one.
     near_times : float
         A rival is near when it is at most so many times as far as the partner.
     """
@@ -61,6 +66,7 @@ class RecordsAtRisk(MeasureResult):
     out_of_reach: dict[str, BoolArray]
     groups: tuple[Group, ...]
     weight: FloatArray | None = None
+    worth: FloatArray | None = None
     near_times: float = TIMES
 
     @property
@@ -79,8 +85,8 @@ class RecordsAtRisk(MeasureResult):
         by, worst = self.linked_by, self.attacks[0]
         hidden, every = ~worst.linked & (worst.near >= 2), by == len(self.attacks)
         found = [
-            Finding("linked_by_any", "re-identified by any of these attacks", self._share(by > 0)),
-            Finding("linked_by_all", "by all of them", self._share(every)),
+            Finding("linked_by_any", "re-identified by any of these attacks", self._linked_share(by > 0)),
+            Finding("linked_by_all", "by all of them", self._linked_share(every)),
             Finding(
                 "out_of_reach", "provably by no parameters of any family", self._share(self.never),
                 worse=Worse.LOWER,
@@ -98,6 +104,14 @@ class RecordsAtRisk(MeasureResult):
         """Share of some records; with sampling weights, of what all stand for."""
         return float(np.average(these, weights=self.weight))
 
+    def _right(self, linked: BoolArray) -> FloatArray:
+        """How probably each record that is linked is linked rightly."""
+        return linked.astype(np.float64) if self.worth is None else linked * self.worth
+
+    def _linked_share(self, linked: BoolArray) -> float:
+        """The same of links, of which those to one of several equal candidates count their chance."""
+        return float(np.average(self._right(linked), weights=self.weight))
+
     def _worst_group(self) -> Group | None:
         large = [
             one
@@ -110,10 +124,14 @@ class RecordsAtRisk(MeasureResult):
     def paragraph(self) -> str:
         """How many attacks agree, and what leads to the records."""
         by, total, worst = self.linked_by, len(self.record), self.attacks[0]
+        any_of, all_of = (
+            count(round(float(self._right(linked).sum()), 2)) for linked in (by > 0, by == len(self.attacks))
+        )
+        lots = "" if self.worth is None else ", expected where equal candidates are guessed among"
         said = (
-            f"{int((by > 0).sum()):,} of {total:,} records are re-identified by at least one of "
-            f"{len(self.attacks)} attacks and {int((by == len(self.attacks)).sum()):,} by all of them; "
-            f"{int(self.never.sum()):,} provably by no parameters of any family."
+            f"{any_of} of {total:,} records are re-identified by at least one of {len(self.attacks)} attacks "
+            f"and {all_of} by all of them{lots}; {int(self.never.sum()):,} provably by no parameters of any "
+            "family."
         )
         if (group := self._worst_group()) is not None:
             of = "" if self.weight is None else " of what they stand for"
@@ -212,6 +230,7 @@ class Records(Measure):
             beyond,
             groups(task, group_columns(task), attacks[0].linked, by_any),
             task.first.survey.weight,
+            None if np.allclose(worth := shares(task.first), 1.0) else worth,
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -72,6 +73,9 @@ class Reidentification(MeasureResult):
     attacks : tuple of AttackOdds
     without : tuple of Lacking
         Attacks that have no probabilities here, each with the reason.
+    unweighted : mapping of str to float
+        What attacks link rightly as shares of the records, by the keys of `counted_attacks`; empty where the
+        records have no sampling weights. Higher is worse.
     table : DataFrame
         See `to_frame`.
     """
@@ -90,6 +94,7 @@ class Reidentification(MeasureResult):
     all_records: MatchingLimit | None
     attacks: tuple[AttackOdds, ...]
     without: tuple[Lacking, ...]
+    unweighted: Mapping[str, float]
     table: pd.DataFrame
 
     @property
@@ -117,7 +122,7 @@ class Reidentification(MeasureResult):
             CountedAttack(f"nearest_{one.name.replace('-', '_')}", f"the nearest by {one.name}", one.right)
             for one in self.attacks
         ]
-        return tuple(found)
+        return tuple(one._replace(unweighted=self.unweighted.get(one.key)) for one in found)
 
     @property
     def paragraph(self) -> str:
@@ -234,6 +239,12 @@ class ProbabilityOfReidentification(Measure):
         verdicts = compatible_records(attacks, truth, clock)
         for attack, each in zip(attacks, verdicts, strict=True):
             table[f"compatible, {attack.name}"] = each
+        rightly = right_claims(posterior, pair.partner)
+        unweighted = {"known_masking": max(largest.mean(), rightly.mean())}
+        unweighted |= {} if limit is None else {"known_masking_all": limit.probability.mean()}
+        for attack in attacks:
+            right = right_claims(attack.beliefs.probability, pair.partner).mean()
+            unweighted[f"nearest_{attack.name.replace('-', '_')}"] = right
         return Reidentification(
             records=pair.blocks,
             candidates=len(pair.candidates),
@@ -243,13 +254,14 @@ class ProbabilityOfReidentification(Measure):
             one_record=expected,
             one_record_low=max(0.0, expected - spread),
             one_record_high=min(1.0, expected + spread),
-            one_record_right=float(share @ right_claims(posterior, pair.partner)),
+            one_record_right=float(share @ rightly),
             surest=surest_claim(posterior, truth),
             all_records=limit,
             attacks=tuple(
                 judged(attack, truth, each) for attack, each in zip(attacks, verdicts, strict=True)
             ),
             without=tuple(attack for attack in asked if isinstance(attack, Lacking)),
+            unweighted={} if np.ptp(weight) == 0.0 else {key: float(one) for key, one in unweighted.items()},
             table=pd.DataFrame(table),
         )
 

@@ -15,6 +15,7 @@ from linkrisk.datasets.microdata.roles import Role
 from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.datasets.pairs.releases import same_files
 from linkrisk.errors import called
+from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.inputs.releases import Releases, Way, spelled_groups
 from linkrisk.solver.measures.base import (
     OF_WEIGHTS,
@@ -26,6 +27,7 @@ from linkrisk.solver.measures.base import (
     Unit,
     Worse,
 )
+from linkrisk.solver.measures.links.shares import linked_parts, shares_of
 from linkrisk.solver.measures.sequence.candidate_sets import WIDTHS, SearchedRelease, intersections, marks
 from linkrisk.solver.measures.sequence.rises import ReleaseRisk, release_risks
 from linkrisk.solver.measures.sequence.stages import Stage, latest, searched_stages
@@ -61,6 +63,8 @@ class CandidatesLeft:
         Right guesses when an intruder takes one of what is left at random, as a share. Higher is worse.
     lost : float
         Share of persons of whom the truth is not left: an intruder would be misled, or see that nothing is.
+    unweighted : float or None
+        `expected` as a share of the records, where they have sampling weights, which all other shares are of.
     """
 
     aggregator: str
@@ -71,6 +75,7 @@ class CandidatesLeft:
     alone: float
     expected: float
     lost: float
+    unweighted: float | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -92,6 +97,8 @@ class ReleasesRisk(MeasureResult):
         The confidential columns that candidates were told by; none where it was who they are.
     remarks : tuple of str
         The notes.
+    unweighted : float or None
+        What the learned distances link at most, as a share of the records, where they have sampling weights.
     """
 
     measure: ClassVar[str] = "releases"
@@ -102,6 +109,7 @@ class ReleasesRisk(MeasureResult):
     left: tuple[CandidatesLeft, ...]
     told_by: tuple[str, ...]
     remarks: tuple[str, ...]
+    unweighted: float | None = None
 
     @property
     def at_worst(self) -> tuple[float, float] | None:
@@ -126,10 +134,15 @@ class ReleasesRisk(MeasureResult):
 
     @property
     def counted_attacks(self) -> tuple[CountedAttack, ...]:
-        """Guessing among the candidates that intersecting leaves."""
-        if (left := self._worst_left) is None:
-            return ()
-        return (CountedAttack("intersected", "intersecting candidates", left.expected),)
+        """Guessing among the candidates that intersecting leaves; what distances link, in both units."""
+        found = []
+        if (left := self._worst_left) is not None:
+            words = "intersecting candidates"
+            found.append(CountedAttack("intersected", words, left.expected, left.unweighted))
+        if self.unweighted is not None and self.worst_of_any is not None:
+            several = f"{self.releases} releases"
+            found.append(CountedAttack("releases", several, self.worst_of_any[0], self.unweighted))
+        return tuple(found)
 
     @property
     def _last(self) -> list[ReleaseRisk]:
@@ -261,7 +274,19 @@ class SeveralReleases(Measure):
         left = tuple(_left(task, latest(stages, len(stages)), releases, told_by, clock)) if several else ()
         remarks = tuple(_remarks(stages, releases, left))
         way, risks = spelled_groups(releases.groups), tuple(release_risks(stages))
-        return ReleasesRisk(len(stages), way, releases.groups, risks, left, told_by, remarks)
+        alike = max((share for stage in stages for share in _alike(stage)), default=None)
+        return ReleasesRisk(len(stages), way, releases.groups, risks, left, told_by, remarks, alike)
+
+
+def _alike(stage: Stage) -> Iterator[float]:
+    """What the learned distances of a stage link as shares of the records, where these have weights."""
+    for family in stage.families:
+        if family.counted is not None:
+            problem = stage.problems[family.aggregator]
+            right = linked_parts(family.counted.linked, problem.pair)
+            found = shares_of(right, problem.survey.weight).unweighted
+            if found is not None:
+                yield found
 
 
 def _told_by(task: RiskTask, releases: Releases) -> tuple[str, ...]:
@@ -288,24 +313,36 @@ def _left(
             form = problem.aggregator.form(parameters_of(problem, stage.results[name]))
             pair = problem.pair.part(np.array([block[label] for label in persons], dtype=np.intp))
             searched.append(SearchedRelease(pair, form, own))
+        weight = _weights(problems[-1], [blocks[-1][label] for label in persons])
         found = intersections(searched, lambda clock=part: clock.expired, task.seed)  # type: ignore[misc]
         for width, sizes, held in zip(WIDTHS, found.size, found.holds, strict=True):
             for number, (size, holds) in enumerate(zip(sizes, held, strict=True), start=1):
                 seen = ~np.isnan(size)
-                yield _left_of(name, width, number, size[seen], holds[seen])
+                yield _left_of(name, width, number, (size[seen], holds[seen], weight[seen]))
 
 
-def _left_of(name: str, width: float, number: int, size: FloatArray, holds: BoolArray) -> CandidatesLeft:
-    """Means over the persons that were looked at."""
+def _weights(problem: Problem, blocks: Sequence[int]) -> FloatArray:
+    """What some records stand for."""
+    weight = problem.survey.weight
+    return np.ones(len(blocks)) if weight is None else weight[blocks]
+
+
+def _left_of(
+    name: str, width: float, number: int, seen: tuple[FloatArray, BoolArray, FloatArray]
+) -> CandidatesLeft:
+    """Means over the persons that were looked at: candidates, whether the truth is left, and weights."""
+    size, holds, weight = seen
+    expected = shares_of(np.where(holds, 1.0 / np.maximum(size, 1.0), 0.0), weight)
     return CandidatesLeft(
         aggregator=name,
         times=width,
         number=number,
         records=size.size,
         candidates=float(size.mean()),
-        alone=float((holds & (size == 1.0)).mean()),
-        expected=float(np.where(holds, 1.0 / np.maximum(size, 1.0), 0.0).mean()),
-        lost=float((~holds).mean()),
+        alone=shares_of(holds & (size == 1.0), weight).share,
+        expected=expected.share,
+        lost=shares_of(~holds, weight).share,
+        unweighted=expected.unweighted,
     )
 
 

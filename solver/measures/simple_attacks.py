@@ -25,6 +25,7 @@ from linkrisk.solver.measures.links.other_scales import (
     numbers_beside,
 )
 from linkrisk.solver.measures.links.several_releases import means, together
+from linkrisk.solver.measures.links.shares import Shares, linked_parts, shares_of
 from linkrisk.solver.measures.links.simple_linkers import by_bayes, by_probability
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
@@ -60,12 +61,14 @@ class SimpleAttack:
     key, words : str
         Its name in the JSON, and for a reader.
     linked : float or None
-        Records that it links rightly (with shared ties expected ones, with sampling weights what they stand
-        for); None where it was not tried. Higher is worse.
+        Records that it links rightly (with shared ties expected ones, with sampling weights the persons that
+        they stand for, whole ones); None where it was not tried. Higher is worse.
     share : float or None
         The same as a share.
     reason : str or None
         Why it was not tried.
+    unweighted : float or None
+        Share of the records; None where they have no sampling weights, or it was not tried. Higher is worse.
     """
 
     key: str
@@ -73,6 +76,7 @@ class SimpleAttack:
     linked: float | None
     share: float | None
     reason: str | None = None
+    unweighted: float | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -101,7 +105,9 @@ class SimpleAttacks(MeasureResult):
     def counted_attacks(self) -> tuple[CountedAttack, ...]:
         """All that were tried."""
         return tuple(
-            CountedAttack(one.key, one.words, one.share) for one in self.attacks if one.share is not None
+            CountedAttack(one.key, one.words, one.share, one.unweighted)
+            for one in self.attacks
+            if one.share is not None
         )
 
     @property
@@ -159,7 +165,8 @@ class SimpleAttacksMeasure(Measure):
         return SimpleAttacks(task.records, _total(task), tuple(_tried(way, tasks, clock) for way in ways))
 
 
-_Way = tuple[str, str, Callable[[RiskTask, Clock], float]]
+_Attack = Callable[[RiskTask, Clock], Shares]
+_Way = tuple[str, str, _Attack]
 """Key, words, and what an attack links."""
 
 
@@ -182,36 +189,40 @@ def _total(task: RiskTask) -> float:
 def _tried(way: _Way, tasks: Sequence[RiskTask], clock: Clock) -> SimpleAttack:
     """One attack on what it links most of, or why it was not tried."""
     key, words, attack = way
-    shares: list[float] = []
+    found: list[Shares] = []
     reason = ""
     for task in tasks:
         try:
-            shares.append(attack(task, clock) / _total(task))
+            found.append(attack(task, clock))
         except _NotTriedError as error:
             reason = str(error)
         except Exception as error:  # the other attacks go on
             reason = noted(error)
-    if not shares:
+    if not found:
         return SimpleAttack(key, words, None, None, reason)
-    return SimpleAttack(key, words, max(shares) * _total(tasks[0]), max(shares))
+    share = max(one.share for one in found)
+    alike = max((one.unweighted for one in found if one.unweighted is not None), default=None)
+    linked = share * _total(tasks[0])
+    whole = linked if tasks[0].first.survey.weight is None else float(round(linked))
+    return SimpleAttack(key, words, whole, share, unweighted=alike)
 
 
-def _baseline(name: str) -> Callable[[RiskTask, Clock], float]:
+def _baseline(name: str) -> _Attack:
     """The evaluator's count of a distance that needs no search."""
 
-    def way(task: RiskTask, clock: Clock) -> float:
+    def way(task: RiskTask, clock: Clock) -> Shares:
         found = task.baseline(name, clock)
         if not found.settled.all():
             raise _NotTriedError("there was no time to look at all records")
-        return float(found.linked_weight) * task.first.survey.unit
+        return shares_of(linked_parts(found.linked, task.first.pair), task.first.survey.weight)
 
     return way
 
 
-def _elsewhere(compared: Callable[[RiskTask], LinkagePair], name: str) -> Callable[[RiskTask, Clock], float]:
+def _elsewhere(compared: Callable[[RiskTask], LinkagePair], name: str) -> _Attack:
     """The same of records that are compared in another way."""
 
-    def way(task: RiskTask, clock: Clock) -> float:
+    def way(task: RiskTask, clock: Clock) -> Shares:
         if clock.expired:
             raise _NotTriedError(_NO_TIME)
         pair = compared(task)
@@ -219,7 +230,7 @@ def _elsewhere(compared: Callable[[RiskTask], LinkagePair], name: str) -> Callab
         found = Evaluator(pair, stop=task.stop_by(part)).table(baseline_forms(pair)[name])
         if not found.settled.all():
             raise _NotTriedError("there was no time to look at all records")
-        return float(found.linked_weight) * task.first.survey.unit
+        return shares_of(linked_parts(found.linked, pair), task.first.survey.weight)
 
     return way
 
@@ -239,12 +250,12 @@ _OF_HOUSEHOLDS: tuple[_Way, ...] = (
 """Attacks where both files say who lives with whom."""
 
 
-def _linker(links: Callable[[RiskTask], FloatArray]) -> Callable[[RiskTask, Clock], float]:
+def _linker(links: Callable[[RiskTask], FloatArray]) -> _Attack:
     """What a linker that compares all pairs links."""
 
-    def way(task: RiskTask, clock: Clock) -> float:
+    def way(task: RiskTask, clock: Clock) -> Shares:
         _check_pairs(task, clock)
-        return _weighed(links(task), task)
+        return shares_of(links(task), task.first.survey.weight)
 
     return way
 
@@ -259,17 +270,12 @@ def _check_pairs(task: RiskTask, clock: Clock) -> None:
         raise _NotTriedError(_NO_TIME)
 
 
-def _weighed(linked: FloatArray, task: RiskTask) -> float:
-    weight = task.first.survey.weight
-    return float(linked.sum() if weight is None else (linked * weight).sum())
-
-
 def _check_halves(task: RiskTask) -> None:
     if task.records < LEAST_RECORDS:
         raise _NotTriedError(f"it learns from half of the records, and needs {LEAST_RECORDS}")
 
 
-def _likelihood(task: RiskTask, clock: Clock, *, order: bool = False) -> float:
+def _likelihood(task: RiskTask, clock: Clock, *, order: bool = False) -> Shares:
     """Likelihood ratios, of all releases together where there are several."""
     _check_halves(task)
     _check_pairs(task, clock)
@@ -280,8 +286,7 @@ def _likelihood(task: RiskTask, clock: Clock, *, order: bool = False) -> float:
     linked = by_likelihood(problem, more, task.seed, MATCHED, task.stop_by(clock))
     if linked is None:
         raise _NotTriedError("there was no time to look at all records")
-    joint = replace(task, first=problem)
-    return _weighed(linked, joint) / _total(joint) * _total(task)
+    return shares_of(linked, problem.survey.weight)
 
 
 _OF_ORDER: tuple[_Way, ...] = (
@@ -290,19 +295,19 @@ _OF_ORDER: tuple[_Way, ...] = (
 """The attack where the places of released records go with what is known of them."""
 
 
-def _bayes(task: RiskTask, clock: Clock) -> float:
+def _bayes(task: RiskTask, clock: Clock) -> Shares:
     _check_halves(task)
     if len(task.files.attributes) > MOST_ATTRIBUTES:
         raise _NotTriedError(f"it searches graphs of attributes, for at most {MOST_ATTRIBUTES}")
     return _linker(by_bayes)(task, clock)
 
 
-def _matched(task: RiskTask, clock: Clock) -> float:
+def _matched(task: RiskTask, clock: Clock) -> Shares:
     """The optimal one-to-one assignment by equal weights."""
-    pair, weight = task.first.pair, task.first.survey.weight
+    pair = task.first.pair
     if max(pair.blocks, len(pair.candidates)) > MATCHED:
         raise _NotTriedError(f"its time grows with the cube of the records; for at most {MATCHED:,}")
     if clock.expired:
         raise _NotTriedError(_NO_TIME)
     right = assigned_blocks(pair, baseline_forms(pair)["euclid"], np.random.default_rng(task.seed))
-    return float(right.sum() if weight is None else weight[right].sum())
+    return shares_of(right, task.first.survey.weight)

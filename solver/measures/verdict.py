@@ -25,14 +25,19 @@ WORST_CASE, WITHOUT_LOTS, NO_BOUND, RELEASES = "worst_case", "without_lots", "no
 NOT_SEARCHED, NOT_COMPARABLE, ATTACK = "not_searched", "not_comparable", "attack_"
 """Keys of findings about what an intruder links; those of attacks begin with the last."""
 
-UNWEIGHTED = "worst_case_unweighted"
-"""Key of the finding on the worst case in records, where links are counted by sampling weights."""
+ALIKE = "_unweighted"
+"""Keys of findings on shares of the records end so, where links are counted by sampling weights."""
+
+UNWEIGHTED = f"{WORST_CASE}{ALIKE}"
+"""Key of that on the worst case."""
 
 _OF_SEARCH = (WORST_CASE, NO_BOUND, UNWEIGHTED)
 
 IDENTIFIERS, UNCHANGED, NUMBERS = "identifiers_left_in", "unchanged_not_compared", "numbers_left_in"
 RELATED = "masked_not_compared"
 """Keys of findings about columns that are not compared and say something of the original."""
+
+_OF_RECORDS = " of the records, unweighted"
 
 _MANY = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
 
@@ -219,7 +224,7 @@ def sentence_by_key(one: Json) -> str | None:
     key, about, low, high = (one[name] for name in ("key", "about", "low", "high"))
     named = ", ".join(about)
     if key.startswith(ATTACK):
-        return f"{named} re-identifies {percent(low)}"
+        return f"{named} re-identifies {percent(low)}{_OF_RECORDS if is_unweighted(one) else ''}"
     say: dict[str, Callable[[], str]] = {
         WORST_CASE: lambda: f"of the distances searched ({named}) the worst links {percents(low, high)}",
         WITHOUT_LOTS: lambda: (
@@ -252,14 +257,24 @@ def _at_most(found: Json) -> str:
     if alike is not None and alike["high"] is not None:
         said += f" or {percent(alike['high'])} of the records, unweighted"
     said += f"{_lots(found)}{_sure(worst)}"
-    others = [one for one in found["findings"] if one["low"] is not None and one["low"] > worst["high"]]
-    others = [one for one in others if one["key"] != UNWEIGHTED]
+    known = [one for one in found["findings"] if one["low"] is not None and one["key"] != UNWEIGHTED]
+    others = [one for one in known if one["low"] > _bound(worst, alike, one)]
     if not others:
         return said
     most = max(others, key=lambda one: float(one["low"]))
-    return (
-        f"{said}, and no other attack that was counted more than {percent(most['low'])} ({most['about'][0]})"
-    )
+    share = f"{percent(most['low'])}{_OF_RECORDS if is_unweighted(most) else ''}"
+    return f"{said}, and no other attack that was counted more than {share} ({most['about'][0]})"
+
+
+def is_unweighted(one: Json) -> bool:
+    """Whether a finding is on shares of the records where others are on shares of weights."""
+    return str(one["key"]).endswith(ALIKE)
+
+
+def _bound(worst: Json, alike: Json | None, one: Json) -> float:
+    """What the families that were searched do not exceed, in the unit of a finding."""
+    whose = alike if is_unweighted(one) and alike is not None and alike["high"] is not None else worst
+    return float(whose["high"])
 
 
 def kinds(names: Sequence[str]) -> str:
@@ -281,6 +296,8 @@ def _ends(low: float, high: float | None) -> str:
 def _records(found: Json, lead: Json | None = None) -> str:
     """What shares are of; of a searched worst case, with what it is in the other unit."""
     weighted = "the weighted records"
+    if lead is not None and lead["key"] not in _OF_SEARCH and is_unweighted(lead):
+        return _OF_RECORDS.removeprefix(" of ") + ","
     alike = _finding(found, UNWEIGHTED)
     if lead is None or lead["key"] not in _OF_SEARCH or alike is None:
         return weighted if found.get("weighted") else "the records"

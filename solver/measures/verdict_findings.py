@@ -19,11 +19,13 @@ from linkrisk.errors import called
 from linkrisk.formulations.linkage.aggregators import words_of
 from linkrisk.formulations.linkage.pair import Ties
 from linkrisk.solver.measures.base import MeasureResult
+from linkrisk.solver.measures.links.shares import linked_parts
 from linkrisk.solver.measures.membership import MembershipRisk
 from linkrisk.solver.measures.population.links_counted import most_records
 from linkrisk.solver.measures.releases import ReleasesRisk
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.measures.verdict import (
+    ALIKE,
     ATTACK,
     IDENTIFIERS,
     NO_BOUND,
@@ -82,6 +84,12 @@ class Known:
         """The families of which more is known than that they link no more than all, by name."""
         return self.task.worst.bounded
 
+    @cached_property
+    def by_weights(self) -> bool:
+        """Whether records have sampling weights that are not all the same."""
+        weight = self.task.first.survey.weight
+        return weight is not None and not (weight == weight[0]).all()
+
     def graded(
         self, key: str, about: tuple[str, ...], ends: Ends, confidence: float | None = None
     ) -> VerdictFinding:
@@ -124,7 +132,7 @@ def unweighted(known: Known) -> Iterator[VerdictFinding]:
     searched for a better one, and for more records.
     """
     pair, survey, worst = known.task.first.pair, known.task.first.survey, known.task.worst
-    if survey.weight is None or (survey.weight == survey.weight[0]).all():
+    if survey.weight is None or not known.by_weights:
         return
     each, strict = 1.0 / pair.equals, pair.ties is Ties.STRICT
     lots = float(each[(pair.equals > 1) & pair.reachable].sum()) if strict else 0.0
@@ -221,18 +229,31 @@ def baselines(known: Known) -> Iterator[VerdictFinding]:
         counts = [result.details["baselines"].get(name) for result in known.task.worst.results.values()]
         found = [count for count in counts if count is not None]
         if found:
-            yield _attack(known, key, words, max(found) / known.task.total)
+            alike = _of_records(known, name) if known.by_weights else None
+            yield from _attack(known, key, words, max(found) / known.task.total, alike)
+
+
+def _of_records(known: Known, name: str) -> float | None:
+    """Which share of the records a baseline links; None where there is no time to look at all."""
+    found = known.task.baseline(name, known.task.clock)
+    pair = known.task.first.pair
+    return float(linked_parts(found.linked, pair).mean()) if found.settled.all() else None
 
 
 def counted_attacks(known: Known) -> Iterator[VerdictFinding]:
     """Attacks that measures have counted or know the expectation of, other than those of the worst case."""
     for result in known.measures.values():
         for attack in result.counted_attacks:
-            yield _attack(known, attack.key, attack.words, attack.share)
+            yield from _attack(known, attack.key, attack.words, attack.share, attack.unweighted)
 
 
-def _attack(known: Known, key: str, words: str, share: float) -> VerdictFinding:
-    return known.graded(f"{ATTACK}{key}", (words,), (share, share))
+def _attack(
+    known: Known, key: str, words: str, share: float, alike: float | None = None
+) -> Iterator[VerdictFinding]:
+    """What an attack links, of weights and of the records: what is tolerated holds for both."""
+    yield known.graded(f"{ATTACK}{key}", (words,), (share, share))
+    if alike is not None:
+        yield known.graded(f"{ATTACK}{key}{ALIKE}", (words,), (alike, alike))
 
 
 def releases(known: Known) -> Iterator[VerdictFinding]:

@@ -6,6 +6,7 @@ import math
 from decimal import Decimal
 
 _MOST_DIGITS = 5
+_ROUNDING = 1e-13
 
 
 def percent(share: float) -> str:
@@ -14,9 +15,10 @@ def percent(share: float) -> str:
     Parameters
     ----------
     share : float
-        Shares that differ from 1 by the rounding of sums of weights are 1.
+        Shares that differ from 1 or 0 by the rounding of sums of weights are 1 or 0.
     """
     value = 100.0 if math.isclose(share, 1.0, rel_tol=1e-12) else 100.0 * share + 0.0  # no negative zero
+    value = 0.0 if abs(share) < _ROUNDING else value
     for digits in range(1, _MOST_DIGITS + 1):
         text = f"{value:.{digits}f}"
         if value == 0.0 or abs(value) >= 100.0 or abs(float(text)) not in (0.0, 100.0):

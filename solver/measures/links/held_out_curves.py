@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +32,8 @@ class HeldOutRate:
         The same as `held_out` of one-to-one matching; more is worse.
     worst : float or None
         What the parameters learned from all records link of them.
+    unweighted, one_to_one_unweighted : float or None
+        `held_out` and `one_to_one` as shares of the records, where they have sampling weights.
     """
 
     aggregator: str
@@ -48,6 +50,8 @@ class HeldOutRate:
     one_to_one_low: float | None
     one_to_one_high: float | None
     worst: float | None
+    unweighted: float | None = None
+    one_to_one_unweighted: float | None = None
 
 
 def summarised(
@@ -98,7 +102,15 @@ def _rate(trials: Sequence[Trial], worst: float | None, blocks: int, worth: floa
         one_to_one_low=one_to_one and one_to_one[0],
         one_to_one_high=one_to_one and one_to_one[1],
         worst=worst,
+        unweighted=_mean(trial.unweighted for trial in trials),
+        one_to_one_unweighted=_mean(trial.one_to_one_unweighted for trial in trials),
     )
+
+
+def _mean(shares: Iterable[float | None]) -> float | None:
+    """Of those that are known."""
+    known = [share for share in shares if share is not None]
+    return float(np.mean(known)) if known else None
 
 
 def _attacked_once(trials: Sequence[Trial], blocks: int, worth: float) -> float:

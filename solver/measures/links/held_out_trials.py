@@ -14,6 +14,7 @@ from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.inputs.problem import Problem, Searched
 from linkrisk.solver.linkage.assignment import assigned_blocks
 from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.measures.links.shares import Shares, linked_parts, shares_of
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.worst_case.search import Start, search
 from linkrisk.solver.worst_case.single_fit import FitRequest
@@ -59,6 +60,8 @@ class Trial:
         Of learning.
     finished : bool
         Whether learning came to its own end, before its time was over.
+    unweighted, one_to_one_unweighted : float or None
+        `held_out` and `one_to_one` as shares of the records, where they have sampling weights.
     """
 
     aggregator: str
@@ -71,6 +74,8 @@ class Trial:
     one_to_one: float | None
     seconds: float
     finished: bool
+    unweighted: float | None = None
+    one_to_one_unweighted: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,19 +187,18 @@ class Attacked:
         self, pair: LinkagePair, counts: FloatArray, split: Split, seed: int, *, assign: bool
     ) -> None:
         self._pair, self._counts = pair.part(split.attacked), counts[split.attacked]
-        self._total = float(self._counts.sum())
         self._evaluator = Evaluator(self._pair)
         self._random = stream(seed, split.number, 1) if assign else None
 
-    def rate(self, form: DistanceForm) -> float:
+    def rate(self, form: DistanceForm) -> Shares:
         """Share of them that a distance links."""
-        return self._evaluator.weight(form) / self._total
+        return shares_of(linked_parts(self._evaluator.count(form), self._pair), self._counts)
 
-    def one_to_one(self, form: DistanceForm) -> float | None:
+    def one_to_one(self, form: DistanceForm) -> Shares | None:
         """Share of them that are matched with their partner."""
         if self._random is None:
             return None
-        return float(self._counts[assigned_blocks(self._pair, form, self._random)].sum()) / self._total
+        return shares_of(assigned_blocks(self._pair, form, self._random), self._counts)
 
 
 def record_counts(problem: Problem) -> FloatArray:

@@ -16,7 +16,7 @@ from linkrisk.formulations.linkage.pair import Ties
 from linkrisk.solver.inputs.problem import Problem, problem_of
 from linkrisk.solver.measures.task import Attack
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.results import objective
+from linkrisk.solver.run.results import is_bound, objective
 from linkrisk.solver.worst_case.beside_orders import beside_orders
 from linkrisk.solver.worst_case.search import Start, search
 from linkrisk.solver.worst_case.single_fit import FitRequest
@@ -31,11 +31,14 @@ class WithheldAttribute:
     Attributes
     ----------
     aggregator, attribute : str
-    linked, most : float
-        The certified interval without it: records, or the sum of what links count.
-    fall_low, fall_high : float
+    linked : float
+        What the attack found links without it: records, or the sum of what links count.
+    most : float or None
+        What none exceeds; None where no bound was found in time.
+    fall_low, fall_high : float or None
         By how much the worst case falls with it, at least and at most. More means that it leaks more; below
-        zero where the family links more without it (`owa`, whose ranks are others then).
+        zero where the family links more without it (`owa`, whose ranks are others then). None where no bound
+        was found in time that says so.
     fall : float
         The same of the attacks that were found.
     """
@@ -43,10 +46,10 @@ class WithheldAttribute:
     aggregator: str
     attribute: str
     linked: float
-    most: float
+    most: float | None
     fall: float
-    fall_low: float
-    fall_high: float
+    fall_low: float | None
+    fall_high: float | None
 
 
 def without(problem: Problem, attribute: str) -> Problem:
@@ -123,10 +126,18 @@ def withheld(attack: Attack, attribute: str, request: FitRequest, clock: Clock) 
         run.incumbent.tighten(max(most / unit, run.incumbent.value))
     run = beside_orders(run, problem.searched)
     linked, bound = run.incumbent.value * unit, run.incumbent.bound * unit
-    # What is contained cannot link more than the whole, whatever either links.
-    least = max(0.0, low - bound) if inside else low - bound
+    total = attack.result.total
+    known, bounded = is_bound(linked, bound, total), is_bound(low, most, total)
+    least = low - bound if known else None
     return WithheldAttribute(
-        problem.aggregator.name, attribute, linked, bound, low - linked, least, most - linked
+        aggregator=problem.aggregator.name,
+        attribute=attribute,
+        linked=linked,
+        most=bound if known else None,
+        fall=low - linked,
+        # What is contained cannot link more than the whole, whatever either links.
+        fall_low=max(0.0, least or 0.0) if inside else least,
+        fall_high=most - linked if bounded else None,
     )
 
 

@@ -115,10 +115,15 @@ def _withheld(results: Results, family: FamilyResult) -> Iterator[Block]:
         ("fall_high", "Falls at most by", Of.POINTS),
     ]
     cells = [
-        [row["attribute"], row["linked"], row["most"], row["fall_low"] / total, row["fall_high"] / total]
-        for row in sorted(rows, key=lambda row: (row["most"], row["linked"]))
+        [
+            *(row[name] for name in ("attribute", "linked", "most")),
+            *(None if row[name] is None else row[name] / total for name in ("fall_low", "fall_high")),
+        ]
+        for row in sorted(rows, key=lambda row: (row["most"] is None, row["most"] or 0.0, row["linked"]))
     ]
     yield table("What remains when an attribute is withheld: the largest help first", columns, cells)
+    if any(None in line for line in cells):
+        yield Paragraph("Where an end is left out, no bound was found in time.", quiet=True)
 
 
 def _square(names: Sequence[str], matrix: Sequence[Sequence[float]] | None, caption: str) -> Iterator[Block]:

@@ -131,7 +131,7 @@ def best_to_withhold(results: Results) -> Without | None:
     choices = []
     for attribute in dict.fromkeys(row["attribute"] for row in rows):
         own = [row for row in rows if row["attribute"] == attribute]
-        if {row["aggregator"] for row in own} == names:
+        if {row["aggregator"] for row in own if row["most"] is not None} == names:
             low, high = max(row["linked"] for row in own), max(row["most"] for row in own)
             choices.append(Without(attribute, low, high))
     best = min(choices, key=lambda one: one.high, default=None)

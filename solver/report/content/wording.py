@@ -67,7 +67,7 @@ def written(value: float | None, unit: str) -> str:
     if unit == "share":
         return percent(value)
     if unit in ("records", "persons"):
-        return f"{count(value)} {unit}"
+        return f"{count(value if unit == 'records' else round(value))} {unit}"
     text = count(round(value)) if abs(value) >= _MANY else significant(value)
     return f"{text} {unit}" if unit == "percentage points" else text
 

@@ -19,12 +19,14 @@ from linkrisk.formulations.linkage.aggregators.choquet import Choquet
 from linkrisk.formulations.linkage.aggregators.k_additive import KAdditiveChoquet, TwoAdditiveChoquet
 from linkrisk.formulations.linkage.aggregators.mahalanobis import Mahalanobis
 from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
-from linkrisk.solver.measures.attributes import Attributes
+from linkrisk.solver.charts.gallery import draw
+from linkrisk.solver.measures.attributes import Attributes, LeakingAttributes
 from linkrisk.solver.measures.links import forced_weights
 from linkrisk.solver.measures.links.directions import directions_of
 from linkrisk.solver.measures.links.forced_weights import forced_range, importances
-from linkrisk.solver.measures.links.withheld import contained, projected, withheld, without
+from linkrisk.solver.measures.links.withheld import WithheldAttribute, contained, projected, withheld, without
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.interruption import Cancel
 
 ALL = tuple(AGGREGATORS)
 
@@ -184,6 +186,40 @@ def test_worst_cases_without_an_attribute_are_those_of_fit(seed, name):
         # Whatever is said to be a core: it is asked about.
         wrong = replace(attack, cores=tuple(frozenset({block, block + 1}) for block in range(7)))
         assert withheld(wrong, attribute, task.request, Clock(None)) == found
+
+
+@pytest.mark.parametrize("name", ["weighted-mean", "owa"])
+def test_without_a_bound_in_time_nothing_is_certain(name):
+    """Of no bound that rules anything out nothing follows, but that what is contained links no more."""
+    original, masked = frames(4, 10)
+    task = task_of((original, masked), (name,))
+    attack = task.attack(name)
+    total, low = attack.result.total, attack.result.linked
+    endless = replace(attack, result=replace(attack.result, linked_upper_bound=int(total)))
+    token = Cancel()
+    token.cancel()
+    ended = Clock(None, cancel=token)
+    found = [withheld(endless, attribute, task.request, ended) for attribute in original]
+    inside = 0.0 if contained(attack.problem) else None
+    assert low < total
+    for one in found:
+        assert (one.fall, one.fall_high) == (low - one.linked, None)
+        if one.most is None:
+            assert one.fall_low == inside
+    one = WithheldAttribute(name, "A", 2.0, None, 1.0, inside, None)
+    some = LeakingAttributes(total, taken((original, masked), (name,))[1].families, (one,), 1)
+    assert some.paragraph.endswith("; how far the worst case falls is open, as no bound was found in time.")
+    (_, fall) = some.findings
+    assert (fall.words, fall.low, fall.high) == (f"fall without A, {name}, no bound in time", None, None)
+    known = replace(some, withheld=(replace(one, most=2.0, fall_low=1.0),))
+    assert known.paragraph.endswith("falls by at least 10.0 %, and no bound in time says how far at most.")
+    half = replace(some, withheld=(replace(one, fall_low=None, fall_high=3.0),))
+    assert half.paragraph.endswith("the worst case falls by at most 30.0 %, for certain.")
+    content = {"measures": {"attributes": json.loads(some.to_json())}}
+    assert content["measures"]["attributes"]["withheld"][0]["most"] is None
+    chart = draw("withheld", content)
+    assert chart.table.rows[0][1:] == [0.1, inside, None]
+    assert "10.0 points (no bound in time)" in chart.description
 
 
 @given(st.integers(0, 1000), st.sampled_from(ALL))

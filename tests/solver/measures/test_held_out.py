@@ -223,7 +223,7 @@ def test_what_a_reader_sees():
     assert repr(result) == f"held-out: {result.paragraph}"
     assert list(result.to_frame()) == [
         "aggregator", "share", "split", "known", "attacked", "trained", "held_out", "one_to_one", "seconds",
-        "finished",
+        "finished", "unweighted", "one_to_one_unweighted",
     ]  # fmt: skip
     assert len(result.to_frame()) == 3 * 3 * 5
 

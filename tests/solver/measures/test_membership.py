@@ -19,6 +19,7 @@ from linkrisk.solver.measures.choices import MeasureChoices
 from linkrisk.solver.measures.membership import Membership
 from linkrisk.solver.measures.population.size import TOO_SMALL, unknown
 from linkrisk.solver.measures.registry import MEASURES
+from linkrisk.solver.measures.simple_attacks import SimpleAttacksMeasure
 from linkrisk.solver.measures.verdict_findings import Known, verdict_of
 from linkrisk.solver.report.content.build import document_of
 from linkrisk.solver.run.clock import Clock
@@ -169,6 +170,76 @@ def test_no_verdict_is_below_the_share_of_records_that_the_same_page_has():
         assert f"{percent(low)}" in made.sentence
     within = verdict_of(Known(task, {"membership": found}, {}, 1.0))
     assert (within.answer, within.high) == ("below", pytest.approx(found.most / 40))
+
+
+MASKING = ["noise percent=40"]
+
+
+def by_equal_weights(original, masked):
+    """Who is nearest to the own masked record, in standard deviations."""
+    first, second = ((one - one.mean(0)) / one.std(0) for one in (original, masked))
+    apart = ((first[:, None] - second[None]) ** 2).sum(-1)
+    return apart.argmin(1) == np.arange(len(first))
+
+
+def test_no_verdict_is_below_any_attack_in_records_either():
+    """Whom an attack links stand for few, so that a search by weights has little reason to link them."""
+    draw = np.random.default_rng(3)
+    original = draw.normal(size=(20, 2))
+    masked = original + draw.normal(size=(20, 2)) * 0.4
+    right = by_equal_weights(original, masked)
+    frames = [pd.DataFrame(one, columns=["a", "b"]) for one in (original, masked)]
+    frames[0]["w"] = np.where(right, 2.0, 60.0)
+    schema = {"attributes": [{"name": "w", "role": "weight"}]}
+    options = {
+        "schema": schema,
+        "row_by_row": True,
+        "attributes": ["a", "b"],
+        "time_limit": None,
+        "seed": 1,
+    }
+    measures = "worst-case,simple-attacks,reidentification"
+    found = risk(
+        *frames, measures=measures, masking=MASKING, aggregator="weighted-mean", tolerated=0.2, **options
+    )
+    by_key = {one.key: one for one in found.verdict.findings}
+    simple = by_key["attack_equal_weights_unweighted"]
+    assert simple.low == pytest.approx(right.mean()) == by_key["attack_equal_weights_unweighted"].high
+    assert by_key["attack_equal_weights"].low < 0.2 < simple.low
+    assert (
+        simple.sentence == f"equal weights re-identifies {percent(right.mean())} of the records, unweighted"
+    )
+    assert found.verdict.answer == "above"
+    attacks = [one for name in measures.split(",") for one in found[name].counted_attacks]
+    told = {"equal_weights", "known_masking", "nearest_weighted_mean", "likelihood"}
+    assert told <= {one.key for one in attacks}
+    for attack in attacks:
+        assert by_key[f"attack_{attack.key}"].low <= found.verdict.low
+        known = {one.low for one in found.verdict.findings if one.key == f"attack_{attack.key}_unweighted"}
+        assert attack.unweighted in known
+        assert attack.unweighted <= found.verdict.low
+    bare = risk(*frames, measures="worst-case", aggregator="weighted-mean", tolerated=0.2, **options).verdict
+    assert right.mean() in [one.low for one in bare.findings if one.key == simple.key]
+
+
+def test_what_an_attack_links_are_whole_persons():
+    original, masked = frames(8, 40, attributes=2, noise=0.3)
+    weight = np.where(np.arange(40) % 3, 4.25, 20.1)
+    task = task_of((original.assign(w=weight), masked), ("weighted-mean",), schema=WEIGHTED)
+    found = SimpleAttacksMeasure().take(task, Clock(None)).attacks
+    linked = [one for one in found if one.linked]
+    assert len(linked) > 2
+    for one in linked:
+        assert one.linked == round(one.share * weight.sum())
+
+
+def test_records_of_the_same_weight_have_one_share():
+    original, masked = frames(8, 40, attributes=2, noise=0.3)
+    found = risk(
+        original.assign(w=3.0), masked, row_by_row=True, schema=WEIGHTED,
+        aggregator="weighted-mean", measures="worst-case,simple-attacks", time_limit=None,
+    )  # fmt: skip
+    assert not [one for one in found.verdict.findings if one.key.endswith("_unweighted")]
 
 
 def test_of_equals_a_bound_on_weights_counts_their_parts():

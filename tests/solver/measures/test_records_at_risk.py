@@ -34,6 +34,23 @@ def taken(files, names=("weighted-mean",), columns=None, clock=None, **options):
     return task, Records().take(task, clock or Clock(None))
 
 
+def test_of_equal_candidates_records_count_what_guessing_is_right_about():
+    """Who has a twin in the masked file is found by a coin: as often as the verdict of the same page says."""
+    original = pd.DataFrame({"A": [0.0, 0.0, 5.0, 9.0], "B": [0.0, 0.0, 1.0, 3.0]})
+    _, result = taken((original, original), ties="share")
+    right = (0.5 + 0.5 + 1.0 + 1.0) / 4
+    by_key = {one.key: one for one in result.findings}
+    assert (by_key["linked_by_any"].value, by_key["linked_by_all"].value) == (right, right)
+    assert result.paragraph.startswith(
+        "3 of 4 records are re-identified by at least one of 3 attacks and 3 by "
+    )
+    assert "all of them, expected where equal candidates are guessed among; 0 provably" in result.paragraph
+    _, strict = taken((original, original), ties="strict")
+    assert strict.findings[0].value == 0.5
+    assert strict.worth is None
+    assert "guessed" not in strict.paragraph
+
+
 # ---- parts of a distance
 
 

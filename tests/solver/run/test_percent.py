@@ -30,6 +30,7 @@ from linkrisk.solver.run.percent import percent, two_digits
         (-1.0, "-100.0 %"),
         (0.1 + 0.2 + 0.7, "100.0 %"),
         (1.0 - 1e-16, "100.0 %"),
+        (-1e-16, "0.0 %"),
         (1.25, "125.0 %"),
     ],
 )

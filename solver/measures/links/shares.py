@@ -1,0 +1,40 @@
+"""What an attack is right about as shares: of what records stand for, and of the records themselves."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkrisk.formulations.linkage.pair import LinkagePair, Ties
+
+FloatArray = NDArray[np.float64]
+
+
+class Shares(NamedTuple):
+    """Shares of right links.
+
+    Attributes
+    ----------
+    share : float
+        Of the records; of what they stand for, where they have sampling weights.
+    unweighted : float or None
+        Of the records; None where they have no sampling weights, or all the same one.
+    """
+
+    share: float
+    unweighted: float | None = None
+
+
+def shares_of(right: NDArray[Any], weight: FloatArray | None) -> Shares:
+    """Of links that are right, or with a probability, and the weights of the records; shapes (records,)."""
+    found = float(np.mean(right))
+    if weight is None or (weight == weight[0]).all():
+        return Shares(found)
+    return Shares(float(right @ weight) / float(weight.sum()), found)
+
+
+def linked_parts(linked: NDArray[np.bool_], pair: LinkagePair) -> FloatArray:
+    """What each linked block counts: with shared ties one of several that are equal a part of one."""
+    return linked / pair.equals if pair.ties is Ties.SHARE else linked.astype(np.float64)
