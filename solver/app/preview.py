@@ -35,7 +35,8 @@ async def preview(project: Project, file: str, methods: Sequence[str]) -> dict[s
         ``records`` that were masked, of ``all``; ``does``: a sentence per method; ``columns``: for each
         masked column its ``name``, the share of values ``changed``, for numbers the mean absolute change in
         standard deviations (``moved``), and its ``distribution``: [category or range, share of records
-        before, after]; ``rows``: for each record [before, after] per column; ``linked``: the share of
+        before, after]; ``as_is``: columns that stay; ``perhaps_codes``: masked as numbers, and perhaps none;
+        ``rows``: for each record [before, after] per column; ``linked``: the share of
         records whose nearest masked record is their own, or ``not_linked``: why that was not counted. Or
         ``error``.
     """
@@ -103,7 +104,7 @@ def _tried(file: str, spelled: list[str]) -> dict[str, Any]:
         "does": [step.method.describe(before) for step in result.steps],
         "columns": columns,
         "as_is": list(result.as_is),
-        "left_alone": dict(result.left_alone),
+        "perhaps_codes": list(result.perhaps_codes),
         "rows": shown,
         **_linked(before, after, next((one.schema for one in methods if one.schema is not None), None)),
     }

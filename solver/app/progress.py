@@ -153,8 +153,16 @@ class ProgressReader:
         self._last, course.costs = family, costs
         course.phase, course.work = str(said.get("phase") or ""), str(said.get("work") or "")
         course.total = said.get("total", course.total)
-        point = (seconds - course.began, float(attack), float(bound))
+        point = (seconds - course.began, *_better(course, float(attack), float(bound)))
         if len(course.points) > 1 and course.points[-2][1:] == course.points[-1][1:] == point[1:]:
             course.points[-1] = point  # it only went on
         else:
             course.points.append(point)
+
+
+def _better(course: Course, attack: float, bound: float) -> tuple[float, float]:
+    """The best known of both ends: a family that is searched again says first what it has counted anew."""
+    if course.costs or not course.points:  # what a table costs may grow with who attacks it
+        return attack, bound
+    _, known, proven = course.points[-1]
+    return max(known, attack), min(proven, bound)

@@ -250,6 +250,12 @@ def _show_preview(found: dict[str, Any]) -> None:
                 (1, 2, 3),
             )
     layout.text("p", _estimate(found))
+    if found["perhaps_codes"]:
+        said = f"{shown_names(found['perhaps_codes'])}: few different whole numbers, masked as numbers."
+        cure = "If these are codes, choose the others as attributes, or save a schema that says so."
+        layout.text("p", f"{said} {cure}")
+    if found["as_is"]:
+        layout.text("p", f"Not masked: {shown_names(found['as_is'])}.", "quiet small")
     layout.text("h3", "Distributions, before and after")
     with layout.text("p", "", "quiet small"):
         for words, kind in (("the original", "before"), ("masked", "after")):
@@ -258,9 +264,6 @@ def _show_preview(found: dict[str, Any]) -> None:
     with ui.element("div").classes("distributions"):
         for one in found["columns"][:SHOWN]:
             _distribution(one)
-    kept = [*found["as_is"]]
-    if kept:
-        layout.text("p", f"Not masked: {', '.join(kept)}.", "quiet small")
     layout.text("h3", "First records, before and after")
     names = [one["name"] for one in found["columns"]][:SHOWN]
     with layout.table(names):

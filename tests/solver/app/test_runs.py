@@ -249,6 +249,18 @@ def test_lines_that_say_nothing_are_passed_over(project: Project, line: str) -> 
     assert reader.courses == {}
 
 
+def test_a_family_that_is_searched_again_never_falls_behind(project: Project) -> None:
+    run = Queue(project).folder("fit")
+    said = [
+        {"seconds": at, "phase": "compare", "about": "owa", "linked": linked, "bound": bound, "total": 9}
+        for at, linked, bound in ((1.0, 3, 7), (2.0, 0, 9), (3.0, 4, 7))
+    ]
+    (run.folder / "progress.jsonl").write_text("".join(json.dumps(line) + "\n" for line in said))
+    reader = ProgressReader(run)
+    reader.read()
+    assert reader.courses["owa"].points == [(0.0, 3, 7), (1.0, 3, 7), (2.0, 4, 7)]
+
+
 def test_links_that_lead_out_of_the_project_are_no_part_of_a_run(
     project: Project, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

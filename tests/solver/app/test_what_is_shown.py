@@ -87,6 +87,15 @@ def test_a_preview_has_distributions_and_the_risk_of_a_plain_attack(tmp_path) ->
     assert found["linked"] == pytest.approx(plain_attack(frame, masked))  # without chance: the same file
 
 
+def test_a_preview_says_what_may_be_codes_and_what_stays(tmp_path: Path) -> None:
+    (tmp_path / "f.csv").write_text(
+        "sex,town,income\n" + "".join(f"{1 + i % 2},{'ab'[i % 2]},{i}.5\n" for i in range(40))
+    )
+    preview.main(str(tmp_path / "f.csv"), str(tmp_path / "found.json"), "{}", "microaggregation k=3")
+    found = json.loads((tmp_path / "found.json").read_text())
+    assert (found["perhaps_codes"], found["as_is"]) == (["sex"], ["town"])
+
+
 def test_a_preview_writes_dates_and_amounts_as_people_do(tmp_path: Path) -> None:
     days = pd.Series(pd.date_range("2001-01-01", periods=60, freq="37D").strftime("%d.%m.%Y"))
     pd.DataFrame({"born": days, "income": np.arange(60) * 1000 + 500}).to_csv(tmp_path / "f.csv", index=False)
