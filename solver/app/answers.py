@@ -60,7 +60,7 @@ class Interval:
         low, high = number(self.low), number(self.high)
         of = f"of {number(self.total)} persons whom records stand for" if self.weighted else ""
         of = of or f"of {count(self.total)} records"
-        lots = "" if self.without_lots is None else by_lot(*self.without_lots)
+        lots = "" if self.without_lots is None else by_lot(*self.without_lots).replace(" %", "\u202f%")
         if self.proven and self.confidence is None:
             share = percent(self.low, self.total)
             return f"At worst {low} {of} ({share}) can be re-identified{lots}: proven"
@@ -77,6 +77,23 @@ class Interval:
         """Both ends in per cent, as far as there are some."""
         ends = dict.fromkeys((percent(self.low, self.total), percent(self.high, self.total)))
         return " to ".join(ends) if is_bound(self.low, self.high, self.total) else next(iter(ends))
+
+
+def least_risk(intervals: Mapping[str, Interval]) -> str:
+    """Which of several runs has the least worst case, as far as their intervals tell."""
+    shares = {name: (one.low / one.total, one.high / one.total) for name, one in intervals.items()}
+    best = min(shares, key=lambda name: shares[name][::-1])
+    others = min(low for name, (low, _) in shares.items() if name != best)
+    one = intervals[best]
+    if shares[best][1] >= others or not is_bound(one.low, one.high, one.total):
+        return "Which of them has the least worst case is open: what is known of them overlaps."
+    sampled = any(one.confidence is not None for one in intervals.values())
+    sure = " with the confidence that they state" if sampled else ""
+    most, least = percent(shares[best][1], 1.0), percent(others, 1.0)
+    return (
+        f"{best} has the least worst case{sure}: at most {most} can be re-identified, and at least {least} in "
+        "every other run. That says nothing of what else was measured."
+    )
 
 
 def interval_of(result: Any) -> Interval | None:

@@ -8,7 +8,14 @@ from typing import Any
 
 from nicegui import ui
 
-from linkrisk.solver.app.answers import Interval, difference, finding_text, findings_of, interval_of
+from linkrisk.solver.app.answers import (
+    Interval,
+    difference,
+    finding_text,
+    findings_of,
+    interval_of,
+    least_risk,
+)
 from linkrisk.solver.app.pages import layout
 from linkrisk.solver.app.run_folder import Run, runs_of
 from linkrisk.solver.app.state import State
@@ -64,6 +71,9 @@ def _show(runs: Sequence[Run]) -> None:
             masked = run.command.get("inputs", {}).get("masked", "the embedded pair")
             link = partial(ui.link, run.name, f"/run/{run.name}")
             layout.row((link, masked, interval.sentence, interval.share))
+    files = {run.command.get("inputs", {}).get("original") for run in runs}
+    if len(runs) > 1 and len(files) == 1:
+        layout.text("p", least_risk({run.name: one for run, one in zip(runs, intervals, strict=True)}))
     found = [findings_of(result) for result in results]
     keys = list(dict.fromkeys(key for one in found for key in one))
     if keys:

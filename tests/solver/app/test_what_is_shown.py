@@ -14,7 +14,7 @@ from cli_runs import run
 
 from linkrisk import mask
 from linkrisk.solver.app import preview
-from linkrisk.solver.app.answers import Difference, answer, difference
+from linkrisk.solver.app.answers import Difference, Interval, answer, difference, least_risk
 from linkrisk.solver.app.run_queue import Queue
 from linkrisk.solver.app.steps import Question, add_link
 from linkrisk.solver.app.suppression_steps import SuppressionQuestion, add_suppression, suppression_steps
@@ -70,6 +70,20 @@ def test_commands_of_key_variables_and_linkers_run_and_are_answered(tmp_path, mo
     result = runs[3].result
     assert said[3].startswith(f"dbrl re-identifies {result['linked']} of 24 records")
     assert said[3].endswith(f"one to one, {result['one_to_one']['correct']} are right")
+
+
+def test_the_least_worst_case_is_named_where_intervals_do_not_overlap() -> None:
+    def said(**other: Interval) -> str:
+        return least_risk({"a": Interval(60.0, 70.0, 100.0, "owa"), **other}).replace("\u202f", " ")
+
+    certain = said(b=Interval(80.0, 96.0, 200.0, "owa"))
+    assert certain.startswith(
+        "b has the least worst case: at most 48.0 % can be re-identified, and at least 60.0 % in every other"
+    )
+    sampled = said(b=Interval(80.0, 96.0, 200.0, "owa", confidence=0.95))
+    assert sampled.startswith("b has the least worst case with the confidence that they state: at most 48")
+    for high in (60.0, 100.0):
+        assert said(b=Interval(10.0, high, 100.0, "owa")).startswith("Which of them has the least worst case")
 
 
 def test_a_preview_has_distributions_and_the_risk_of_a_plain_attack(tmp_path) -> None:
