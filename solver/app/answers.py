@@ -91,8 +91,8 @@ def least_risk(intervals: Mapping[str, Interval]) -> str:
     sure = " with the confidence that they state" if sampled else ""
     most, least = percent(shares[best][1], 1.0), percent(others, 1.0)
     return (
-        f"{best} has the least worst case{sure}: at most {most} can be re-identified, and at least {least} in "
-        "every other run. That says nothing of what else was measured."
+        f"{best} has the least worst case{sure}: at most {most} can be re-identified, and at least {least} "
+        "in every other run. That says nothing of what else was measured."
     )
 
 
