@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from risk_runs import task_of
 
 from linkrisk.formulations.linkage.pair import LinkagePair
+from linkrisk.solver.linkage.baselines import baseline_forms
 from linkrisk.solver.measures import held_out
 from linkrisk.solver.measures.held_out import HeldOut
 from linkrisk.solver.measures.links import held_out_trials
@@ -240,3 +241,23 @@ def test_of_many_records_some_are_looked_at(monkeypatch):
     widths = [np.mean([rate.high - rate.low for rate in one.rates]) for one in (result, whole)]
     assert widths[0] > widths[1]
     assert result.records == whole.records == 30
+
+
+def test_attacks_on_others_are_counted_by_what_they_stand_for_and_as_records():
+    """Shares of weights and of records, by the distances of equal weights alone."""
+    original, masked = frames(6, 30, attributes=2, noise=0.5)
+    weight = np.where(np.arange(30) % 3, 1.0, 25.0)
+    schema = {"attributes": [{"name": "w", "role": "weight"}]}
+    task = task_of((original.assign(w=weight), masked), ("weighted-mean",), schema=schema)
+    one, other = ((each - each.mean()) / each.std(ddof=0) for each in (original, masked))
+    apart = ((one.to_numpy()[:, None] - other.to_numpy()[None]) ** 2).sum(-1)
+    right = apart.argmin(1) == np.arange(30)
+    split = split_blocks(30, 0.5, 0, 0)
+    pair, counts = task.first.pair, held_out_trials.record_counts(task.first)
+    found = held_out_trials.Attacked(pair, counts, split, 0, assign=False).rate(
+        baseline_forms(pair)["euclid"]
+    )
+    some = split.attacked
+    assert found.share == pytest.approx(right[some] @ weight[some] / weight[some].sum())
+    assert found.unweighted == pytest.approx(right[some].mean())
+    assert found.share != pytest.approx(found.unweighted)

@@ -18,6 +18,7 @@ from linkrisk import fit, risk
 from linkrisk.errors import LinkriskError
 from linkrisk.solver.inputs.problem import make_problem
 from linkrisk.solver.inputs.releases import Releases, Way, aligned_groups
+from linkrisk.solver.measures import releases
 from linkrisk.solver.measures.base import Kind
 from linkrisk.solver.measures.releases import ReleasesRisk, SeveralReleases
 from linkrisk.solver.measures.sequence.rises import ReleaseRisk
@@ -381,3 +382,12 @@ def test_a_rise_has_no_upper_end_where_no_bound_was_found():
     assert late.paragraph.endswith("by 0.0 % at least, and no bound was found in time on how much more.")
     rise = next(one for one in late.findings if one.key == "rise_owa")
     assert (rise.low, rise.high) == (0.0, None)
+
+
+def test_guesses_among_what_is_left_are_of_weights_and_of_records():
+    size, holds, weight = np.array([1.0, 2.0, 4.0]), np.array([True, True, False]), np.array([1.0, 1.0, 8.0])
+    left = releases._left_of("owa", 1.0, 2, (size, holds, weight))
+    assert (left.expected, left.alone, left.lost) == pytest.approx((0.15, 0.1, 0.8))
+    assert left.unweighted == pytest.approx(0.5)
+    found = ReleasesRisk(2, "apart", ((1,), (2,)), (), (left,), (), ())
+    assert [one[2:] for one in found.counted_attacks] == [pytest.approx((0.15, 0.5))]
