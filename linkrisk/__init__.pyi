@@ -15,8 +15,8 @@ from linkrisk.formulations.errors import FormulationError as FormulationError
 from linkrisk.solver.api.compare import ComparisonResult as ComparisonResult
 from linkrisk.solver.api.compare import compare as compare
 from linkrisk.solver.api.estimator import WorstCaseLinkage as WorstCaseLinkage
-from linkrisk.solver.api.evaluate import EvaluationResult as EvaluationResult
 from linkrisk.solver.api.evaluate import evaluate as evaluate
+from linkrisk.solver.api.evaluation_task import EvaluationResult as EvaluationResult
 from linkrisk.solver.api.find_links import find_links as find_links
 from linkrisk.solver.api.fit import fit as fit
 from linkrisk.solver.api.link import link as link

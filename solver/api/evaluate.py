@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,78 +17,28 @@ from linkrisk.datasets.options.option import given_of, recorded_of
 from linkrisk.errors import called
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.solver.api.chosen_linker import Run
+from linkrisk.solver.api.evaluation_task import EvaluationResult, EvaluationTask
 from linkrisk.solver.api.fitted_files import changed, check_same_records, fitted_alignment, fitted_files
+from linkrisk.solver.api.limits import check_limits
 from linkrisk.solver.api.link import relink
 from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
 from linkrisk.solver.inputs.learned_links import reusable_schema
 from linkrisk.solver.inputs.link_tasks import LinkOptions
 from linkrisk.solver.inputs.mask_records import recorded
-from linkrisk.solver.inputs.problem import Problem, make_problem, shares
+from linkrisk.solver.inputs.problem import Problem, make_problem
 from linkrisk.solver.inputs.recorded_masking import recorded_masking
-from linkrisk.solver.linkage.assignment import assigned_links
-from linkrisk.solver.linkage.baselines import baselines
-from linkrisk.solver.linkage.counting import counting_by
-from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.result import LinkResult
 from linkrisk.solver.options.operations.evaluate import EvaluateOptions
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.options.taking import taking
+from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.crew import Crew, crew_choice, hired
-from linkrisk.solver.run.errors import CancelledError, UsageError
+from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.limits import cancellable
-from linkrisk.solver.run.records import RecordsTable
-from linkrisk.solver.run.results import dump_json
-from linkrisk.solver.run.versions import library_versions
-from linkrisk.solver.worst_case.answers import in_population, records_table
 
 _GIVE = "give the file that `fit --json` or `link --json` wrote"
 
 _PROBLEM_KEYS = ("aggregator", "direction", "ties", "standardisation", "differences", "missing")
-
-
-@dataclass(frozen=True)
-class EvaluationResult:
-    """What given parameters re-identify in a file pair.
-
-    Attributes
-    ----------
-    linked : int
-        Records whose partner is strictly nearest.
-    records : int
-        Number of blocks.
-    one_to_one : int or None
-        Correct links when records are assigned one to one, where asked for.
-    table : RecordsTable
-        What became of every record.
-    details : dict
-        Everything else of the JSON.
-    """
-
-    linked: int
-    records: int
-    one_to_one: int | None
-    table: RecordsTable
-    details: dict[str, Any] = field(repr=False)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON of `evaluate --json` as a dictionary."""
-        headline = {"records": self.records, "linked": self.linked, "one_to_one": self.one_to_one}
-        return {**headline, **self.details, "records_table": self.table.to_dict()}
-
-    def to_json(self) -> str:
-        """The JSON of `evaluate --json`."""
-        return dump_json(self.to_dict())
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        from linkrisk.solver.charts.linkage_cards import evaluation_card
-
-        return evaluation_card(self.to_dict())
-
-    def __repr__(self) -> str:
-        share = 100.0 * self.linked / self.records
-        name = self.details["aggregator"]
-        return f"EvaluationResult({name}: {self.linked} of {self.records} linked ({share:.1f} %))"
 
 
 def read_parameters(path: str | Path) -> dict[str, Any]:
@@ -171,19 +122,23 @@ def evaluate(asked: EvaluateOptions) -> EvaluationResult | LinkResult:
     UsageError, DataError, FormulationError
         If the request, the parameters or the files cannot be used.
     CancelledError
-        If `cancel` has been used: incomplete counts are not a result.
+        If `cancel` has been used before enough records were counted.
     """
+    clock = check_limits(asked.time_limit, cancel=asked.cancel).clock()
     asked_for = crew_choice(asked.scheduler, asked.workers)
 
-    def do() -> EvaluationResult | LinkResult:
-        with hired(asked_for) as crew:
-            return _evaluate(asked, given_of(asked, ProblemOptions), crew)
+    def do() -> EvaluationTask | LinkResult:
+        return _read(asked, given_of(asked, ProblemOptions), crew, clock)
 
-    return cancellable(do, asked.cancel)
+    with hired(asked_for) as crew:
+        read = cancellable(do, asked.cancel)
+        return read if isinstance(read, LinkResult) else read.count()
 
 
-def _evaluate(asked: EvaluateOptions, given: dict[str, Any], crew: Crew) -> EvaluationResult | LinkResult:
-    """What `evaluate` does, all of it; `given` are the options of the problem that are not as learned."""
+def _read(
+    asked: EvaluateOptions, given: dict[str, Any], crew: Crew, clock: Clock
+) -> EvaluationTask | LinkResult:
+    """What is to be counted, or what a linker links; `given` are options of the problem not as learned."""
     parameters, original, masked = asked.parameters, asked.original, asked.masked
     one_to_one, report, cancel = asked.one_to_one, asked.on_progress, asked.cancel
     if isinstance(parameters, Mapping):
@@ -202,6 +157,8 @@ def _evaluate(asked: EvaluateOptions, given: dict[str, Any], crew: Crew) -> Eval
         given |= fitted_alignment(whole)
     if "method" in fitted:
         matching = "hungarian" if one_to_one else None
+        if clock.time_limit is not None:
+            given |= {"time_limit": clock.time_limit}
         run = Run(crew, report, cancel)
         return relink(original, masked, fitted, run, one_to_one=matching, **_link_options(given, source))
     given.setdefault("masking", recorded_masking(fitted))
@@ -211,36 +168,14 @@ def _evaluate(asked: EvaluateOptions, given: dict[str, Any], crew: Crew) -> Eval
         check_same_records(whole, problem.pair.blocks, len(problem.pair.candidates), source)
     alone = original is None and masked is None and "name" not in fitted
     theta = _encode(problem, fitted["parameters"], source, alone)
+    spent = clock.seconds
     compile_once(LINKAGE, report)
     crew.prepare(compile_once, LINKAGE)
     crew.know(problem.pair, problem.rereading)
-    stop = None if cancel is None else lambda: cancel.cancelled
-    evaluator = Evaluator(problem.pair, stop=stop, elsewhere=counting_by(crew, problem.pair, report))
-    form = problem.aggregator.form(theta)
-    evaluation = evaluator.table(form)
+    clock = Clock(clock.time_limit, spent=spent, cancel=cancel)
     same = named is not None and given.keys() <= {"id_column", "row_by_row", "masking"}
-    stale = changed(fitted, evaluation.linked) if same else ()
-    details = {
-        **problem.describe(),
-        "expected_links": float(shares(problem)[evaluation.linked].sum()),
-        **problem.survey.links(evaluation.linked, shares(problem)),
-        **problem.survey.strata(evaluation.linked),
-        "parameters": problem.aggregator.decode(theta),
-        "baselines": in_population(baselines(evaluator, problem.aggregator), problem.survey.unit),
-        "notes": [*problem.files.notes, *stale],
-        **crew.describe(),
-        **recorded_of(asked),
-        "versions": library_versions(),
-    }
-    if cancel is not None and cancel.cancelled:
-        raise CancelledError("the run was cancelled before there was a result")
-    return EvaluationResult(
-        linked=evaluation.count,
-        records=problem.pair.blocks,
-        one_to_one=assigned_links(problem.pair, form) if one_to_one else None,
-        table=records_table(problem.labels, evaluation),
-        details=details,
-    )
+    stale = partial(changed, fitted) if same else None
+    return EvaluationTask(problem, theta, one_to_one, crew, clock, report, stale, recorded_of(asked))
 
 
 def _link_options(given: Mapping[str, Any], source: str) -> dict[str, Any]:

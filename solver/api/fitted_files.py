@@ -75,13 +75,22 @@ def changed(fitted: Mapping[str, Any], linked: NDArray[np.bool_]) -> tuple[str, 
         Which records the same parameters re-identify, compared as then.
     """
     table = fitted.get("records_table")
-    rows = table.get("rows") if isinstance(table, Mapping) else None
-    told = [row[1] for row in rows] if isinstance(rows, list) else linked.tolist()
-    if told == linked.tolist():
+    rows, ranks = (table.get(key) if isinstance(table, Mapping) else None for key in ("rows", "ranks"))
+    told, records = fitted.get("linked"), linked.size
+    if isinstance(ranks, list):  # of a large file records are not listed
+        same = told == int(linked.sum()) or sum(ranks) < records
+    else:
+        then = [row[1] for row in rows] if isinstance(rows, list) else linked.tolist()
+        told = sum(map(bool, then))
+        # What was not counted then, for lack of time, may be either.
+        same = len(then) == records and all(
+            was is None or was == now for was, now in zip(then, linked.tolist(), strict=True)
+        )
+    if same:
         return ()
     return (
         "the files are not as they were when the parameters were learned: "
-        f"{sum(map(bool, told)):,} of {len(told):,} records were re-identified then; learn anew with fit",
+        f"{told:,} of {records:,} records were re-identified then; learn anew with fit",
     )
 
 

@@ -9,6 +9,7 @@ from linkrisk.solver.charts.markup import bar, card, paragraph, table
 from linkrisk.solver.charts.table import Column, Of, Table
 from linkrisk.solver.run.counts import count
 from linkrisk.solver.run.percent import percent
+from linkrisk.solver.run.results import LINKED, least_key, limit_key
 
 Json = Mapping[str, Any]
 
@@ -33,12 +34,21 @@ _STEPS = (Column("method", "Method"), Column("attributes", "Attributes"))
 def evaluation_card(result: Json) -> str:
     """Of the JSON of `evaluate`."""
     linked, records = result["linked"], result["records"]
-    simple = [f"{_SIMPLE[name]} {count(links)}" for name, links in result.get("baselines", {}).items()]
+    others = result.get("baselines", {}).items()
+    simple = [f"{_SIMPLE[name]} {count(links)}" for name, links in others if links is not None]
     one_to_one = result["one_to_one"]
     if one_to_one is not None:
         simple.append(f"one to one, with the same parameters, {count(one_to_one)}")
     beside = [paragraph(f"Others link: {', '.join(simple)}.")] if simple else []
-    return card(_linked(linked, records), bar(*[linked / records] * 2), *beside, quiet=_quiet(result))
+    said, ends = _linked(linked, records), (linked, linked)
+    if "counted" in result:
+        ends = result[least_key(LINKED)], result[limit_key(LINKED)]
+        said = (
+            f"{count(ends[0])} to {count(ends[1])} of {count(records)} records are linked to their partner, "
+        )
+        said += f"with {100.0 * result['confidence']:g} % confidence: {count(linked)} of the "
+        said += f"{count(result['counted'])} that were compared."
+    return card(said, bar(*(end / records for end in ends)), *beside, quiet=_quiet(result))
 
 
 def link_card(result: Json) -> str:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from linkrisk.datasets.microdata.writing import write_table, write_whole
 from linkrisk.formulations.linkage.pair import Direction, Ties
-from linkrisk.solver.api.evaluate import EvaluationResult
+from linkrisk.solver.api.evaluation_task import EvaluationResult
 from linkrisk.solver.commands.pass_lines import pass_lines
 from linkrisk.solver.commands.wording import (
     baseline_pairs,
@@ -26,6 +26,9 @@ from linkrisk.solver.commands.wording import (
 from linkrisk.solver.linkage.result import FoundLinks, LinkResult
 from linkrisk.solver.report.formats import count
 from linkrisk.solver.run.records import RecordsTable
+from linkrisk.solver.run.results import EXPECTED, LINKED, WEIGHTED, least_key, limit_key
+
+_SUMS = {LINKED: "re-identified", WEIGHTED: "weighted links", EXPECTED: "expected links"}
 
 
 class Outputs(Protocol):
@@ -100,7 +103,7 @@ def summary(result: EvaluationResult | LinkResult) -> str:
 
 def summary_of_parameters(result: EvaluationResult) -> str:
     """The counts in a few lines."""
-    details, records, table = result.details, result.records, result.table
+    details, records, table, counted = result.details, result.records, result.table, result.counted
     counts: list[tuple[str, float]] = [
         ("re-identified", result.linked),
         ("partner among the 3 nearest", table.within(3)),
@@ -115,14 +118,29 @@ def summary_of_parameters(result: EvaluationResult) -> str:
     lines = [
         *heading(details, records),
         "",
-        *listed(weighted_pairs(details)),
-        *listed([(name, share(number, records)) for name, number in counts]),
+        *(_in_part(result) if counted < records else listed(weighted_pairs(details))),
+        *listed([(name, share(number, counted)) for name, number in counts]),
         "",
         *listed(baseline_pairs(details["baselines"], total)),
         *spaced(strata_lines(details)),
         *(f"note: {note}" for note in details["notes"]),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _in_part(result: EvaluationResult) -> list[str]:
+    """What is known of all records, and that what follows is of those that were counted."""
+    details, sure = result.details, f"with {100.0 * result.details['confidence']:g} % confidence"
+    total = {LINKED: result.records, EXPECTED: result.records, WEIGHTED: details.get("total_weight", 0.0)}
+    pairs = [
+        (f"{what}, {end}", f"{share(details[key(keys)], total[keys])}, {sure}")
+        for keys, what in _SUMS.items()
+        for key, end in ((least_key, "at least"), (limit_key, "at most"))
+        if key(keys) in details
+    ]
+    why = "stopped" if details["limit"] == "user" else f"the {details['limit']} limit was reached"
+    some = f"{count(result.counted)} of {count(result.records)} records, in random order, were compared"
+    return [*listed(pairs), f"  {some} before the run was ended ({why}); of these:", ""]
 
 
 def summary_of_links(result: LinkResult) -> str:

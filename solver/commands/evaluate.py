@@ -19,6 +19,6 @@ def run(asked: EvaluateCommand) -> int:
     from linkrisk.solver.commands.count_summaries import finish, summary
     from linkrisk.solver.commands.progress import progress_line, reporter
 
-    with progress_line("comparing records") as line:
+    with progress_line("comparing records", asked.time_limit) as line:
         result = evaluate(**keywords(EvaluateOptions, asked, on_progress=reporter(line)))
     return finish(asked, result.to_json, result.table, {"table": result.table.to_frame}, summary(result))

@@ -15,14 +15,8 @@ LARGEST_MATRIX = 100_000_000
 """Most cells of a distance matrix: 800 MB."""
 
 
-def distance_matrix(pair: LinkagePair, form: DistanceForm) -> NDArray[np.float64]:
-    """Distance of every block to every candidate, shape (blocks, candidates); inf for impossible pairs.
-
-    Raises
-    ------
-    UsageError
-        If the matrix would have more than `LARGEST_MATRIX` cells.
-    """
+def check_assignable(pair: LinkagePair) -> None:
+    """UsageError if the matrix of distances would have more than `LARGEST_MATRIX` cells."""
     cells = pair.blocks * len(pair.candidates)
     if cells > LARGEST_MATRIX:
         raise UsageError(
@@ -31,6 +25,17 @@ def distance_matrix(pair: LinkagePair, form: DistanceForm) -> NDArray[np.float64
             f"{called('one_to_one')} out",
             option="one_to_one",
         )
+
+
+def distance_matrix(pair: LinkagePair, form: DistanceForm) -> NDArray[np.float64]:
+    """Distance of every block to every candidate, shape (blocks, candidates); inf for impossible pairs.
+
+    Raises
+    ------
+    UsageError
+        If it is too large (`check_assignable`).
+    """
+    check_assignable(pair)
     matrix = np.empty((pair.blocks, len(pair.candidates)))
     for part, distances in pair.chunks(form.differences):
         matrix[part] = form(distances)

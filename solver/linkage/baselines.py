@@ -148,13 +148,16 @@ def own_attacks(aggregator: Aggregator, pair: LinkagePair) -> dict[str, FloatArr
     return own
 
 
-def baselines(evaluator: Evaluator, aggregator: Aggregator | None = None) -> dict[str, float]:
-    """Weight of the records linked by each of `baseline_forms`.
+def baselines(evaluator: Evaluator, aggregator: Aggregator | None = None) -> dict[str, float | None]:
+    """Weight of the records linked by each of `baseline_forms`; None where not all could be counted.
 
     Under the strict tie rule that is their number.
     """
     forms = baseline_forms(evaluator.pair, aggregator)
-    return {name: plain(evaluator.weight(form)) for name, form in forms.items()}
+    counts = {name: evaluator.counted(form) for name, form in forms.items()}
+    return {
+        name: plain(found.linked_weight) if found.settled.all() else None for name, found in counts.items()
+    }
 
 
 @dataclass(frozen=True)

@@ -112,9 +112,10 @@ class Evaluator:
         self.best.note(form, evaluation)
         return evaluation
 
-    def table(self, form: DistanceForm) -> Evaluation:
-        """Rank, ties and distances of every block."""
-        return self._settle(form, RANKING, self.pair, self._stop)
+    def table(self, form: DistanceForm, blocks: IndexArray | None = None) -> Evaluation:
+        """Rank, ties and distances of every block, or of some alone."""
+        pair = self.pair if blocks is None else self.pair.part(blocks)
+        return self._settle(form, RANKING, pair, self._stop, blocks)
 
     def final(self, form: DistanceForm, stop: Callable[[], bool]) -> Evaluation:
         """`table` with another time to stop, and where that comes too soon, what was counted before.

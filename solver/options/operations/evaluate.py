@@ -24,7 +24,7 @@ from linkrisk.solver.options.pair import (
     Family,
     Files,
 )
-from linkrisk.solver.options.run import Live, Workers
+from linkrisk.solver.options.run import LimitEach, Limits, Live, Workers
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,6 +80,24 @@ class AsLearned:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LimitOfAll:
+    """When the count ends."""
+
+    title = Limits.title
+
+    time_limit: float | None = again(
+        LimitEach,
+        "time_limit",
+        None,
+        help="seconds for all, or 'none' (default); the records that are counted by then, in random order, "
+        "say what all are, with confidence limits",
+        doc="seconds for all of it, of parameters of `fit`. Records are counted in random order; those that "
+        "were counted in time say what all are, with confidence limits",
+        record=False,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Assigned:
     """What else is counted."""
 
@@ -96,7 +114,7 @@ class Assigned:
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluateOptions(
-    Learned, Files, Attributes, Alignment, Constants, AsLearned, Workers, Assigned, Live
+    Learned, Files, Attributes, Alignment, Constants, AsLearned, Workers, LimitOfAll, Assigned, Live
 ):  # fmt: skip
     """What `evaluate` can be asked."""
 

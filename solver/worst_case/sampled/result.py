@@ -65,13 +65,13 @@ def stage_limits(state: SampledRun) -> list[StageLimit]:
                 searched=sum(k in state.searches for k in range(stage.samples)),
                 bound=bound,
                 alpha=stage.alpha,
-                limit=_limit(drawn.design, bound, weight, stage.alpha),
+                limit=file_limit(drawn.design, bound, weight, stage.alpha),
             )
         )
     return stages
 
 
-def _limit(design: Design, bound: float, weight: FloatArray, alpha: Fraction) -> float:
+def file_limit(design: Design, bound: float, weight: FloatArray, alpha: Fraction) -> float:
     """The limit of the weight that is linked in the whole file, from a bound on that in a sample."""
     if whole(weight):
         return float(upper_limit(design, int(bound + 1e-6), alpha))
@@ -193,7 +193,7 @@ def _counted(
     design = Design(int(fresh.size), int(looked_at.size))
     # Who was not counted in the end counts as missed.
     missed = float(weight[looked_at][~evaluation.linked[looked_at]].sum())
-    least = float(weight[fresh].sum()) - _limit(design, missed, weight, alpha / state.attacks)
+    least = float(weight[fresh].sum()) - file_limit(design, missed, weight, alpha / state.attacks)
     known = np.concatenate([state.samples.drawn, outside[: state.attacked]])
     inside = float(weight[known][evaluation.linked[known]].sum())
     found = max(evaluation.linked_weight, inside + least) * unit

@@ -1,0 +1,233 @@
+"""What `evaluate` counts when the files are read, and what it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkrisk.formulations.linkage.forms import DistanceForm
+from linkrisk.formulations.linkage.pair import LinkagePair, Ties
+from linkrisk.solver.inputs.problem import Problem, shares
+from linkrisk.solver.linkage.assignment import assigned_links, check_assignable
+from linkrisk.solver.linkage.baselines import baselines
+from linkrisk.solver.linkage.counting import counting_by
+from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.linkage.spreading import TASKS
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.crew import Crew
+from linkrisk.solver.run.errors import CancelledError
+from linkrisk.solver.run.interruption import interruptible
+from linkrisk.solver.run.limits import in_time, no_time
+from linkrisk.solver.run.progress import Progress, Reporter
+from linkrisk.solver.run.records import RecordsTable
+from linkrisk.solver.run.results import EXPECTED, LINKED, WEIGHTED, dump_json, least_key, limit_key, plain
+from linkrisk.solver.run.status import Status
+from linkrisk.solver.run.versions import library_versions
+from linkrisk.solver.worst_case.answers import in_population, records_table
+from linkrisk.solver.worst_case.sampled.draw import drawing_order, fingerprint
+from linkrisk.solver.worst_case.sampled.plan import CONFIDENCE
+from linkrisk.solver.worst_case.sampled.staged_count import StagedCount, count_in_stages
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+_EACH_WRITTEN, _MOST_LEFT = 1.5e-5, 1.0 / 3.0
+"""Seconds that are left to what lists a record, and the share of the limit that they have at most."""
+
+
+@dataclass(frozen=True)
+class EvaluationResult:
+    """What given parameters re-identify in a file pair.
+
+    Attributes
+    ----------
+    linked : int
+        Records whose partner is strictly nearest; where not all were counted, of those that were.
+    records : int
+        Number of blocks.
+    one_to_one : int or None
+        Correct links when records are assigned one to one, where asked for.
+    table : RecordsTable
+        What became of every record.
+    details : dict
+        Everything else of the JSON.
+    """
+
+    linked: int
+    records: int
+    one_to_one: int | None
+    table: RecordsTable
+    details: dict[str, Any] = field(repr=False)
+
+    @property
+    def counted(self) -> int:
+        """How many records were counted: all, unless a limit or a cancellation came first."""
+        counted: int = self.details.get("counted", self.records)
+        return counted
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Linked records of all, at least and at most: with ``confidence`` where not all were counted."""
+        keys = least_key(LINKED), limit_key(LINKED)
+        low, high = (self.details.get(key, self.linked) for key in keys)
+        return low, high
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of `evaluate --json` as a dictionary."""
+        headline = {"records": self.records, "linked": self.linked, "one_to_one": self.one_to_one}
+        return {**headline, **self.details, "records_table": self.table.to_dict()}
+
+    def to_json(self) -> str:
+        """The JSON of `evaluate --json`."""
+        return dump_json(self.to_dict())
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from linkrisk.solver.charts.linkage_cards import evaluation_card
+
+        return evaluation_card(self.to_dict())
+
+    def __repr__(self) -> str:
+        name, counted = self.details["aggregator"], self.counted
+        of = f"{self.linked} of {counted} linked ({100.0 * self.linked / counted:.1f} %)"
+        if counted < self.records:
+            low, high = self.interval
+            sure = f"{100.0 * self.details['confidence']:g} % confidence"
+            of += f", {low} to {high} of all {self.records} with {sure}"
+        return f"EvaluationResult({name}: {of})"
+
+
+@dataclass(frozen=True)
+class EvaluationTask:
+    """Parameters that are to be counted.
+
+    Attributes
+    ----------
+    problem : Problem
+    theta : ndarray of float64
+        The parameters.
+    one_to_one : bool
+    crew : Crew
+    clock : Clock
+    report : callable, optional
+    stale : callable, optional
+        What is to be noted of the linked records that were told before, when all were counted.
+    asked : mapping
+        What the result keeps of the request.
+    """
+
+    problem: Problem
+    theta: FloatArray
+    one_to_one: bool
+    crew: Crew
+    clock: Clock
+    report: Reporter | None
+    stale: Callable[[BoolArray], Sequence[str]] | None
+    asked: Mapping[str, Any]
+
+    def count(self) -> EvaluationResult:
+        """Count until all is done, or the clock has run out.
+
+        Raises
+        ------
+        CancelledError
+            When it was stopped before enough records were counted.
+        """
+        problem, clock, pair = self.problem, self.clock, self.problem.pair
+        if self.one_to_one:
+            check_assignable(pair)
+        form = problem.aggregator.form(self.theta)
+        elsewhere = counting_by(self.crew, pair, self.report)
+        evaluator = Evaluator(pair, stop=lambda: clock.expired, elsewhere=elsewhere)
+        if clock.time_limit is not None:
+            clock.leave(min(_MOST_LEFT * clock.time_limit, _EACH_WRITTEN * pair.blocks))
+        with interruptible(clock):
+            found = count_in_stages(evaluator, form, self._order(), clock, self._tell)
+            if found is None:
+                raise CancelledError("the run was cancelled before there was a result")
+            others = baselines(evaluator, problem.aggregator)
+            one_to_one = in_time(_Assigned(pair, form), clock) if self.one_to_one else None
+        linked = found.evaluation.linked
+        notes = [*problem.files.notes, *(self.stale(linked) if found.all and self.stale else ())]
+        if self.one_to_one and one_to_one is None:
+            notes.append(f"one to one: {no_time('assign')}")
+        details = {
+            **problem.describe(),
+            **self._sums(found),
+            "parameters": problem.aggregator.decode(self.theta),
+            "baselines": in_population(others, problem.survey.unit),
+            "notes": notes,
+            **self.crew.describe(),
+            **self.asked,
+            "versions": library_versions(),
+        }
+        return EvaluationResult(
+            linked=found.evaluation.count,
+            records=pair.blocks,
+            one_to_one=one_to_one,
+            table=records_table(problem.labels, found.evaluation),
+            details=details,
+        )
+
+    def _order(self) -> NDArray[np.intp]:
+        """A random order that the files alone decide, and no search has seen."""
+        files = self.problem.files
+        digest = fingerprint(files.original_values, files.masked_values, files.partner)
+        return drawing_order(0, digest, self.problem.pair.blocks, b"evaluate")
+
+    def _tell(self, counted: int) -> None:
+        """Say how far the count is."""
+        if self.report is not None:
+            blocks = self.problem.pair.blocks
+            work = f"{counted:,} of {blocks:,} records"
+            self.report(Progress.uncounted(TASKS, work, done=counted / blocks))
+
+    def _sums(self, found: StagedCount) -> dict[str, Any]:
+        """What the linked records sum up to; where not all were counted, what is known of all."""
+        problem, share, linked = self.problem, shares(self.problem), found.evaluation.linked
+        weighted = problem.survey.links(linked, share)
+        sums = {"expected_links": float(share[linked].sum()), **weighted}
+        if found.all:
+            return {**sums, **problem.survey.strata(linked)}
+        ends = {LINKED: _whole(found.limits(np.ones(linked.size)))}
+        if problem.pair.ties is Ties.SHARE:
+            ends[EXPECTED] = found.limits(share)
+        if weighted:
+            unit = problem.survey.unit
+            low, high = found.limits(problem.pair.weight)
+            ends[WEIGHTED] = low * unit, high * unit
+        return {
+            "status": (Status.INTERRUPTED if self.clock.stopped else Status.FEASIBLE).value,
+            "limit": None if self.clock.limit is None else self.clock.limit.value,
+            "counted": int(found.evaluation.settled.sum()),
+            "confidence": CONFIDENCE,
+            **{least_key(keys): plain(low) for keys, (low, _) in ends.items()},
+            **{limit_key(keys): plain(high) for keys, (_, high) in ends.items()},
+            **sums,
+        }
+
+
+def _whole(ends: tuple[float, float]) -> tuple[float, float]:
+    """Two sums of ones as whole numbers."""
+    low, high = ends
+    return round(low), round(high)
+
+
+@dataclass(frozen=True)
+class _Assigned:
+    """The assignment one to one, which cannot be stopped: None where it is not done in time."""
+
+    pair: LinkagePair
+    form: DistanceForm
+
+    def do(self) -> int | None:
+        """Count its correct links."""
+        return assigned_links(self.pair, self.form)
+
+    def so_far(self) -> int | None:
+        """Nothing is known before the end."""
+        return None
