@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from linkrisk.solver.commands.unsafe_options import several, whole
+from linkrisk.solver.commands.arguments import whole_number
+from linkrisk.solver.run.counts import several
 
 if TYPE_CHECKING:
     from linkrisk.solver.api.protocol import ProtocolResult
@@ -48,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     named = Protocol.read(arguments.protocol).files
     targets.check_targets(arguments, "output", "record", "json", also=named)
-    undo = whole(arguments.undo, "--undo") or 0
+    undo = whole_number(arguments.undo, "--undo") or 0
     with progress_line("running the protocol") as line:
         result = run_protocol(
             arguments.protocol,

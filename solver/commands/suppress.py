@@ -15,10 +15,10 @@ from linkrisk.solver.commands.unsafe_options import (
     checked_line,
     constant_lines,
     pairs,
-    several,
     unsafe_keywords,
     whole,
 )
+from linkrisk.solver.run.counts import several
 
 if TYPE_CHECKING:
     from linkrisk.solver.api.suppression_result import SuppressionResult

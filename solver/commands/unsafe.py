@@ -11,9 +11,9 @@ from linkrisk.solver.commands.unsafe_options import (
     add_unsafe,
     checked_line,
     constant_lines,
-    several,
     unsafe_keywords,
 )
+from linkrisk.solver.run.counts import several
 
 if TYPE_CHECKING:
     from linkrisk.datasets.microdata.names import Labels

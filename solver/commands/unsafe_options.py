@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from linkrisk.solver.commands.arguments import names, number
+from linkrisk.solver.run.counts import several
 from linkrisk.solver.run.errors import UsageError
 
 
@@ -119,13 +120,6 @@ def whole(text: str | None, option: str) -> int | None:
         return int(text)
     except ValueError:
         raise UsageError(f"{option} must be a whole number, not {text!r}") from None
-
-
-def several(many: int, what: str) -> str:
-    """A number with its noun."""
-    from linkrisk.solver.run.counts import count
-
-    return f"{count(many)} {what if many == 1 else what + 's'}"
 
 
 def checked_line(tables: int, details: Mapping[str, Any]) -> str:

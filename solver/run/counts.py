@@ -14,3 +14,8 @@ def count(value: float) -> str:
     """Write a count: ``12,345``; with one or two decimals when it is not whole, as expected links may be."""
     text = f"{int(value):,}" if value == int(value) else f"{value:,.2f}".rstrip("0").rstrip(".")
     return text.replace("-", MINUS)
+
+
+def several(many: int, what: str) -> str:
+    """A number with its noun."""
+    return f"{count(many)} {what if many == 1 else what + 's'}"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from linkrisk.solver.commands.table_actions.common import Once, refuse_alone
-from linkrisk.solver.commands.unsafe_options import several
+from linkrisk.solver.run.counts import several
 from linkrisk.solver.run.from_whom import AS_FAR, not_looked_at
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from linkrisk.solver.commands.arguments import whole_number
 from linkrisk.solver.commands.table_actions.attackers import (
     add_attackers,
     attacker_lines,
@@ -30,7 +31,7 @@ from linkrisk.solver.commands.table_actions.given import (
     table_line,
 )
 from linkrisk.solver.commands.targets import paths_of
-from linkrisk.solver.commands.unsafe_options import several, whole
+from linkrisk.solver.run.counts import several
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.from_whom import known_on_grid
 
@@ -81,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
             also=also,
             exact=exact_of(arguments),
             **attackers,
-            workers=whole(arguments.workers, "--workers"),
+            workers=whole_number(arguments.workers, "--workers"),
             time_limit=time_limit_of(arguments, "none"),
             on_progress=reporter(line),
         )

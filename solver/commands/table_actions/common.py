@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from linkrisk.datasets.microdata.names import shown_name
-from linkrisk.solver.commands.arguments import number
+from linkrisk.solver.commands.arguments import number, whole_number
 from linkrisk.solver.commands.targets import named_paths
-from linkrisk.solver.commands.unsafe_options import whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -160,7 +159,7 @@ def add_search(parser: argparse.ArgumentParser, backend: str) -> None:
 
 def seed_of(arguments: argparse.Namespace) -> int:
     """The seed."""
-    return whole(arguments.seed, "--seed") or 0
+    return whole_number(arguments.seed, "--seed") or 0
 
 
 def time_limit_of(arguments: argparse.Namespace, usual: str | None = None) -> float | None:

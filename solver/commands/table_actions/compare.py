@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from linkrisk.solver.commands.arguments import words
+from linkrisk.solver.commands.arguments import whole_number, words
 from linkrisk.solver.commands.contest_verdict import exit_code, wrong
 from linkrisk.solver.commands.table_actions.common import seed_of, time_limit_of
 from linkrisk.solver.commands.table_actions.given import add_table, check_outputs, given_table, table_line
-from linkrisk.solver.commands.unsafe_options import whole
 
 if TYPE_CHECKING:
     from linkrisk.solver.api.tables.compare import TableComparison
@@ -63,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
             given_table(arguments),
             problem=arguments.problem,
             cost=arguments.cost,
-            base=whole(arguments.base, "--base"),
+            base=whole_number(arguments.base, "--base"),
             backends=words(arguments.backends),
             seed=seed_of(arguments),
             time_limit=time_limit_of(arguments),

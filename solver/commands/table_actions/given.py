@@ -11,7 +11,7 @@ from linkrisk.datasets.microdata.names import parse_pair
 from linkrisk.solver.commands.arguments import names
 from linkrisk.solver.commands.table_actions.common import PAGES, Once
 from linkrisk.solver.commands.targets import paths_of
-from linkrisk.solver.commands.unsafe_options import several
+from linkrisk.solver.run.counts import several
 
 if TYPE_CHECKING:
     from linkrisk.datasets.tables.cells_and_relations import StoredTable

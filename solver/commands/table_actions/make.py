@@ -15,7 +15,7 @@ from linkrisk.solver.commands.table_actions.common import (
     written_lines,
 )
 from linkrisk.solver.commands.table_actions.given import hierarchies_of
-from linkrisk.solver.commands.unsafe_options import several
+from linkrisk.solver.run.counts import several
 
 if TYPE_CHECKING:
     from linkrisk.solver.api.tables.make import MadeTable

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from linkrisk.solver.commands.arguments import names, number
+from linkrisk.solver.commands.arguments import names, number, whole_number
 from linkrisk.solver.commands.table_actions.common import (
     PAGES,
     add_missing,
@@ -16,7 +16,7 @@ from linkrisk.solver.commands.table_actions.common import (
     written_lines,
 )
 from linkrisk.solver.commands.table_actions.given import hierarchies_of
-from linkrisk.solver.commands.unsafe_options import several, whole
+from linkrisk.solver.run.counts import several
 
 if TYPE_CHECKING:
     from linkrisk.solver.api.tables.perturb_counts import PerturbedCounts
@@ -64,9 +64,9 @@ def run(arguments: argparse.Namespace) -> int:
     result = perturb_counts(
         arguments.input,
         names(arguments.by, "--by") or (),
-        most=whole(arguments.most, "--most"),
+        most=whole_number(arguments.most, "--most"),
         variance=None if variance is None else number(variance, "--variance"),
-        small=whole(arguments.small, "--small") or 0,
+        small=whole_number(arguments.small, "--small") or 0,
         stay=None if stay is None else number(stay, "--stay"),
         monotone=not arguments.any_shape,
         design=arguments.design,
@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
         missing=arguments.missing,
         schema=arguments.schema,
         keys=arguments.keys,
-        seed=whole(arguments.seed, "--seed") or 0,
+        seed=whole_number(arguments.seed, "--seed") or 0,
     )
     write_changed(arguments, result, write_design=result.design)
     print(_summary(arguments, result))

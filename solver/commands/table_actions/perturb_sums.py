@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from linkrisk.solver.commands.arguments import names, number
+from linkrisk.solver.commands.arguments import names, number, whole_number
 from linkrisk.solver.commands.table_actions.common import (
     PAGES,
     add_missing,
@@ -18,7 +18,7 @@ from linkrisk.solver.commands.table_actions.common import (
     written_lines,
 )
 from linkrisk.solver.commands.table_actions.given import hierarchies_of
-from linkrisk.solver.commands.unsafe_options import several, whole
+from linkrisk.solver.run.counts import several
 
 if TYPE_CHECKING:
     from linkrisk.solver.api.tables.perturb_sums import PerturbedSums
@@ -113,16 +113,16 @@ def run(arguments: argparse.Namespace) -> int:
         rules=arguments.rule or (),
         extra=_number(arguments.extra, "--extra") or 0.0,
         same_key=not arguments.other_key,
-        digits=whole(arguments.turn_digits, "--turn-digits"),
+        digits=whole_number(arguments.turn_digits, "--turn-digits"),
         zeros=arguments.zeros,
         weight=arguments.weight,
         missing=arguments.missing,
         schema=arguments.schema,
         negative=arguments.negative,
-        decimals=whole(arguments.decimals, "--decimals"),
+        decimals=whole_number(arguments.decimals, "--decimals"),
         hierarchies=hierarchies_of(arguments),
         keys=arguments.keys,
-        seed=whole(arguments.seed, "--seed") or 0,
+        seed=whole_number(arguments.seed, "--seed") or 0,
     )
     write_changed(arguments, result, write_design=result.design)
     print(_summary(arguments, result))

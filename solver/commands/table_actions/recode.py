@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from linkrisk.solver.commands.arguments import names
+from linkrisk.solver.commands.arguments import names, whole_number
 from linkrisk.solver.commands.table_actions.common import (
     PAGES,
     add_missing,
@@ -17,7 +17,6 @@ from linkrisk.solver.commands.table_actions.common import (
     written_lines,
 )
 from linkrisk.solver.commands.table_actions.given import hierarchies_of, pairs
-from linkrisk.solver.commands.unsafe_options import whole
 
 if TYPE_CHECKING:
     from linkrisk.solver.api.tables.recode import RecodedTable
@@ -80,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.input,
         names(arguments.by, "--by") or (),
         recode=pairs(arguments.recode, "--recode", "A=FILE"),
-        cut={name: whole(level, "--cut") or 0 for name, level in cuts.items()},
+        cut={name: whole_number(level, "--cut") or 0 for name, level in cuts.items()},
         response=arguments.response,
         rules=arguments.rule or (),
         hierarchies=hierarchies_of(arguments),

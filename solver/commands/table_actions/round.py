@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from linkrisk.solver.commands.arguments import whole_number
 from linkrisk.solver.commands.table_actions.common import (
     add_reports,
     add_search,
@@ -15,7 +16,7 @@ from linkrisk.solver.commands.table_actions.common import (
     written_lines,
 )
 from linkrisk.solver.commands.table_actions.given import add_table, check_outputs, given_table, table_line
-from linkrisk.solver.commands.unsafe_options import several, whole
+from linkrisk.solver.run.counts import several
 
 if TYPE_CHECKING:
     from linkrisk.solver.api.tables.round import RoundedTable
@@ -43,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     from linkrisk.solver.api.tables.round import round_table
     from linkrisk.solver.commands.progress import progress_line, reporter
 
-    base = whole(arguments.base, "--base")
+    base = whole_number(arguments.base, "--base")
     assert base is not None
     check_outputs(arguments, "output", "internal", "json", lines=True)
     with progress_line("rounding cells", time_limit_of(arguments)) as line:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from linkrisk.solver.commands.table_actions.given import add_table, check_outputs, given_table, table_line
-from linkrisk.solver.commands.unsafe_options import several
+from linkrisk.solver.run.counts import several
 from linkrisk.solver.run.errors import UsageError
 
 if TYPE_CHECKING:
