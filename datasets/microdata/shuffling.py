@@ -16,7 +16,7 @@ NOTHING: Mapping[str, int] = MappingProxyType({})
 def shuffled(
     frame: pd.DataFrame, generator: np.random.Generator, household: str | None = None
 ) -> pd.DataFrame:
-    """The records in random order; those of a household stay together, in the order in which they were.
+    """The records in random order; those of a household stay together.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def shuffled(
     alone = groups < 0
     groups[alone] = groups.max(initial=-1) + 1 + np.arange(int(alone.sum()))
     place = generator.permutation(int(groups.max(initial=-1)) + 1)
-    return frame.iloc[np.argsort(place[groups], kind="stable")]
+    return frame.iloc[np.lexsort((generator.permutation(len(frame)), place[groups]))]
 
 
 def renumbered(

@@ -239,7 +239,9 @@ def make_file_pair(
     # The truth last: what is wrong with the attributes is easier to fix.
     aligned = align(first, second, id_column=id_column, row_by_row=row_by_row)
     design = survey_design(first, second, aligned.partner, schema)
-    besides = left_in((first, second), aligned.partner, names, schema, id_column)
+    besides = left_in(
+        (first, second), aligned.partner, names, schema, id_column, side_by_side=aligned.alignment == BY_ROW
+    )
     pair = FilePair(
         original=first.frame,
         masked=second.frame,

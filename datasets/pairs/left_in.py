@@ -6,7 +6,7 @@ Digests of values without a secret (hashed ids and names) are those values: anyb
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,9 @@ from linkrisk.datasets.microdata.roles import Role, household, recognition
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.tables import Table
 from linkrisk.datasets.pairs.digests import digests_like
+from linkrisk.datasets.pairs.kept_order import KeptOrder, kept_order
+from linkrisk.datasets.pairs.parts import MOST_RECORDS as PARTS_OF
+from linkrisk.datasets.pairs.parts import has_parts, parts, telling_part
 from linkrisk.datasets.pairs.related import (
     MOST_RECORDS,
     Codings,
@@ -70,16 +73,19 @@ class ColumnLeftIn:
         `told_by` counts.
     original : str
         What the original calls it, where that is another name.
+    part : str
+        What part of its values is meant, where it is not all of them.
     """
 
     column: str
     records: int
     original: str = ""
+    part: str = ""
 
     @property
     def shown(self) -> str:
         """Its name for a reader, with that in the original."""
-        name = shown_name(self.column)
+        name = f"{self.part} of {shown_name(self.column)}" if self.part else shown_name(self.column)
         return f"{name} ({shown_name(self.original)} in the original)" if self.original else name
 
 
@@ -102,6 +108,8 @@ class LeftIn:
         Records that are alone in the masked file with their values of all unchanged columns together.
     masked : tuple of ColumnLeftIn
         Columns with other values that go with those of the original all the same.
+    order : KeptOrder, optional
+        What the places of the released records tell.
     """
 
     records: int = 0
@@ -110,6 +118,7 @@ class LeftIn:
     unchanged: tuple[ColumnLeftIn, ...] = ()
     unique: int = 0
     masked: tuple[ColumnLeftIn, ...] = ()
+    order: KeptOrder | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The part of the JSON."""
@@ -119,6 +128,7 @@ class LeftIn:
             "unchanged": [vars(one) for one in self.unchanged],
             "unique": self.unique,
             "masked": [vars(one) for one in self.masked],
+            "order": None if self.order is None else self.order.to_dict(),
         }
 
     @property
@@ -142,6 +152,8 @@ class LeftIn:
             )
         if self.masked:
             yield (f"columns that are not compared, and go with those of the original: {listed(self.masked)}")
+        if self.order is not None:
+            yield self.order.sentence
 
 
 def listed(columns: Iterable[ColumnLeftIn]) -> str:
@@ -155,6 +167,8 @@ def left_in(
     compared: Collection[str],
     schema: Schema | None,
     id_column: str | None,
+    *,
+    side_by_side: bool,
 ) -> LeftIn:
     """Find out what a masked file has of the original besides the attributes that are compared.
 
@@ -169,6 +183,8 @@ def left_in(
     schema : Schema, optional
     id_column : str, optional
         The column by which records were aligned.
+    side_by_side : bool
+        Whether they were aligned row by row, so that the order of the release cannot be seen.
     """
     search = _Search(tables, partner, frozenset(compared), schema, id_column)
     original, masked = tables
@@ -178,7 +194,18 @@ def left_in(
     for name in masked.columns:
         if name not in original.columns and (source := search.source_of(name)) is not None:
             search.look_at(name, source)
-    return search.found()
+    search.look_into_parts()
+    order = kept_order(
+        original.frame,
+        masked.frame,
+        partner,
+        seen=not side_by_side,
+        says=(
+            lambda name: name in compared or search.role(name, masked) not in _NUMBERS,
+            lambda name: name in compared or search.role(name) not in (*_NUMBERS, *_UNKNOWN_OUTSIDE),
+        ),
+    )
+    return replace(search.found(), order=order)
 
 
 class _Search:
@@ -198,12 +225,21 @@ class _Search:
         self.partner = partner[self.rows]
         self.some = slice(None, None, self.rows.size // MOST_RECORDS + 1)
         self.coded: dict[str, Codings] = {}
+        self.roles: dict[tuple[bool, str], Role | None] = {}
         self.identifiers: list[ColumnLeftIn] = []
         self.numbers: list[str] = []
         self.unchanged: list[ColumnLeftIn] = []
         self.changed: list[ColumnLeftIn] = []
         self.together: IntArray = np.zeros(len(self.masked.frame), dtype=np.int64)
         self.kept: BoolArray = np.ones(self.rows.size, dtype=np.bool_)
+
+    def role(self, name: str, table: Table | None = None) -> Role | None:
+        """What a column is, of the original where no other table is given."""
+        table = self.original if table is None else table
+        if (key := (table is self.masked, name)) not in self.roles:
+            same = self.id_column if table is self.original else None
+            self.roles[key] = role_of(name, table, self.schema, same)
+        return self.roles[key]
 
     def look_at(self, name: str, source: str) -> None:
         """A column of the masked file that may have the values of one of the original."""
@@ -212,7 +248,7 @@ class _Search:
         codes = cell_codes(before, self.masked.frame[name], loosely=True)
         mine, theirs = codes.first, codes.second[self.partner]
         same = (mine == theirs) & (mine >= 0)
-        role = role_of(source, self.original, self.schema, self.id_column)
+        role = self.role(source)
         renamed = "" if name == source else source
         if role is Role.IDENTIFIER:
             if same.sum() >= min((mine >= 0).sum(), BY_CHANCE * _by_chance(mine, theirs)) and same.any():
@@ -234,7 +270,7 @@ class _Search:
     def _masked(self, name: str, source: str, role: Role | None) -> None:
         """A column with other values: whether it goes with the original one all the same."""
         after = self.masked.frame[name]
-        if role in _NUMBERS or role_of(name, self.masked, self.schema) in SAYS_NOTHING:
+        if role in _NUMBERS or self.role(name, self.masked) in SAYS_NOTHING:
             return
         before = self.original.frame[source].iloc[self.rows]
         if goes_with(self._codings(source), codings(after.iloc[self.partner[self.some]])):
@@ -251,6 +287,37 @@ class _Search:
         told = int(by_words(before, after, self.partner).sum())
         if told >= FEWEST_TEXTS:
             self.changed.append(ColumnLeftIn(name, told, "" if name == source else source))
+
+    def look_into_parts(self) -> None:
+        """Ids and other texts of the masked file of which a part goes with a column of the original."""
+        told = {one.column for one in (*self.identifiers, *self.unchanged)}
+        told |= {one.column for one in self.changed if not one.original}
+        names = [
+            name
+            for name in self.masked.columns
+            if name not in self.compared
+            and name not in told
+            and has_parts(self.masked.frame[name])
+            and self.role(name, self.masked) not in _UNKNOWN_OUTSIDE
+        ]
+        if not names:
+            return
+        step = self.rows.size // PARTS_OF + 1
+        mine = self.original.frame.iloc[self.rows[::step]].reset_index(drop=True)
+        theirs = self.masked.frame.iloc[self.partner[::step]].reset_index(drop=True)
+        kept = [name for name in mine if name in theirs and _alike(mine[name], theirs[name])]
+        known = mine.drop(columns=kept)
+        for name in names:
+            shown = theirs.drop(columns=name)
+            found = telling_part(theirs[name], known, shown, lambda one: self.role(one) not in SAYS_NOTHING)
+            if found is not None:
+                part, source = found
+                self.changed = [one for one in self.changed if (one.column, one.original) != (name, source)]
+                self.changed.append(ColumnLeftIn(name, self._tells(source, name, part), source, part))
+
+    def _tells(self, source: str, name: str, part: str) -> int:
+        before = self.original.frame[source].iloc[self.rows]
+        return int(told_by(before, parts(self.masked.frame[name])[part], self.partner).sum())
 
     def source_of(self, name: str) -> str | None:
         """The column of the original that one of another name has the values of, or goes with best."""

@@ -69,7 +69,8 @@ def _above_chance(one: IndexArray, other: IndexArray) -> float:
 
 
 def _pairs(codes: IndexArray) -> float:
-    count = np.unique(codes, return_counts=True)[1].astype(np.float64)
+    few = len(codes) > 0 and codes.max() < 4 * len(codes)
+    count = (np.bincount(codes) if few else np.unique(codes, return_counts=True)[1]).astype(np.float64)
     return float((count * (count - 1.0)).sum() / 2.0)
 
 

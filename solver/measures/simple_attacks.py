@@ -16,13 +16,15 @@ from linkrisk.solver.linkage.assignment import assigned_blocks
 from linkrisk.solver.linkage.baselines import baseline_forms
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.measures.base import OF_WEIGHTS, CountedAttack, Finding, Measure, MeasureResult
-from linkrisk.solver.measures.links.likelihoods import by_likelihood, order_tells
+from linkrisk.solver.measures.links.likelihoods import by_likelihood, order_tells, places
+from linkrisk.solver.measures.links.members import by_members
 from linkrisk.solver.measures.links.other_scales import (
+    beside,
     by_households,
     by_ranks,
     by_units,
+    homes,
     household_column,
-    numbers_beside,
 )
 from linkrisk.solver.measures.links.several_releases import means, together
 from linkrisk.solver.measures.links.shares import Shares, linked_parts, shares_of
@@ -154,11 +156,12 @@ class SimpleAttacksMeasure(Measure):
             ("equal_weights", "equal weights", _baseline("euclid")),
             ("classical_mahalanobis", "classical Mahalanobis", _baseline("mahalanobis")),
             *(_OF_NUMBERS if len(task.files.categorical) < len(task.files.attributes) else ()),
-            *(_OF_HOUSEHOLDS if household_column(task) is not None else ()),
+            *(_OF_HOUSEHOLDS if (lives := household_column(task) is not None) else ()),
             ("probabilistic", "probabilistic linkage", _linker(by_probability)),
             ("matched_equal_weights", "equal weights, one to one", _matched),
             ("bayesian", "Bayesian, half known", _bayes),
             ("likelihood", "likelihood ratios, most known", _likelihood),
+            *(_OF_MEMBERS if lives else ()),
             *(_OF_ORDER if order_tells(task.first, task.seed) else ()),
         )
         tasks = (task, *_of_several(task))
@@ -275,15 +278,18 @@ def _check_halves(task: RiskTask) -> None:
         raise _NotTriedError(f"it learns from half of the records, and needs {LEAST_RECORDS}")
 
 
-def _likelihood(task: RiskTask, clock: Clock, *, order: bool = False) -> Shares:
+def _likelihood(task: RiskTask, clock: Clock, *, order: bool = False, members: bool = False) -> Shares:
     """Likelihood ratios, of all releases together where there are several."""
     _check_halves(task)
     _check_pairs(task, clock)
     problem = together(task) or task.first
-    more = numbers_beside(problem.files, task.schema)
+    mine, theirs = beside(problem.files, task.schema)
     if order:
-        more = np.column_stack((more, np.arange(len(more))))
-    linked = by_likelihood(problem, more, task.seed, MATCHED, task.stop_by(clock))
+        mine, theirs = (np.hstack(each) for each in zip((mine, theirs), places(problem.files), strict=True))
+    if members:
+        linked = by_members(problem, (mine, theirs), homes(task), task.seed, task.stop_by(clock))
+    else:
+        linked = by_likelihood(problem, (mine, theirs), task.seed, MATCHED, task.stop_by(clock))
     if linked is None:
         raise _NotTriedError("there was no time to look at all records")
     return shares_of(linked, problem.survey.weight)
@@ -293,6 +299,11 @@ _OF_ORDER: tuple[_Way, ...] = (
     ("record_order", "likelihood ratios with the order of the records", partial(_likelihood, order=True)),
 )
 """The attack where the places of released records go with what is known of them."""
+
+_OF_MEMBERS: tuple[_Way, ...] = (
+    ("household_members", "likelihood ratios, whole households", partial(_likelihood, members=True)),
+)
+"""The attack that finds households, and in these members, where both files say who lives with whom."""
 
 
 def _bayes(task: RiskTask, clock: Clock) -> Shares:

@@ -34,8 +34,8 @@ UNWEIGHTED = f"{WORST_CASE}{ALIKE}"
 _OF_SEARCH = (WORST_CASE, NO_BOUND, UNWEIGHTED)
 
 IDENTIFIERS, UNCHANGED, NUMBERS = "identifiers_left_in", "unchanged_not_compared", "numbers_left_in"
-RELATED = "masked_not_compared"
-"""Keys of findings about columns that are not compared and say something of the original."""
+RELATED, ORDER = "masked_not_compared", "order_kept"
+"""Keys of findings about columns that are not compared, and places, that say something of the original."""
 
 _OF_RECORDS = " of the records, unweighted"
 

@@ -17,7 +17,7 @@ from linkrisk.datasets.microdata.names import shown_name, shown_names
 from linkrisk.datasets.pairs.left_in import ColumnLeftIn, listed
 from linkrisk.errors import called
 from linkrisk.formulations.linkage.aggregators import words_of
-from linkrisk.formulations.linkage.pair import Ties
+from linkrisk.formulations.linkage.pair import Direction, Ties
 from linkrisk.solver.measures.base import MeasureResult
 from linkrisk.solver.measures.links.shares import linked_parts
 from linkrisk.solver.measures.membership import MembershipRisk
@@ -32,6 +32,7 @@ from linkrisk.solver.measures.verdict import (
     NOT_COMPARABLE,
     NOT_SEARCHED,
     NUMBERS,
+    ORDER,
     RELATED,
     RELEASES,
     UNCHANGED,
@@ -321,6 +322,23 @@ def left_in(known: Known) -> Iterator[VerdictFinding]:
         )
 
 
+def order_kept(known: Known) -> Iterator[VerdictFinding]:
+    """An order of the original that the release is in: whoever sorts what he knows needs no distance."""
+    files, survey = known.task.files, known.task.first.survey
+    if (order := files.left_in.order) is None:
+        return
+    right, rows = order.right, known.task.first.pair.query_rows
+    if known.task.first.options.direction == Direction.MASKED_TO_ORIGINAL:
+        right = np.zeros(len(files.masked))
+        right[files.partner[files.partner >= 0]] = order.right[files.partner >= 0]
+    share = float(np.average(right[rows], weights=survey.weight))
+    about = ("the order of the records",)
+    if share > known.tolerated:
+        yield VerdictFinding(ORDER, Severity.RED, order.sentence, about, share, share)
+    else:
+        yield VerdictFinding(ORDER, Severity.AGAINST_GREEN, order.sentence, about)
+
+
 def _columns(columns: Sequence[ColumnLeftIn]) -> str:
     return f"{'columns' if columns[1:] else 'column'} {listed(columns)}"
 
@@ -349,5 +367,6 @@ SOURCES: tuple[Callable[[Known], Iterator[VerdictFinding]], ...] = (
     baselines,
     counted_attacks,
     left_in,
+    order_kept,
 )
 """One line for each kind of finding."""

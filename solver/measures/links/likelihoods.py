@@ -19,12 +19,14 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from linkrisk.datasets.pairs.file_pair import FilePair
+from linkrisk.datasets.pairs.table_pair import BY_ROW
 from linkrisk.formulations.linkage.pair import Direction
 from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.measures.links.other_scales import ranks, traits
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
+Both = tuple[FloatArray, FloatArray]
 _Scale = Callable[[FloatArray], FloatArray]
 
 _SCALES: tuple[_Scale | None, ...] = (None, np.log, ranks)
@@ -57,7 +59,7 @@ _SAME = 1e-5
 
 
 def by_likelihood(
-    problem: Problem, more: FloatArray, seed: int, most_matched: int, stop: Callable[[], bool]
+    problem: Problem, beside: Both, seed: int, most_matched: int, stop: Callable[[], bool]
 ) -> FloatArray | None:
     """What is linked of each fifth by who knows the others, shape (blocks,); None without enough time.
 
@@ -66,8 +68,8 @@ def by_likelihood(
     Parameters
     ----------
     problem : Problem
-    more : ndarray of float64, shape (masked records, columns)
-        What the masked file has besides attributes, which may depend on what is known of a person.
+    beside : pair of ndarrays of float64, shapes (original records, columns) and (masked records, columns)
+        What either file has besides attributes: the masked one's may depend on what is known of a person.
     seed : int
     most_matched : int
         Candidates up to which records are matched one to one.
@@ -76,13 +78,13 @@ def by_likelihood(
     """
     pair = problem.pair
     turned = Direction(problem.options.direction) is Direction.MASKED_TO_ORIGINAL
-    sides = _Sides.of(problem.files, more, pair.query_rows, turned=turned)
+    sides = Sides.of(problem.files, beside, pair.query_rows, turned=turned)
     linked, matrix = np.zeros(pair.blocks), np.empty((0, 0))
     if max(pair.blocks, len(pair.candidates)) <= most_matched:
         matrix = np.empty((pair.blocks, len(pair.candidates)))
     size = max(1, _CELLS_AT_ONCE // len(pair.candidates))
-    for known, attacked in _folds(pair.blocks, seed):
-        model = _Model(sides, known, pair.partner[known])
+    for known, attacked in folds(pair.blocks, seed):
+        model = Model(sides, known, pair.partner[known])
         for first in range(0, attacked.size, size):
             if stop():
                 return None
@@ -98,7 +100,7 @@ def by_likelihood(
     )
 
 
-def _folds(blocks: int, seed: int) -> Iterator[tuple[IndexArray, IndexArray]]:
+def folds(blocks: int, seed: int) -> Iterator[tuple[IndexArray, IndexArray]]:
     """Which blocks are known, and which are attacked: each of them once."""
     fold = np.random.default_rng(seed).permutation(blocks) % _FOLDS
     for one in range(_FOLDS):
@@ -114,13 +116,20 @@ def _one_to_one(scores: FloatArray, partner: IndexArray, alike: IndexArray, seed
     return np.asarray(right / np.bincount(alike)[alike[partner]])
 
 
+def places(files: FilePair) -> Both:
+    """The places of records in the masked file, and those in the original where it is not side by side."""
+    both = (files.original, files.masked)
+    mine, theirs = (np.arange(len(frame), dtype=np.float64)[:, None] for frame in both)
+    return mine[:, : int(files.alignment != BY_ROW)], theirs
+
+
 def order_tells(problem: Problem, seed: int) -> bool:
     """Whether the places of the masked records go with what is known of persons."""
-    pair, places = problem.pair, np.arange(len(problem.files.masked), dtype=np.float64)[:, None]
+    pair = problem.pair
     if Direction(problem.options.direction) is Direction.MASKED_TO_ORIGINAL:
         return False
-    sides = _Sides.of(problem.files, places, pair.query_rows, turned=False)
-    known, _ = next(_folds(pair.blocks, seed))
+    sides = Sides.of(problem.files, places(problem.files), pair.query_rows, turned=False)
+    known, _ = next(folds(pair.blocks, seed))
     told = [True] * len(sides.coded)
     found = _regression(sides, told, (known, pair.partner[known]), ranks)
     return found is not None and float(found.left.min()) < _DEPENDENT
@@ -133,7 +142,7 @@ def _by_lot(scores: FloatArray, partner: IndexArray) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class _Sides:
+class Sides:
     """Records to be linked, and candidates: attributes as numbers, NaN where one is missing.
 
     Attributes
@@ -170,8 +179,9 @@ class _Sides:
         return np.asarray(values.groupby(list(values.columns), dropna=False).ngroup(), dtype=np.intp)
 
     @classmethod
-    def of(cls, files: FilePair, more: FloatArray, rows: IndexArray, *, turned: bool) -> _Sides:
+    def of(cls, files: FilePair, beside: Both, rows: IndexArray, *, turned: bool) -> Sides:
         """Those of two files; `rows` are those of queries, which are masked records where it is `turned`."""
+        mine, theirs = beside
         original, masked = files.compared_values.copy(), files.masked_values.copy()
         for at, one in ((files.attributes.index(name), one) for name, one in files.categorical.items()):
             size = len(one.categories)
@@ -182,18 +192,17 @@ class _Sides:
             for side in (original, masked):
                 side[side[:, at] == size, at] = np.nan
         coded = tuple(name in files.categorical for name in files.attributes)
-        none = np.empty((len(original), 0))
         if turned:
-            return cls(masked[rows], original, coded, (more[rows], none))
-        return cls(original[rows], masked, coded, (none[rows], more))
+            return cls(masked[rows], original, coded, (theirs[rows], mine))
+        return cls(original[rows], masked, coded, (mine[rows], theirs))
 
 
-class _Model:
+class Model:
     """What was learned of some blocks and their partners."""
 
-    def __init__(self, sides: _Sides, known: IndexArray, partner: IndexArray) -> None:
+    def __init__(self, sides: Sides, known: IndexArray, partner: IndexArray) -> None:
         columns = zip(sides.queries.T, sides.candidates.T, strict=True)
-        self.equal = [_Equal(mine, theirs, known, partner) for mine, theirs in columns]
+        self.equal = [Equal(mine, theirs, known, partner) for mine, theirs in columns]
         told = [one.share >= 0.5 for one in self.equal]
         found = [_regression(sides, told, (known, partner), scale) for scale in _SCALES]
         tried = [one for one in found if one is not None]
@@ -209,7 +218,7 @@ class _Model:
         return scores
 
 
-class _Equal:
+class Equal:
     """Whether an attribute is the same, from how often it is for known partners."""
 
     def __init__(self, mine: FloatArray, theirs: FloatArray, known: IndexArray, partner: IndexArray) -> None:
@@ -263,7 +272,7 @@ class _Linear:
 
 
 def _regression(
-    sides: _Sides, told: Sequence[bool], known: tuple[IndexArray, IndexArray], scale: _Scale | None
+    sides: Sides, told: Sequence[bool], known: tuple[IndexArray, IndexArray], scale: _Scale | None
 ) -> _Linear | None:
     """Numbers that are no more the same, and all that one side alone has; None where too few are known."""
     coded = sides.coded

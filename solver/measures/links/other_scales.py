@@ -15,15 +15,20 @@ from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.tables import Table
 from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.datasets.pairs.left_in import SAYS_NOTHING, role_of
+from linkrisk.datasets.pairs.parts import parts
 from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.inputs.problem import problem_of
 from linkrisk.solver.measures.task import RiskTask
 
 FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
 
 CATEGORIES = 4
 """Of so many categories of an attribute, the most frequent ones, the shares in a household are compared."""
+
+INDICATORS, RECORDS_EACH = 24, 16
+"""Most values of a part of an id that are looked at, and records there must be for each."""
 
 
 def by_ranks(task: RiskTask) -> LinkagePair:
@@ -120,29 +125,59 @@ def traits(
 
 def _of_households(traits: FloatArray, numbers: pd.Series) -> FloatArray:
     """The means of each record's household, and how many it has; who has no number lives alone."""
-    home = pd.factorize(numbers)[0].astype(np.int64)
-    alone = home < 0
-    home[alone] = len(home) + np.flatnonzero(alone)
-    grouped = pd.DataFrame(traits).groupby(home)
+    grouped = pd.DataFrame(traits).groupby(_homes(numbers))
     return np.column_stack((grouped.transform("mean").to_numpy(), grouped.transform("size").to_numpy()))
 
 
-def numbers_beside(files: FilePair, schema: Schema | None) -> FloatArray:
-    """Numbers that the masked file has besides the attributes, but for ids and what intruders do not know.
+def homes(task: RiskTask) -> tuple[IndexArray, IndexArray]:
+    """Households of the records of both files, numbered from 0."""
+    files, column = task.files, household_column(task)
+    return _homes(files.original[column]), _homes(files.masked[column])
+
+
+def _homes(numbers: pd.Series) -> IndexArray:
+    """Households numbered from 0; who has no number lives alone."""
+    home = pd.factorize(numbers)[0].astype(np.intp)
+    alone = home < 0
+    home[alone] = home.max(initial=-1) + 1 + np.arange(int(alone.sum()))
+    return home
+
+
+def beside(files: FilePair, schema: Schema | None) -> tuple[FloatArray, FloatArray]:
+    """What both files have besides the attributes: numbers of the release, and parts of its ids.
+
+    Numbers are those that an intruder may know, but for ids; of a part that goes with a column of the
+    original both are there, so that it can be learned how.
 
     Returns
     -------
-    ndarray of float64, shape (masked records, columns)
+    ndarrays of float64, shapes (original records, columns) and (masked records, columns)
     """
-    table, found = Table(files.masked, "masked"), [np.empty((len(files.masked), 0))]
+    table = Table(files.masked, "masked")
+    mine, theirs = [np.empty((len(files.original), 0))], [np.empty((len(files.masked), 0))]
     for name in table.columns:
         column = table.frame[name]
-        if (
-            name in files.attributes
-            or not are_numeric(column)
-            or role_of(name, table, schema) in SAYS_NOTHING
-        ):
+        if name in files.attributes or not are_numeric(column):
             continue
-        values = column.to_numpy(dtype=np.float64, na_value=np.nan)
-        found.append(np.where(np.isfinite(values), values, np.nan)[:, None])
-    return np.hstack(found)
+        if role_of(name, table, schema) not in SAYS_NOTHING:
+            theirs.append(_told(column))
+    for one in files.left_in.masked:
+        if one.part:
+            mine.append(_told(files.original[one.original]))
+            theirs.append(_told(parts(files.masked[one.column])[one.part]))
+    return np.hstack(mine), np.hstack(theirs)
+
+
+def _told(column: pd.Series) -> FloatArray:
+    """Numbers, or whether a record has a value, of those that are frequent."""
+    if are_numeric(column):
+        numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        return np.where(np.isfinite(numbers), numbers, np.nan)[:, None]
+    codes, values = pd.factorize(column)
+    often = np.argsort(-np.bincount(codes[codes >= 0], minlength=len(values)), kind="stable")
+    few = often[: min(INDICATORS, max(1, len(column) // RECORDS_EACH))]
+    found = np.asarray(codes[:, None] == few, dtype=np.float64)
+    numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    if np.isnan(numbers[codes >= 0]).any():
+        return found
+    return np.column_stack((numbers, found)) if len(values) <= INDICATORS else numbers[:, None]

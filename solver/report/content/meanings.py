@@ -53,6 +53,10 @@ MEANINGS: dict[str, Meaning] = {
         "likelihood ratios, most known",
         "An intruder who knows most records: rare values that agree count most, numbers are predicted.",
     ),
+    "household_members": _M(
+        "likelihood ratios, whole households",
+        "The same by what all members of a household say together; who was changed much is who is left.",
+    ),
     "record_order": _M(
         "likelihood ratios with the order of the records",
         "The same who also uses the places of released records, which go with what is known of them.",

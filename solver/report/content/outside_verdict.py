@@ -12,6 +12,7 @@ from linkrisk.formulations.linkage.aggregators import AGGREGATORS, words_of
 from linkrisk.solver.measures.verdict import (
     ATTACK,
     IDENTIFIERS,
+    ORDER,
     RELATED,
     UNCHANGED,
     Severity,
@@ -25,6 +26,7 @@ WORDS: dict[str, str] = {
     IDENTIFIERS: "the release has columns that name its records",
     UNCHANGED: "columns that were released as they are are not compared",
     RELATED: "columns that go with the original are not compared",
+    ORDER: "the order of the records tells whose they are",
 }
 """Sentences for keys of findings that are not about what an intruder links."""
 
@@ -33,12 +35,13 @@ _OTHER = "something that is not shown here stands against the release"
 SIMPLE_ATTACKS = (
     *("equal_weights", "classical_mahalanobis", "other_units", "ranks", "ranks_mahalanobis"),
     *("households", "households_mahalanobis", "probabilistic", "matched_equal_weights", "bayesian"),
-    *("likelihood", "record_order"),
+    *("likelihood", "household_members", "record_order"),
 )
 """Keys of all simple attacks: none of them says anything of records or columns."""
 
 _ATTACKERS = (
     *(MEANINGS[key].words for key in SIMPLE_ATTACKS),
+    "the order of the records",
     "intersecting candidates",
     *("knowing one record and the masking", "knowing all records and the masking"),
 )
