@@ -69,9 +69,10 @@ class KeptOrder:
             stand = f"are sorted by {shown_names(self.columns, most=4)} of the original"
             stand += ", and within that in its order" if self.as_original else ""
         who = "has the records in that order" if self.as_original else known
-        told = f"finds {self.right.sum():,.0f} of {len(self.right):,} records by their places alone, and others nearly"
+        many = f"{len(self.right):,} records"
+        told = f"finds {self.right.sum():,.0f} of {many} by their places alone, and others nearly"
         if self.right.sum() < 1.0:
-            told = f"knows nearly where the {len(self.right):,} records are"
+            told = f"knows nearly where the {many} are"
         return (
             f"the released records {stand}: whoever {who} {told} (`mask --shuffle` puts them in another "
             "order)"
