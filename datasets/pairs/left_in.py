@@ -290,14 +290,15 @@ class _Search:
 
     def look_into_parts(self) -> None:
         """Ids and other texts of the masked file of which a part goes with a column of the original."""
+        frame = self.masked.frame
         told = {one.column for one in (*self.identifiers, *self.unchanged)}
-        told |= {one.column for one in self.changed if not one.original}
+        told |= {one.column for one in self.changed if not one.original or are_numeric(frame[one.column])}
         names = [
             name
             for name in self.masked.columns
             if name not in self.compared
             and name not in told
-            and has_parts(self.masked.frame[name])
+            and has_parts(frame[name])
             and self.role(name, self.masked) not in _UNKNOWN_OUTSIDE
         ]
         if not names:
@@ -308,16 +309,14 @@ class _Search:
         kept = [name for name in mine if name in theirs and _alike(mine[name], theirs[name])]
         known = mine.drop(columns=kept)
         for name in names:
-            shown = theirs.drop(columns=name)
-            found = telling_part(theirs[name], known, shown, lambda one: self.role(one) not in SAYS_NOTHING)
+            others = theirs.drop(columns=name)
+            found = telling_part(theirs[name], known, others, lambda one: self.role(one) not in SAYS_NOTHING)
             if found is not None:
                 part, source = found
                 self.changed = [one for one in self.changed if (one.column, one.original) != (name, source)]
-                self.changed.append(ColumnLeftIn(name, self._tells(source, name, part), source, part))
-
-    def _tells(self, source: str, name: str, part: str) -> int:
-        before = self.original.frame[source].iloc[self.rows]
-        return int(told_by(before, parts(self.masked.frame[name])[part], self.partner).sum())
+                before = self.original.frame[source].iloc[self.rows]
+                many = int(told_by(before, parts(frame[name])[part], self.partner).sum())
+                self.changed.append(ColumnLeftIn(name, many, source, part))
 
     def source_of(self, name: str) -> str | None:
         """The column of the original that one of another name has the values of, or goes with best."""

@@ -291,7 +291,7 @@ def test_who_lives_with_whom_tells_records():
     found = risk(first, masked.assign(household=numbers), **known)
     assert found.verdict.low >= attack - 1e-9
     assert found.verdict.answer == "above"
-    assert "households together" in found.verdict.sentence
+    assert "households" in found.verdict.sentence
     taken = {one.key: one.words for one in found.measures["simple-attacks"].attacks}
     assert taken == {
         key: MEANINGS[key].words for key in SIMPLE_ATTACKS if key != "record_order"
