@@ -328,7 +328,7 @@ def order_kept(known: Known) -> Iterator[VerdictFinding]:
     if (order := files.left_in.order) is None:
         return
     right, rows = order.right, known.task.first.pair.query_rows
-    if known.task.first.options.direction == Direction.MASKED_TO_ORIGINAL:
+    if Direction(known.task.first.options.direction) is Direction.MASKED_TO_ORIGINAL:
         right = np.zeros(len(files.masked))
         right[files.partner[files.partner >= 0]] = order.right[files.partner >= 0]
     share = float(np.average(right[rows], weights=survey.weight))
