@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +28,15 @@ from worked_aggregator import (
     text_of,
 )
 
+import linkrisk
 from linkrisk.datasets.errors import DataError
 from linkrisk.formulations.programs.mixed_integer import MilpModel
 from linkrisk.solver.backends.base import SolveOptions
 from linkrisk.solver.backends.registry import BACKENDS, get_backend
 from linkrisk.solver.certificates.checking.families import FAMILIES, family_of
 from linkrisk.solver.commands.program import main
+from linkrisk.solver.options.operations.evaluate import EvaluateCommand, EvaluateOptions
+from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.status import Status
 
 QUICK = (
@@ -80,6 +85,7 @@ STEPS = {
     HEADING: [
         "formulations/linkage/aggregators/mean_and_ends.py",
         "formulations/linkage/aggregators/registry.py",
+        "solver/options/names.py",
         "solver/certificates/checking/families/mean_and_ends.py",
         "tests/support/brute_optimum.py",
         "tests/support/aggregator_cases.py",
@@ -92,6 +98,15 @@ STEPS = {
         "pyproject.toml",
         "constraints.txt",
         "docs/backends.md",
+    ],
+    "How to add an option": [
+        "solver/options/pair.py",
+        "solver/options/operations/evaluate.py",
+        "solver/options/names.py",
+        "solver/options/types.py",
+        "solver/api/evaluate.py",
+        "tests/golden/help-evaluate.txt",
+        "docs/options.md",
     ],
     "How to add a masking method": [
         "datasets/masking/truncation.py",
@@ -214,3 +229,24 @@ def test_the_worked_masking_method_cuts():
     with pytest.raises(DataError) as caught:
         truncation(base=0.0)
     assert str(caught.value) == "base is 0; it must be above 0"
+
+
+@pytest.mark.usefixtures("survey_folder")
+def test_the_worked_option_is_on_every_face(monkeypatch, capsys):
+    (code,) = code_of("How to add an option")
+    remark = as_module("linkrisk.solver.options.remark", code).Remark
+    typed = type("Typed", (EvaluateCommand, remark), {"__doc__": "With a remark."})
+    asked = type("Asked", (EvaluateOptions, remark), {"__doc__": "With a remark."})
+    typed, asked = (dataclass(frozen=True, kw_only=True)(one) for one in (typed, asked))
+    monkeypatch.setattr("linkrisk.solver.commands.evaluate.ASKED", typed)
+    monkeypatch.setattr("linkrisk.solver.commands.evaluate.EvaluateOptions", asked)
+    made = taking(asked)(linkrisk.evaluate.__wrapped__)
+    monkeypatch.setattr("linkrisk.solver.api.evaluate.evaluate", made)
+    with pytest.raises(SystemExit):
+        main(["evaluate", "--help"])
+    assert "\nremark:\n  --remark TEXT" in capsys.readouterr().out
+    Path("own.json").write_text('{"parameters": {"weights": {"income": 1.0}}}', encoding="utf-8")
+    command = ["evaluate", *FILES, "--parameters", "own.json", "--attributes", "income"]
+    assert main([*command, "--remark", "last year", "--json", "counted.json"]) == 0
+    assert json.loads(Path("counted.json").read_text("utf-8"))["remark"] == "last year"
+    assert "remark : str, optional\n    A remark that the JSON keeps.\n" in inspect.getdoc(made)

@@ -95,7 +95,7 @@ def _number_shown(value: Any) -> str:
 
 
 SWITCH = Kind(None, typed=typed.flag, field="check")
-TEXT = Kind(str)
+TEXT = Kind(str, "TEXT")
 NAME = Kind(str, "NAME", field="choice")
 NAMES = Kind(names, "A,B", _shown_names, typed.texts, field="columns")
 COLUMN = Kind(str, "COLUMN", field="column")
