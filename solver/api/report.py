@@ -9,6 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from linkrisk.datasets.microdata.writing import write_whole
+from linkrisk.datasets.options.option import given_of, keywords
+from linkrisk.solver.options.operations.risk import Measured, ReportOptions
+from linkrisk.solver.options.pair import ProblemOptions
+from linkrisk.solver.options.taking import taking
 from linkrisk.solver.report.content.build import document_of
 from linkrisk.solver.report.document import Audience, Document
 from linkrisk.solver.run.errors import UsageError
@@ -16,8 +20,6 @@ from linkrisk.solver.run.errors import UsageError
 if TYPE_CHECKING:  # a page that is made again should not wait for what measures
     from linkrisk.solver.api.report_certificates import Certified
     from linkrisk.solver.measures.results import RiskResult
-    from linkrisk.solver.options.types import TableLike
-    from linkrisk.solver.run.progress import Reporter
 
 _MEASURED = 0.9
 """Share of the call after which there is nothing left but certificates."""
@@ -72,33 +74,13 @@ class ReportResult:
         return f"ReportResult({self.document.audience.value}: {self.document.headline.verdict})"
 
 
-def report(
-    original: TableLike | Sequence[TableLike] | None = None,
-    masked: TableLike | Sequence[TableLike] | None = None,
-    *,
-    audience: str = Audience.INTERNAL.value,
-    certificates: bool | None = None,
-    certificate_time_limit: float | None = None,
-    on_progress: Reporter | None = None,
-    **options: Any,
-) -> ReportResult:
+@taking(ReportOptions)
+def report(asked: ReportOptions) -> ReportResult:
     """Take every measure of a release, certify its worst cases, and say all of it in one document.
 
     Parameters
     ----------
-    original, masked
-        As `risk` takes them.
-    audience : str
-        ``internal``, or ``external`` without anything that would help an intruder.
-    certificates : bool, optional
-        Whether to certify every worst case and check the certificates; when absent, where that is quick.
-    certificate_time_limit : float, optional
-        Seconds for all certificates, after the measures and beyond their time limit; when absent, the
-        measures leave a part of that to them, of which 20 are used at most.
-    on_progress : callable, optional
-        Called with every progress report.
-    **options
-        All other keywords of `risk`.
+    {options}
 
     Returns
     -------
@@ -124,29 +106,28 @@ def report(
 
     del theme  # loaded while no clock runs: Altair takes seconds
 
-    reader = audience_of(audience)
-    if certificate_time_limit is not None:
-        check_limit(certificate_time_limit, "time limit of the certificate")
-    wanted = certificates is not False
+    reader = audience_of(asked.audience or Audience.INTERNAL.value)
+    if asked.certificate_time_limit is not None:
+        check_limit(asked.certificate_time_limit, "time limit of the certificate")
+    wanted, certain = asked.certificates is not False, asked.certificates is True
     measuring, certifying = (
-        part_of_call(on_progress, *part) for part in ((0.0, _MEASURED), (_MEASURED, 1.0))
+        part_of_call(asked.on_progress, *part) for part in ((0.0, _MEASURED), (_MEASURED, 1.0))
     )
-    found = risk(original, masked, on_progress=measuring, proofs=wanted, **options)
+    found = risk(**keywords(Measured, asked, certificates=wanted, on_progress=measuring))
     made: tuple[Certified, ...] = ()
     if wanted:
-        reading = {name: options[name] for name in _READING if options.get(name) is not None}
         made = certified(
             found.worst,
-            _only(original),
-            _only(masked),
-            reading,
-            seconds=certificate_time_limit or _left(found, asked=certificates is True),
-            asked=certificates is True,
+            _only(asked.original),
+            _only(asked.masked),
+            {name: value for name, value in given_of(asked, ProblemOptions).items() if name in _READING},
+            seconds=asked.certificate_time_limit or _left(found, asked=certain),
+            asked=certain,
             on_progress=certifying,
         )
     content = {
         **found.to_dict(),
-        "files": hashes(original, masked),
+        "files": hashes(asked.original, asked.masked),
         "certificates": [one.to_dict() for one in made],
     }
     return ReportResult(document_of(content, audience=reader), found, made)

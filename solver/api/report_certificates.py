@@ -90,7 +90,7 @@ def certified(
     Parameters
     ----------
     worst : FitResults
-        With what certificates are made of (`risk(proofs=True)`).
+        With what certificates are made of (`risk(certificates=True)`).
     original, masked
         As they were given.
     reading : mapping

@@ -10,10 +10,10 @@ from linkrisk.datasets.masking.base import MaskingMethod
 from linkrisk.datasets.masking.recoding import CategoricalMethod
 from linkrisk.datasets.masking.spelled import masking_method
 from linkrisk.datasets.microdata.dated import of_days
+from linkrisk.datasets.options.option import part, recorded_of
 from linkrisk.datasets.pairs.categorical import NOT_INFERRED, Masking
 from linkrisk.datasets.pairs.releases import check_alike
 from linkrisk.solver.api.fit import fit_request
-from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limits
 from linkrisk.solver.api.live import watched
 from linkrisk.solver.api.sampling import sampling_choice
@@ -28,22 +28,15 @@ from linkrisk.solver.measures.releases import SeveralReleases
 from linkrisk.solver.measures.results import RiskResult
 from linkrisk.solver.measures.taking import take_measures
 from linkrisk.solver.measures.task import MOMENT, RiskTask
-from linkrisk.solver.measures.verdict import TOLERATED
 from linkrisk.solver.measures.verdict_findings import Known, verdict_of
-from linkrisk.solver.options.names import (
-    DifferencesName,
-    DirectionName,
-    MissingName,
-    StandardisationName,
-    TiesName,
-)
+from linkrisk.solver.options.operations.risk import RiskOptions
 from linkrisk.solver.options.pair import ALL, ProblemOptions
-from linkrisk.solver.options.types import SchemaLike, TableLike
-from linkrisk.solver.run.clock import AUTOMATIC, Clock
+from linkrisk.solver.options.taking import taking
+from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.crew import crew_choice
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.interruption import Cancel, interruptible
-from linkrisk.solver.run.progress import Reporter, part_of_call
+from linkrisk.solver.run.interruption import interruptible
+from linkrisk.solver.run.progress import part_of_call
 from linkrisk.solver.run.records import MOST_ROWS
 from linkrisk.solver.run.versions import library_versions
 from linkrisk.solver.worst_case.families import (
@@ -54,7 +47,6 @@ from linkrisk.solver.worst_case.families import (
     several,
 )
 from linkrisk.solver.worst_case.problem_rows import pairs_of
-from linkrisk.solver.worst_case.sampled.plan import CONFIDENCE
 from linkrisk.solver.worst_case.single_fit import CERTIFICATE_SECONDS, FitRequest
 
 _SEARCHES = 0.5
@@ -68,95 +60,13 @@ _WRITING, _CHARTS, _EACH_RECORD, _EACH_WRITTEN = 0.35, 2.5, 1.5e-4, 9e-5
 """Share of the limit that is left to page or JSON at most; seconds of the charts, and of a record in each."""
 
 
-@checked_keywords
-def risk(
-    original: TableLike | Sequence[TableLike] | None = None,
-    masked: TableLike | Sequence[TableLike] | None = None,
-    *,
-    releases: str = "together",
-    versions: bool = False,
-    measures: str | Sequence[str] = ALL,
-    tolerated: float = TOLERATED,
-    groups: str | Sequence[str] | None = None,
-    fraction: float | None = None,
-    aggregator: str | Sequence[str] = ALL,
-    attributes: Sequence[str] | None = None,
-    id_column: str | None = None,
-    row_by_row: bool = False,
-    drop_constant: bool = False,
-    nominal: Sequence[str] = (),
-    ordinal: Sequence[str] = (),
-    schema: SchemaLike | None = None,
-    masking: Masking = (),
-    direction: DirectionName = "original-to-masked",
-    ties: TiesName | None = None,
-    standardisation: StandardisationName = "own",
-    differences: DifferencesName | None = None,
-    missing: MissingName = "expected",
-    k_additive: int | None = None,
-    sample: int | str | None = AUTOMATIC,
-    samples: int | None = None,
-    confidence: float = CONFIDENCE,
-    scheduler: str | None = None,
-    workers: int | None = None,
-    seed: int = 0,
-    time_limit: float | str | None = AUTOMATIC,
-    work_limit: float | None = None,
-    memory_limit: float | str | None = AUTOMATIC,
-    cancel: Cancel | None = None,
-    proofs: bool = False,
-    on_progress: Reporter | None = None,
-    command: str | None = None,
-) -> RiskResult:
+@taking(RiskOptions)
+def risk(asked: RiskOptions) -> RiskResult:
     """Take every measure of a release: the certified worst case, and what stands beside it.
 
     Parameters
     ----------
-    original, masked
-        The two files, as `fit` takes them. A list or tuple of masked files: releases in the order in which
-        they came, of which the last is judged; of original files: sources that are joined by the ids of their
-        records.
-    releases : str
-        ``together`` or ``apart``: whether an intruder can tell which records of several releases belong
-        together; or of which releases he can, as in ``1+2,3``.
-    versions : bool
-        Several originals are no sources: each is what the release in its place was made of.
-    measures : str or sequence of str
-        ``all``, or names of measures (`linkrisk.solver.measures.registry.MEASURES`).
-    tolerated : float
-        Share of records that may be re-identified, for the verdict.
-    groups : str or sequence of str, optional
-        Columns of the original file to show the risk of records by.
-    fraction : float, optional
-        Sampling fraction, where the files have no sampling weights.
-    aggregator : str or sequence of str
-        The families of distances that the worst case is taken over.
-    attributes, id_column, row_by_row, drop_constant, nominal, ordinal, schema
-        See `fit`.
-    masking : sequence of str
-        How the file was masked, as `mask` takes it: methods of categories, as for `fit`, and those of numbers
-        (``noise percent=20 attributes=age``), which the measure ``reidentification`` goes by. One of these
-        without attributes has masked all numeric attributes that are compared. A path that ends in ``.json``
-        is the record that `mask` has written: the methods that it names.
-    direction, standardisation, differences, missing, k_additive
-        The same.
-    ties : str, optional
-        ``strict`` or ``share``, as for `fit`. When absent, ``share`` where candidates equal a partner, as
-        guessing among equals succeeds with some probability. The verdict knows both, whichever is searched.
-    sample, samples, confidence
-        The same, for the worst cases of large files.
-    scheduler, workers
-        Who does the work, as for `fit`.
-    seed : int
-        Seed of every random choice.
-    time_limit, work_limit, memory_limit
-        Of the whole call, reading included: half of it for the worst cases, the rest shared out by what
-        measures cost. A measure that has no answer by then is a note.
-    proofs : bool
-        Keep what certificates of the worst cases would be made of (`Family.fitted`), and leave a part of the
-        time limit to them.
-    cancel, on_progress, command
-        See `fit`.
+    {options}
 
     Returns
     -------
@@ -169,50 +79,39 @@ def risk(
     UsageError, DataError, FormulationError
         If the request or the files cannot be used.
     """
-    asked = asked_measures(measures)
-    check_tolerated(tolerated)
-    several_releases = isinstance(masked, list | tuple) and len(masked) > 1
-    if several_releases and SeveralReleases.name not in [measure.name for measure in asked]:
+    measures = asked_measures(asked.measures)
+    check_tolerated(asked.tolerated)
+    several_releases = isinstance(asked.masked, list | tuple) and len(asked.masked) > 1
+    if several_releases and SeveralReleases.name not in [measure.name for measure in measures]:
         raise UsageError(
             f"several releases are given, and {SeveralReleases.name} is not among the measures: add it, or "
             "give the last release alone"
         )
-    options = ProblemOptions(
-        direction=direction,
-        attributes=attributes,
-        id_column=id_column,
-        row_by_row=row_by_row,
-        drop_constant=drop_constant,
-        ties=ties,
-        standardisation=standardisation,
-        differences=differences,
-        nominal=nominal,
-        ordinal=ordinal,
-        schema=schema,
-        missing=missing,
-        k_additive=k_additive,
-    )
-    spelled, masked_by = by_kind(with_records(masking, options))
+    options = part(ProblemOptions, asked, aggregator=ProblemOptions.aggregator, masking=())
+    spelled, masked_by = by_kind(with_records(asked.masking, options))
     options = replace(options, masking=spelled)
-    choices = MeasureChoices.of(groups, fraction, masked_by)
+    choices = MeasureChoices.of(asked.groups, asked.fraction, masked_by)
     request = fit_request(
         None,
-        seed=seed,
+        seed=asked.seed,
         threads=None,
         backend=None,
         margin=None,
         big_c=None,
-        limits=check_limits(time_limit, work_limit, memory_limit, cancel),
-        sampling=sampling_choice(sample, samples, confidence, None),
-        workers=crew_choice(scheduler, workers),
-        command=command,
+        limits=check_limits(asked.time_limit, asked.work_limit, asked.memory_limit, asked.cancel),
+        sampling=sampling_choice(asked.sample, asked.samples, asked.confidence, None),
+        workers=crew_choice(asked.scheduler, asked.workers),
+        command=asked.command,
     )
-    names = several(aggregator) or (str(aggregator),)
+    request = replace(request, proofs=asked.certificates, settings=recorded_of(asked))
+    names = several(asked.aggregator) or (str(asked.aggregator),)
     check_k_additive(names, options)
     reading = Clock(None)
-    with watched(on_progress) as told, replace(request, proofs=proofs, report=told).hired() as hired:
-        given = given_releases(original, masked, options, releases, versions=versions)
-        return measured(given, releases, asked, tolerated, names, options, choices, hired, reading)
+    with watched(asked.on_progress) as told, replace(request, report=told).hired() as hired:
+        given = given_releases(asked.original, asked.masked, options, asked.releases, versions=asked.versions)
+        return measured(
+            given, asked.releases, measures, asked.tolerated, names, options, choices, hired, reading
+        )
 
 
 def page_seconds(records: int, limit: float) -> float:
@@ -315,6 +214,7 @@ def measured(
         "seconds": round(clock.seconds, 3),
         "measure_seconds": seconds,
         "time_limit": request.limits.time,
+        **request.settings,
         "command": request.command,
         "versions": library_versions(),
     }

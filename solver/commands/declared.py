@@ -1,7 +1,8 @@
 """Commands whose options are declared: their parser, and their request, which is checked before they run.
 
 Such a command is a module with `ASKED`, the dataclass of its options, `DESCRIPTION`, perhaps `EXAMPLE`, and
-`run`, which does what is asked and shows the result.
+`run`, which does what is asked and shows the result. One with `complete` says more than the command line,
+before the files are checked and all is read.
 """
 
 from __future__ import annotations
@@ -37,9 +38,9 @@ def _run(module: Declared, arguments: argparse.Namespace) -> int:
     """Check the files to be written, read what is asked, and do it."""
     from linkrisk.solver.commands.targets import check_targets
 
+    more: dict[str, Any] = getattr(module, "complete", lambda _: {})(arguments)
     written = [dest(one) for one in options_of(module.ASKED, COMMAND).values() if one.kind.written]
     check_targets(arguments, *written)
-    more = {}
     if "command" in {one.name for one in fields(module.ASKED)}:
         more["command"] = as_called(arguments.command_line)
     return module.run(asked_of(module.ASKED, arguments, **more))

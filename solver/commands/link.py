@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "as `fit` judges distances: a record is re-identified when its partner scores strictly highest."
     )
     parser.epilog = "example: link --original o.csv --masked m.csv --method prl --one-to-one hungarian"
-    parser.add_argument("--method", required=True, metavar="NAME", help=", ".join(offered().linkers))
+    parser.add_argument("--method", required=True, metavar="NAME", help=", ".join(known.LINKERS))
     _add_files(parser)
     group = parser.add_argument_group("linkage")
     group.add_argument("--direction", metavar="WAY", help=_choices(known.DIRECTIONS))

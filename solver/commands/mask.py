@@ -11,6 +11,7 @@ from linkrisk.solver.commands.arguments import add_drop, dropped, names
 from linkrisk.solver.commands.offered import offered
 from linkrisk.solver.commands.protocol_steps import add_to_protocol, check_protocol
 from linkrisk.solver.commands.settings import add_settings, given_settings, parsed
+from linkrisk.solver.options.names import MASKING_METHODS
 
 if TYPE_CHECKING:
     from linkrisk.solver.api.mask import MaskingResult
@@ -34,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         action="append",
         metavar="METHOD",
-        help=f"{', '.join(offered().masking_methods)}. Its parameters are options, or part of it, as in "
+        help=f"{', '.join(MASKING_METHODS)}. Its parameters are options, or part of it, as in "
         "'noise percent=5 attributes=A,B'; in this form it can be given several times, and methods are "
         "applied in order",
     )

@@ -42,14 +42,8 @@ class Setting(NamedTuple):
 
 
 class Offered(NamedTuple):
-    """All names that help texts show, mostly the usual one first, and the settings of methods and linkers."""
+    """The parameters of all masking methods and linkers."""
 
-    linkers: tuple[str, ...]
-    masking_methods: tuple[str, ...]
-    measures: tuple[str, ...]
-    ways: tuple[str, ...]
-    tolerated: float
-    seconds_of_sweep: float
     masking_settings: Mapping[str, Setting]
     linker_settings: Mapping[str, Setting]
 
@@ -76,20 +70,10 @@ def as_json(names: Offered) -> str:
 
 def offered_by_the_classes() -> Offered:
     """The same from the classes, which takes a second."""
-    from linkrisk.datasets.masking.registry import METHODS, all_options
-    from linkrisk.solver.api import sweep
-    from linkrisk.solver.inputs.releases import Way
-    from linkrisk.solver.linkage.registry import LINKERS, all_settings
-    from linkrisk.solver.measures.registry import MEASURES
-    from linkrisk.solver.measures.verdict import TOLERATED
+    from linkrisk.datasets.masking.registry import all_options
+    from linkrisk.solver.linkage.registry import all_settings
 
     return Offered(
-        linkers=tuple(LINKERS),
-        masking_methods=tuple(METHODS),
-        measures=tuple(MEASURES),
-        ways=tuple(member.value for member in Way),
-        tolerated=TOLERATED,
-        seconds_of_sweep=sweep.SECONDS_EACH,
         masking_settings={name: _setting(option) for name, option in all_options().items()},
         linker_settings={name: _setting(option) for name, option in all_settings().items()},
     )

@@ -12,6 +12,7 @@ DifferencesName = Literal["squared", "absolute", "signed"]
 MissingName = Literal["nearest", "expected", "farthest"]
 EngineName = Literal["exact", "milp"]
 MatchingName = Literal["hungarian", "greedy"]
+LinkerName = Literal["dbrl", "prl", "owa", "sugeno", "bayes", "pca", "zscore", "random"]
 
 AGGREGATORS: tuple[str, ...] = get_args(AggregatorName)
 DIRECTIONS: tuple[str, ...] = get_args(DirectionName)
@@ -21,5 +22,49 @@ DIFFERENCES: tuple[str, ...] = get_args(DifferencesName)
 MISSING: tuple[str, ...] = get_args(MissingName)
 ENGINES: tuple[str, ...] = get_args(EngineName)
 MATCHINGS: tuple[str, ...] = get_args(MatchingName)
+LINKERS: tuple[str, ...] = get_args(LinkerName)
+WAYS = ("together", "apart")
+MEASURES = (
+    "worst-case",
+    "releases",
+    "simple-attacks",
+    "references",
+    "attributes",
+    "records",
+    "held-out",
+    "membership",
+    "reidentification",
+    "link-reliability",
+    "uniqueness",
+    "individual-risk",
+    "population-uniqueness",
+    "suda",
+    "diversity",
+    "interval-disclosure",
+    "attribute-disclosure",
+    "changes",
+    "information-loss",
+)
+MASKING_METHODS = (
+    "microaggregation",
+    "optimal-microaggregation",
+    "noise",
+    "rank-swapping",
+    "rounding",
+    "weight-calibration",
+    "record-swapping",
+    "top-coding",
+    "bottom-coding",
+    "global-recoding",
+    "recode",
+    "pram",
+    "local-suppression",
+    "M4-33",
+    "M4-28",
+    "M4-82",
+    "M5-38",
+    "M6-385",
+    "M6-853",
+)
 BACKENDS = "linkrisk.solver.backends.registry:BACKENDS"
 """Where the names of backends are, which may be added to in one line there."""

@@ -22,6 +22,9 @@ SECONDS = 120.0
 MARGIN = 1e-5
 """Of strict inequalities in a model."""
 
+TOLERATED = 0.05
+"""Share of records that may be re-identified."""
+
 CONFIDENCE = 0.95
 """Of the limit that samples give."""
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import pandas as pd
 from numpy.typing import NDArray
 
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.pairs.categorical import Masking as Masking
-from linkrisk.solver.engines.steering import Steering as Steering
 from linkrisk.solver.run.interruption import Cancel as Cancel
 from linkrisk.solver.run.progress import Reporter as Reporter
+
+if TYPE_CHECKING:
+    from linkrisk.solver.engines.steering import Steering as Steering
+else:
+    Steering = Any  # tuning is for experiments, and its module needs compiled code
 
 
 class ToPandas(Protocol):

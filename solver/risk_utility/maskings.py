@@ -93,8 +93,8 @@ def maskings_of(
             found[methods] = Masking(methods, name or f" {THEN} ".join(words))
     if not found:
         raise UsageError(
-            f"there is no masking to sweep; give {called('maskings')}, such as 'microaggregation k=2..20'",
-            option="maskings",
+            f"there is no masking to sweep; give {called('methods')}, such as 'microaggregation k=2..20'",
+            option="methods",
         )
     return list(found.values())
 

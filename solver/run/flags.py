@@ -9,7 +9,7 @@ from linkrisk.errors import plain
 _FLAGS = {
     "hierarchies": "--hierarchy",
     "id_column": "--id",
-    "maskings": "--method",
+    "methods": "--method",
     "passes": "--pass",
     "totals": "--total",
 }

@@ -5,6 +5,9 @@ from __future__ import annotations
 OPERATIONS = {
     "fit": "linkrisk.solver.options.operations.fit:FitCommand",
     "compare": "linkrisk.solver.options.operations.compare:CompareCommand",
+    "risk": "linkrisk.solver.options.operations.risk:RiskCommand",
+    "report": "linkrisk.solver.options.operations.risk:ReportCommand",
+    "sweep": "linkrisk.solver.options.operations.sweep:SweepCommand",
     "evaluate": "linkrisk.solver.options.operations.evaluate:EvaluateCommand",
 }
 """What each command can be asked, as module and class, which are imported for that command alone."""

@@ -25,6 +25,7 @@ from linkrisk import (
 )
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.noise import AdditiveNoise
+from linkrisk.datasets.masking.registry import METHODS
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS
 from linkrisk.formulations.linkage.distances import Differences, Standardisation
 from linkrisk.formulations.linkage.missing import Missing
@@ -32,13 +33,21 @@ from linkrisk.formulations.linkage.pair import Direction, Ties
 from linkrisk.solver.engines.base import EngineOptions
 from linkrisk.solver.engines.registry import ENGINES
 from linkrisk.solver.inputs.link_tasks import FindOptions, LinkOptions
+from linkrisk.solver.inputs.releases import Way
 from linkrisk.solver.linkage.distance_based import DistanceBased
 from linkrisk.solver.linkage.matching import MATCHINGS
+from linkrisk.solver.linkage.registry import LINKERS
+from linkrisk.solver.measures import verdict as measures
+from linkrisk.solver.measures.registry import MEASURES
 from linkrisk.solver.options import names as known
 from linkrisk.solver.options.pair import ProblemOptions
+from linkrisk.solver.options.run import AUTOMATIC, MARGIN, TOLERATED
+from linkrisk.solver.options.run import CONFIDENCE as SAMPLED
+from linkrisk.solver.run import clock
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.worst_case.sampled.plan import CONFIDENCE
 
-HAND_ON = {"make_tables": "make_table", "report": "risk", "report_of": "report"}
+HAND_ON = {"make_tables": "make_table", "report_of": "report"}
 """Functions that hand their keywords on to another."""
 
 OFFERED = [getattr(linkrisk, name) for name in linkrisk.__all__]
@@ -59,11 +68,6 @@ def defaults(options):
 
 
 # ---------------------------------------------------------------- what there is
-
-
-def test_a_report_hands_its_keywords_on_to_risk():
-    with pytest.raises(TypeError, match=r"risk\(\) takes no 'tolerate': did you mean 'tolerated'"):
-        linkrisk.report(*frames(1, 10), tolerate=0.1)
 
 
 @each
@@ -119,10 +123,27 @@ def test_the_settings_of_engines_are_keywords():
         (known.EngineName, ENGINES),
         (known.MatchingName, MATCHINGS),
         (known.AggregatorName, AGGREGATORS),
+        (known.LinkerName, LINKERS),
     ],
 )
 def test_type_checkers_know_the_names(literal, names):
     assert typing.get_args(literal) == tuple(names)
+
+
+@pytest.mark.parametrize(
+    ("said", "names"), [(known.WAYS, Way), (known.MEASURES, MEASURES), (known.MASKING_METHODS, METHODS)]
+)
+def test_help_knows_the_names(said, names):
+    assert said == tuple(names)
+
+
+def test_help_knows_the_numbers_that_hold_when_nothing_is_said():
+    assert (
+        EngineOptions().margin,
+        CONFIDENCE,
+        measures.TOLERATED,
+        clock.AUTOMATIC,
+    ) == (MARGIN, SAMPLED, TOLERATED, AUTOMATIC)
 
 
 # ---------------------------------------------------------------- what is refused
@@ -139,6 +160,7 @@ def test_type_checkers_know_the_names(literal, names):
         (link, "one2one", "one_to_one"),
         (find_links, "original_ids", "original_id"),
         (verify, "certifcate", "certificate"),
+        (linkrisk.report, "tolerate", "tolerated"),
         (mask, "sed", "seed"),
     ],
 )
