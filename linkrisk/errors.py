@@ -48,7 +48,7 @@ class LinkriskError(ValueError):
 
 
 def keyword(name: str, value: Any = None) -> str:
-    """Spell an option as functions take it: ``k_additive``, ``row_by_row=True``, ``id_column='ROW'``."""
+    """Spell an option as functions take it: ``k_additive``, ``row_by_row=True``, ``id='ROW'``."""
     return name if value is None else f"{name}={plain(value)!r}"
 
 

@@ -125,7 +125,7 @@ def linked_files(files: list[Path] | list[object], settings: dict[str, bool]) ->
     return link(
         *files,
         method="prl",
-        id_column="rec_id",
+        id="rec_id",
         nominal=[*TEXTS, "street_number", "postcode", "state", "date_of_birth"],
         one_to_one="greedy",
         settings={

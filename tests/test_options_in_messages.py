@@ -27,8 +27,8 @@ from linkrisk.solver.run.flags import flag
 from linkrisk.solver.run.workers import Processes
 
 HOUSE = Path(linkrisk.__file__).parent
-FACES = ("solver/commands", "solver/app", "solver/run/flags.py", "solver/options/line.py")
-"""Where flags are at home."""
+FACES = ("solver/commands", "solver/app", "solver/run/flags.py", "solver/options")
+"""Where flags are at home; options have the texts of the help, which name commands."""
 
 COMMANDS = {
     "datasets/masking/global_recoding.py": ["(default: the hierarchies of --schema)"],  # help of the command
@@ -40,7 +40,6 @@ COMMANDS = {
     "solver/api/verify_bundle.py": ["report --certificate"],
     "solver/linkage/distance_based.py": ["the FILE.json that mask --record has written"],
     "solver/measures/mechanisms/known.py": ["which mask --record wrote"],
-    "solver/options/pair.py": ["the FILE.json that mask --record has written"],
     "solver/report/content/records.py": ["--table FILE of fit writes them all"],
     "solver/report/content/tables/build.py": ["of this version wrote with --json"],
 }
@@ -87,9 +86,9 @@ def test_no_room_below_the_faces_speaks_flags() -> None:
         ("k_additive", None, "k_additive", "--k-additive"),
         ("k_additive", 2, "k_additive=2", "--k-additive 2"),
         ("row_by_row", True, "row_by_row=True", "--row-by-row"),
-        ("id_column", "ROW", "id_column='ROW'", "--id ROW"),
-        ("id_column", "row no", "id_column='row no'", "--id 'row no'"),
-        ("id_column", Path("kept.json"), "id_column='kept.json'", "--id kept.json"),
+        ("id", "ROW", "id='ROW'", "--id ROW"),
+        ("id", "row no", "id='row no'", "--id 'row no'"),
+        ("id", Path("kept.json"), "id='kept.json'", "--id kept.json"),
         ("by", ["A", "B"], "by=['A', 'B']", "--by A,B"),
         ("totals", {"A": "T"}, "totals={'A': 'T'}", "--total A=T"),
         ("thousands", "'", 'thousands="\'"', '--thousands "\'"'),

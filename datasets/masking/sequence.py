@@ -79,7 +79,7 @@ def planned(
         If an attribute does not exist or is to be kept, or nothing is left for a method.
     """
     for column, what in kept.items():
-        check_known([column], list(frame.columns), source, option="id_column" if what == "id" else what)
+        check_known([column], list(frame.columns), source, option="id" if what == "id" else what)
     steps = []
     for at, method in enumerate(methods):
         if method.named is None:

@@ -61,5 +61,5 @@ def _refusal(holder: Table, other: Table, name: str) -> str:
     return (
         f"column {name!r} of {holder.source} has the {what} of {other.source} in another order, as after "
         f"reset_index; give {other.source} a column {name!r} with them too, and align the records with "
-        f"{called('id_column', name)} ({called('row_by_row', True)} takes the rows as they are)"
+        f"{called('id', name)} ({called('row_by_row', True)} takes the rows as they are)"
     )

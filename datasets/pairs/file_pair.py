@@ -153,7 +153,7 @@ def make_file_pair(
     masked: Any,
     *,
     attributes: Sequence[str] | None = None,
-    id_column: str | None = None,
+    id: str | None = None,  # noqa: A002
     row_by_row: bool = False,
     drop_constant: bool = False,
     nominal: Sequence[str] = (),
@@ -172,7 +172,7 @@ def make_file_pair(
     attributes : sequence of str, optional
         The attributes to compare, which both tables must have; by default the key variables of the schema,
         or all columns but the id and those to which the schema gives another role.
-    id_column : str, optional
+    id : str, optional
         The column that identifies the records; the tables may then have different records. By default the
         record id of the schema, where both tables have it. Without either the tables must be equally long.
         They are aligned by the labels of their indexes where these are the same in another order, else row by
@@ -202,13 +202,13 @@ def make_file_pair(
     DataError
         On any input that cannot be used, with one line that says what, where and how to fix it.
     """
-    check_alignment(id_column, row_by_row)
+    check_alignment(id, row_by_row)
     listed = listed_categories(nominal, ordinal, schema)
     text = (*listed, *text_columns(schema))
-    tables = load_tables(original, masked, id_column, text, (original_name, masked_name))
+    tables = load_tables(original, masked, id, text, (original_name, masked_name))
     first, second = with_missing(tables, schema)
     labels = labels_of(first.columns, [first.notes, second.notes], schema)
-    id_column, id_notes = record_id(schema, (first, second), id_column, row_by_row)
+    id_column, id_notes = record_id(schema, (first, second), id, row_by_row)
     named = (*nominal, *ordinal)
     special = special_columns((first, second), schema, named) if attributes is None else {}
     names = chosen_attributes(first, second, attributes, id_column, schema, special)

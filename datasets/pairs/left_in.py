@@ -220,7 +220,7 @@ class _Search:
         id_column: str | None,
     ) -> None:
         self.original, self.masked = tables
-        self.compared, self.schema, self.id_column = compared, schema, id_column
+        self.compared, self.schema, self.id = compared, schema, id_column
         self.rows = np.flatnonzero(partner >= 0)
         self.partner = partner[self.rows]
         self.some = slice(None, None, self.rows.size // MOST_RECORDS + 1)

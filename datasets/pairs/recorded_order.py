@@ -51,22 +51,22 @@ def recorded_partner(path: str, original: Table, masked: Table) -> npt.NDArray[n
     rows = _read(path).get("order")
     if not isinstance(rows, list) or not all(type(row) is int for row in rows):
         raise DataError(
-            f"{called('id_column', path)} keeps no order of records, as `mask --shuffle --record` does: name "
+            f"{called('id', path)} keeps no order of records, as `mask --shuffle --record` does: name "
             "a column, or give such a record",
-            option="id_column",
+            option="id",
         )
     order = np.array(rows, dtype=np.intp)
     if not np.array_equal(np.sort(order), np.arange(1, len(order) + 1)):
         raise DataError(
-            f"{called('id_column', path)}: its order does not have every record once; it is damaged",
-            option="id_column",
+            f"{called('id', path)}: its order does not have every record once; it is damaged",
+            option="id",
         )
     for table in (original, masked):
         if len(table.frame) != len(order):
             raise DataError(
-                f"{called('id_column', path)} is about {len(order)} records and {table.source} has "
+                f"{called('id', path)} is about {len(order)} records and {table.source} has "
                 f"{len(table.frame)}: give the two files of that masking",
-                option="id_column",
+                option="id",
             )
     return np.argsort(order).astype(np.intp)
 
@@ -91,8 +91,8 @@ def _read(path: str) -> dict[str, Any]:
         record = parse(Path(path).read_bytes().removeprefix(codecs.BOM_UTF8))
     except OSError as error:
         raise DataError(
-            f"{called('id_column', path)} cannot be read: {(error.strerror or str(error)).lower()}",
-            option="id_column",
+            f"{called('id', path)} cannot be read: {(error.strerror or str(error)).lower()}",
+            option="id",
         ) from None
     except (ValueError, RecursionError, AmbiguousError):
         return {}

@@ -29,8 +29,8 @@ def check_alike(pairs: Sequence[FilePair]) -> None:
             raise DataError(
                 f"releases are aligned in different ways, {pairs[0].alignment} ({pairs[0].name}) and "
                 f"{pair.alignment} ({pair.name}), so it is not known who is in both; name the column that "
-                f"identifies the records of all files with {called('id_column')}",
-                option="id_column",
+                f"identifies the records of all files with {called('id')}",
+                option="id",
             )
 
 

@@ -135,7 +135,7 @@ def _exchanged(names: Sequence[str]) -> str:
     return (
         f"{what.format(shown_names(names, most=4))} the same values in both files in different orders, which "
         "is taken for masking such as rank swapping, as the other columns say that the rows are in the same "
-        f"order; if such a column identifies the records, align them with {called('id_column')}"
+        f"order; if such a column identifies the records, align them with {called('id')}"
     )
 
 
@@ -271,7 +271,7 @@ def _refusal(original: Table, masked: Table, key: _Key) -> str:
         return (
             f"column {first!r} of {original.source} and column {second!r} of {masked.source} have the same "
             f"values in different orders; give both the same name and align the records with "
-            f"{called('id_column')} ({anyway})"
+            f"{called('id')} ({anyway})"
         )
     if _takes_id(original, masked, key):
         values = f"{files} have the same values in column {first!r} in different orders"
@@ -280,10 +280,10 @@ def _refusal(original: Table, masked: Table, key: _Key) -> str:
             values += f", written differently ({cells[0]!r} and {cells[1]!r}); write them alike and"
         else:
             values += ";"
-        return f"{values} align the records with {called('id_column', first)} ({anyway})"
+        return f"{values} align the records with {called('id', first)} ({anyway})"
     which = "column" if len(key.columns) == 1 else "columns"
     names = shown_names((name for name, _ in key.columns), most=4)
     return (
         f"{files} have the same values in {which} {names} in different orders; sort both files alike, or add "
-        f"a column that identifies the records and name it with {called('id_column')} ({anyway})"
+        f"a column that identifies the records and name it with {called('id')} ({anyway})"
     )

@@ -41,7 +41,7 @@ def joined_sources(sources: Sequence[Table], id_column: str) -> Table:
         If a source does not have the column, an id is missing or given twice, or two sources disagree.
     """
     for table in sources:
-        check_known([id_column], table.columns, table.source, option="id_column")
+        check_known([id_column], table.columns, table.source, option="id")
     own = [record_ids(table.frame, id_column, table.source) for table in sources]
     ids = pd.Index(list(dict.fromkeys(each for listed in own for each in listed)), dtype=object)
     columns: dict[str, pd.Series] = {id_column: pd.Series(ids)}

@@ -69,7 +69,7 @@ def make_table_pair(
     original: Any,
     masked: Any,
     *,
-    id_column: str | None = None,
+    id: str | None = None,  # noqa: A002
     row_by_row: bool = False,
     text_columns: Sequence[str] = (),
     original_name: str = "original",
@@ -81,7 +81,7 @@ def make_table_pair(
     ----------
     original, masked : str, Path or frame
         Files of any format, or pandas frames, or frames of another library with a `to_pandas` method.
-    id_column : str, optional
+    id : str, optional
         The column that identifies the records; the tables may then have different records. Or the file with
         the record of a masking that has shuffled them. Without it the tables must be equally long. They are
         aligned by the labels of their indexes where these are the same in another order, else row by row.
@@ -102,17 +102,16 @@ def make_table_pair(
     DataError
         On any input that cannot be used, with one line that says what, where and how to fix it.
     """
-    check_alignment(id_column, row_by_row)
-    tables = load_tables(original, masked, id_column, text_columns, (original_name, masked_name))
-    return align(*tables, id_column=id_column, row_by_row=row_by_row)
+    check_alignment(id, row_by_row)
+    tables = load_tables(original, masked, id, text_columns, (original_name, masked_name))
+    return align(*tables, id_column=id, row_by_row=row_by_row)
 
 
 def check_alignment(id_column: str | None, row_by_row: bool) -> None:
     """Refuse two ways to align the records at a time."""
     if row_by_row and id_column is not None:
         raise DataError(
-            f"{called('id_column')} and {called('row_by_row')} are two ways to align the records; give one "
-            "of them",
+            f"{called('id')} and {called('row_by_row')} are two ways to align the records; give one of them",
             option="row_by_row",
         )
 
@@ -129,7 +128,7 @@ def load_tables(
         if len(table.frame) < 2:
             raise DataError(f"{table.source} has fewer than two records; linkage needs at least two")
         if id_column is not None:
-            check_known([id_column], table.columns, table.source, option="id_column")
+            check_known([id_column], table.columns, table.source, option="id")
     return first, second
 
 
@@ -152,8 +151,8 @@ def _aligned(first: Table, second: Table, *, id_column: str | None, row_by_row: 
     if records != len(second.frame):
         raise DataError(
             f"{first.source} has {records} records and {second.source} has {len(second.frame)}; "
-            f"name the column that identifies the records with {called('id_column')}",
-            option="id_column",
+            f"name the column that identifies the records with {called('id')}",
+            option="id",
         )
     partner = None if row_by_row else _by_label(first, second)
     if partner is not None:
@@ -216,7 +215,7 @@ def _by_label(first: Table, second: Table) -> npt.NDArray[np.intp] | None:
     if all(table.indexed or table.labels is not None for table in (first, second)):
         raise DataError(
             f"the indexes of {first.source} and {second.source} do not hold the same labels, each once; name "
-            "the column that identifies the records as id_column, take the rows as they are with "
+            "the column that identifies the records as id, take the rows as they are with "
             "row_by_row=True, or renumber them with reset_index"
         )
     return None

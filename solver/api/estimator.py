@@ -294,7 +294,7 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
             aggregator=self.aggregator,
             direction=self.direction,
             attributes=None if self.attributes is None else list(self.attributes),
-            id_column=column,
+            id=column,
             ties=self.ties,
             standardisation=self.standardisation,
             differences=self.differences,

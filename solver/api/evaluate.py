@@ -153,7 +153,7 @@ def _read(
         folder = Path(parameters).parent if isinstance(parameters, str | Path) else None
         named = fitted_files(whole, source, folder)
         original, masked = named or (None, None)
-    if named is not None and not given.keys() & {"id_column", "row_by_row"}:
+    if named is not None and not given.keys() & {"id", "row_by_row"}:
         given |= fitted_alignment(whole)
     if "method" in fitted:
         matching = "hungarian" if one_to_one else None
@@ -173,7 +173,7 @@ def _read(
     crew.prepare(compile_once, LINKAGE)
     crew.know(problem.pair, problem.rereading)
     clock = Clock(clock.time_limit, spent=spent, cancel=cancel)
-    same = named is not None and given.keys() <= {"id_column", "row_by_row", "masking"}
+    same = named is not None and given.keys() <= {"id", "row_by_row", "masking"}
     stale = partial(changed, fitted) if same else None
     return EvaluationTask(problem, theta, one_to_one, crew, clock, report, stale, recorded_of(asked))
 

@@ -49,7 +49,7 @@ def fitted_alignment(fitted: Mapping[str, Any]) -> dict[str, Any]:
     if alignment == BY_ROW:
         return {"row_by_row": True}
     if isinstance(alignment, str) and alignment.startswith(BY_ID):
-        return {"id_column": alignment.removeprefix(BY_ID)}
+        return {"id": alignment.removeprefix(BY_ID)}
     return {}
 
 

@@ -67,7 +67,7 @@ def link(
     attributes: Sequence[str] | None = None,
     original_attributes: Sequence[str] | None = None,
     masked_attributes: Sequence[str] | None = None,
-    id_column: str | None = None,
+    id: str | None = None,  # noqa: A002
     row_by_row: bool = False,
     nominal: Sequence[str] = (),
     ordinal: Sequence[str] = (),
@@ -99,7 +99,7 @@ def link(
         Attributes that both files have; all common columns when absent.
     original_attributes, masked_attributes : sequence of str, optional
         Attributes of either file, for linkers that need none in common; all other columns when absent.
-    id_column : str, optional
+    id : str, optional
         Column that identifies the records; when absent, the labels of two pandas frames, else row by row.
     row_by_row : bool
         Take the rows as they are, whatever labels or columns say.
@@ -158,7 +158,7 @@ def link(
         attributes=attributes,
         original_attributes=original_attributes,
         masked_attributes=masked_attributes,
-        id_column=id_column,
+        id=id,
         row_by_row=row_by_row,
         nominal=nominal,
         ordinal=ordinal,

@@ -245,7 +245,7 @@ def mask(
     *,
     parameters: Mapping[str, Any] | None = None,
     schema: SchemaLike | None = None,
-    id_column: str | None = None,
+    id: str | None = None,  # noqa: A002
     weight: str | None = None,
     strata: Sequence[str] = (),
     drop: Sequence[str] | None = None,
@@ -268,7 +268,7 @@ def mask(
         Parameters of the method, where it is given by its name alone.
     schema : path, mapping or Schema, optional
         What the columns are, for all methods without a schema of their own.
-    id_column, weight : str, optional
+    id, weight : str, optional
         Columns of record ids and of sampling weights, which are never masked.
     strata : sequence of str
         Columns: records with other values of them are masked apart from each other, as if each stratum were a
@@ -302,11 +302,11 @@ def mask(
     """
     declared = {} if schema is None else {"schema": schema_of(schema)}
     methods = methods_of(method, {**declared, **(parameters or {})})
-    source = read_source(data, methods, id_column)
+    source = read_source(data, methods, id)
     return mask_source(
         source,
         methods,
-        id_column=id_column,
+        id_column=id,
         weight=weight,
         strata=strata,
         drop=drop,

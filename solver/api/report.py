@@ -27,7 +27,7 @@ _MEASURED = 0.9
 _LEAST_SECONDS = 0.5
 """Certificates have so many, however late the measures have ended."""
 
-_READING = ("id_column", "row_by_row", "schema")
+_READING = ("id", "row_by_row", "schema")
 
 
 @dataclass(frozen=True)

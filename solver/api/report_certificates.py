@@ -94,7 +94,7 @@ def certified(
     original, masked
         As they were given.
     reading : mapping
-        How `verify` reads them: `id_column`, `row_by_row`, `schema`.
+        How `verify` reads them: `id`, `row_by_row`, `schema`.
     seconds : float, optional
         For all certificates; `SECONDS` when absent.
     asked : bool

@@ -67,9 +67,7 @@ def sweep(asked: SweepOptions) -> SweepResult:
     limits = _limits(asked)
     tasks = _tasks(asked.methods, columns, asked.seed)
     text = (*listed_categories(asked.nominal, asked.ordinal, columns), *text_columns(columns))
-    source = read_source(
-        asked.original, [each for task in tasks for each in task.methods], asked.id_column, text
-    )
+    source = read_source(asked.original, [each for task in tasks for each in task.methods], asked.id, text)
     job = SweepJob(source, options, families, measures, limits, asked.seed, float(asked.tolerated))
     with watched(asked.on_progress) as told:
         clock, store = Clock(None, cancel=asked.cancel), Store(asked.folder)
@@ -100,7 +98,7 @@ def _options(asked: SweepOptions, columns: Schema | None) -> ProblemOptions:
     """What is compared in each release."""
     known = {name: getattr(asked, name) for name in options_of(ProblemOptions) if hasattr(asked, name)}
     del known["aggregator"]
-    return ProblemOptions(**known | {"row_by_row": asked.id_column is None, "schema": columns})
+    return ProblemOptions(**known | {"row_by_row": asked.id is None, "schema": columns})
 
 
 def _limits(asked: SweepOptions) -> Limits:

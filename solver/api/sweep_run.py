@@ -155,7 +155,7 @@ def _measured(job: SweepJob, task: SweepTask, clock: Clock) -> RiskResult:
     masked = mask_source(
         job.source,
         task.methods,
-        id_column=job.options.id_column,
+        id_column=job.options.id,
         weight=None,
         drop=(),
         seed=task.seed,

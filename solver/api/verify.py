@@ -133,7 +133,7 @@ def verify(
     *,
     certificate: Mapping[str, Any] | str | Path | None = None,
     attributes: Sequence[str] | None = None,
-    id_column: str | None = None,
+    id: str | None = None,  # noqa: A002
     row_by_row: bool = False,
     schema: SchemaLike | None = None,
     on_progress: Reporter | None = None,
@@ -150,7 +150,7 @@ def verify(
         What `fit` wrote in the same run; that of the result when absent.
     attributes : sequence of str, optional
         Only those of the fit are possible.
-    id_column, row_by_row
+    id, row_by_row
         How records are aligned; see `fit`.
     schema : path, mapping or Schema, optional
         Only the record id, the column of weights and the missing codes of columns are taken from it;
@@ -188,7 +188,7 @@ def verify(
             option="aggregator",
         )
     setting = fit_setting(content, name)
-    check_alignment_options(id_column, row_by_row)
+    check_alignment_options(id, row_by_row)
     if attributes is not None and tuple(attributes) != setting.attributes:
         raise UsageError(
             f"{called('attributes')}: {name} is about {shown_names(setting.attributes, ',')}; leave the "
@@ -197,7 +197,7 @@ def verify(
         )
     compile_once(CERTIFICATES, on_progress)
     known = _schema(schema_of(schema), setting)
-    files = _files(original, masked, setting, name, schema=known, id_column=id_column, row_by_row=row_by_row)
+    files = _files(original, masked, setting, name, schema=known, id=id, row_by_row=row_by_row)
     verdict, rejected = _judged(content, proof, files, (name, proof_name))
     return VerificationResult(
         verified=rejected is None,

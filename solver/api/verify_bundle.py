@@ -61,7 +61,7 @@ def verify_bundle(
     original: TableLike | None = None,
     masked: TableLike | None = None,
     *,
-    id_column: str | None = None,
+    id: str | None = None,  # noqa: A002
     row_by_row: bool = False,
     schema: SchemaLike | None = None,
     on_progress: Reporter | None = None,
@@ -72,7 +72,7 @@ def verify_bundle(
     ----------
     bundle : mapping or path
         What `report --certificate` wrote (`ReportResult.bundle`).
-    original, masked, id_column, row_by_row, schema
+    original, masked, id, row_by_row, schema
         See `verify`.
     on_progress : callable, optional
         Told which family is checked.
@@ -104,7 +104,7 @@ def verify_bundle(
             original,
             masked,
             certificate=certificate,
-            id_column=id_column,
+            id=id,
             row_by_row=row_by_row,
             schema=schema,
         )

@@ -170,7 +170,7 @@ def given_problem(arguments: argparse.Namespace) -> dict[str, Any]:
         "missing": arguments.missing,
         "k_additive": whole_number(arguments.k_additive, "--k-additive"),
         "attributes": names(arguments.attributes, "--attributes"),
-        "id_column": arguments.id,
+        "id": arguments.id,
         "row_by_row": arguments.row_by_row or None,
         "drop_constant": arguments.drop_constant or None,
         "nominal": names(arguments.nominal, "--nominal"),

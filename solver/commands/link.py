@@ -173,7 +173,7 @@ def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
         "attributes": names(arguments.attributes, "--attributes"),
         "original_attributes": names(arguments.original_attributes, "--original-attributes"),
         "masked_attributes": names(arguments.masked_attributes, "--masked-attributes"),
-        "id_column": arguments.id,
+        "id": arguments.id,
         "original_id": arguments.original_id,
         "masked_id": arguments.masked_id,
         "row_by_row": arguments.row_by_row or None,

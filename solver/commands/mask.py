@@ -149,7 +149,7 @@ def _step(arguments: argparse.Namespace, result: MaskingResult) -> dict[str, Any
         methods = [text if _says(text, name) else f"{text} {shlex.join(words)}" for text in methods]
     seed = {} if result.seed is None else {"seed": str(result.seed)}
     columns = {
-        "id_column": arguments.id,
+        "id": arguments.id,
         "weight": arguments.weight,
         "strata": list(result.strata) or None,
         "drop": dropped(arguments.drop),

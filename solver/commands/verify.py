@@ -98,7 +98,7 @@ def _of_bundle(arguments: argparse.Namespace) -> Mapping[str, VerificationResult
 def _reading(arguments: argparse.Namespace) -> dict[str, Any]:
     """How the files are read."""
     return {
-        "id_column": arguments.id,
+        "id": arguments.id,
         "row_by_row": arguments.row_by_row,
         "schema": arguments.schema,
     }

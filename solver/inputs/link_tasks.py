@@ -53,7 +53,7 @@ class LinkOptions:
         Attributes that both files have; all common columns when absent.
     original_attributes, masked_attributes : sequence of str, optional
         Attributes of either file, for linkers that need none in common; all other columns when absent.
-    id_column : str, optional
+    id : str, optional
         Column that identifies the records; when absent, the labels of two pandas frames, else row by row.
     row_by_row : bool
         Take the rows as they are, whatever labels or columns say.
@@ -81,7 +81,7 @@ class LinkOptions:
     attributes: Sequence[str] | None = None
     original_attributes: Sequence[str] | None = None
     masked_attributes: Sequence[str] | None = None
-    id_column: str | None = None
+    id: str | None = None
     row_by_row: bool = False
     nominal: Sequence[str] = ()
     ordinal: Sequence[str] = ()
@@ -100,7 +100,7 @@ class LinkOptions:
     @property
     def labels(self) -> tuple[str | None, str | None]:
         """Columns of either file that say what its records are called, and are not compared."""
-        return self.id_column, self.id_column
+        return self.id, self.id
 
 
 @dataclass(frozen=True)
@@ -158,22 +158,22 @@ def read_pair(
     original: Any, masked: Any, linker: Linker, options: LinkOptions, schema: Schema | None
 ) -> TablePair:
     """The two files, with their records aligned where it is known how."""
-    check_alignment_options(options.id_column, options.row_by_row)
+    check_alignment_options(options.id, options.row_by_row)
     listed = listed_categories(options.nominal, options.ordinal, schema)
     text = (*listed, *text_columns(schema), *(name for name in options.labels if name is not None))
-    loaded = load_tables(original, masked, options.id_column, text, ("original", "masked"))
+    loaded = load_tables(original, masked, options.id, text, ("original", "masked"))
     tables = with_missing(loaded, schema)
     if not options.truth:
         first, second = spelled_alike(tables, listed)
         return unaligned(first, second, label_columns((first, second), options.labels, schema))
-    id_column, notes = record_id(schema, tables, options.id_column, options.row_by_row)
+    id_column, notes = record_id(schema, tables, options.id, options.row_by_row)
     first, second = spelled_alike(tables, listed)
     if linker.lists_links and id_column is None and len(first.frame) != len(second.frame):
         raise UsageError(
             f"{first.source} has {len(first.frame):,} records and {second.source} has {len(second.frame):,}: "
-            f"name the column that identifies them in both with {called('id_column')}, or give "
+            f"name the column that identifies them in both with {called('id')}, or give "
             f"{called('truth', False)} if nobody knows which record is which",
-            option="id_column",
+            option="id",
         )
     pair = align(first, second, id_column=id_column, row_by_row=options.row_by_row)
     return replace(pair, notes=(*notes, *pair.notes))
@@ -236,7 +236,7 @@ def _left_out(
     if options.attributes is not None or not linker.common_attributes:
         return {}
     found = special_columns((pair.original, pair.masked), schema, (*options.nominal, *options.ordinal))
-    aside = (options.id_column, *options.labels)
+    aside = (options.id, *options.labels)
     return {
         name: one
         for name, one in found.items()

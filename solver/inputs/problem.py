@@ -163,7 +163,7 @@ def make_problem(original: Any = None, masked: Any = None, options: ProblemOptio
 
 def check_problem_options(options: ProblemOptions) -> None:
     """Refuse a request that no file could satisfy, before any is read; UsageError or FormulationError."""
-    check_alignment_options(options.id_column, options.row_by_row)
+    check_alignment_options(options.id, options.row_by_row)
     for kind, value, what in (
         (Direction, options.direction, "direction"),
         (Ties, options.ties or Ties.STRICT, "tie rule"),
@@ -307,7 +307,7 @@ def _without_sign(aggregator: str, asked: Differences | None) -> Differences | N
 def _files(original: Any, masked: Any, options: ProblemOptions, schema: Schema | None) -> FilePair:
     if original is None and masked is None:
         pair = default_pair()
-        own = (options.attributes, options.id_column, schema, *options.nominal, *options.ordinal)
+        own = (options.attributes, options.id, schema, *options.nominal, *options.ordinal)
         if not options.masking and all(value is None for value in own):
             return pair
         chosen = make_file_pair(pair.original, pair.masked, **_file_options(options, schema))
@@ -328,7 +328,7 @@ def _file_options(options: ProblemOptions, schema: Schema | None) -> dict[str, A
     """Those of the options that say which attributes there are and what they are."""
     return {
         "attributes": options.attributes,
-        "id_column": options.id_column,
+        "id": options.id,
         "row_by_row": options.row_by_row,
         "nominal": options.nominal,
         "ordinal": options.ordinal,

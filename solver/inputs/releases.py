@@ -189,7 +189,7 @@ def _listed(given: Any) -> list[Any]:
 def _text(options: ProblemOptions) -> tuple[str, ...]:
     """Columns of text files that hold names and not numbers."""
     schema = schema_of(options.schema)
-    ids = () if options.id_column is None else (options.id_column,)
+    ids = () if options.id is None else (options.id,)
     return (*listed_categories(options.nominal, options.ordinal, schema), *text_columns(schema), *ids)
 
 
@@ -203,12 +203,12 @@ def _named(given: Any, what: str, number: int, several: int, text: Sequence[str]
 def _joined(sources: Sequence[Any], options: ProblemOptions) -> Table:
     """Several sources as one table."""
     schema = schema_of(options.schema)
-    column = options.id_column or (None if schema is None else schema.only(Role.RECORD_ID))
+    column = options.id or (None if schema is None else schema.only(Role.RECORD_ID))
     if column is None or options.row_by_row:
         raise UsageError(
             "several original files are joined by the ids of their records: name the column with "
-            f"{called('id_column')}, or give one version for each release with {called('versions', True)}",
-            option="id_column",
+            f"{called('id')}, or give one version for each release with {called('versions', True)}",
+            option="id",
         )
     text = _text(options)
     tables = [load_table(each, f"original {at}", text) for at, each in enumerate(sources, start=1)]
@@ -220,18 +220,18 @@ def _with_records(releases: Sequence[ProblemOptions]) -> list[ProblemOptions]:
 
     That of another release has another order: of a wrong truth next to nothing is linked.
     """
-    records = records_named(releases[0].id_column)
+    records = records_named(releases[0].id)
     if not records:
         return list(releases)
     if len(records) != len(releases):
         many = "one record" if len(records) == 1 else f"{len(records)} records"
         raise UsageError(
-            f"{called('id_column')} names {many} of maskings, and there are {len(releases)} releases, each "
+            f"{called('id')} names {many} of maskings, and there are {len(releases)} releases, each "
             "with an order of its own: name one record for each, in the order of the releases, joined by "
             "commas",
-            option="id_column",
+            option="id",
         )
-    return [replace(each, id_column=record) for each, record in zip(releases, records, strict=True)]
+    return [replace(each, id=record) for each, record in zip(releases, records, strict=True)]
 
 
 def _of_their_own(

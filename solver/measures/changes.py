@@ -141,7 +141,7 @@ def _columns(task: RiskTask) -> Iterator[Change]:
         if name not in ours or name not in theirs:
             where = "masked" if name in theirs else "original"
             yield _without(said, f"in the {where} file only")
-        elif role in NAMES_RECORDS or name == task.first.options.id_column:
+        elif role in NAMES_RECORDS or name == task.first.options.id:
             yield _without(said, "names records")
         else:
             yield _compared(task, said)

@@ -32,7 +32,7 @@ class SeveralFiles:
         None,
         kind=several(FILE),
         help="original file, of any format; give it once for each source of an intruder, which are joined by "
-        "{id_column}",
+        "{id}",
         doc="the original file, as `fit` takes it; a list or tuple of them are sources that are joined by "
         "the ids of their records",
     )

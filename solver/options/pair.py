@@ -65,14 +65,13 @@ class Alignment:
 
     title = Files.title
 
-    id_column: str | None = option(
+    id: str | None = option(
         None,
         "column that identifies the records, or the record of a masking that shuffled them (.json); "
         "default: row by row, unless the files show that this is wrong",
         COLUMN,
         doc="column that identifies the records, or the record of a masking that shuffled them (.json); when "
         "absent, the labels of two pandas frames, else row by row",
-        flag="id",
         label="Column of ids",
     )
     row_by_row: bool = option(

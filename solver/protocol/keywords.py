@@ -22,7 +22,7 @@ from linkrisk.datasets.options.typed import (
 MASK: Mapping[str, Reader] = MappingProxyType(
     {
         **dict.fromkeys(("method", "strata", "renumber"), texts),
-        **dict.fromkeys(("id_column", "weight"), text),
+        **dict.fromkeys(("id", "weight"), text),
         "drop": columns,
         "shuffle": flag,
         "seed": whole,

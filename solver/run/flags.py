@@ -8,7 +8,6 @@ from linkrisk.errors import plain
 
 _FLAGS = {
     "hierarchies": "--hierarchy",
-    "id_column": "--id",
     "methods": "--method",
     "passes": "--pass",
     "totals": "--total",

@@ -23,7 +23,7 @@ DELIMITERS = {",": "','", ";": "';'", "\t": "tabs", "|": "'|'"}
 
 
 def _index() -> str:
-    return f"an index written along with the table can be named and given as {called('id_column')}"
+    return f"an index written along with the table can be named and given as {called('id')}"
 
 
 _HINT = re.compile(r"sep=.?\s*$", re.IGNORECASE)

@@ -64,9 +64,9 @@ class Columns:
     attributes: Sequence[str] | None = again(
         Attributes, "attributes", None, help="attributes to compare; default: all columns", group=_COLUMNS
     )
-    id_column: str | None = again(
+    id: str | None = again(
         Alignment,
-        "id_column",
+        "id",
         None,
         help="column of record ids, never masked or compared",
         doc="",

@@ -55,13 +55,13 @@ def test_records_align_row_by_row_and_columns_by_name() -> None:
 def test_truth_by_id(original_ids: list[Any], masked_ids: list[Any], partner: list[int]) -> None:
     original = pd.DataFrame({"who": original_ids, **GOOD})
     masked = pd.DataFrame({"who": masked_ids, **GOOD})
-    assert make_file_pair(original, masked, id_column="who").partner.tolist() == partner
+    assert make_file_pair(original, masked, id="who").partner.tolist() == partner
 
 
 def test_unequal_record_sets() -> None:
     original = pd.DataFrame({"id": ["p", "q", "r", "s"], "a": [1.0, 2.0, 3.0, 4.0]})
     masked = pd.DataFrame({"id": ["s", "new", "q"], "a": [4.0, 9.0, 2.0]})
-    pair = make_file_pair(original, masked, id_column="id")
+    pair = make_file_pair(original, masked, id="id")
     assert pair.partner.tolist() == [-1, 2, -1, 0]
     assert pair.original_labels == ("p", "q", "r", "s")
     assert pair.masked_labels == ("s", "new", "q")
@@ -70,7 +70,7 @@ def test_unequal_record_sets() -> None:
 def test_ids_in_files_keep_leading_zeros(tmp_path: Path) -> None:
     (tmp_path / "o.csv").write_text("id,a\n007,1\n7,2\n8,3\n")
     (tmp_path / "m.csv").write_text("id,a\n7,1\n007,2\n08,3\n")
-    pair = make_file_pair(tmp_path / "o.csv", str(tmp_path / "m.csv"), id_column="id")
+    pair = make_file_pair(tmp_path / "o.csv", str(tmp_path / "m.csv"), id="id")
     assert pair.partner.tolist() == [1, 0, -1]
     assert pair.name == f"{tmp_path}/o.csv and {tmp_path}/m.csv"
 
@@ -88,7 +88,7 @@ def test_every_kind_of_table_makes_the_same_pair(kind: str, tmp_path: Path) -> N
         frame.to_parquet(path) if kind == "parquet" else frame.to_csv(path, index=False)
         return path
 
-    pair = make_file_pair(convert("o"), convert("m"), id_column="id")
+    pair = make_file_pair(convert("o"), convert("m"), id="id")
     assert pair.original_values.tolist() == frame[["a", "b"]].to_numpy().tolist()
     assert pair.partner.tolist() == [0, 1, 2]
     assert isinstance(pair.original, pd.DataFrame)
@@ -223,7 +223,7 @@ def test_columns_differ() -> None:
 def test_lengths_differ_without_ids() -> None:
     original = pd.DataFrame(GOOD)
     assert _message(original, original[:2]) == (
-        "original has 3 records and masked has 2; name the column that identifies the records with id_column"
+        "original has 3 records and masked has 2; name the column that identifies the records with id"
     )
 
 
@@ -232,26 +232,21 @@ def test_id_column_errors() -> None:
         return pd.DataFrame({"id": list(ids), **GOOD})
 
     good = with_ids("x", "y", "z")
-    assert _message(good, pd.DataFrame(GOOD), id_column="id") == (
-        "masked has no column 'id' (id_column); there are: a, b"
-    )
-    assert (
-        _message(good, good, id_column="ids")
-        == "original has no column 'ids' (id_column); did you mean 'id'?"
-    )
-    assert _message(good, good, id_column="id", attributes=["a", "id"]) == (
+    assert _message(good, pd.DataFrame(GOOD), id="id") == ("masked has no column 'id' (id); there are: a, b")
+    assert _message(good, good, id="ids") == "original has no column 'ids' (id); did you mean 'id'?"
+    assert _message(good, good, id="id", attributes=["a", "id"]) == (
         "'id' is both the id column and an attribute; take it out of attributes"
     )
-    assert _message(good, with_ids("x", "y", "x"), id_column="id") == (
+    assert _message(good, with_ids("x", "y", "x"), id="id") == (
         "masked, column 'id': the id 'x' is in rows 1 and 3; ids must be unique"
     )
-    assert _message(with_ids("1", 1.0, 2), good, id_column="id") == (
+    assert _message(with_ids("1", 1.0, 2), good, id="id") == (
         "original, column 'id': the id '1' is in rows 1 and 2; ids must be unique"
     )
-    assert _message(good, with_ids("x", None, "y"), id_column="id") == (
+    assert _message(good, with_ids("x", None, "y"), id="id") == (
         "masked, column 'id', row 2: missing id; fill it in or drop the record"
     )
-    assert _message(good, with_ids("p", "q", "r"), id_column="id") == (
+    assert _message(good, with_ids("p", "q", "r"), id="id") == (
         "original and masked have no id in common in column 'id' (for example 'x' and 'p'); "
         "write the ids alike in both files"
     )

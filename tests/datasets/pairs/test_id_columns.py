@@ -16,7 +16,7 @@ from linkrisk.datasets.pairs.table_pair import make_table_pair
 RECORDS = 40
 OUT_OF_ORDER = (
     "original and masked have the same values in column 'id' in different orders; align the records with "
-    "id_column='id' (row_by_row=True takes the rows as they are)"
+    "id='id' (row_by_row=True takes the rows as they are)"
 )
 
 
@@ -65,9 +65,9 @@ def test_an_id_is_left_out_and_offered_where_the_rows_are_out_of_order():
         "not compared: id (the record id by its name); attributes or schema compares them"
     )
     assert message(original, shuffled(noisy(original))) == OUT_OF_ORDER
-    assert message(original, noisy(original).iloc[3:]).endswith("with id_column")
+    assert message(original, noisy(original).iloc[3:]).endswith("with id")
     for change in (shuffled, lambda frame: frame.iloc[3:]):
-        pair = make_file_pair(original, change(noisy(original)), id_column="id")
+        pair = make_file_pair(original, change(noisy(original)), id="id")
         assert pair.attributes == ("age", "income")
         assert not any("not compared" in note for note in pair.notes)
 
@@ -90,17 +90,17 @@ def test_ids_written_differently_and_then_alike():
     masked["id"] = masked["id"].str.removeprefix("P").astype(int)
     assert message(original, masked) == (
         "original and masked have the same values in column 'id' in different orders, written differently "
-        "('P8' and '8'); write them alike and align the records with id_column='id' (row_by_row=True takes "
+        "('P8' and '8'); write them alike and align the records with id='id' (row_by_row=True takes "
         "the rows as "
         "they are)"
     )
-    assert message(original, masked, id_column="id").endswith("write the ids alike in both files")
+    assert message(original, masked, id="id").endswith("write the ids alike in both files")
 
 
 def test_a_name_that_a_shell_would_split_is_quoted():
     original = people().rename(columns={"id": "the id"})
     assert message(original, shuffled(original)).endswith(
-        "align the records with id_column='the id' (row_by_row=True takes the rows as they are)"
+        "align the records with id='the id' (row_by_row=True takes the rows as they are)"
     )
 
 
@@ -112,7 +112,7 @@ def test_no_id_is_offered_where_none_is_shared_or_the_user_has_chosen():
     others = masked.assign(id="Q" + masked["age"].astype(str) + masked["id"])
     lacking = masked.assign(id=[None, *masked["id"][1:]])
     for frame in (twice, lacking):
-        assert "id_column='id'" not in message(original, frame)
+        assert "id='id'" not in message(original, frame)
     assert make_file_pair(original, others).alignment == "row by row"  # ids of its own say nothing
     assert message(original, masked, attributes=["id", "age"]) == line
     assert make_file_pair(original, masked, row_by_row=True).attributes == ("age", "income")
@@ -129,7 +129,7 @@ def old_labels(name: str, what: str = "row numbers, from 0,") -> str:
     return (
         f"column {name!r} of masked has the {what} of original in another order, as after reset_index; give "
         f"original a column {name!r} with them too, and align the records with "
-        f"id_column={name!r} (row_by_row=True takes the rows as they are)"
+        f"id={name!r} (row_by_row=True takes the rows as they are)"
     )
 
 
@@ -154,7 +154,7 @@ def test_an_index_that_reset_index_left_behind(order, columns):
     masked = order(noisy(original)).reset_index()
     assert refused(original, masked) == old_labels("index")
     assert message(original, masked, attributes=columns) == old_labels("index")
-    pair = make_table_pair(original.reset_index(), masked, id_column="index")
+    pair = make_table_pair(original.reset_index(), masked, id="index")
     assert masked["index"].to_numpy()[pair.partner].tolist() == list(range(RECORDS))
     assert make_table_pair(original, masked, row_by_row=True).alignment == "row by row"
     turned = old_labels("index").replace("masked", "?").replace("original", "masked").replace("?", "original")

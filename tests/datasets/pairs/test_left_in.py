@@ -71,8 +71,8 @@ def test_names_of_some_records_are_enough() -> None:
 
 def test_a_number_of_records_is_no_name_and_a_name_that_aligns_is_one() -> None:
     original = firms(no=range(1, N + 1), firm=NAMES)
-    assert found(original, masked(original), id_column="no").numbers == ("no",)
-    assert found(original, masked(original), id_column="firm").identifiers == (ColumnLeftIn("firm", N),)
+    assert found(original, masked(original), id="no").numbers == ("no",)
+    assert found(original, masked(original), id="firm").identifiers == (ColumnLeftIn("firm", N),)
 
 
 @pytest.mark.parametrize("role", [Role.CONFIDENTIAL, Role.WEIGHT])

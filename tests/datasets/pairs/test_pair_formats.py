@@ -24,7 +24,7 @@ def test_the_same_pair_from_files_of_every_format(suffix: str, tmp_path: Path) -
     paths = [tmp_path / f"{name}{suffix}" for name in ("original", "masked")]
     for path, frame in zip(paths, (ORIGINAL, MASKED), strict=True):
         there_and_back(StoredFile(frame), path)
-    pair = make_file_pair(*paths, id_column="id", attributes=["x", "y"])
+    pair = make_file_pair(*paths, id="id", attributes=["x", "y"])
     assert pair.partner.tolist() == [3, 2, 1, 0]
     assert pair.original_values.tolist() == ORIGINAL[["x", "y"]].to_numpy(dtype=float).tolist()
     assert pair.masked_values.tolist() == MASKED[["x", "y"]].to_numpy(dtype=float).tolist()
@@ -35,7 +35,7 @@ def test_what_was_detected_is_said_for_each_file(tmp_path: Path) -> None:
     dialects = (DelimitedDialect(";", decimal=","), DelimitedDialect())
     for path, frame, dialect in zip(paths, (ORIGINAL, ORIGINAL), dialects, strict=True):
         there_and_back(StoredFile(frame, dialect=dialect), path)
-    pair = make_table_pair(*paths, id_column="id")
+    pair = make_table_pair(*paths, id="id")
     assert pair.notes == (f"{paths[0]}: read with ';' between columns, ',' as decimal sign",)
 
 

@@ -54,7 +54,7 @@ def test_columns_left_as_they_are():
 def test_partners_are_compared_and_not_rows():
     original = FRAME.assign(id=list("wxyz"))
     masked = OLDER.assign(id=list("wxyz")).iloc[[3, 1, 0]]
-    assert notes(original, masked, id_column="id") == (
+    assert notes(original, masked, id="id") == (
         "1 of the 4 records of original has no partner in masked by id: where each should "
         "have one, masked is not whole",
         "columns income, town, sex were not masked: they are the same for every record of both files",
@@ -64,7 +64,7 @@ def test_partners_are_compared_and_not_rows():
 def test_records_without_a_partner_are_told_for_both_files():
     original = FRAME.assign(id=list("wxyz"))
     masked = OLDER.assign(income=[2.0, 3.0, 2.0, 8.0], sex=[1, 1, 2, 1], id=list("uvyz"))
-    assert notes(original, masked, id_column="id")[:2] == (
+    assert notes(original, masked, id="id")[:2] == (
         "2 of the 4 records of original have no partner in masked by id: where each should "
         "have one, masked is not whole",
         "2 of the 4 records of masked have no partner in original by id: where each should "

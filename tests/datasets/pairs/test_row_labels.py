@@ -16,7 +16,7 @@ NOTE = (
 )
 REFUSAL = (
     "the indexes of original and masked do not hold the same labels, each once; name the column that "
-    "identifies the records as id_column, take the rows as they are with row_by_row=True, or renumber them "
+    "identifies the records as id, take the rows as they are with row_by_row=True, or renumber them "
     "with reset_index"
 )
 ORIGINAL = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "b": [5.0, 4.0, 4.5, 7.0]})
@@ -76,7 +76,7 @@ def test_other_labels_are_refused(first, second):
     reset = [frame.reset_index(drop=True) for frame in (original, masked)]
     assert aligned(*reset).alignment == "row by row"
     with_id = [frame.assign(id=["p", "q", "r", "s"]) for frame in (original, masked)]
-    assert aligned(*with_id, id_column="id").alignment == "id id"
+    assert aligned(*with_id, id="id").alignment == "id id"
 
 
 def test_labels_are_compared_with_what_columns_say():
@@ -114,11 +114,11 @@ def test_lengths_come_before_labels():
     with pytest.raises(DataError) as caught:
         aligned(ORIGINAL, MASKED.iloc[:3])
     assert str(caught.value) == (
-        "original has 4 records and masked has 3; name the column that identifies the records with id_column"
+        "original has 4 records and masked has 3; name the column that identifies the records with id"
     )
 
 
 def test_two_ways_to_say_who_is_who():
     with pytest.raises(DataError) as caught:
-        aligned(ORIGINAL, MASKED, id_column="a", row_by_row=True)
-    assert str(caught.value) == "id_column and row_by_row are two ways to align the records; give one of them"
+        aligned(ORIGINAL, MASKED, id="a", row_by_row=True)
+    assert str(caught.value) == "id and row_by_row are two ways to align the records; give one of them"

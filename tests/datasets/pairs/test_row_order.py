@@ -18,7 +18,7 @@ from linkrisk.datasets.public.embedded import load_wdbc
 
 RECORDS = 60
 ANYWAY = "(row_by_row=True takes the rows as they are)"
-BY_ID = f"original and masked have the same values in column 'id' in different orders; align the records with id_column='id' {ANYWAY}"  # noqa: E501
+BY_ID = f"original and masked have the same values in column 'id' in different orders; align the records with id='id' {ANYWAY}"  # noqa: E501
 
 
 def people(records: int = RECORDS, seed: int = 3) -> pd.DataFrame:
@@ -99,7 +99,7 @@ def test_a_shuffled_file_with_an_id_is_refused(kind, mask):
         frame.assign(id=change(frame["id"])) for frame, change in ((original, before), (masked, after))
     )
     assert refusal(original, masked) == BY_ID
-    assert make_table_pair(original, masked, id_column="id").alignment == "id id"
+    assert make_table_pair(original, masked, id="id").alignment == "id id"
     assert make_table_pair(original, masked, row_by_row=True).alignment == "row by row"
 
 
@@ -143,7 +143,7 @@ def test_an_id_that_stands_twice_is_named_all_the_same():
     masked.loc[1, "id"] = masked.loc[0, "id"]
     assert refusal(original, shuffled(masked)) == (
         "original and masked have the same values in column id in different orders; sort both files alike, "
-        f"or add a column that identifies the records and name it with id_column {ANYWAY}"
+        f"or add a column that identifies the records and name it with id {ANYWAY}"
     )
 
 
@@ -152,7 +152,7 @@ def test_ids_under_different_names():
     masked = shuffled(noisy(original)).rename(columns={"id": "person"})
     assert refusal(original, masked) == (
         "column 'id' of original and column 'person' of masked have the same values in different orders; "
-        f"give both the same name and align the records with id_column {ANYWAY}"
+        f"give both the same name and align the records with id {ANYWAY}"
     )
     assert is_read(original, noisy(original).rename(columns={"id": "person"}))
 
@@ -161,7 +161,7 @@ def test_a_name_that_a_shell_would_split_is_quoted():
     original = people().rename(columns={"id": "person, number"})
     assert refusal(original, shuffled(noisy(original))) == (
         "original and masked have the same values in column 'person, number' in different orders; align the "
-        f"records with id_column='person, number' {ANYWAY}"
+        f"records with id='person, number' {ANYWAY}"
     )
 
 
@@ -171,7 +171,7 @@ def test_files_without_an_id_that_are_the_same_in_another_order():
     original = pd.DataFrame({name: random.integers(0, 8, 200) for name in "ABC"})
     message = (
         "original and masked have the same values in columns A, B, C in different orders; sort both files "
-        f"alike, or add a column that identifies the records and name it with id_column {ANYWAY}"
+        f"alike, or add a column that identifies the records and name it with id {ANYWAY}"
     )
     assert refusal(original, shuffled(original)) == message
     texts = original.astype(str)
@@ -186,7 +186,7 @@ def test_rows_sorted_anew_without_an_id_are_seen_by_what_was_not_masked():
     masked = noisy(original).sort_values("income").reset_index(drop=True)
     assert refusal(original, masked) == (
         "original and masked have the same values in column town in different orders; sort both files alike, "
-        f"or add a column that identifies the records and name it with id_column {ANYWAY}"
+        f"or add a column that identifies the records and name it with id {ANYWAY}"
     )
 
 
@@ -254,7 +254,7 @@ def test_ids_that_two_programs_write_differently(kind):
         "original and masked have the same values in column 'id' in different orders, written differently ("
     )
     assert said.startswith(start)
-    assert "); write them alike and align the records with id_column='id' (" in said
+    assert "); write them alike and align the records with id='id' (" in said
 
 
 def test_dates_with_two_meanings_have_the_one_that_names_the_same_days():
@@ -358,7 +358,7 @@ def test_files_are_judged_as_frames_are(tmp_path: Path):
         for frame, path in zip((original, masked), paths, strict=True):
             write_table(frame, path)
         assert refusal(*paths) == BY_ID.replace("original", str(paths[0])).replace("masked", str(paths[1]))
-        assert make_table_pair(*paths, id_column="id").partner.tolist() == [
+        assert make_table_pair(*paths, id="id").partner.tolist() == [
             masked["id"].tolist().index(identifier) for identifier in original["id"]
         ]
 
@@ -370,4 +370,4 @@ def test_a_parquet_file_with_a_named_index_has_a_column_more(tmp_path: Path):
     for frame, path in zip((original, masked), paths, strict=True):
         frame.to_parquet(path)
     assert refusal(*paths) == BY_ID.replace("original", str(paths[0])).replace("masked", str(paths[1]))
-    assert make_table_pair(*paths, id_column="id").alignment == "id id"
+    assert make_table_pair(*paths, id="id").alignment == "id id"

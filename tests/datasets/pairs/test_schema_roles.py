@@ -138,7 +138,7 @@ def test_the_user_comes_before_the_record_id_of_the_schema() -> None:
     rows = make_file_pair(ORIGINAL, MASKED, schema=schema(), row_by_row=True)
     assert (rows.alignment, rows.partner.tolist()) == ("row by row", [0, 1, 2, 3])
     other = make_file_pair(
-        ORIGINAL.assign(key=[4, 3, 2, 1]), MASKED.assign(key=[1, 2, 3, 4]), schema=schema(), id_column="key"
+        ORIGINAL.assign(key=[4, 3, 2, 1]), MASKED.assign(key=[1, 2, 3, 4]), schema=schema(), id="key"
     )
     assert (other.alignment, other.partner.tolist()) == ("id key", [3, 2, 1, 0])
     assert not any("record id of the schema" in note for made in (rows, other) for note in made.notes)

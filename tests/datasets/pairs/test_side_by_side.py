@@ -17,7 +17,7 @@ SECOND = pd.DataFrame({"id": list("dba"), "A": [5.0, 2.0, 1.0], "B": [8.5, 1.5, 
 
 
 def pair(masked, original=ORIGINAL, **options):
-    return make_file_pair(original, masked, id_column="id", **options)
+    return make_file_pair(original, masked, id="id", **options)
 
 
 def test_attributes_side_by_side_and_what_is_not_released_missing():
@@ -103,5 +103,5 @@ def test_releases_that_are_aligned_in_different_ways():
     assert str(caught.value) == (
         "releases are aligned in different ways, id id (original and masked) and row by row (original and "
         "masked), so it is not known who is in both; name the column that identifies the records of all "
-        "files with id_column"
+        "files with id"
     )

@@ -56,7 +56,7 @@ def test_one_source_stays_as_it_is():
             "first and second disagree on column 'age' of record '1': '10' and '11'; correct one of them, "
             "rename the column if it is another attribute, or give versions of one file with versions=True",
         ),
-        ({"key": [1], "age": [1]}, "second has no column 'id' (id_column); there are: key, age"),
+        ({"key": [1], "age": [1]}, "second has no column 'id' (id); there are: key, age"),
         (
             {"id": [1, 1], "age": [1, 2]},
             "second, column 'id': the id '1' is in rows 1 and 2; ids must be unique",

@@ -62,7 +62,7 @@ def test_parameters_are_those_of_fit():
         if name not in ("self", "random_state"):
             assert parameter.default == of_fit[name].default, name
     missing = set(of_fit) - set(own)
-    who_is_who = {"original", "masked", "id_column", "row_by_row"}
+    who_is_who = {"original", "masked", "id", "row_by_row"}
     assert missing == who_is_who | {
         "certificate", "certificate_time_limit", "command", "drop_constant", "masking", "on_progress", "seed",
         "steering",
@@ -218,7 +218,7 @@ def test_records_without_a_partner():
     partner[partner >= 0] = np.arange(10)
     estimator = WorstCaseLinkage().fit(original, fewer, partner)
     numbered = [frame.assign(id=[f"r{label}" for label in frame.index]) for frame in (original, fewer)]
-    assert estimator.linked_ == fit(*numbered, id_column="id").linked
+    assert estimator.linked_ == fit(*numbered, id="id").linked
     assert estimator.result_.records == 10
     assert estimator.predict(original, fewer).shape == (12,)
 

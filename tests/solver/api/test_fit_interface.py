@@ -43,7 +43,7 @@ def test_attributes_and_ids_choose_what_is_compared():
     original.insert(0, "person", [f"p{i}" for i in range(10)])
     masked.insert(0, "person", [f"p{i}" for i in range(10)])
     shuffled = masked.sample(frac=0.8, random_state=1)
-    result = fit(original, shuffled, id_column="person", attributes=["C", "A"])
+    result = fit(original, shuffled, id="person", attributes=["C", "A"])
     assert result.records == 8
     assert result.to_dict()["attributes"] == ["C", "A"]
     assert set(result.parameters["weights"]) == {"C", "A"}

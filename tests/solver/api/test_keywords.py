@@ -101,7 +101,7 @@ def test_links_are_described_as_their_options_are():
     shared = set(known) & set(taken)
     assert set(taken) == {*shared, "method", "settings", "scheduler", "workers", "cancel", "on_progress"}
     assert {taken[name] == known[name] for name in shared} == {True}
-    assert set(known) - shared == {"original_attributes", "masked_attributes", "id_column", "row_by_row",
+    assert set(known) - shared == {"original_attributes", "masked_attributes", "id", "row_by_row",
                                    "training", "ties", "threshold", "curve"}  # fmt: skip
 
 

@@ -205,11 +205,11 @@ def test_a_file_that_is_sorted_by_what_was_shuffled():
     place = np.argsort(original["wage"].to_numpy(), kind="stable")
     attack = float((masked["id"].to_numpy() == original["id"].to_numpy()[place]).mean())
     assert attack == 1.0
-    ways = {"id_column": "id", "row_by_row": False}, {"attributes": ["wage", "rent"]}
+    ways = {"id": "id", "row_by_row": False}, {"attributes": ["wage", "rent"]}
     for options, first in zip(ways, (original, original.iloc[by_wage]), strict=True):
         found = verdict(first, masked, 0.9, **options)
         assert "the order of the records" in found.sentence
-    unsorted = risk(original, masked.sample(frac=1.0, random_state=1), id_column="id",
+    unsorted = risk(original, masked.sample(frac=1.0, random_state=1), id="id",
                     **{**QUICK, "row_by_row": False})  # fmt: skip
     assert not any("order" in one.key for one in unsorted.verdict.findings)
 

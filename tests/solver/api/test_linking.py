@@ -118,7 +118,7 @@ def test_one_evaluator_for_distances_and_scores(direction, ties):
     masked = masked.round(0)
     masked.insert(0, "ID", range(60))
     original.insert(0, "ID", range(60))
-    chosen = {"direction": direction, "ties": ties, "id_column": "ID"}
+    chosen = {"direction": direction, "ties": ties, "id": "ID"}
     frames = original.iloc[5:], masked.iloc[::-1].iloc[:50]
     result = link(*frames, method=_Euclid(), **chosen)
     weights = {"parameters": {"weights": dict.fromkeys("ABC", 1 / 3)}}
@@ -164,7 +164,7 @@ def test_scales_and_missing_values():
         ({"method": "prl", "attributes": ["A", "X"]}, "original has no column 'X'"),
         ({"method": "prl", "attributes": ["A", "A"]}, "the attribute 'A' is given twice"),
         ({"method": "prl", "nominal": ["X"]}, "nominal: 'X' is not among the attributes to compare"),
-        ({"method": "prl", "id_column": "A"}, "original and masked have no id in common in column 'A'"),
+        ({"method": "prl", "id": "A"}, "original and masked have no id in common in column 'A'"),
         ({"method": "bayes"}, "bayes links files without attributes in common, and both have 'A'"),
     ],
 )

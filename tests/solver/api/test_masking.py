@@ -76,7 +76,7 @@ def test_public_data_by_name():
 
 def test_weights_and_ids_are_left_alone(table):
     numbered = table.assign(number=range(len(table)))
-    found = mask(numbered, "noise percent=10", id_column="number", seed=1)
+    found = mask(numbered, "noise percent=10", id="number", seed=1)
     assert found.left_alone["number"] == "id"
     assert "number" in found.as_is
 

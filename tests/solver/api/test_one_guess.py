@@ -226,7 +226,7 @@ def test_the_id_that_describe_names_is_the_one_that_is_advised() -> None:
         {"amount": values, "id": range(1, RECORDS + 1), "age": [at % 7 for at in range(RECORDS)]}
     )
     masked = original.iloc[::-1].reset_index(drop=True)
-    with pytest.raises(DataError, match="align the records with id_column='id' "):
+    with pytest.raises(DataError, match="align the records with id='id' "):
         make_file_pair(original, masked)
 
 

@@ -241,7 +241,7 @@ def test_a_family_that_one_masking_has_not_been_measured_for_may_link_anything(s
             {},
             "the masking cannot be measured; noise percent=5 attributes=wage: ",
         ),
-        ([], {}, "there is no masking to sweep; give maskings, such as 'microaggregation k=2..20'"),
+        ([], {}, "there is no masking to sweep; give methods, such as 'microaggregation k=2..20'"),
         (["noise percent=5"], {"loss": "il1"}, "unknown loss 'il1': choose from il1s_of_all, pmse, "),
         (
             ["noise percent=5"],

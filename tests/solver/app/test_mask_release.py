@@ -45,7 +45,7 @@ def test_a_pair_that_was_shuffled_is_checked_by_its_record(
     question = Question(original, masked, identifier=record, attributes=("age",))
     (step,) = risk_steps(question, "x")
     assert step[step.index("--id") + 1] == record
-    pair = make_file_pair(original, masked, id_column=record, attributes=["age"])
+    pair = make_file_pair(original, masked, id=record, attributes=["age"])
     assert abs(pair.original["age"] - pair.masked["age"].iloc[pair.partner].to_numpy()).max() < 0.06
     in_place = add_mask(queue, original, method)
     run(capsys, *in_place.command["steps"][0])

@@ -226,7 +226,7 @@ def test_records_by_id_some_without_a_partner(direction, capsys):
     masked.insert(0, "ID", original["ID"])
     masked.drop(index=[2]).sample(frac=1.0, random_state=1).to_csv("masked.csv", index=False)
     original.drop(index=[7]).to_csv("original.csv", index=False)
-    options = {"id_column": "ID", "direction": direction}
+    options = {"id": "ID", "direction": direction}
     result = fit("original.csv", "masked.csv", engine="exact", time_limit=None, **options)
     proof_of(result, make_problem("original.csv", "masked.csv", ProblemOptions(**options)))
     assert verify(*PAIR, "--id", "ID") == 0

@@ -96,8 +96,8 @@ def test_weights_of_the_masked_file_and_records_without_partner():
     masked = masked.assign(key=range(12), W=original.pop("W"))
     original, masked = original.iloc[2:], masked.iloc[:9].iloc[::-1]
     for direction in ("original-to-masked", "masked-to-original"):
-        made = fit(original, masked, id_column="key", schema=SCHEMA, direction=direction, certificate=True)
-        found = verify(made, original, masked, id_column="key", schema=SCHEMA)
+        made = fit(original, masked, id="key", schema=SCHEMA, direction=direction, certificate=True)
+        found = verify(made, original, masked, id="key", schema=SCHEMA)
         assert found.verified, found.rejected
         assert (found.verdict.records, found.verdict.sampling.file) == (7, "masked")
         assert found.verdict.total == sum(Fraction(w) for w in masked["W"][masked["key"] >= 2].tolist())

@@ -204,8 +204,8 @@ def test_frames_with_an_id_in_another_order(function):
     with pytest.raises(DataError) as caught:
         function(original, moved, nominal=["town"])
     said = REFUSAL.replace("original.csv", "original").replace("masked.csv", "masked")
-    said = said.replace("--id person", "id_column='person'").replace("--row-by-row", "row_by_row=True")
+    said = said.replace("--id person", "id='person'").replace("--row-by-row", "row_by_row=True")
     assert str(caught.value) == said
     with pytest.raises(UsageError) as wrong:
-        function(original, moved, nominal=["town"], id_column="person", row_by_row=True)
-    assert str(wrong.value) == "id_column and row_by_row are two ways to align the records; give one of them"
+        function(original, moved, nominal=["town"], id="person", row_by_row=True)
+    assert str(wrong.value) == "id and row_by_row are two ways to align the records; give one of them"

@@ -105,7 +105,7 @@ def linked(**options):
         "compare": ["age=within:0,2"],
     }
     nominal = ["surname", "name", "town", "born"]
-    return link("a.csv", "b.csv", method="prl", id_column="id", nominal=nominal, settings=settings, **options)
+    return link("a.csv", "b.csv", method="prl", id="id", nominal=nominal, settings=settings, **options)
 
 
 def test_from_python():

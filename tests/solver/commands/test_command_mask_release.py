@@ -100,7 +100,7 @@ def test_a_record_keeps_who_is_who_and_nothing_else_tells_it(capsys: pytest.Capt
     for name, first in (("no", 101), ("home", 101)):  # by its order, and no number as it was
         assert pd.factorize(before[name])[0].tolist() == (released[name] - first).tolist()
     assert (released["home"].diff().abs() <= 1)[1:].all()  # households are together
-    pair = make_file_pair("firms.csv", "out.csv", schema=schema(), id_column="kept.json")
+    pair = make_file_pair("firms.csv", "out.csv", schema=schema(), id="kept.json")
     assert pair.alignment == "masking record"
     assert order[pair.partner].tolist() == list(range(N))
     assert pair.left_in.numbers == ()
@@ -203,8 +203,8 @@ def test_what_cannot_be_done(
 def test_what_is_no_record_of_an_order(content: str, message: str) -> None:
     Path("kept.json").write_text(content)
     with pytest.raises(DataError) as error:
-        make_file_pair(firms(), firms(), id_column="kept.json", attributes=["turnover"])
-    assert str(error.value).removeprefix("id_column='kept.json'").strip() == message
+        make_file_pair(firms(), firms(), id="kept.json", attributes=["turnover"])
+    assert str(error.value).removeprefix("id='kept.json'").strip() == message
 
 
 ORDERS = (
@@ -242,7 +242,7 @@ def test_each_of_several_releases_has_a_record_of_its_own(capsys: pytest.Capture
 def test_a_record_of_another_masking_is_spoken_of(capsys: pytest.CaptureFixture[str]) -> None:
     two_releases(capsys)
     notes = [
-        " ".join(make_file_pair("firms.csv", name, attributes=["turnover"], id_column="a.json").notes)
+        " ".join(make_file_pair("firms.csv", name, attributes=["turnover"], id="a.json").notes)
         for name in ("a.csv", "b.csv")
     ]
     assert ["is not what the masking of a.json has written" in said for said in notes] == [False, True]

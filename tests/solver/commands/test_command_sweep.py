@@ -13,6 +13,7 @@ import pytest
 from cli_runs import refuse, run
 
 from linkrisk.solver.commands import sweep as command
+from linkrisk.solver.commands.declared import declare
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.commands.sweep_summary import summary
 from linkrisk.solver.risk_utility.runs import Status
@@ -235,7 +236,7 @@ def test_a_plan_may_have_all_options_of_the_command_but_few():
     import argparse
 
     parser = argparse.ArgumentParser()
-    command.add_arguments(parser)
+    declare(parser, command)
     own = {action.dest for action in parser._actions} - {"help", "plan", "method"}
     assert set(command._NOT_IN_PLANS).isdisjoint(own)
 

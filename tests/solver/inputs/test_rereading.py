@@ -41,7 +41,7 @@ def test_it_is_the_same_to_the_last_bit(tmp_path, standardisation, direction, ti
     original, masked = frames(1, 40, 3, twins=True)
     options = {"row_by_row": aligned == "row by row"}
     if aligned != "row by row":
-        options = {"id_column": "id"}
+        options = {"id": "id"}
         original["id"], masked["id"] = np.arange(40), np.arange(40)
         masked = masked.sample(frac=1.0, random_state=1)
         original = original[5:] if aligned == "some" else original

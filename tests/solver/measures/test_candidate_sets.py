@@ -96,7 +96,7 @@ def test_whoever_runs_out_of_time_has_looked_at_some(monkeypatch):
 def test_marks_are_values_or_persons():
     original = pd.DataFrame({"id": list("abc"), "A": [1.0, 2.0, 3.0], "ill": ["x", "y", "y"]})
     first, second = original.iloc[:2], original.iloc[::-1].assign(ill=["y", "y", "z"])
-    files = [make_file_pair(original, each, id_column="id", attributes=["A"]) for each in (first, second)]
+    files = [make_file_pair(original, each, id="id", attributes=["A"]) for each in (first, second)]
     apart = [[each] for each in files]
     assert [each.tolist() for each in marks(apart, ())] == [[0, 1], [2, 1, 0]]
     assert [each.tolist() for each in marks(apart, ("ill",))] == [[0, 1], [1, 1, 2]]

@@ -139,7 +139,7 @@ def test_missing_values_and_records_without_a_partner():
     original, masked = frames(6, 10, attributes=2)
     masked.iloc[3, 0] = np.nan
     original["id"], masked["id"] = range(10), range(10)
-    options = {"id_column": "id", "attributes": ["A", "B"], "aggregator": "weighted-mean", "time_limit": None}
+    options = {"id": "id", "attributes": ["A", "B"], "aggregator": "weighted-mean", "time_limit": None}
     found = risk(original, masked.iloc[:8], measures="membership", fraction=0.1, **options)["membership"]
     assert (found.records, found.population) == (8, 100.0)
     last = found.to_frame().iloc[-1]

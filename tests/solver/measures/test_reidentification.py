@@ -134,7 +134,7 @@ def test_a_sample_of_the_original_file():
     original, masked = files_of()
     original["id"] = masked["id"] = np.arange(30)
     masked = masked.sample(20, random_state=0)
-    options = {"id_column": "id"}
+    options = {"id": "id"}
     found = found_by((original, masked), NOISE, **options)["reidentification"]
     assert (found.records, found.candidates) == (20, 20)
     assert 0.0 < found.all_records.expected <= 1.0

@@ -130,7 +130,7 @@ def test_without_time_for_all_releases_nothing_is_known_of_them():
 
 def test_identical_releases_in_another_order_of_records():
     original, masked = (each.assign(id=range(8)) for each in files(seed=5, releases=1))
-    result = taken(original, [masked, masked.iloc[::-1]], id_column="id")
+    result = taken(original, [masked, masked.iloc[::-1]], id="id")
     found = table(result)
     assert (found["low"] == found["high"]).all()
     assert found["rise_low"].tolist() == found["rise_high"].tolist() == [0.0] * 8
@@ -148,7 +148,7 @@ def test_a_release_of_other_attributes_is_put_beside():
 def test_new_records_and_the_records_of_the_first_release():
     """A file released again when two more records had come."""
     original, first, second = (each.assign(id=range(8)) for each in files())
-    result = taken(original, [first[:6], second], id_column="id", aggregator="weighted-mean")
+    result = taken(original, [first[:6], second], id="id", aggregator="weighted-mean")
     found = table(result)
     assert found["records"].tolist() == [6, 8]
     last = found.loc[2, "weighted-mean"]
@@ -173,9 +173,9 @@ def test_versions_compare_each_release_with_what_it_was_made_of():
 def test_sources_are_joined_by_id():
     original, first, second = (each.assign(id=range(8)) for each in files())
     sources = [original[["id", "A"]], original[["id", "B"]].iloc[::-1]]
-    joined = taken(sources, [first, second], id_column="id", aggregator="weighted-mean")
+    joined = taken(sources, [first, second], id="id", aggregator="weighted-mean")
     pd.testing.assert_frame_equal(
-        table(joined), table(taken(original, [first, second], id_column="id", aggregator="weighted-mean"))
+        table(joined), table(taken(original, [first, second], id="id", aggregator="weighted-mean"))
     )
 
 
@@ -196,11 +196,9 @@ def test_weights_of_persons_who_came_later():
 def test_sources_of_one_release():
     original, masked = (each.assign(id=range(8)) for each in files(releases=1))
     sources = [original[["id", "A"]], original[["id", "B"]][2:]]
-    found = risk(
-        sources, masked, id_column="id", measures="worst-case", aggregator="weighted-mean", time_limit=None
-    )
+    found = risk(sources, masked, id="id", measures="worst-case", aggregator="weighted-mean", time_limit=None)
     lacking = original.assign(B=original["B"].where(original["id"] >= 2))
-    assert found.worst.linked == fit(lacking, masked, id_column="id", time_limit=None).linked
+    assert found.worst.linked == fit(lacking, masked, id="id", time_limit=None).linked
     assert "original 1 with original 2: 2 of 8 records are not in every source" in found.notes
 
 
@@ -356,7 +354,7 @@ def test_sources_without_an_id():
     with pytest.raises(LinkriskError) as caught:
         risk([original[["A"]], original[["B"]]], first)
     assert str(caught.value) == (
-        "several original files are joined by the ids of their records: name the column with id_column, or "
+        "several original files are joined by the ids of their records: name the column with id, or "
         "give "
         "one version for each release with versions=True"
     )

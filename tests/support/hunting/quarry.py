@@ -147,7 +147,7 @@ def _numeric(kind: str, random: np.random.Generator) -> tuple[pd.DataFrame, pd.D
         first, second = first.drop(index=left_out[0]), second.drop(index=left_out[1])
         second = second.iloc[random.permutation(len(second))]
         first, second = first.reset_index(drop=True), second.reset_index(drop=True)
-        options["id_column"] = "id"
+        options["id"] = "id"
     return first, second, options
 
 

@@ -33,7 +33,7 @@ def write(table: pyarrow.Table, path: Path) -> Path:
         (
             ("y", " "),
             "column 2 has no name in the header; name it (an index written along with the table can be named "
-            "and given as id_column) or delete it",
+            "and given as id) or delete it",
         ),
     ],
 )

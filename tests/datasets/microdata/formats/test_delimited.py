@@ -49,7 +49,7 @@ def _message(path: Path, **options: object) -> str:
         (
             ",a\n0,1\n",
             "in.csv: column 1 has no name in the header; name it (an index written along with the table "
-            "can be named and given as id_column) or delete it",
+            "can be named and given as id) or delete it",
         ),
         (
             "a,b,\n0,1,\n",

@@ -95,7 +95,7 @@ def test_empty_rows_and_columns_at_the_end_do_not_count(tmp_path: Path) -> None:
         (
             [["a", None], [1, 2]],
             "x.xlsx: column 2 has no name in the header; name it (an index written along with the table can "
-            "be named and given as id_column) or delete it",
+            "be named and given as id) or delete it",
         ),
     ],
 )
