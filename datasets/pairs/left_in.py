@@ -237,7 +237,7 @@ class _Search:
         """What a column is, of the original where no other table is given."""
         table = self.original if table is None else table
         if (key := (table is self.masked, name)) not in self.roles:
-            same = self.id_column if table is self.original else None
+            same = self.id if table is self.original else None
             self.roles[key] = role_of(name, table, self.schema, same)
         return self.roles[key]
 

@@ -45,7 +45,7 @@ def by_place(known, released):
 
 def verdict(original, released, attack, **options):
     """The verdict, which is not below the attack, but for two records that learned weights may cost."""
-    options = {"attributes": NAMES, "id_column": "id", **QUICK, **options}
+    options = {"attributes": NAMES, "id": "id", **QUICK, **options}
     found = risk(original, released.reset_index(drop=True), **options).verdict
     assert found.low >= attack - 2.0 / N
     assert found.answer != "below"
@@ -77,7 +77,7 @@ def test_places_of_a_release_in_an_order_that_somebody_has(way):
         (one,) = (each for each in found.findings if each.key == "order_kept")
         assert (one.severity, one.low) == ("red", 1.0)
         assert "mask --shuffle" in one.sentence
-    left = make_file_pair(original, released, attributes=NAMES, id_column="id").left_in.order
+    left = make_file_pair(original, released, attributes=NAMES, id="id").left_in.order
     assert left is not None
     assert left.right.sum() >= 0.98 * N
 
@@ -87,12 +87,12 @@ def test_places_within_a_region_that_was_released():
     random, original = people()
     released = exchanged(random, original, "region").sort_values("region", kind="stable")
     attack = by_place(original.sort_values("region", kind="stable"), released)
-    found = make_file_pair(original, released.reset_index(drop=True), attributes=NAMES, id_column="id")
+    found = make_file_pair(original, released.reset_index(drop=True), attributes=NAMES, id="id")
     assert attack == 1.0
     assert found.left_in.order is not None
     assert found.left_in.order.right.sum() == N
     mixed = released.sample(frac=1.0, random_state=1).sort_values("region", kind="stable")
-    found = make_file_pair(original, mixed.reset_index(drop=True), attributes=NAMES, id_column="id")
+    found = make_file_pair(original, mixed.reset_index(drop=True), attributes=NAMES, id="id")
     assert found.left_in.order is None
 
 
@@ -110,7 +110,7 @@ def test_an_order_that_is_not_whole_keeps_a_verdict_from_green(way):
         released = released.iloc[np.argsort(place + 5.0 * random.normal(size=N))]
     else:
         released = released.iloc[np.lexsort((place, random.permutation(N)[place // 4]))]
-    found = make_file_pair(original, released.reset_index(drop=True), attributes=NAMES, id_column="id")
+    found = make_file_pair(original, released.reset_index(drop=True), attributes=NAMES, id="id")
     assert found.left_in.order is not None
     assert found.left_in.order.as_original
     if way == "sample":  # who knows most of them knows between whom the others stand
@@ -128,7 +128,7 @@ def test_a_release_in_an_order_of_its_own_tells_nothing(seed):
     by = [["wage"], ["region", "age"], ["id"], [], [], []][seed]
     released = released.sort_values(by) if by else released
     released = released.reset_index(drop=True)
-    found = make_file_pair(original, released, attributes=NAMES, id_column="id").left_in
+    found = make_file_pair(original, released, attributes=NAMES, id="id").left_in
     assert found.order is None
     assert not found.masked
     beside = make_file_pair(original, original.assign(wage=random.permutation(original["wage"])),
@@ -221,6 +221,6 @@ def test_households_that_say_nothing():
     released = exchanged(random, original)
     released["household"] = random.permutation(900)[original["household"]]
     released = released.sample(frac=1.0, random_state=1).reset_index(drop=True)
-    found = risk(original, released, attributes=NAMES, id_column="id", **QUICK)["simple-attacks"]
+    found = risk(original, released, attributes=NAMES, id="id", **QUICK)["simple-attacks"]
     shares = {one.key: one.share for one in found.attacks}
     assert shares["household_members"] < 0.08
