@@ -91,11 +91,11 @@ def test_a_distance_of_another_family_that_links_more_is_named():
     known = result.details["best_known"]
     assert known["attack"] == "mahalanobis"
     assert known["linked"] == result.details["baselines"]["mahalanobis"] > result.linked_upper_bound
-    assert (known["above_bound"], known["options"]) == (True, "--aggregator mahalanobis")
+    assert (known["above_bound"], known["options"]) == (True, "aggregator='mahalanobis'")
     text = summary(result)
     linked = known["linked"]
     assert f"more than any weighted mean: the classical Mahalanobis distance links {linked}\n" in text
-    assert "the bound is about this family only; try --aggregator mahalanobis\n" in text
+    assert "the bound is about this family only; try aggregator='mahalanobis'\n" in text
     page = said(result.to_dict())
     more = f"the classical Mahalanobis distance, re-identifies more: {linked} of {result.records} ("
     assert f"A distance of another family, {more}" in page
