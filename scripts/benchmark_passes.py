@@ -128,7 +128,7 @@ def linked_files(files: list[Path] | list[object], settings: dict[str, bool]) ->
         id="rec_id",
         nominal=[*TEXTS, "street_number", "postcode", "state", "date_of_birth"],
         one_to_one="greedy",
-        settings={
+        parameters={
             "compare": tuple(map(parse_comparison, COMPARE)),
             "passes": tuple(map(parse_pass, PASSES)),
             "clerical_band": BAND,

@@ -38,6 +38,7 @@ HOMES = {
     "evaluate": "guide.md",
     "verify": "certificate.md",
     "link": "linkers.md",
+    "find-links": "linkers.md",
     "mask": "masking.md",
     "risk": "risk.md",
     "report": "report.md",

@@ -94,7 +94,6 @@ def test_no_room_below_the_faces_speaks_flags() -> None:
         ("thousands", "'", 'thousands="\'"', '--thousands "\'"'),
         ("counts", False, "counts=False", "--counts no"),
         ("counts", True, "counts=True", "--counts yes"),
-        ("truth", False, "truth=False", "--no-truth"),
         ("sample", NONE, "sample=None", "--sample none"),
         ("ties", Ties.SHARE, "ties='share'", "--ties share"),
         ("hierarchies", None, "hierarchies", "--hierarchy"),

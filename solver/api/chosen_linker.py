@@ -1,9 +1,9 @@
-"""A linker by its name and settings, and what a linkage has besides its options."""
+"""A linker by its name and parameters, and what a linkage has besides its options."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import Field, dataclass, fields
+from dataclasses import Field, dataclass, field, fields
 from typing import Any
 
 from linkrisk.datasets.errors import DataError
@@ -27,11 +27,14 @@ class Run:
         Who compares records besides this process.
     report : callable, optional
     cancel : Cancel, optional
+    settings : mapping
+        What else the result keeps of what was asked.
     """
 
     crew: Crew
     report: Reporter | None = None
     cancel: Cancel | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 def check_workers(linker: Linker, choice: CrewChoice) -> None:
@@ -44,12 +47,12 @@ def check_workers(linker: Linker, choice: CrewChoice) -> None:
         )
 
 
-def chosen_linker(method: str | Linker, settings: Mapping[str, Any] | None) -> Linker:
-    """The linker that is given, or that of a name and its settings; UsageError for both at a time."""
+def chosen_linker(method: str | Linker, parameters: Mapping[str, Any] | None) -> Linker:
+    """The linker that is given, or that of a name and its parameters; UsageError for both at a time."""
     if not isinstance(method, Linker):
-        return make_linker(method, settings or {})
-    if settings:
-        raise UsageError("settings are for a method given by its name; this linker has its own")
+        return make_linker(method, parameters or {})
+    if parameters:
+        raise UsageError("parameters are for a method given by its name; this linker has its own")
     return method
 
 

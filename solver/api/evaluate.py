@@ -23,11 +23,11 @@ from linkrisk.solver.api.limits import check_limits
 from linkrisk.solver.api.link import relink
 from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
 from linkrisk.solver.inputs.learned_links import reusable_schema
-from linkrisk.solver.inputs.link_tasks import LinkOptions
 from linkrisk.solver.inputs.mask_records import recorded
 from linkrisk.solver.inputs.problem import Problem, make_problem
 from linkrisk.solver.inputs.recorded_masking import recorded_masking
 from linkrisk.solver.linkage.result import LinkResult
+from linkrisk.solver.options.linking import LinkageOptions
 from linkrisk.solver.options.operations.evaluate import EvaluateOptions
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.options.taking import taking
@@ -180,7 +180,7 @@ def _read(
 
 def _link_options(given: Mapping[str, Any], source: str) -> dict[str, Any]:
     """Options of a problem as options of `link`."""
-    known = {item.name for item in fields(LinkOptions)}
+    known = {item.name for item in fields(LinkageOptions)}
     for name in given:
         if name not in known:
             raise UsageError(

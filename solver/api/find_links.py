@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from linkrisk.datasets.microdata.names import shown_names
+from linkrisk.datasets.options.option import recorded_of
 from linkrisk.datasets.pairs.unaligned import UNKNOWN
 from linkrisk.formulations.linkage.pair import Direction
 from linkrisk.solver.api.chosen_linker import Run, check_workers, chosen_linker
-from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.passes import linked_passes
 from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
 from linkrisk.solver.inputs.link_tasks import (
-    FindOptions,
     check_options,
     compared_frames,
     given_schema,
@@ -29,70 +26,21 @@ from linkrisk.solver.linkage.probabilistic.passes.learned import LearnedPasses
 from linkrisk.solver.linkage.probabilistic.passes.losses import shared_columns
 from linkrisk.solver.linkage.probabilistic.passes.reporting import LinkedPasses
 from linkrisk.solver.linkage.result import FoundLinks
-from linkrisk.solver.options.names import DirectionName, MatchingName
-from linkrisk.solver.options.types import SchemaLike, TableLike
+from linkrisk.solver.options.operations.link import FindOptions
+from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.crew import crew_choice, hired
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.run.limits import cancellable
-from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.run.versions import library_versions
 
 
-@checked_keywords
-def find_links(
-    original: TableLike,
-    masked: TableLike,
-    *,
-    method: str | Linker = "prl",
-    settings: Mapping[str, Any] | None = None,
-    attributes: Sequence[str] | None = None,
-    original_id: str | None = None,
-    masked_id: str | None = None,
-    nominal: Sequence[str] = (),
-    ordinal: Sequence[str] = (),
-    schema: SchemaLike | None = None,
-    direction: DirectionName = "original-to-masked",
-    one_to_one: MatchingName | None = None,
-    decisions: TableLike | None = None,
-    seed: int = 0,
-    scheduler: str | None = None,
-    workers: int | None = None,
-    cancel: Cancel | None = None,
-    on_progress: Reporter | None = None,
-) -> FoundLinks:
+@taking(FindOptions)
+def find_links(asked: FindOptions) -> FoundLinks:
     """Link two files without known true links; what is wrong and what is missed is estimated.
 
     Parameters
     ----------
-    original, masked : path, frame (pandas, polars, pyarrow) or ndarray of shape (n, a)
-        The two files, of any lengths.
-    method : str or Linker
-        ``prl`` with the setting `passes`.
-    settings : mapping, optional
-        Settings of the linker, when it is given by name; text is read as on the command line.
-    attributes : sequence of str, optional
-        Attributes that both files have; all common columns when absent.
-    original_id, masked_id : str, optional
-        Columns that name the records of either file; row numbers from 1 when absent.
-    nominal, ordinal : sequence of str
-        Attributes that are not numeric.
-    schema : path, mapping or Schema, optional
-        What the columns are (docs/schema.md).
-    direction : str
-        ``original-to-masked`` or ``masked-to-original``.
-    one_to_one : str, optional
-        Link records one to one: ``hungarian`` or ``greedy``.
-    decisions : path or frame, optional
-        What people have decided on pairs, as `FoundLinks.clerical` lists them.
-    seed : int
-        Seed of every random choice.
-    scheduler, workers : str, int, optional
-        Who compares records besides this process, as for `link`; the answers are the same.
-    cancel : Cancel, optional
-        A token to cancel the call with, from another thread.
-    on_progress : callable, optional
-        Called when code has to be compiled first, and by workers with how many tasks are done.
+    {options}
 
     Returns
     -------
@@ -110,36 +58,25 @@ def find_links(
     Examples
     --------
     >>> from linkrisk import find_links
-    >>> find_links("a.csv", "b.csv", settings={"passes": ["surname,town"]}).links  # doctest: +SKIP
+    >>> find_links("a.csv", "b.csv", parameters={"passes": ["surname,town"]}).links  # doctest: +SKIP
     """
-    options = FindOptions(
-        direction=direction,
-        attributes=attributes,
-        nominal=nominal,
-        ordinal=ordinal,
-        schema=schema,
-        one_to_one=one_to_one,
-        decisions=decisions,
-        seed=seed,
-        original_id=original_id,
-        masked_id=masked_id,
-    )
-    linker, asked_for = chosen_linker(method, settings), crew_choice(scheduler, workers)
+    linker = chosen_linker(asked.method, asked.parameters)
+    asked_for = crew_choice(asked.scheduler, asked.workers)
     check_workers(linker, asked_for)
 
     def do() -> FoundLinks:
         with hired(asked_for) as crew:
-            return _run(original, masked, linker, options, Run(crew, on_progress, cancel))
+            return _run(asked, linker, Run(crew, asked.on_progress, asked.cancel, recorded_of(asked)))
 
-    return cancellable(do, cancel)
+    return cancellable(do, asked.cancel)
 
 
-def _run(original: Any, masked: Any, linker: Linker, options: FindOptions, run: Run) -> FoundLinks:
+def _run(options: FindOptions, linker: Linker, run: Run) -> FoundLinks:
     began = time.perf_counter()
     direction = choice(Direction, options.direction, "direction")
     check_options(options, linker)
     schema = given_schema(options)
-    pair = read_pair(original, masked, linker, options, schema)
+    pair = read_pair(options.original, options.masked, linker, options, schema)
     frames, _ = compared_frames(pair, linker, options, schema, linker.keys)
     task, labels, _ = linkage_task(pair, frames, direction, options.seed)
     task = replace(task, helpers=Helpers(run.crew, run.report, run.cancel))
@@ -162,6 +99,7 @@ def _run(original: Any, masked: Any, linker: Linker, options: FindOptions, run: 
         "notes": [*pair.notes, *frames.notes, *learned.notes, *_not_estimated(learned, passes)],
         "seed": options.seed,
         **run.crew.describe(),
+        **run.settings,
         "seconds": round(time.perf_counter() - began, 3),
         "versions": library_versions(),
     }

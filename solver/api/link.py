@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from linkrisk.datasets.microdata.names import labels_of, shown_labels
 from linkrisk.datasets.microdata.schema import Scale
+from linkrisk.datasets.options.option import recorded_of
 from linkrisk.datasets.pairs.linkage_frames import LinkageFrames
 from linkrisk.datasets.pairs.remarks import remarks
 from linkrisk.datasets.pairs.survey_design import survey_design
@@ -19,12 +20,10 @@ from linkrisk.datasets.pairs.table_pair import TablePair
 from linkrisk.errors import called
 from linkrisk.formulations.linkage.pair import Direction, Ties
 from linkrisk.solver.api.chosen_linker import Run, check_workers, chosen_linker
-from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.passes import check_not_passes, linked_passes, one_to_one_of
 from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
 from linkrisk.solver.inputs.learned_links import learned_keys, learned_options, learned_parameters
 from linkrisk.solver.inputs.link_tasks import (
-    LinkOptions,
     check_options,
     compared_frames,
     given_schema,
@@ -44,95 +43,25 @@ from linkrisk.solver.linkage.matching import matched, score_matrix
 from linkrisk.solver.linkage.probabilistic.passes.learned import LearnedPasses
 from linkrisk.solver.linkage.registry import LINKERS
 from linkrisk.solver.linkage.result import LinkResult, OneToOne
-from linkrisk.solver.options.names import DirectionName, MatchingName, TiesName
-from linkrisk.solver.options.types import SchemaLike, TableLike
+from linkrisk.solver.options.linking import LinkageOptions
+from linkrisk.solver.options.operations.link import LinkOptions
+from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.crew import crew_choice, hired
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.run.limits import cancellable
-from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.run.versions import library_versions
 from linkrisk.solver.worst_case.answers import records_table
 
 IndexArray = NDArray[np.intp]
 
 
-@checked_keywords
-def link(
-    original: TableLike,
-    masked: TableLike,
-    *,
-    method: str | Linker,
-    settings: Mapping[str, Any] | None = None,
-    attributes: Sequence[str] | None = None,
-    original_attributes: Sequence[str] | None = None,
-    masked_attributes: Sequence[str] | None = None,
-    id: str | None = None,  # noqa: A002
-    row_by_row: bool = False,
-    nominal: Sequence[str] = (),
-    ordinal: Sequence[str] = (),
-    schema: SchemaLike | None = None,
-    training: TableLike | None = None,
-    direction: DirectionName = "original-to-masked",
-    ties: TiesName = "strict",
-    one_to_one: MatchingName | None = None,
-    threshold: float | None = None,
-    decisions: TableLike | None = None,
-    curve: bool = True,
-    seed: int = 0,
-    scheduler: str | None = None,
-    workers: int | None = None,
-    cancel: Cancel | None = None,
-    on_progress: Reporter | None = None,
-) -> LinkResult:
+@taking(LinkOptions)
+def link(asked: LinkOptions) -> LinkResult:
     """Link the records of two files, and count how many links are right.
 
     Parameters
     ----------
-    original, masked : path, frame (pandas, polars, pyarrow) or ndarray of shape (n, a)
-        The two files.
-    method : str or Linker
-        One of `LINKERS`, or a linker with settings of its own.
-    settings : mapping, optional
-        Settings of the linker, when it is given by name; text is read as on the command line.
-    attributes : sequence of str, optional
-        Attributes that both files have; all common columns when absent.
-    original_attributes, masked_attributes : sequence of str, optional
-        Attributes of either file, for linkers that need none in common; all other columns when absent.
-    id : str, optional
-        Column that identifies the records; when absent, the labels of two pandas frames, else row by row.
-    row_by_row : bool
-        Take the rows as they are, whatever labels or columns say.
-    nominal, ordinal : sequence of str
-        Attributes that are not numeric.
-    schema : path, mapping or Schema, optional
-        What the columns are (docs/schema.md): roles, scales, categories, missing codes, weights, strata.
-    training : path, frame or ndarray, optional
-        Other records with all attributes, for linkers that learn from them.
-    direction : str
-        ``original-to-masked`` or ``masked-to-original``.
-    ties : str
-        ``strict`` or ``share``.
-    one_to_one : str, optional
-        Also match records one to one: ``hungarian`` or ``greedy``.
-    threshold : float, optional
-        One-to-one links need at least this score.
-    decisions : path or frame, optional
-        What people have decided on pairs of passes: columns ``original``, ``masked`` and ``decision``
-        (``link`` or ``non-link``), as `LinkResult.passes.clerical` has them.
-    curve : bool
-        Whether to count claims at all thresholds and to find the most probable one, which takes a look at
-        all pairs of records that differ.
-    seed : int
-        Seed of every random choice.
-    scheduler : str, optional
-        Address of a Dask scheduler whose workers compare records for ``prl``; the answers are the same.
-    workers : int, optional
-        So many processes of this machine that compare records for ``prl``.
-    cancel : Cancel, optional
-        A token to cancel the call with, from another thread.
-    on_progress : callable, optional
-        Called when code has to be compiled first, and by workers with how many tasks are done.
+    {options}
 
     Returns
     -------
@@ -153,32 +82,16 @@ def link(
     >>> link("a.csv", "b.csv", method="prl", one_to_one="hungarian").linked  # doctest: +SKIP
     312
     """
-    options = LinkOptions(
-        direction=direction,
-        attributes=attributes,
-        original_attributes=original_attributes,
-        masked_attributes=masked_attributes,
-        id=id,
-        row_by_row=row_by_row,
-        nominal=nominal,
-        ordinal=ordinal,
-        schema=schema,
-        training=training,
-        ties=ties,
-        one_to_one=one_to_one,
-        threshold=threshold,
-        decisions=decisions,
-        curve=curve,
-        seed=seed,
-    )
-    linker, asked_for = chosen_linker(method, settings), crew_choice(scheduler, workers)
+    linker = chosen_linker(asked.method, asked.parameters)
+    asked_for = crew_choice(asked.scheduler, asked.workers)
     check_workers(linker, asked_for)
 
     def do() -> LinkResult:
         with hired(asked_for) as crew:
-            return _run(original, masked, linker, options, None, Run(crew, on_progress, cancel))
+            run = Run(crew, asked.on_progress, asked.cancel, recorded_of(asked))
+            return _run(asked.original, asked.masked, linker, asked, None, run)
 
-    return cancellable(do, cancel)
+    return cancellable(do, asked.cancel)
 
 
 def relink(
@@ -194,7 +107,7 @@ def relink(
         raise UsageError(f"unknown method '{method}': choose one of {', '.join(LINKERS)}")
     linker, parameters = LINKERS[method](), learned_parameters(learned)
     check_workers(linker, run.crew.choice)
-    chosen = LinkOptions(**{**learned_options(learned), **options})
+    chosen = LinkageOptions(**{**learned_options(learned), **options})
     return _run(original, masked, linker, chosen, parameters, run)
 
 
@@ -202,14 +115,14 @@ def _run(
     original: Any,
     masked: Any,
     linker: Linker,
-    options: LinkOptions,
+    options: LinkageOptions,
     parameters: Mapping[str, Any] | None,
     run: Run,
 ) -> LinkResult:
     """Link by a linker that learns, or by one with parameters that were learned before."""
     began = time.perf_counter()
     direction = choice(Direction, options.direction, "direction")
-    ties = choice(Ties, options.ties, "tie rule")
+    ties = choice(Ties, options.ties or Ties.STRICT, "tie rule")
     check_options(options, linker)
     if original is None or masked is None:
         raise UsageError(
@@ -265,6 +178,7 @@ def _run(
         "notes": [*_remarks(pair, linker, frames), *frames.notes, *design.notes, *found.notes],
         "seed": options.seed,
         **run.crew.describe(),
+        **run.settings,
         "seconds": round(time.perf_counter() - began, 3),
         "versions": library_versions(),
     }
@@ -281,7 +195,9 @@ def _run(
     )
 
 
-def _masking(linker: Linker, parameters: Mapping[str, Any] | None, options: LinkOptions) -> tuple[str, ...]:
+def _masking(
+    linker: Linker, parameters: Mapping[str, Any] | None, options: LinkageOptions
+) -> tuple[str, ...]:
     """How categories were masked, as far as a linker or what it learned says so."""
     if not isinstance(linker, DistanceBased):
         return ()
@@ -308,7 +224,7 @@ def _attributes(linker: Linker, frames: LinkageFrames) -> dict[str, list[str]]:
     }
 
 
-def _one_to_one(linker: LearnedLinker, truth: Truth, options: LinkOptions) -> OneToOne:
+def _one_to_one(linker: LearnedLinker, truth: Truth, options: LinkageOptions) -> OneToOne:
     matrix = score_matrix(linker, truth.queries, truth.candidates)
     if options.threshold is not None:
         matrix[matrix < options.threshold] = -np.inf

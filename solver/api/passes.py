@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from linkrisk.errors import called
 from linkrisk.solver.inputs.decisions import DECISION, SIDES, read_decisions
-from linkrisk.solver.inputs.link_tasks import LinkOptions
+from linkrisk.solver.inputs.link_tasks import Asked
 from linkrisk.solver.linkage.linker import LinkageTask, Truth
 from linkrisk.solver.linkage.probabilistic.passes.deciding import Decisions, decide
 from linkrisk.solver.linkage.probabilistic.passes.learned import LearnedPasses
@@ -25,7 +25,7 @@ def linked_passes(
     task: LinkageTask,
     truth: Truth | None,
     labels: tuple[Sequence[str], Sequence[str]],
-    options: LinkOptions,
+    options: Asked,
 ) -> LinkedPasses:
     """Decide on the pairs of passes, and report; by estimates where the true links are not known.
 
@@ -66,7 +66,7 @@ def one_to_one_of(passes: LinkedPasses, matching: str, truth: Truth) -> OneToOne
     return OneToOne(matching, None, len(passes.links), passes.right or 0, truth.partner.size)
 
 
-def check_not_passes(options: LinkOptions) -> None:
+def check_not_passes(options: Asked) -> None:
     """Refuse options that only passes look at."""
     if options.decisions is not None:
         raise UsageError(

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from typing import Any, Protocol
 
 import pandas as pd
 
@@ -44,7 +43,7 @@ class Outputs(Protocol):
 
 
 def finish(
-    arguments: Outputs | argparse.Namespace,
+    arguments: Any,
     content: Callable[[], str],
     table: RecordsTable | None,
     tables: Mapping[str, Callable[[], pd.DataFrame]],
@@ -77,14 +76,14 @@ def finish(
     return 0
 
 
-def say_left_out(arguments: Outputs | argparse.Namespace, table: RecordsTable) -> None:
+def say_left_out(arguments: Outputs, table: RecordsTable) -> None:
     """Say that a file does not list the records, and which option writes them; not where it is given."""
     if table.left_out and arguments.table is None:
         what = f"JSON and report do not list {count(len(table))} records"
         print(f"note: {what}; --table FILE.parquet writes them", file=sys.stderr)
 
 
-def finish_link(arguments: argparse.Namespace, result: LinkResult | FoundLinks) -> int:
+def finish_link(arguments: Any, result: LinkResult | FoundLinks) -> int:
     """The same for a linkage, with the pairs of its passes."""
     tables: dict[str, Callable[[], pd.DataFrame]] = {}
     passes = result.passes

@@ -35,6 +35,7 @@ COMMANDS = {
     "evaluate": "count what learned parameters re-identify in a file pair",
     "verify": "check the certificate of a fit from the two files, in exact arithmetic",
     "link": "link two files by another linker, and count the right links",
+    "find-links": "link two files of which nobody knows which record is which, in passes",
     "risk": "every measure of a release beside its certified worst case, in one table with one verdict",
     "report": "the same as one page, with certificates; or the page of results that were saved",
     "sweep": "mask a file in many ways: risk and information loss of each, and which no other one dominates",

@@ -28,13 +28,13 @@ def add_settings(group: argparse._ActionsContainer, settings: Mapping[str, Setti
 
 
 def given_settings(
-    arguments: argparse.Namespace, options: Mapping[str, Option], own: Mapping[str, Option]
+    arguments: object, options: Mapping[str, Option], own: Mapping[str, Option]
 ) -> dict[str, Any]:
     """Those that the user has given, each read as the method that is asked for reads it.
 
     Parameters
     ----------
-    arguments : Namespace
+    arguments : Namespace or request
     options : mapping of str to Option
         Of all methods.
     own : mapping of str to Option
@@ -45,7 +45,7 @@ def given_settings(
     UsageError
         On bad text, or where one is given twice that the method takes once.
     """
-    values = {name: getattr(arguments, name) for name in options}
+    values = {name: getattr(arguments, name, None) for name in options}
     return {
         name: _read(own[name].flag or name, value, own[name]) if name in own else value
         for name, value in values.items()

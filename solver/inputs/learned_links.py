@@ -22,7 +22,7 @@ def learned_parameters(learned: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def learned_options(learned: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of `solver.inputs.link_tasks.LinkOptions` under which parameters were learned.
+    """The fields of `solver.options.linking.LinkageOptions` under which parameters were learned.
 
     Raises
     ------

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, ClassVar
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,99 +31,20 @@ from linkrisk.datasets.pairs.recoded_frames import recoded_frames
 from linkrisk.datasets.pairs.table_pair import TablePair, align, load_tables
 from linkrisk.datasets.pairs.unaligned import label_columns, unaligned
 from linkrisk.errors import called
-from linkrisk.formulations.linkage.pair import Direction, Ties
+from linkrisk.formulations.linkage.pair import Direction
 from linkrisk.solver.inputs.problem import check_alignment_options, schema_of
 from linkrisk.solver.linkage.linker import LinkageTask, Linker
 from linkrisk.solver.linkage.matching import MATCHINGS
+from linkrisk.solver.options.linking import LinkageOptions, UnknownOptions
 from linkrisk.solver.run.errors import UsageError
 
 IndexArray = NDArray[np.intp]
 
 
-@dataclass(frozen=True)
-class LinkOptions:
-    """What to link with what.
-
-    Attributes
-    ----------
-    direction : str
-        ``original-to-masked`` or ``masked-to-original``.
-    attributes : sequence of str, optional
-        Attributes that both files have; all common columns when absent.
-    original_attributes, masked_attributes : sequence of str, optional
-        Attributes of either file, for linkers that need none in common; all other columns when absent.
-    id : str, optional
-        Column that identifies the records; when absent, the labels of two pandas frames, else row by row.
-    row_by_row : bool
-        Take the rows as they are, whatever labels or columns say.
-    nominal, ordinal : sequence of str
-        Attributes that are not numeric.
-    schema : path, mapping or Schema, optional
-        What the columns are (docs/schema.md): a file, or a mapping as `Schema.from_dict` reads it.
-    training : path or frame, optional
-        Other records with all attributes, for linkers that learn from them.
-    ties : str
-        ``strict`` or ``share``.
-    one_to_one : str, optional
-        ``hungarian`` or ``greedy``.
-    threshold : float, optional
-        One-to-one links need at least this score.
-    decisions : path or frame, optional
-        What people have decided on pairs of passes.
-    curve : bool
-        Whether claims are counted at all thresholds.
-    seed : int
-        Seed of every random choice.
-    """
-
-    direction: str = Direction.ORIGINAL_TO_MASKED
-    attributes: Sequence[str] | None = None
-    original_attributes: Sequence[str] | None = None
-    masked_attributes: Sequence[str] | None = None
-    id: str | None = None
-    row_by_row: bool = False
-    nominal: Sequence[str] = ()
-    ordinal: Sequence[str] = ()
-    schema: str | Path | Mapping[str, Any] | Schema | None = None
-    training: Any = None
-    ties: str = Ties.STRICT
-    one_to_one: str | None = None
-    threshold: float | None = None
-    decisions: Any = None
-    curve: bool = True
-    seed: int = 0
-
-    truth: ClassVar[bool] = True
-    """Whether it is known which record of one file is which of the other."""
-
-    @property
-    def labels(self) -> tuple[str | None, str | None]:
-        """Columns of either file that say what its records are called, and are not compared."""
-        return self.id, self.id
+Asked = LinkageOptions | UnknownOptions
 
 
-@dataclass(frozen=True)
-class FindOptions(LinkOptions):
-    """The same where nobody knows which record is which.
-
-    Attributes
-    ----------
-    original_id, masked_id : str, optional
-        Columns that name the records of either file; row numbers when absent.
-    """
-
-    original_id: str | None = None
-    masked_id: str | None = None
-
-    truth: ClassVar[bool] = False
-
-    @property
-    def labels(self) -> tuple[str | None, str | None]:
-        """See `LinkOptions.labels`."""
-        return self.original_id, self.masked_id
-
-
-def check_options(options: LinkOptions, linker: Linker) -> None:
+def check_options(options: Asked, linker: Linker) -> None:
     """Refuse options out of range, and those that would not be looked at."""
     if options.one_to_one is not None and options.one_to_one not in MATCHINGS:
         raise UsageError(f"unknown matching '{options.one_to_one}': choose one of {', '.join(MATCHINGS)}")
@@ -139,8 +59,9 @@ def check_options(options: LinkOptions, linker: Linker) -> None:
     if not options.truth and not linker.lists_links:
         raise UsageError(
             f"{linker.name} is judged by the true links and says nothing without them: give "
-            f"{called('method', 'prl')} with {called('passes')}, or leave {called('truth', False)} out",
-            option="truth",
+            f"{called('method', 'prl')} with {called('passes')}, or take `link`, which "
+            "knows the true links",
+            option="method",
         )
     if options.training is not None and not linker.learns_from_training:
         raise UsageError(
@@ -149,14 +70,12 @@ def check_options(options: LinkOptions, linker: Linker) -> None:
         )
 
 
-def given_schema(options: LinkOptions) -> Schema | None:
+def given_schema(options: Asked) -> Schema | None:
     """The schema that the options name or hold."""
     return schema_of(options.schema)
 
 
-def read_pair(
-    original: Any, masked: Any, linker: Linker, options: LinkOptions, schema: Schema | None
-) -> TablePair:
+def read_pair(original: Any, masked: Any, linker: Linker, options: Asked, schema: Schema | None) -> TablePair:
     """The two files, with their records aligned where it is known how."""
     check_alignment_options(options.id, options.row_by_row)
     listed = listed_categories(options.nominal, options.ordinal, schema)
@@ -171,8 +90,8 @@ def read_pair(
     if linker.lists_links and id_column is None and len(first.frame) != len(second.frame):
         raise UsageError(
             f"{first.source} has {len(first.frame):,} records and {second.source} has {len(second.frame):,}: "
-            f"name the column that identifies them in both with {called('id')}, or give "
-            f"{called('truth', False)} if nobody knows which record is which",
+            f"name the column that identifies them in both with {called('id')}, or take "
+            "`find-links` if nobody knows which record is which",
             option="id",
         )
     pair = align(first, second, id_column=id_column, row_by_row=options.row_by_row)
@@ -182,7 +101,7 @@ def read_pair(
 def compared_frames(
     pair: TablePair,
     linker: Linker,
-    options: LinkOptions,
+    options: Asked,
     schema: Schema | None,
     keys: Sequence[str],
     masking: Sequence[str] = (),
@@ -230,7 +149,7 @@ def _masked(masking: Sequence[str], frames: LinkageFrames) -> set[str]:
 
 
 def _left_out(
-    pair: TablePair, linker: Linker, options: LinkOptions, schema: Schema | None
+    pair: TablePair, linker: Linker, options: Asked, schema: Schema | None
 ) -> dict[str, Recognition]:
     """Columns of both files that tell nothing, which are compared only where somebody names them."""
     if options.attributes is not None or not linker.common_attributes:
@@ -247,7 +166,7 @@ def _left_out(
 def _chosen(
     pair: TablePair,
     linker: Linker,
-    options: LinkOptions,
+    options: Asked,
     schema: Schema | None,
     special: Collection[str],
 ) -> tuple[Sequence[str], Sequence[str]]:

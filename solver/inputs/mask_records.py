@@ -20,12 +20,12 @@ from linkrisk.datasets.microdata.strict_json import AmbiguousError, parse
 from linkrisk.datasets.pairs.attributes import open_columns
 from linkrisk.datasets.pairs.categorical import Masking, listed_categories
 from linkrisk.errors import called
-from linkrisk.solver.inputs.link_tasks import LinkOptions
 from linkrisk.solver.inputs.problem import schema_of
+from linkrisk.solver.options.linking import LinkageOptions
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.errors import UsageError
 
-Compared = ProblemOptions | LinkOptions
+Compared = ProblemOptions | LinkageOptions
 
 
 def with_records(masking: Masking, options: Compared, *, numbers: bool = True) -> Masking:
@@ -35,7 +35,7 @@ def with_records(masking: Masking, options: Compared, *, numbers: bool = True) -
     ----------
     masking : sequence of str, Path or KnownRecoding
         A path, or text that ends in ``.json``, is a record.
-    options : ProblemOptions or LinkOptions
+    options : ProblemOptions or LinkageOptions
         Categorical attributes of a record that are not compared are left out.
     numbers : bool
         Whether methods of numbers that a record names are wanted. They make no pair of records impossible,

@@ -158,7 +158,7 @@ class FoundLinks:
         return self.passes.clerical
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON of `link --no-truth --json` as a dictionary."""
+        """The JSON of `find-links --json` as a dictionary."""
         headline = {
             "method": self.method,
             "status": "linked",
@@ -169,7 +169,7 @@ class FoundLinks:
         return {**headline, **self.details}
 
     def to_json(self) -> str:
-        """The JSON of `link --no-truth --json`."""
+        """The JSON of `find-links --json`."""
         return dump_json(self.to_dict())
 
     def _repr_html_(self) -> str:

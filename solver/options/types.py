@@ -16,8 +16,9 @@ from linkrisk.solver.run.progress import Reporter as Reporter
 
 if TYPE_CHECKING:
     from linkrisk.solver.engines.steering import Steering as Steering
+    from linkrisk.solver.linkage.linker import Linker as Linker
 else:
-    Steering = Any  # tuning is for experiments, and its module needs compiled code
+    Steering = Linker = Any  # their modules need compiled code
 
 
 class ToPandas(Protocol):

@@ -18,7 +18,6 @@ _SWITCHED = {
     ("certificates", True): "--certificate FILE",
     ("counts", False): "--counts no",
     ("counts", True): "--counts yes",
-    ("truth", False): "--no-truth",
 }
 """What is said on the command line for values that are no words there."""
 

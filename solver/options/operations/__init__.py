@@ -8,6 +8,8 @@ OPERATIONS = {
     "risk": "linkrisk.solver.options.operations.risk:RiskCommand",
     "report": "linkrisk.solver.options.operations.risk:ReportCommand",
     "sweep": "linkrisk.solver.options.operations.sweep:SweepCommand",
+    "link": "linkrisk.solver.commands.link:ASKED",
+    "find-links": "linkrisk.solver.commands.find_links:ASKED",
     "evaluate": "linkrisk.solver.options.operations.evaluate:EvaluateCommand",
 }
 """What each command can be asked, as module and class, which are imported for that command alone."""

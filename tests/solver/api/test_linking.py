@@ -156,7 +156,7 @@ def test_scales_and_missing_values():
     ("options", "message"),
     [
         ({"method": "best"}, "unknown method 'best': choose one of "),
-        ({"method": "prl", "settings": {"alpha": 1}}, "prl takes no alpha; it takes compare, "),
+        ({"method": "prl", "parameters": {"alpha": 1}}, "prl takes no alpha; it takes compare, "),
         ({"method": "prl", "direction": "up"}, "unknown direction 'up'"),
         ({"method": "prl", "one_to_one": "best"}, "unknown matching 'best': choose one of hungarian, greedy"),
         ({"method": "prl", "original_attributes": ["A"]}, "prl compares attributes that both files have"),
@@ -229,7 +229,7 @@ def test_a_threshold_leaves_links_out():
 def test_huge_weights_are_shares_like_others():
     frames = together()
     huge, small = (
-        link(*frames, method="dbrl", settings={"weights": (("A", 2 * unit), ("B", unit), ("C", unit))})
+        link(*frames, method="dbrl", parameters={"weights": (("A", 2 * unit), ("B", unit), ("C", unit))})
         for unit in (8e307, 1.0)
     )
     assert huge.parameters == small.parameters
@@ -293,7 +293,7 @@ def test_numbers_that_became_texts_and_dates_that_became_years_are_known_to_link
         assert any("columns age, born are recoded" in note for note in found.details["notes"])
         without = link(original, masked, method=name, attributes=["income"], row_by_row=True)
         assert found.linked > without.linked
-    known = link(original, masked, method="dbrl", settings=texts, row_by_row=True)
+    known = link(original, masked, method="dbrl", parameters=texts, row_by_row=True)
     distances = link(original, masked, method="dbrl", row_by_row=True)
     assert (
         known.linked
@@ -303,8 +303,8 @@ def test_numbers_that_became_texts_and_dates_that_became_years_are_known_to_link
     assert known.parameters["masking"] == texts["masking"]
     # With nothing read off the files, the level that is said is still known.
     alone = {"attributes": ["born", "income"], "method": "dbrl", "row_by_row": True}
-    said = link(original, masked, settings={"masking": ["none", *texts["masking"]]}, **alone)
+    said = link(original, masked, parameters={"masking": ["none", *texts["masking"]]}, **alone)
     assert said.linked == link(original, masked, **alone).linked
     assert evaluate(original, masked, parameters=said, row_by_row=True).linked == said.linked
     with pytest.raises(DataError, match="is not a number, and original has numbers there"):
-        link(original, masked, method="dbrl", settings={"masking": ["none"]}, row_by_row=True)
+        link(original, masked, method="dbrl", parameters={"masking": ["none"]}, row_by_row=True)

@@ -56,7 +56,7 @@ def test_link_and_evaluate_agree_record_by_record(seed, rows, digits, share, wei
     linked = link(
         *pair,
         method="dbrl",
-        settings={"weights": given_weights, **own},
+        parameters={"weights": given_weights, **own},
         nominal=["town"],
         **options,
     )
@@ -71,5 +71,7 @@ def test_what_fit_reports_is_what_the_others_count(seed):
     pair = files(seed, 25, 1, 0.1)
     result = fit(*pair, nominal=["town"], time_limit=None)
     weights = tuple(result.parameters["weights"].items())
-    assert link(*pair, method="dbrl", settings={"weights": weights}, nominal=["town"]).linked == result.linked
+    assert (
+        link(*pair, method="dbrl", parameters={"weights": weights}, nominal=["town"]).linked == result.linked
+    )
     assert evaluate(*pair, parameters=result.to_dict()).linked == result.linked

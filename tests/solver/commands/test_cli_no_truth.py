@@ -1,4 +1,4 @@
-"""`link --no-truth`: files of which nobody knows which record is which."""
+"""`find-links`: files of which nobody knows which record is which."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ COLUMNS = [
 ]  # fmt: skip
 PASSES = ["--pass", "soundex(surname),town", "--pass", "year(born),name[:2]"]
 BAND = ["--clerical-band", "0.05,0.8", "--one-to-one", "hungarian"]
-ARGV = [*FILES, "--no-truth", *COLUMNS, *PASSES, *BAND]
+FIND = ["find-links", *FILES[1:]]
+ARGV = [*FIND, *COLUMNS, *PASSES, *BAND]
 NAMED = ["--original-id", "number", "--masked-id", "case"]
 OF_TRUTH = {"right", "lost", "lost_so_far", "precision", "recall", "records", "linked_upper_bound",
             "one_to_one", "records_table", "precision_recall", "most_probable_claim"}  # fmt: skip
@@ -46,7 +47,7 @@ def words(found):
 
 def test_what_is_printed_and_written(capsys):
     argv = [*ARGV, *NAMED, "--json", "link.json", "--links", "links.csv", "--clerical", "clerical.csv"]
-    check_golden("link-no-truth", run(capsys, *argv))
+    check_golden("find-links", run(capsys, *argv))
     written = json.loads(Path("link.json").read_text("utf-8"))
     links = pd.read_csv("links.csv", dtype=str)
     found = written["passes"]
@@ -105,7 +106,7 @@ def test_what_is_learned_serves_other_files(capsys):
 
 
 def test_a_share_that_cannot_be_estimated_is_not_told(capsys):
-    printed = run(capsys, *FILES, "--no-truth", *COLUMNS, *PASSES[:2], "--json", "link.json")
+    printed = run(capsys, *FIND, *COLUMNS, *PASSES[:2], "--json", "link.json")
     assert "expected to be missed            - of all links" in printed
     assert printed.splitlines()[-1] == (
         "note: the share of links that are missed cannot be estimated: every pass needs surname, town; add "
@@ -117,9 +118,9 @@ def test_a_share_that_cannot_be_estimated_is_not_told(capsys):
 
 
 def test_from_python():
-    settings = {"passes": ["soundex(surname),town", "year(born),name[:2]"], "clerical_band": "0.05,0.8"}
+    parameters = {"passes": ["soundex(surname),town", "year(born),name[:2]"], "clerical_band": "0.05,0.8"}
     nominal = ["surname", "name", "town", "born"]
-    found = find_links("a.csv", "b.csv", masked_id="case", nominal=nominal, settings=settings)
+    found = find_links("a.csv", "b.csv", masked_id="case", nominal=nominal, parameters=parameters)
     assert (
         repr(found) == f"FoundLinks(prl, original-to-masked: {len(found.links)} links of 120 and 115 records)"
     )
@@ -130,38 +131,39 @@ def test_from_python():
     assert found.clerical["decision"].isna().all()
     assert json.loads(found.to_json())["passes"]["linked"] == len(found.links)
     schema = {"attributes": [{"name": "case", "role": "record-id"}]}
-    again = find_links("a.csv", "b.csv", nominal=nominal, settings=settings, schema=schema)
+    again = find_links("a.csv", "b.csv", nominal=nominal, parameters=parameters, schema=schema)
     assert again.links["masked"].tolist() == found.links["masked"].tolist()
     with pytest.raises(UsageError) as error:
-        find_links("a.csv", "b.csv", method=DistanceBased(), settings={"weights": ()})
-    assert str(error.value) == "settings are for a method given by its name; this linker has its own"
+        find_links("a.csv", "b.csv", method=DistanceBased(), parameters={"weights": ()})
+    assert str(error.value) == "parameters are for a method given by its name; this linker has its own"
 
 
 REFUSED = {
     "lengths": (
         [*FILES, *COLUMNS, *PASSES],
         "a.csv has 120 records and b.csv has 115: name the column that identifies them in both with --id, or "
-        "give --no-truth if nobody knows which record is which",
+        "take `find-links` if nobody knows which record is which",
     ),
     "another method": (
-        [*FILES[:5], "--method", "dbrl", "--no-truth"],
+        [*FIND[:5], "--method", "dbrl"],
         "dbrl is judged by the true links and says nothing without them: give --method prl with --pass, or "
-        "leave --no-truth out",
+        "take `link`, which knows the true links",
     ),
     "no passes": (
-        [*FILES, "--no-truth", *COLUMNS],
+        [*FIND, *COLUMNS],
         "prl is judged by the true links and says nothing without them: give --method prl with --pass, or "
-        "leave --no-truth out",
+        "take `link`, which knows the true links",
     ),
-    "id": ([*ARGV, "--id", "number"], "--id does not go with --no-truth: leave one of the two out"),
-    "rows": ([*ARGV, "--row-by-row"], "--row-by-row does not go with --no-truth: leave one of the two out"),
-    "ties": ([*ARGV, "--ties", "share"], "--ties does not go with --no-truth: leave one of the two out"),
-    "curve": ([*ARGV, "--no-curve"], "--no-curve does not go with --no-truth: leave one of the two out"),
-    "table": ([*ARGV, "--table", "t.csv"], "--table does not go with --no-truth: leave one of the two out"),
+    **{
+        option: (
+            [*ARGV, f"--{option}"],
+            f"unknown option '--{option}' (see `python -m solver find-links --help`)",
+        )
+        for option in ("row-by-row", "no-curve", "table", "training")
+    },
     "names": (
         [*FILES, *COLUMNS, *PASSES, "--masked-id", "case"],
-        "--masked-id names records whose true links are not known: give --no-truth too, or --id for a column "
-        "that tells which record is which",
+        "unknown option '--masked-id': did you mean '--masked'? (see `python -m solver link --help`)",
     ),
     "unknown name": (
         [*ARGV, "--masked-id", "code"],

@@ -99,13 +99,13 @@ def test_clerical_pairs_are_written_decided_and_read_back(direction, capsys):
 
 
 def linked(**options):
-    settings = {
+    parameters = {
         "passes": ["soundex(surname),town"],
         "clerical_band": "0.05,0.8",
         "compare": ["age=within:0,2"],
     }
     nominal = ["surname", "name", "town", "born"]
-    return link("a.csv", "b.csv", method="prl", id="id", nominal=nominal, settings=settings, **options)
+    return link("a.csv", "b.csv", method="prl", id="id", nominal=nominal, parameters=parameters, **options)
 
 
 def test_from_python():

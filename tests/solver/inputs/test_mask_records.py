@@ -167,7 +167,12 @@ def test_fit_compare_evaluate_and_link_take_the_record(tmp_path):
     compared = compare(original, masked, masking=[path], backends=["exact"], **asked)
     assert compared.rows[0].linked == found.linked
     linked = link(
-        original, masked, method="dbrl", settings={"masking": [str(path)]}, nominal=["town"], row_by_row=True
+        original,
+        masked,
+        method="dbrl",
+        parameters={"masking": [str(path)]},
+        nominal=["town"],
+        row_by_row=True,
     )
     assert linked.linked == link(original, masked, nominal=["town"], row_by_row=True, method="dbrl").linked
 

@@ -1,0 +1,34 @@
+"""`python -m solver find-links`: links between files of which nobody knows which record is which."""
+
+from __future__ import annotations
+
+from linkrisk.datasets.options.option import keywords
+from linkrisk.solver.commands.link import parameters_of
+from linkrisk.solver.commands.offered import offered
+from linkrisk.solver.options.linking import with_parameters
+from linkrisk.solver.options.operations.link import FindCommand, FindOptions
+
+_PARAMETERS = {
+    name: one._replace(help=one.help.partition("prl: ")[2].partition("; bayes: ")[0])
+    for name, one in offered().linker_settings.items()
+    if "prl: " in one.help
+}
+ASKED = with_parameters(FindCommand, _PARAMETERS, "settings of prl", "workers")
+DESCRIPTION = (
+    "Link the records of two files of which nobody knows which record is which, in passes; what is wrong "
+    "and what is missed is estimated."
+)
+EXAMPLE = "example: find-links --original a.csv --masked b.csv --pass surname,town --links links.csv"
+
+
+def run(asked: FindCommand) -> int:
+    """Link, print, write the files that were asked for."""
+    from linkrisk.solver.api.find_links import find_links
+    from linkrisk.solver.commands.count_summaries import finish_link
+    from linkrisk.solver.commands.progress import progress_line, reporter
+
+    parameters = parameters_of(asked)
+    with progress_line("comparing records") as line:
+        more = {"parameters": parameters, "on_progress": reporter(line)}
+        result = find_links(**keywords(FindOptions, asked, **more))
+    return finish_link(asked, result)

@@ -1,0 +1,284 @@
+"""Options about linking two files by a linker: which columns, which linker, and what is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, make_dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from linkrisk.datasets.options.kinds import COLUMN, FILE, NAME, NAMES, NUMBER, SWITCH, TEXT, Kind, several
+from linkrisk.datasets.options.option import COMMAND, PYTHON, again, declared, option
+from linkrisk.solver.options import names
+from linkrisk.solver.options.names import DirectionName, MatchingName, TiesName
+from linkrisk.solver.options.pair import Alignment, Attributes, Categories, Comparison
+from linkrisk.solver.options.run import Chance
+
+if TYPE_CHECKING:
+    from linkrisk.solver.options.types import SchemaLike, TableLike
+
+_FILES, _LINKAGE = "files", "linkage"
+
+
+@dataclass(frozen=True)
+class LinkedFiles:
+    """The two files, which have to be given."""
+
+    title = _FILES
+
+    original: TableLike = field(
+        metadata=declared(
+            "original file, of any format",
+            FILE,
+            doc="the original file. The columns of an array are the attributes ``V1``, ``V2``, ...",
+            label="Original",
+        )
+    )
+    masked: TableLike = field(
+        metadata=declared("masked file, of any format", FILE, doc="the masked file, likewise", label="Masked")
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parametrised:
+    """What a linker given by its name is given besides."""
+
+    parameters: Mapping[str, Any] | None = option(
+        None,
+        "parameters of the linker, when it is given by name; text is read as on the command line",
+        TEXT,
+        faces=frozenset({PYTHON}),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """The columns of both files."""
+
+    attributes: Sequence[str] | None = again(
+        Attributes,
+        "attributes",
+        None,
+        help="attributes of both files; default: all common columns",
+        doc="attributes that both files have; all common columns when absent",
+        metavar="A,B",
+        group=_FILES,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Own:
+    """The columns of either file."""
+
+    title = _FILES
+
+    original_attributes: Sequence[str] | None = option(
+        None,
+        "attributes of the original file alone, for methods that compare none; default: all",
+        NAMES,
+        label="Attributes of the original file",
+    )
+    masked_attributes: Sequence[str] | None = option(
+        None,
+        "attributes of the masked file alone, for methods that compare none; default: all",
+        NAMES,
+        label="Attributes of the masked file",
+    )
+    id: str | None = again(Alignment, "id", None, group=_FILES)
+    row_by_row: bool = again(Alignment, "row_by_row", False, group=_FILES)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Named:
+    """What the records of either file are called, where nobody knows which is which."""
+
+    title = _FILES
+
+    original_id: str | None = option(
+        None,
+        "column that names the records of the original file; default: row numbers",
+        COLUMN,
+        label="Ids of the original file",
+    )
+    masked_id: str | None = option(
+        None,
+        "column that names the records of the masked file; default: row numbers",
+        COLUMN,
+        label="Ids of the masked file",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scales:
+    """What the columns are."""
+
+    nominal: Sequence[str] = again(Categories, "nominal", (), group=_FILES)
+    ordinal: Sequence[str] = again(Categories, "ordinal", (), group=_FILES)
+    schema: SchemaLike | None = again(Categories, "schema", None, group=_FILES)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Training:
+    """What is learned from besides."""
+
+    title = _FILES
+
+    training: TableLike | None = option(
+        None,
+        "other records with the attributes of both files, for bayes",
+        FILE,
+        doc="other records with all attributes, for linkers that learn from them",
+        label="Training",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Way:
+    """Which file is searched for which."""
+
+    direction: DirectionName = again(Comparison, "direction", "original-to-masked", doc="{choices}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rivals:
+    """When a record counts as linked."""
+
+    ties: TiesName | None = again(
+        Comparison,
+        "ties",
+        "strict",
+        help="{choices}; default: {default}; share: identical candidates are not rivals",
+        doc="{choices}",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Matched:
+    """Whether links are one to one."""
+
+    title = _LINKAGE
+
+    one_to_one: MatchingName | None = option(
+        None,
+        "also match records one to one: {choices}",
+        NAME,
+        choices=names.MATCHINGS,
+        metavar="HOW",
+        label="One to one",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scored:
+    """From which score on records are linked."""
+
+    title = _LINKAGE
+
+    threshold: float | None = option(
+        None, "one-to-one links need at least this score", NUMBER, metavar="S", label="Threshold"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decided:
+    """What people have decided."""
+
+    title = _LINKAGE
+
+    decisions: TableLike | None = option(
+        None,
+        "with passes: pairs that were decided on, as --clerical writes them with decisions filled in",
+        FILE,
+        doc="what people have decided on pairs of passes: columns ``original``, ``masked`` and ``decision`` "
+        "(``link`` or ``non-link``), as `passes.clerical` of the result has them",
+        label="Decisions",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curve:
+    """Whether claims are counted at all thresholds."""
+
+    title = _LINKAGE
+
+    curve: bool = option(
+        True,
+        "no precision and recall at all thresholds, no most probable claim: these look at all pairs",
+        SWITCH,
+        doc="whether to count claims at all thresholds and to find the most probable one, which takes a look "
+        "at all pairs of records that differ",
+        label="Precision and recall",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seeded:
+    """What random choices depend on."""
+
+    seed: int = again(Chance, "seed", 0, group=_LINKAGE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkageOptions(Compared, Own, Scales, Training, Way, Rivals, Matched, Scored, Decided, Curve, Seeded):
+    """What to link with what, where it is known which record of one file is which of the other."""
+
+    truth: ClassVar[bool] = True
+
+    @property
+    def labels(self) -> tuple[str | None, str | None]:
+        """Columns of either file that say what its records are called, and are not compared."""
+        return self.id, self.id
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnknownOptions(Compared, Named, Scales, Way, Matched, Decided, Seeded):
+    """What to link with what, where nobody knows which record is which."""
+
+    truth: ClassVar[bool] = False
+    original_attributes: ClassVar[None] = None
+    masked_attributes: ClassVar[None] = None
+    id: ClassVar[None] = None
+    row_by_row: ClassVar[bool] = False
+    training: ClassVar[None] = None
+    threshold: ClassVar[None] = None
+
+    @property
+    def labels(self) -> tuple[str | None, str | None]:
+        """See `LinkageOptions.labels`."""
+        return self.original_id, self.masked_id
+
+
+class Setting(Protocol):
+    """A parameter of some linkers or masking methods, as an option of a command."""
+
+    @property
+    def help(self) -> str:
+        """What it means to each of them."""
+
+    @property
+    def metavar(self) -> str | None:
+        """What to call its value; None where it takes none."""
+
+    @property
+    def repeated(self) -> bool:
+        """Whether it can be given several times."""
+
+    @property
+    def flag(self) -> str:
+        """Its flag, where that is not its name."""
+
+
+def with_parameters(
+    operation: type[Any], settings: Mapping[str, Setting], group: str, after: str
+) -> type[Any]:
+    """The options of a command with the parameters of all methods, as text that a method reads itself."""
+    made = []
+    for name, setting in settings.items():
+        text = setting.help.replace("{", "{{").replace("}", "}}")
+        kind = SWITCH if setting.metavar is None else Kind(str, setting.metavar)
+        kind = several(kind) if setting.repeated else kind
+        more = {"flag": setting.flag, "group": group, "after": after, "faces": frozenset({COMMAND})}
+        made.append((name, Any, option(None, text, kind, **more)))
+        after = name
+    return make_dataclass(
+        f"{operation.__name__}WithParameters", made, bases=(operation,), frozen=True, kw_only=True
+    )

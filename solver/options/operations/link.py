@@ -1,0 +1,103 @@
+"""What `link` and `find_links` can be asked, as functions and as commands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
+
+from linkrisk.datasets.options.kinds import NAME, WRITTEN
+from linkrisk.datasets.options.option import COMMAND, declared, option
+from linkrisk.solver.options import names
+from linkrisk.solver.options.linking import (
+    LinkageOptions,
+    LinkedFiles,
+    Parametrised,
+    UnknownOptions,
+)
+from linkrisk.solver.options.run import Live, Workers
+
+if TYPE_CHECKING:
+    from linkrisk.solver.options.types import Linker
+
+_TYPED = frozenset({COMMAND})
+_WORDS = {**Workers.words, "work": "compare records for prl"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method:
+    """By which linker."""
+
+    method: str | Linker = field(
+        metadata=declared(
+            "{choices}",
+            NAME,
+            doc="one of {choices}, or a linker with parameters of its own",
+            choices=names.LINKERS,
+            label="Method",
+        )
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodOfPasses:
+    """By which linker that lists its links."""
+
+    method: str | Linker = option(
+        "prl", "prl, with passes; default: {default}", NAME, doc="``prl`` with the parameter `passes`",
+        choices=("prl",), label="Method",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkOptions(Method, LinkedFiles, LinkageOptions, Workers, Parametrised, Live):
+    """What `link` can be asked."""
+
+    words: ClassVar[Mapping[str, str]] = _WORDS
+
+
+@dataclass(frozen=True, kw_only=True)
+class FindOptions(MethodOfPasses, LinkedFiles, UnknownOptions, Workers, Parametrised, Live):
+    """What `find_links` can be asked."""
+
+    words: ClassVar[Mapping[str, str]] = _WORDS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pairs:
+    """Files of the pairs of passes."""
+
+    title = "output"
+
+    links: str | None = option(None, "with passes: write the linked pairs, as a table", WRITTEN, faces=_TYPED)
+    clerical: str | None = option(
+        None, "with passes: write the pairs for clerical review, as a table", WRITTEN, faces=_TYPED
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Whole:
+    """File of the result."""
+
+    title = "output"
+
+    json: str | None = option(None, "write the whole result as JSON", WRITTEN, faces=_TYPED)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Records:
+    """File of the records."""
+
+    title = "output"
+
+    table: str | None = option(None, "write the table of records, as its suffix says", WRITTEN, faces=_TYPED)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkCommand(LinkOptions, Whole, Records, Pairs):
+    """What the command `link` can be asked."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FindCommand(FindOptions, Whole, Pairs):
+    """What the command `find-links` can be asked."""
