@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -17,6 +16,7 @@ from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.numeric import check_known
 from linkrisk.datasets.microdata.spelling import spelled_alike
 from linkrisk.datasets.microdata.tables import Table, load_table
+from linkrisk.datasets.options.option import options_of
 from linkrisk.datasets.pairs.by_schema import text_columns, with_missing
 from linkrisk.datasets.pairs.categorical import listed_categories, with_frequencies
 from linkrisk.datasets.pairs.file_pair import attribute_values, recoded_values
@@ -25,28 +25,17 @@ from linkrisk.formulations.linkage.comparison import compare_files
 from linkrisk.formulations.linkage.distances import FileMoments, Standardisation, file_moments
 from linkrisk.formulations.linkage.missing import KnownValues, Missing
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair, pair_of
-from linkrisk.solver.api.fit import fit_request
-from linkrisk.solver.api.limits import check_limits
+from linkrisk.solver.api.fit import asked_fit
 from linkrisk.solver.api.partners import partner_ids, partner_rows
-from linkrisk.solver.api.sampling import sampling_choice
 from linkrisk.solver.inputs.problem import Problem, distance_tables, make_problem, schema_of
 from linkrisk.solver.linkage.evaluator import Evaluator
-from linkrisk.solver.options.names import (
-    DifferencesName,
-    DirectionName,
-    EngineName,
-    MissingName,
-    StandardisationName,
-    TiesName,
-)
+from linkrisk.solver.options.operations.estimator import EstimatorOptions
+from linkrisk.solver.options.operations.fit import FitOptions
 from linkrisk.solver.options.pair import ProblemOptions
-from linkrisk.solver.options.types import SchemaLike, TableLike
-from linkrisk.solver.run.clock import AUTOMATIC
-from linkrisk.solver.run.crew import crew_choice
+from linkrisk.solver.options.taking import docstring, keeping
+from linkrisk.solver.options.types import TableLike
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.worst_case.families import several
-from linkrisk.solver.worst_case.sampled.plan import CONFIDENCE
 from linkrisk.solver.worst_case.single_fit import fit_one
 
 FloatArray = NDArray[np.float64]
@@ -61,26 +50,7 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
 
     Parameters
     ----------
-    aggregator : str
-        ``weighted-mean``, ``owa``, ``choquet`` or ``mahalanobis``.
-    attributes : sequence of str, optional
-        Attributes to compare; all columns when absent.
-    nominal, ordinal : sequence of str
-        Attributes that are not numeric.
-    schema : path, mapping or Schema, optional
-        What the columns are; see `linkrisk.fit`.
-    direction, ties, standardisation, differences, missing, k_additive
-        See `linkrisk.fit`.
-    sample, samples, confidence, strata
-        See `linkrisk.fit`.
-    scheduler, workers
-        See `linkrisk.fit`.
-    engine, backend, threads, margin, big_c
-        See `linkrisk.fit`.
-    time_limit, work_limit, memory_limit, cancel
-        See `linkrisk.fit`.
-    random_state : int, RandomState or None
-        The seed of every random choice; None draws one from numpy's global generator.
+    {options}
 
     Attributes
     ----------
@@ -112,64 +82,7 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
     {'aggregator': 'weighted-mean'}
     """
 
-    def __init__(
-        self,
-        *,
-        aggregator: str = "weighted-mean",
-        attributes: Sequence[str] | None = None,
-        nominal: Sequence[str] = (),
-        ordinal: Sequence[str] = (),
-        schema: SchemaLike | None = None,
-        direction: DirectionName = "original-to-masked",
-        ties: TiesName = "strict",
-        standardisation: StandardisationName = "own",
-        differences: DifferencesName | None = None,
-        missing: MissingName = "expected",
-        k_additive: int | None = None,
-        sample: int | str | None = AUTOMATIC,
-        samples: int | None = None,
-        confidence: float = CONFIDENCE,
-        strata: str | None = None,
-        scheduler: str | None = None,
-        workers: int | None = None,
-        engine: EngineName | None = None,
-        backend: str | None = None,
-        threads: int | None = None,
-        margin: float | None = None,
-        big_c: float | None = None,
-        time_limit: float | str | None = AUTOMATIC,
-        work_limit: float | None = None,
-        memory_limit: float | str | None = AUTOMATIC,
-        cancel: Cancel | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.aggregator = aggregator
-        self.attributes = attributes
-        self.nominal = nominal
-        self.ordinal = ordinal
-        self.schema = schema
-        self.direction = direction
-        self.ties = ties
-        self.standardisation = standardisation
-        self.differences = differences
-        self.missing = missing
-        self.k_additive = k_additive
-        self.sample = sample
-        self.samples = samples
-        self.confidence = confidence
-        self.strata = strata
-        self.scheduler = scheduler
-        self.workers = workers
-        self.engine = engine
-        self.backend = backend
-        self.threads = threads
-        self.margin = margin
-        self.big_c = big_c
-        self.time_limit = time_limit
-        self.work_limit = work_limit
-        self.memory_limit = memory_limit
-        self.cancel = cancel
-        self.random_state = random_state
+    __init__ = keeping(EstimatorOptions)
 
     def fit(self, original: TableLike, masked: TableLike, partner: ArrayLike | None = None) -> Self:
         """Learn the worst-case parameters, and the moments that values are standardised by.
@@ -194,17 +107,9 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         """
         if several(self.aggregator) is not None:
             raise UsageError("WorstCaseLinkage learns one family: name one aggregator")
-        request = fit_request(
-            self.engine,
-            seed=self._seed(),
-            threads=self.threads,
-            backend=self.backend,
-            margin=self.margin,
-            big_c=self.big_c,
-            limits=check_limits(self.time_limit, self.work_limit, self.memory_limit, self.cancel),
-            sampling=sampling_choice(self.sample, self.samples, self.confidence, self.strata),
-            workers=crew_choice(self.scheduler, self.workers),
-        )
+        params = self.get_params(deep=False)
+        del params["random_state"]
+        request = asked_fit(FitOptions(**params, seed=self._seed()))
         self._schema = schema_of(self.schema)
         first, second = self._loaded(original, masked)
         problem = self._problem(first, second, partner)
@@ -290,20 +195,13 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
             with_columns(table.frame, {column: own})
             for table, own in zip((original, masked), ids, strict=True)
         ]
-        options = ProblemOptions(
-            aggregator=self.aggregator,
-            direction=self.direction,
-            attributes=None if self.attributes is None else list(self.attributes),
-            id=column,
-            ties=self.ties,
-            standardisation=self.standardisation,
-            differences=self.differences,
-            missing=self.missing,
-            k_additive=self.k_additive,
-            nominal=self.nominal,
-            ordinal=self.ordinal,
-            schema=self._schema,
-        )
+        asked = {
+            name: value for name, value in self.get_params().items() if name in options_of(ProblemOptions)
+        }
+        asked |= {"id": column, "schema": self._schema}
+        if self.attributes is not None:
+            asked["attributes"] = list(self.attributes)
+        options = ProblemOptions(**asked)
         return make_problem(frames[0], frames[1], options)
 
     def _learn(self, problem: Problem) -> None:
@@ -374,3 +272,8 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
 
     def _form(self) -> Any:
         return self._aggregator.form(self._aggregator.encode(self.parameters_))
+
+
+WorstCaseLinkage.__doc__ = (WorstCaseLinkage.__doc__ or "").replace(
+    "{options}", docstring(EstimatorOptions).lstrip()
+)

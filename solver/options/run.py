@@ -230,8 +230,8 @@ class Steered:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Live:
-    """Who may end a call, and who is told of it."""
+class Cancellable:
+    """Who may end a call."""
 
     cancel: Cancel | None = option(
         None,
@@ -240,6 +240,12 @@ class Live:
         TEXT,
         faces=_CALLS,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Live(Cancellable):
+    """Who may end a call, and who is told of it."""
+
     on_progress: Reporter | None = option(
         None,
         "called with every `Progress`, from whichever thread makes it. Without one, a notebook shows the "

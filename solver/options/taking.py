@@ -7,7 +7,7 @@ import inspect
 import textwrap
 from collections.abc import Callable
 from difflib import get_close_matches
-from typing import Any, ParamSpec, TypeVar, get_type_hints
+from typing import Any, Concatenate, ParamSpec, TypeVar, get_type_hints
 
 from linkrisk.datasets.options.option import PYTHON, Option, options_of
 from linkrisk.solver.options import types
@@ -49,6 +49,23 @@ def taking(operation: Callable[P, O]) -> Callable[[Callable[[O], R]], Callable[P
         return call
 
     return made
+
+
+def keeping(operation: Callable[P, Any]) -> Callable[Concatenate[Any, P], None]:
+    """Make the `__init__` of an estimator, which keeps what it is given, as scikit-learn wants it."""
+    known = _taken(operation)  # type: ignore[arg-type]
+
+    def init(self: Any, /, *args: P.args, **given: P.kwargs) -> None:
+        for name in given:
+            if name not in known:
+                raise TypeError(_unknown(type(self).__name__, name, list(known)))
+        asked = operation(*args, **given)
+        for name in known:
+            setattr(self, name, getattr(asked, name))
+
+    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    init.__signature__ = inspect.Signature([own, *map(_parameter, known.values())])  # type: ignore[attr-defined]
+    return init
 
 
 def _taken(operation: type[Any]) -> dict[str, Option]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import pandas as pd
+from numpy.random import RandomState as RandomState
 from numpy.typing import NDArray
 
 from linkrisk.datasets.microdata.schema import Schema

@@ -64,8 +64,8 @@ def test_parameters_are_those_of_fit():
     missing = set(of_fit) - set(own)
     who_is_who = {"original", "masked", "id", "row_by_row"}
     assert missing == who_is_who | {
-        "certificate", "certificate_time_limit", "command", "drop_constant", "masking", "on_progress", "seed",
-        "steering",
+        "certificate", "certificate_time_limit", "command", "drop_constant", "masking", "on_found",
+        "on_progress", "reserve", "seed", "steering",
     }  # fmt: skip
 
 
