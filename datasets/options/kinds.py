@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from linkrisk.datasets.microdata.names import parse_names, shown_names
 from linkrisk.datasets.options import typed
 from linkrisk.datasets.options.typed import NotSoError, Reader
+from linkrisk.datasets.options.typed import plain as typed_plain
 
 
 @dataclass(frozen=True)
@@ -27,21 +28,31 @@ class Kind:
         From a value to the word that is read as it.
     typed : callable
         From a value that is no word already, as a protocol has it; raises NotSoError.
+    untyped : callable
+        From a value to what `typed` reads as it.
     repeated : bool
         Whether the option is given once for each of several values.
     field : str
         What a form shows: ``text``, ``number``, ``choice``, ``file``, ``column``, ``columns`` or ``check``.
     written : bool
         Whether the value names a file that is written.
+    together : callable
+        From all values of an option that is given once for each, to its value: a list, unless it is a
+        mapping.
+    apart : callable
+        From that value to each again.
     """
 
     parse: Callable[[str], Any] | None
     metavar: str = ""
     spell: Callable[[Any], str] = str
     typed: Reader = typed.text
+    untyped: Callable[[Any], Any] = typed_plain
     repeated: bool = False
     field: str = "text"
     written: bool = False
+    together: Callable[[list[Any]], Any] = list
+    apart: Callable[[Any], Iterable[Any]] = iter
 
 
 def whole(text: str) -> int:

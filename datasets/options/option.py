@@ -51,6 +51,8 @@ class Option:
         The option of a later group that it stands behind.
     record : bool
         Whether results keep its value by its keyword.
+    bare : bool
+        Whether a command takes it as a word without a flag.
     group, name, default, annotation, positional, words
         Filled in from the dataclass.
     """
@@ -66,6 +68,7 @@ class Option:
     faces: frozenset[str] = FACES
     after: str = ""
     record: bool = False
+    bare: bool = False
     group: str = ""
     name: str = ""
     default: Any = REQUIRED
@@ -96,7 +99,7 @@ class Option:
 
         `others` are options as a face spells them, and `name` how it writes each of the choices.
         """
-        usual = self.usual or ("" if self.default in (None, REQUIRED) else self.kind.spell(self.default))
+        usual = self.usual or ("" if self.default in (None, (), REQUIRED) else self.kind.spell(self.default))
         words = {name: word.format_map(others) for name, word in {**self.words, "default": usual}.items()}
         if "{choices}" in text:
             words["choices"] = ", ".join(map(name.format, self.names))

@@ -12,7 +12,19 @@ Reader = Callable[[Any], Any]
 
 
 class NotSoError(ValueError):
-    """A value is not what it should be; the message says what that is."""
+    """A value is not what it should be; the message says what that is.
+
+    Where it is part of a longer `word`, this is the part.
+    """
+
+    def __init__(self, what: str, word: str | None = None) -> None:
+        super().__init__(what)
+        self.word = word
+
+
+def plain(value: Any) -> Any:
+    """A value as a protocol has it."""
+    return list(value) if isinstance(value, tuple) else value
 
 
 def text(value: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -28,9 +28,10 @@ from linkrisk.formulations.suppression.counting import OWN_CATEGORY, SAFE, Missi
 from linkrisk.formulations.suppression.key_table import KeyTable
 from linkrisk.solver.api.masking_source import Source, read_source
 from linkrisk.solver.inputs.problem import schema_of
+from linkrisk.solver.options.keys import UnsafeKeys
 from linkrisk.solver.options.types import SchemaLike, TableLike
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.suppression.problem import Tables, TablesAsked, Threshold, key_codes, weights_of
+from linkrisk.solver.suppression.problem import TablesAsked, key_codes, weights_of
 
 USUAL_K = 3
 """Where nothing is said of what is unsafe."""
@@ -179,17 +180,18 @@ def _text_with_gaps(source: Source, names: Sequence[str]) -> list[str]:
     return [name for name in names if frame[name].isna().any() and kind_of(frame[name]) is Kind.TEXT]
 
 
-def asked_tables(
-    k: int | None,
-    levels: Mapping[str, int] | None,
-    dimension: int | None,
-    tables: Tables,
-    threshold: Threshold,
-    risk: float | None,
-) -> TablesAsked:
+def asked_tables(asked: UnsafeKeys) -> TablesAsked:
     """What is unsafe: k-anonymity where nothing is said."""
-    nothing_said = k is None and not levels and dimension is None and not tables and risk is None
-    return TablesAsked(USUAL_K if nothing_said else k, levels, dimension, tables, threshold, risk)
+    said = asked.k is not None or asked.dimension is not None or asked.risk is not None
+    usual = None if said or asked.levels or asked.tables else USUAL_K
+    return TablesAsked(
+        asked.k if usual is None else usual,
+        asked.levels,
+        asked.dimension,
+        asked.tables,
+        asked.threshold,
+        asked.risk,
+    )
 
 
 def meaning_of(missing: str | None, asked: TablesAsked) -> MissingMeaning:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
 import pandas as pd
 
-from linkrisk.datasets.masking.base import MaskingMethod
 from linkrisk.datasets.masking.record import version
 from linkrisk.datasets.masking.spelled import masking_method
 from linkrisk.datasets.microdata.category_names import spelled
@@ -30,48 +29,24 @@ from linkrisk.solver.api.key_variables import (
     level_names,
     meaning_of,
 )
-from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.suppression_result import TableSummary
 from linkrisk.solver.api.unsafe_result import LevelCount, UnsafeCount, UnsafeResult
-from linkrisk.solver.options.types import SchemaLike, TableLike
+from linkrisk.solver.options.operations.unsafe import UnsafeOptions
+from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.suppression.hierarchy_levels import HierarchyLevels
-from linkrisk.solver.suppression.problem import Tables, Threshold, key_codes
+from linkrisk.solver.suppression.problem import key_codes
 
 NO_VALUE = "missing"
 
 
-@checked_keywords
-def unsafe(
-    data: TableLike,
-    *,
-    keys: Sequence[str] | None = None,
-    k: int | None = None,
-    levels: Mapping[str, int] | None = None,
-    dimension: int | None = None,
-    tables: Tables = (),
-    threshold: Threshold = 1.0,
-    risk: float | None = None,
-    missing: str | None = None,
-    weight: str | None = None,
-    recode: Sequence[str | MaskingMethod] = (),
-    hierarchies: Sequence[Hierarchy | str] = (),
-    schema: SchemaLike | None = None,
-) -> UnsafeResult:
+@taking(UnsafeOptions)
+def unsafe(asked: UnsafeOptions) -> UnsafeResult:
     """Count the unsafe combinations of key variables: by table, variable, category and level of recoding.
 
     Parameters
     ----------
-    data : path, name, frame (pandas, polars, pyarrow) or ndarray of shape (n, a)
-        The table, a file of any format, or the name of a public data set.
-    keys, k, levels, dimension, tables, threshold, risk, missing, weight, schema
-        See `suppress`.
-    recode : sequence of str or MaskingMethod
-        A trial: methods applied to the table in order, spelled as for `mask`, such as
-        ``"global-recoding hierarchy=age=ages.csv level=2"`` or ``"top-coding categories=3 attributes=age"``.
-        All is counted again with them, and nothing is written.
-    hierarchies : sequence of Hierarchy or str
-        Of key variables: each of their levels is tried by itself; those of the schema when absent.
+    {options}
 
     Returns
     -------
@@ -89,17 +64,17 @@ def unsafe(
     >>> from linkrisk import unsafe
     >>> unsafe("people.csv", keys=["town", "sex", "trade"], k=3).to_frame()  # doctest: +SKIP
     """
-    asked = asked_tables(k, levels, dimension, tables, threshold, risk)
-    meaning = meaning_of(missing, asked)
-    methods = [masking_method(one) if isinstance(one, str) else one for one in recode]
+    tables = asked_tables(asked)
+    meaning = meaning_of(asked.missing, tables)
+    methods = [masking_method(one) if isinstance(one, str) else one for one in asked.recode]
     for method in methods:
         if method.chance:
             raise UsageError(f"recode: {method.name!r} leaves something to chance; try recodings only")
-    named = [*chain(levels or (), *tables), *hierarchy_names(hierarchies)]
-    found = KeyVariables.read(data, keys, schema, (weight,), meaning, named)
-    table = found.table(weight)
-    trial = _Trial(table, asked.tables(found.names), meaning)
-    recoded, chosen = found.known, found.hierarchies(hierarchies)
+    named = [*chain(asked.levels or (), *asked.tables), *hierarchy_names(asked.hierarchies)]
+    found = KeyVariables.read(asked.data, asked.keys, asked.schema, (asked.weight,), meaning, named)
+    table = found.table(asked.weight)
+    trial = _Trial(table, tables.tables(found.names), meaning)
+    recoded, chosen = found.known, found.hierarchies(asked.hierarchies)
     for method in methods:
         recoded = method.apply(recoded, source=found.source.name)
     return UnsafeResult(
@@ -114,11 +89,11 @@ def unsafe(
             "records": table.records,
             "keys": list(found.names),
             "constant": list(found.constant),
-            "k": asked.k,
-            "risk": asked.risk,
+            "k": tables.k,
+            "risk": tables.risk,
             "missing": str(meaning),
             "missing_means": meaning.words,
-            "weight": weight,
+            "weight": asked.weight,
             "labels": found.source.labels(found.names, found.schema),
             **level_names(chosen),
         },

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from linkrisk.solver.commands.arguments import add_drop, dropped, names
 from linkrisk.solver.commands.offered import offered
-from linkrisk.solver.commands.protocol_steps import add_to_protocol, check_protocol
+from linkrisk.solver.commands.protocol_steps import check_protocol
 from linkrisk.solver.commands.settings import add_settings, given_settings, parsed
 from linkrisk.solver.options.names import MASKING_METHODS
 
@@ -93,12 +93,15 @@ def run(arguments: argparse.Namespace) -> int:
     from linkrisk.solver.commands import targets
     from linkrisk.solver.commands.progress import progress_line, reporter
     from linkrisk.solver.commands.recodings import recoding_files
+    from linkrisk.solver.protocol.keeping import add_step
 
     seed = _seed(arguments.seed)
     arguments.output = with_suffix_of(arguments.output, arguments.input)
     check_targets(arguments.input, arguments.output, arguments.record)
     targets.check_targets(arguments, "output", "record")
-    check_protocol(arguments)
+    if arguments.protocol is not None:
+        targets.check_targets(arguments, "protocol")
+    check_protocol(arguments.protocol, arguments.input, arguments.output)
     parameters = given_settings(arguments, all_options(), own_options(arguments.method))
     methods = methods_of(arguments.method, parameters)
     source = read_source(arguments.input, methods, arguments.id)
@@ -123,7 +126,7 @@ def run(arguments: argparse.Namespace) -> int:
     if recodings:
         write_all(recodings)
     if arguments.protocol is not None:
-        add_to_protocol(arguments, _step(arguments, result))
+        add_step(arguments.protocol, arguments.input, arguments.output, _step(arguments, result))
     print(_summary(arguments, result))
     return 0
 

@@ -131,22 +131,18 @@ def limit_shown(arguments: argparse.Namespace, usual: float | None) -> float | N
 
 
 class Limited(Protocol):
-    """A request with limits of all that a command does."""
+    """A request with a limit of all that a command does."""
 
     @property
     def time_limit(self) -> float | str | None:
         """Seconds, ``auto`` or None."""
-
-    @property
-    def work_limit(self) -> float | None:
-        """Units of work."""
 
 
 def limit_of(asked: Limited) -> float | None:
     """Seconds that a command may take; None for no limit. What is no limit is left to whoever refuses it."""
     seconds = asked.time_limit
     if isinstance(seconds, str):
-        seconds = SECONDS if asked.work_limit is None else None
+        seconds = SECONDS if getattr(asked, "work_limit", None) is None else None
     return seconds if seconds is not None and 0.0 < seconds < math.inf else None
 
 

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from linkrisk.solver.commands.unsafe_options import (
-    add_hierarchies,
-    add_unsafe,
-    checked_line,
-    constant_lines,
-    unsafe_keywords,
-)
+from linkrisk.datasets.options.option import keywords
+from linkrisk.solver.options.operations.unsafe import UnsafeCommand, UnsafeOptions
 from linkrisk.solver.run.counts import several
 
 if TYPE_CHECKING:
@@ -23,44 +17,25 @@ _MOST = 10
 """Categories that are listed."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.description = (
-        "Count unsafe combinations of key variables, by variable and category, and say what trial recodings "
-        "would make of them. Nothing is masked."
-    )
-    parser.epilog = (
-        "example: unsafe --input people.csv --k 3 --recode 'top-coding categories=3 attributes=age'"
-    )
-    parser.add_argument(
-        "--input", required=True, metavar="FILE", help="file of any format, or the name of a data set"
-    )
-    parser.add_argument("--json", metavar="FILE", help="write all counts as JSON")
-    add_unsafe(parser.add_argument_group("what is unsafe (default: --k 3)"))
-    group = parser.add_argument_group("recodings")
-    group.add_argument(
-        "--recode",
-        metavar="METHOD",
-        action="append",
-        help="count again with this, spelled as for `mask`; several are applied in order",
-    )
-    add_hierarchies(group, "each level tried by itself")
-    parser.set_defaults(run=run)
+ASKED = UnsafeCommand
+DESCRIPTION = (
+    "Count unsafe combinations of key variables, by variable and category, and say what trial recodings "
+    "would make of them. Nothing is masked."
+)
+EXAMPLE = "example: unsafe --input people.csv --k 3 --recode 'top-coding categories=3 attributes=age'"
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(asked: UnsafeCommand) -> int:
     """Count, write, and print."""
     from linkrisk.datasets.microdata.writing import write_whole
     from linkrisk.solver.api.unsafe import unsafe
-    from linkrisk.solver.commands import targets
     from linkrisk.solver.commands.progress import progress_line
 
-    targets.check_targets(arguments, "json")
     with progress_line("counting combinations"):
-        result = unsafe(arguments.input, recode=arguments.recode or (), **unsafe_keywords(arguments))
-    if arguments.json is not None:
-        write_whole(arguments.json, result.to_json())
-    print("\n".join(_summary(arguments.input, result)))
+        result = unsafe(**keywords(UnsafeOptions, asked))
+    if asked.json is not None:
+        write_whole(asked.json, result.to_json())
+    print("\n".join(_summary(str(asked.data), result)))
     return 0
 
 
@@ -152,3 +127,20 @@ def _table(head: list[str], rows: Sequence[Sequence[object]]) -> list[str]:
         ).rstrip()
         for row in shown
     ]
+
+
+def checked_line(tables: int, details: Mapping[str, Any]) -> str:
+    """What was checked, and what a missing value meant there."""
+    which = "1 table and its" if tables == 1 else f"{several(tables, 'table')} and their"
+    risk = "" if details["risk"] is None else f"unsafe is what is riskier than {details['risk']:g}; "
+    return f"{which} parts; {risk}{details['missing_means']}"
+
+
+def constant_lines(details: Mapping[str, Any]) -> list[str]:
+    """A line on columns that are no key variables because their values do not differ."""
+    from linkrisk.datasets.microdata.names import shown_names
+
+    names = details["constant"]
+    what = "a key variable" if len(names) == 1 else "key variables"
+    said = f"constant    {shown_names(names)}: the same for all records, and not {what} unless named as such"
+    return [said] if names else []

@@ -21,7 +21,11 @@ def add_options(parser: argparse.ArgumentParser, operation: type[Any]) -> None:
     for one in options_of(operation, COMMAND).values():
         if one.group not in groups:
             groups[one.group] = parser.add_argument_group(one.group)
-        how: dict[str, Any] = {"dest": dest(one), "help": one.filled(one.help, flags).replace("%", "%%")}
+        how: dict[str, Any] = {"help": one.filled(one.help, flags).replace("%", "%%")}
+        if one.bare:
+            groups[one.group].add_argument(dest(one), metavar=one.metavar, **how)
+            continue
+        how["dest"] = dest(one)
         if one.kind.parse is None:
             how |= {"action": "store_true"}
         else:
@@ -33,12 +37,14 @@ def add_options(parser: argparse.ArgumentParser, operation: type[Any]) -> None:
 def flag_of(one: Option) -> str:
     """What a command calls an option; a switch that is on by default is switched off by one that says no."""
     said = one.flag or one.name.replace("_", "-")
+    if one.bare:
+        return one.metavar
     return f"--no-{said}" if one.switched_off else f"--{said}"
 
 
 def dest(one: Option) -> str:
     """What parsed arguments call the value of an option: its flag, as parsers do it."""
-    return flag_of(one)[2:].replace("-", "_")
+    return one.name if one.bare else flag_of(one)[2:].replace("-", "_")
 
 
 def flags_of(operation: type[Any]) -> dict[str, str]:
@@ -62,7 +68,7 @@ def asked_of(operation: type[O], arguments: argparse.Namespace, **more: Any) -> 
         if one.kind.parse is None:
             values[name] = not one.switched_off
         elif one.kind.repeated:
-            values[name] = [_read(one, text) for text in given]
+            values[name] = one.kind.together([_read(one, text) for text in given])
         else:
             values[name] = _read(one, given)
     return operation(**values, **more)
@@ -73,7 +79,9 @@ def _read(one: Option, text: str) -> Any:
     try:
         return one.kind.parse(text)
     except NotSoError as error:
-        raise UsageError(f"{flag_of(one)} must be {error}, not '{text}'", option=one.name) from None
+        raise UsageError(
+            f"{flag_of(one)} must be {error}, not '{error.word or text}'", option=one.name
+        ) from None
     except DataError as error:
         raise UsageError(f"{flag_of(one)}: {error}", option=one.name) from None
 
@@ -88,8 +96,8 @@ def words(operation: type[Any], values: Mapping[str, Any]) -> list[str]:
         if one.kind.parse is None:
             found.append(flag_of(one))
             continue
-        for each in value if one.kind.repeated else [value]:
-            found += [flag_of(one), one.kind.spell(each)]
+        for each in one.kind.apart(value) if one.kind.repeated else [value]:
+            found += [one.kind.spell(each)] if one.bare else [flag_of(one), one.kind.spell(each)]
     return found
 
 
@@ -98,7 +106,7 @@ def table(operation: type[Any]) -> str:
     flags = flags_of(operation)
     rows = ["| option | in Python | meaning |", "|---|---|---|"]
     for name, one in options_of(operation, COMMAND).items():
-        metavar = "" if one.kind.parse is None else f" {one.metavar or one.kind.metavar}"
+        metavar = "" if one.bare or one.kind.parse is None else f" {one.metavar or one.kind.metavar}"
         keyword = f"`{name}`" if "python" in one.faces else ""
         text = one.filled(one.help, flags).replace("|", "\\|")
         rows.append(f"| `{flag_of(one)}{metavar}` | {keyword} | {text} |")

@@ -13,6 +13,8 @@ MissingName = Literal["nearest", "expected", "farthest"]
 EngineName = Literal["exact", "milp"]
 MatchingName = Literal["hungarian", "greedy"]
 LinkerName = Literal["dbrl", "prl", "owa", "sugeno", "bayes", "pca", "zscore", "random"]
+SuppressionName = Literal["cover", "recount", "joint"]
+CostName = Literal["one", "entropy", "priority"]
 
 AGGREGATORS: tuple[str, ...] = get_args(AggregatorName)
 DIRECTIONS: tuple[str, ...] = get_args(DirectionName)
@@ -66,5 +68,7 @@ MASKING_METHODS = (
     "M6-385",
     "M6-853",
 )
+SUPPRESSIONS: tuple[str, ...] = get_args(SuppressionName)
+COSTS: tuple[str, ...] = get_args(CostName)
 BACKENDS = "linkrisk.solver.backends.registry:BACKENDS"
 """Where the names of backends are, which may be added to in one line there."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 import textwrap
 from collections.abc import Callable
+from dataclasses import fields
 from difflib import get_close_matches
 from typing import Any, Concatenate, ParamSpec, TypeVar, get_type_hints
 
@@ -70,8 +72,9 @@ def keeping(operation: Callable[P, Any]) -> Callable[Concatenate[Any, P], None]:
 
 def _taken(operation: type[Any]) -> dict[str, Option]:
     """What a function takes, first what needs no keyword."""
-    known = options_of(operation, PYTHON).items()
-    return dict(sorted(known, key=lambda one: not one[1].positional))
+    known = options_of(operation, PYTHON)
+    first = [one.name for one in fields(operation) if one.name in known and known[one.name].positional]
+    return {name: known[name] for name in dict.fromkeys([*first, *known])}
 
 
 def _unknown(function: str, name: str, known: list[str]) -> str:
@@ -103,7 +106,7 @@ def docstring(operation: type[Any]) -> str:
 
 def _type_shown(one: Option) -> str:
     """The type in words: ``float, str or None``; None is not said of what is absent by default."""
-    parts = [part.strip() for part in one.annotation.split(" | ")]
+    parts = [part.strip() for part in _OUTER_BAR.split(one.annotation)]
     if one.default is None:
         parts = [part for part in parts if part != "None"]
     if one.choices and not isinstance(one.choices, str):
@@ -112,10 +115,20 @@ def _type_shown(one: Option) -> str:
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} or {shown[-1]}"
 
 
+_OUTER_BAR = re.compile(r" \| (?![^\[]*\])")
+"""Between the types of a union, not those in brackets."""
+
 _IN_WORDS = {
+    "Sequence[Hierarchy | str]": "sequence of Hierarchy or str",
+    "Sequence[str | MaskingMethod]": "sequence of str or MaskingMethod",
     "Sequence[str]": "sequence of str",
     "TableLike": "path, frame (pandas, polars, pyarrow) or ndarray of shape (n, a)",
     "SchemaLike": "path, mapping or Schema",
     "Masking": "sequence of str",
     "Reporter": "callable",
+    "Tables": "sequence of sequence of str, or mapping of tuples of str to float",
+    "Threshold": "float, or mapping of int to float",
+    "Mapping[str, int]": "mapping of str to int",
+    "Mapping[str, float]": "mapping of str to float",
+    "Mapping[str, Sequence[str]]": "mapping of str to sequence of str",
 }

@@ -10,10 +10,14 @@ import pandas as pd
 from numpy.random import RandomState as RandomState
 from numpy.typing import NDArray
 
+from linkrisk.datasets.masking.base import MaskingMethod as MaskingMethod
+from linkrisk.datasets.microdata.hierarchies import Hierarchy as Hierarchy
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.pairs.categorical import Masking as Masking
 from linkrisk.solver.run.interruption import Cancel as Cancel
 from linkrisk.solver.run.progress import Reporter as Reporter
+from linkrisk.solver.suppression.problem import Tables as Tables
+from linkrisk.solver.suppression.problem import Threshold as Threshold
 
 if TYPE_CHECKING:
     from linkrisk.solver.engines.steering import Steering as Steering

@@ -5,19 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from linkrisk.datasets.options.typed import (
-    Reader,
-    columns,
-    flag,
-    limit,
-    number,
-    table,
-    tables,
-    text,
-    texts,
-    threshold,
-    whole,
-)
+from linkrisk.datasets.options.option import PROTOCOL, options_of
+from linkrisk.datasets.options.typed import Reader, columns, flag, text, texts, whole
+from linkrisk.solver.options.operations.suppress import SuppressCommand
 
 MASK: Mapping[str, Reader] = MappingProxyType(
     {
@@ -29,24 +19,7 @@ MASK: Mapping[str, Reader] = MappingProxyType(
     }
 )
 SUPPRESS: Mapping[str, Reader] = MappingProxyType(
-    {
-        **dict.fromkeys(
-            ("problem", "missing", "cost", "household", "head", "weight", "schema", "backend"), text
-        ),
-        **dict.fromkeys(("keys", "untouched", "household_keys", "renumber"), texts),
-        "drop": columns,
-        **dict.fromkeys(("k", "dimension", "seed", "order_seed"), whole),
-        "levels": table(whole),
-        "tables": tables,
-        "risk": number,
-        "threshold": threshold,
-        "priorities": table(number),
-        "ghosts": table(texts),
-        "hierarchies": table(text),
-        "answer": text,
-        "time_limit": limit,
-        "shuffle": flag,
-    }
+    {name: one.kind.typed for name, one in options_of(SuppressCommand, PROTOCOL).items()}
 )
 COMMANDS: Mapping[str, Mapping[str, Reader]] = MappingProxyType({"mask": MASK, "suppress": SUPPRESS})
 """The keywords of the functions, by name; how an output is written is among them."""

@@ -11,5 +11,7 @@ OPERATIONS = {
     "link": "linkrisk.solver.commands.link:ASKED",
     "find-links": "linkrisk.solver.commands.find_links:ASKED",
     "evaluate": "linkrisk.solver.options.operations.evaluate:EvaluateCommand",
+    "unsafe": "linkrisk.solver.options.operations.unsafe:UnsafeCommand",
+    "suppress": "linkrisk.solver.options.operations.suppress:SuppressCommand",
 }
 """What each command can be asked, as module and class, which are imported for that command alone."""

@@ -44,6 +44,7 @@ from linkrisk.solver.options.run import AUTOMATIC, MARGIN, TOLERATED
 from linkrisk.solver.options.run import CONFIDENCE as SAMPLED
 from linkrisk.solver.run import clock
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.suppression.problem import COSTS, KINDS
 from linkrisk.solver.worst_case.sampled.plan import CONFIDENCE
 
 HAND_ON = {"make_tables": "make_table", "report_of": "report"}
@@ -117,6 +118,8 @@ def test_the_settings_of_engines_are_keywords():
         (known.MissingName, Missing),
         (known.EngineName, ENGINES),
         (known.MatchingName, MATCHINGS),
+        (known.SuppressionName, KINDS),
+        (known.CostName, COSTS),
         (known.AggregatorName, AGGREGATORS),
         (known.LinkerName, LINKERS),
     ],
