@@ -10,7 +10,7 @@ from linkrisk.solver.options import names
 from linkrisk.solver.options.names import EngineName
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Engine:
     """Which engine searches, and what solves its model."""
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _FILES, _LINKAGE = "files", "linkage"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class LinkedFiles:
     """The two files, which have to be given."""
 
@@ -38,7 +38,7 @@ class LinkedFiles:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Parametrised:
     """What a linker given by its name is given besides."""
 
@@ -50,7 +50,7 @@ class Parametrised:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Compared:
     """The columns of both files."""
 
@@ -65,7 +65,7 @@ class Compared:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Own:
     """The columns of either file."""
 
@@ -87,7 +87,7 @@ class Own:
     row_by_row: bool = again(Alignment, "row_by_row", False, group=_FILES)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Named:
     """What the records of either file are called, where nobody knows which is which."""
 
@@ -107,7 +107,7 @@ class Named:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Scales:
     """What the columns are."""
 
@@ -116,7 +116,7 @@ class Scales:
     schema: SchemaLike | None = again(Categories, "schema", None, group=_FILES)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Training:
     """What is learned from besides."""
 
@@ -131,14 +131,14 @@ class Training:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Way:
     """Which file is searched for which."""
 
     direction: DirectionName = again(Comparison, "direction", "original-to-masked", doc="{choices}")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Rivals:
     """When a record counts as linked."""
 
@@ -151,7 +151,7 @@ class Rivals:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Matched:
     """Whether links are one to one."""
 
@@ -167,7 +167,7 @@ class Matched:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Scored:
     """From which score on records are linked."""
 
@@ -178,7 +178,7 @@ class Scored:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Decided:
     """What people have decided."""
 
@@ -194,7 +194,7 @@ class Decided:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Curve:
     """Whether claims are counted at all thresholds."""
 
@@ -210,7 +210,7 @@ class Curve:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Seeded:
     """What random choices depend on."""
 

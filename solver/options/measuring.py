@@ -20,7 +20,7 @@ _CALLED = frozenset({PYTHON})
 _SHARE = replace(NUMBER, metavar="SHARE")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class SeveralFiles:
     """The two files, or several of each."""
 
@@ -47,7 +47,7 @@ class SeveralFiles:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Releases:
     """How several releases belong together."""
 
@@ -70,7 +70,7 @@ class Releases:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Measures:
     """What is measured, and by what it is judged."""
 
@@ -101,7 +101,7 @@ class Measures:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Masked(Categories):
     """Which attributes are categorical, and what is known of the masking of the whole file."""
 
@@ -120,7 +120,7 @@ class Masked(Categories):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class WorstCase(Families, Comparison):
     """Which worst cases are searched."""
 
@@ -138,7 +138,7 @@ class WorstCase(Families, Comparison):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class LimitAll(Limits):
     """When all measures end."""
 
@@ -155,7 +155,7 @@ class LimitAll(Limits):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class CalledSamples:
     """Samples for worst cases of large files, where a function asks for them."""
 
@@ -165,7 +165,7 @@ class CalledSamples:
     memory_limit: float | str | None = again(Memory, "memory_limit", AUTOMATIC, faces=_CALLED)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Provable:
     """Whether certificates can be made afterwards."""
 

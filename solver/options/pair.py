@@ -24,7 +24,7 @@ ALL = "all"
 """What stands for all families of distances."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class Files:
     """The two files."""
 
@@ -43,7 +43,7 @@ class Files:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Attributes:
     """Which attributes are compared."""
 
@@ -59,7 +59,7 @@ class Attributes:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Alignment:
     """Which record of one file is which of the other."""
 
@@ -83,7 +83,7 @@ class Alignment:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Constants:
     """What becomes of constant attributes."""
 
@@ -98,7 +98,7 @@ class Constants:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Categories:
     """Which attributes are categorical, and what is known of their masking."""
 
@@ -133,7 +133,7 @@ class Categories:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Family:
     """Which family of distances."""
 
@@ -149,7 +149,7 @@ class Family:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Families:
     """Which families of distances."""
 
@@ -166,7 +166,7 @@ class Families:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Comparison:
     """How distances are formed and compared."""
 

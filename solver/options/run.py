@@ -31,7 +31,7 @@ CONFIDENCE = 0.95
 _MEGABYTES = replace(LIMIT, metavar="MB")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Limits:
     """When a search ends."""
 
@@ -60,7 +60,7 @@ class Limits:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class LimitEach:
     """When each of several ends."""
 
@@ -77,7 +77,7 @@ class LimitEach:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Chance:
     """What random choices depend on."""
 
@@ -89,7 +89,7 @@ class Chance:
     )  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Model:
     """The model, and the optimisers that solve it."""
 
@@ -122,7 +122,7 @@ class Model:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Samples:
     """Whether samples are searched instead of all records."""
 
@@ -157,7 +157,7 @@ class Samples:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Strata:
     """How samples are drawn."""
 
@@ -172,7 +172,7 @@ class Strata:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Workers:
     """Who does the work besides this process; the `words` of an operation say what is done."""
 
@@ -196,7 +196,7 @@ class Workers:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Memory:
     """How much memory a run may hold."""
 
@@ -216,7 +216,7 @@ class Memory:
 _CALLS = frozenset({PYTHON})
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Steered:
     """Tuning of the searches."""
 
@@ -229,7 +229,7 @@ class Steered:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Cancellable:
     """Who may end a call."""
 
@@ -242,7 +242,7 @@ class Cancellable:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Live(Cancellable):
     """Who may end a call, and who is told of it."""
 
@@ -255,7 +255,7 @@ class Live(Cancellable):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Command:
     """How a call came about."""
 
