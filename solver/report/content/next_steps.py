@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from linkrisk.datasets.pairs.table_pair import BY_ROW
 from linkrisk.errors import called
 from linkrisk.solver.charts.reading import run_ends, tolerated_of
 from linkrisk.solver.measures.verdict import IDENTIFIERS, RELATED, TOLERATED, UNCHANGED, Answer, answer_of
@@ -34,6 +35,7 @@ def next_steps(results: Results) -> tuple[str, ...]:
     steps += list(_of_worst_case(results)) if results.interval is not None else []
     beside = [found[key] for key in (UNCHANGED, RELATED) if key in found]
     steps += _of_unchanged(joined(beside) if beside else None)
+    steps += _of_order(results)
     steps += _of_sweep(results)
     return tuple(steps) or ("The numbers give no reason to do anything.",)
 
@@ -54,6 +56,16 @@ def _of_unchanged(names: str | None) -> Iterator[str]:
             f"Say what intruders know of {names}: compare what they may know, with {called('attributes')} or "
             "as key variables of a schema, mask it or leave it out; what they cannot know has the role "
             "confidential."
+        )
+
+
+def _of_order(results: Results) -> Iterator[str]:
+    """What to do about an order that nobody can judge here: both files lie in the same one."""
+    if results.details.get("alignment") == BY_ROW:
+        yield (
+            "Release the records in another order: here both files lie row by row, and whoever has the "
+            f"original in this order would link every record; `mask` with {called('shuffle', True)} writes "
+            "them at random."
         )
 
 
