@@ -221,6 +221,14 @@ def test_a_sweep_alone_and_beside_a_worst_case(measured):
         document_of(sweep, sweep)
 
 
+@pytest.mark.parametrize("row_by_row", [True, False])
+def test_an_order_that_cannot_be_judged_is_to_be_changed(row_by_row):
+    frame = pd.DataFrame({"id": range(6), "A": [1.0, 3.0, 2.0, 4.0, 6.0, 5.0]})
+    by = {"row_by_row": True, "attributes": ["A"]} if row_by_row else {"id": "id"}
+    text = said(fit(frame, frame, time_limit=None, **by).to_dict())
+    assert ("Release the records in another order: here both files lie row by row" in text) is row_by_row
+
+
 def test_nothing_linked_and_one_record():
     far = pd.DataFrame({"A": [1.0, 2.0, 3.0, 4.0], "B": [1.0, 3.0, 2.0, 4.0]})
     result = fit(far, far.iloc[::-1].reset_index(drop=True), row_by_row=True, time_limit=None)
