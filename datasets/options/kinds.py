@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from linkrisk.datasets.microdata.names import parse_names, shown_names
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.names import parse_names, parse_pair, shown_names, shown_pair
 from linkrisk.datasets.options import typed
 from linkrisk.datasets.options.typed import NotSoError, Reader
 from linkrisk.datasets.options.typed import plain as typed_plain
@@ -37,8 +38,7 @@ class Kind:
     written : bool
         Whether the value names a file that is written.
     together : callable
-        From all values of an option that is given once for each, to its value: a list, unless it is a
-        mapping.
+        From all values of an option that is given once for each, to its value: a list, or a mapping.
     apart : callable
         From that value to each again.
     """
@@ -123,3 +123,51 @@ SIZE = replace(WHOLE, parse=or_none(whole), spell=_number_shown)
 def several(kind: Kind) -> Kind:
     """The same, given once for each value."""
     return replace(kind, repeated=True, typed=typed.texts)
+
+
+def pairs(form: str, read: Callable[[str], Any] = str) -> Kind:
+    """A mapping, given as ``NAME=VALUE`` once for each name; `form` says how to write it: ``A=CODE``."""
+
+    def parse(text: str) -> tuple[str, Any]:
+        name, value = parse_pair(text)
+        if not value:
+            raise DataError(f"{text!r} is none; write {form}")
+        return name, read(value)
+
+    return Kind(
+        parse,
+        form,
+        lambda pair: shown_pair(pair[0], str(pair[1])),
+        typed.table(typed.text),
+        repeated=True,
+        together=dict,
+        apart=dict.items,
+    )
+
+
+def _gathered(given: list[tuple[str, str]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, value in given:
+        found.setdefault(name, []).append(value)
+    return found
+
+
+def _one_by_one(value: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    listed = {name: each if isinstance(each, list | tuple) else [each] for name, each in value.items()}
+    return [(name, one) for name, each in listed.items() for one in each]
+
+
+TREES = replace(pairs("A=FILE"), together=_gathered, apart=_one_by_one)
+"""Files by the column that they are about, of which there may be several."""
+
+_ANSWERS = {"yes": True, "no": False}
+
+
+def _answer(text: str) -> bool:
+    if text not in _ANSWERS:
+        raise NotSoError("yes or no")
+    return _ANSWERS[text]
+
+
+YES_NO = Kind(_answer, "yes|no", lambda value: "yes" if value else "no", typed.flag, field="choice")
+"""A switch that may also be off: to say no is not to say nothing."""

@@ -53,6 +53,12 @@ class Option:
         Whether results keep its value by its keyword.
     bare : bool
         Whether a command takes it as a word without a flag.
+    once : bool
+        Whether a command refuses a second value, as all of them are meant to be in one.
+    needs : tuple of str
+        Other options of which it says something, by their keywords: one of them has to be given with it.
+    because : str
+        What it says of them.
     group, name, default, annotation, positional, words
         Filled in from the dataclass.
     """
@@ -69,6 +75,9 @@ class Option:
     after: str = ""
     record: bool = False
     bare: bool = False
+    once: bool = False
+    needs: tuple[str, ...] = ()
+    because: str = ""
     group: str = ""
     name: str = ""
     default: Any = REQUIRED

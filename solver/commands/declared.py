@@ -1,8 +1,9 @@
 """Commands whose options are declared: their parser, and their request, which is checked before they run.
 
-Such a command is a module with `ASKED`, the dataclass of its options, `DESCRIPTION`, perhaps `EXAMPLE`, and
-`run`, which does what is asked and shows the result. One with `complete` says more than the command line,
-before the files are checked and all is read.
+Such a command is a module with `ASKED`, the dataclass of its options, perhaps `DESCRIPTION` and `EXAMPLE`,
+and `run`, which does what is asked and shows the result. One with `complete` says more than the command
+line, before the files are checked and all is read; `OTHER_FORMATS` are names of files whose suffixes a
+command checks itself.
 """
 
 from __future__ import annotations
@@ -22,13 +23,12 @@ class Declared(Protocol):
     """A module of a command."""
 
     ASKED: type[Any]
-    DESCRIPTION: str
     run: Callable[[Any], int]
 
 
 def declare(parser: argparse.ArgumentParser, module: Declared) -> None:
     """Give the parser of a command what its module declares."""
-    parser.description = module.DESCRIPTION
+    parser.description = getattr(module, "DESCRIPTION", None)
     parser.epilog = getattr(module, "EXAMPLE", None)
     add_options(parser, module.ASKED)
     parser.set_defaults(run=partial(_run, module))
@@ -40,7 +40,7 @@ def _run(module: Declared, arguments: argparse.Namespace) -> int:
 
     more: dict[str, Any] = getattr(module, "complete", lambda _: {})(arguments)
     written = [dest(one) for one in options_of(module.ASKED, COMMAND).values() if one.kind.written]
-    check_targets(arguments, *written)
+    check_targets(arguments, *written, other_formats=getattr(module, "OTHER_FORMATS", ()))
     if "command" in {one.name for one in fields(module.ASKED)}:
         more["command"] = as_called(arguments.command_line)
     return module.run(asked_of(module.ASKED, arguments, **more))

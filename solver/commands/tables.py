@@ -6,6 +6,7 @@ import argparse
 import importlib
 
 from linkrisk.solver.commands.calling import program
+from linkrisk.solver.commands.declared import declare
 
 ACTIONS = {
     "make": "make a table of microdata, with its sensitive cells",
@@ -34,5 +35,4 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for name, line in ACTIONS.items():
         action = actions.add_parser(name, help=line)
         module = importlib.import_module(f"linkrisk.solver.commands.table_actions.{name.replace('-', '_')}")
-        module.add_arguments(action)
-        action.set_defaults(run=module.run)
+        declare(action, module)

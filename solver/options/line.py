@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.options.option import COMMAND, Option, options_of
 from linkrisk.datasets.options.typed import NotSoError
+from linkrisk.solver.options.partners import check_partners
 from linkrisk.solver.run.errors import UsageError
 
 O = TypeVar("O")  # noqa: E741
@@ -20,7 +21,7 @@ def add_options(parser: argparse.ArgumentParser, operation: type[Any]) -> None:
     groups: dict[str, argparse._ActionsContainer] = {"": parser}
     for one in options_of(operation, COMMAND).values():
         if one.group not in groups:
-            groups[one.group] = parser.add_argument_group(one.group)
+            groups[one.group] = parser.add_argument_group(one.group.format_map(flags))
         how: dict[str, Any] = {"help": one.filled(one.help, flags).replace("%", "%%")}
         if one.bare:
             groups[one.group].add_argument(dest(one), metavar=one.metavar, **how)
@@ -30,8 +31,19 @@ def add_options(parser: argparse.ArgumentParser, operation: type[Any]) -> None:
             how |= {"action": "store_true"}
         else:
             how |= {"metavar": one.metavar or one.kind.metavar, "required": one.required}
-            how |= {"action": "append"} if one.kind.repeated else {}
+            how |= {"action": "append"} if one.kind.repeated else {"action": _Once} if one.once else {}
         groups[one.group].add_argument(flag_of(one), **how)
+
+
+class _Once(argparse.Action):
+    """Takes one value: of what is meant to be all in one file, nothing is left out without a word."""
+
+    def __call__(
+        self, _: object, namespace: argparse.Namespace, values: Any, option_string: str | None = None
+    ) -> None:
+        if getattr(namespace, self.dest) is not None:
+            raise UsageError(f"{option_string} is given twice; give it once, with all in one file")
+        setattr(namespace, self.dest, values)
 
 
 def flag_of(one: Option) -> str:
@@ -71,7 +83,9 @@ def asked_of(operation: type[O], arguments: argparse.Namespace, **more: Any) -> 
             values[name] = one.kind.together([_read(one, text) for text in given])
         else:
             values[name] = _read(one, given)
-    return operation(**values, **more)
+    asked = operation(**values, **more)
+    check_partners(asked)
+    return asked
 
 
 def _read(one: Option, text: str) -> Any:

@@ -13,6 +13,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, get_type_hints
 
 from linkrisk.datasets.options.option import PYTHON, Option, options_of
 from linkrisk.solver.options import types
+from linkrisk.solver.options.partners import check_partners
 
 P = ParamSpec("P")
 O = TypeVar("O")  # noqa: E741
@@ -40,7 +41,9 @@ def taking(operation: Callable[P, O]) -> Callable[[Callable[[O], R]], Callable[P
             for name in given:
                 if name not in known:
                     raise TypeError(_unknown(body.__name__, name, list(known)))
-            return body(operation(*args, **given))
+            asked = operation(*args, **given)
+            check_partners(asked)
+            return body(asked)
 
         hints, result = get_type_hints(operation, localns=vars(types)), body.__annotations__["return"]
         call.__annotations__ = {**{name: hints[name] for name in known}, "return": result}
@@ -131,4 +134,12 @@ _IN_WORDS = {
     "Mapping[str, int]": "mapping of str to int",
     "Mapping[str, float]": "mapping of str to float",
     "Mapping[str, Sequence[str]]": "mapping of str to sequence of str",
+    "TableSource": "path, frame, StoredTable or MadeTable",
+    "Sequence[Frame]": "several of these",
+    "Frame": "path or frame",
+    "File": "path or frame",
+    "Path": "path",
+    "Mapping[str, Hierarchies]": "mapping of str to path, frame or several",
+    "Sequence[Rule]": "sequence of str or PrimaryRule",
+    "GivenNoise": "path, frame or MagnitudeDesign",
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 import pandas as pd
 from numpy.random import RandomState as RandomState
@@ -14,6 +14,11 @@ from linkrisk.datasets.masking.base import MaskingMethod as MaskingMethod
 from linkrisk.datasets.microdata.hierarchies import Hierarchy as Hierarchy
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.pairs.categorical import Masking as Masking
+from linkrisk.datasets.tables.cells_and_relations import StoredTable
+from linkrisk.datasets.tables.code_trees import Hierarchies as Hierarchies
+from linkrisk.datasets.tables.incomplete import Incomplete as Incomplete
+from linkrisk.formulations.tables.magnitude_noise import MagnitudeDesign
+from linkrisk.formulations.tables.primary_rules import PrimaryRule
 from linkrisk.solver.run.interruption import Cancel as Cancel
 from linkrisk.solver.run.progress import Reporter as Reporter
 from linkrisk.solver.suppression.problem import Tables as Tables
@@ -47,3 +52,28 @@ TableLike: TypeAlias = str | Path | pd.DataFrame | NDArray[Any] | ToPandas
 
 SchemaLike: TypeAlias = str | Path | Mapping[str, Any] | Schema
 """What the columns are (docs/schema.md): a file, a mapping as `Schema.from_dict` reads it, or a schema."""
+
+
+@runtime_checkable
+class Stored(Protocol):
+    """What can be used as a table, such as one made of microdata."""
+
+    def stored(self) -> StoredTable:
+        """It as cells and relations."""
+        ...
+
+
+Frame: TypeAlias = str | Path | pd.DataFrame | ToPandas
+"""A file of any format, or a frame of any library."""
+
+TableSource: TypeAlias = Frame | StoredTable | Stored
+"""A table: its cells, or all of it."""
+
+File: TypeAlias = str | Path | pd.DataFrame
+"""A file of any format, or a frame, of what is said about a table."""
+
+Rule: TypeAlias = str | PrimaryRule
+"""By which cells are sensitive."""
+
+GivenNoise: TypeAlias = str | Path | pd.DataFrame | MagnitudeDesign
+"""A perturbation table, or words that say what it is like."""

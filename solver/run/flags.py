@@ -7,9 +7,12 @@ from typing import Any
 from linkrisk.errors import plain
 
 _FLAGS = {
+    "also": "--with",
     "hierarchies": "--hierarchy",
     "methods": "--method",
     "passes": "--pass",
+    "rules": "--rule",
+    "tables": "--table",
     "totals": "--total",
 }
 """Flags that are not spelled like their keywords, such as those that are given several times."""

@@ -8,28 +8,27 @@ from typing import Any, ClassVar
 import numpy as np
 
 from linkrisk.datasets.masking.record import version
+from linkrisk.datasets.options.option import recorded_of
 from linkrisk.datasets.tables.beside import refuse_beside
 from linkrisk.datasets.tables.cells_and_relations import StoredTable
 from linkrisk.formulations.tables.cell_table import FloatArray
 from linkrisk.formulations.tables.tabular_adjustment import TabularAdjustment
 from linkrisk.formulations.tables.units import Grid
-from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit
 from linkrisk.solver.api.tables.adjusted_counts import guessed, with_ways_of_counts
 from linkrisk.solver.api.tables.changed import ChangedTable, ended
 from linkrisk.solver.api.tables.figures import adjustment_figures, ruled
-from linkrisk.solver.api.tables.source import Frame, TableSource, cell_table, table_from
-from linkrisk.solver.api.tables.suppress import DEFAULT_TIME_LIMIT, OWN
+from linkrisk.solver.api.tables.source import asked_table, cell_table
 from linkrisk.solver.backends.base import Backend
 from linkrisk.solver.backends.registry import get_backend
+from linkrisk.solver.options.operations.tables.adjust import WEIGHTS, AdjustOptions
+from linkrisk.solver.options.tables import OWN
+from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.interruption import Cancel, interruptible
-from linkrisk.solver.run.progress import Reporter
+from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.tables.perturbation.adjustment import adjust_cells
 from linkrisk.solver.tables.perturbation.changes_in_decimals import in_digits
-
-WEIGHTS = ("value", "unit", "root", "given")
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,51 +74,19 @@ class AdjustedTable(ChangedTable):
         return f"AdjustedTable({len(self.cells)} cells, {self.changed} changed, {self.status.value})"
 
 
-@checked_keywords
-def adjust_table(
-    cells: TableSource,
-    relations: Frame | None = None,
-    *,
-    weight: str = "value",
-    squares: bool = False,
-    up: bool = False,
-    backend: str | None = None,
-    seed: int = 0,
-    time_limit: float | None = DEFAULT_TIME_LIMIT,
-    cancel: Cancel | None = None,
-    on_progress: Reporter | None = None,
-) -> AdjustedTable:
+@taking(AdjustOptions)
+def adjust_table(asked: AdjustOptions) -> AdjustedTable:
     """Move every sensitive cell by its level at least, the others as little as possible; relations hold.
 
-    Controlled tabular adjustment (Dandekar and Cox 2002; Castro 2006). Adjusted values are on the grid that
-    all values are on (whole numbers, cents, thousands), as others would show that they were changed; levels
-    are rounded up to it. Sensitive counts do not become the least count, of which readers would know that it
-    is none of theirs.
+    Controlled tabular adjustment (Dandekar and Cox 2002; Castro 2006). A sensitive cell goes up by its
+    `upper_protection` or more, or down by its `lower_protection`; where one of them is 0, only the other way.
+    Cells with the status ``z`` keep their value. Adjusted values are on the grid that all values are on
+    (whole numbers, cents, thousands), as others would show that they were changed; levels are rounded up to
+    it. Sensitive counts do not become the least count, of which readers would know that it is none of theirs.
 
     Parameters
     ----------
-    cells, relations
-        See `suppress_table`. A sensitive cell goes up by its `upper_protection` or more, or down by its
-        `lower_protection`; where one of them is 0, only the other way. Cells with the status ``z`` keep
-        their value.
-    weight : str
-        Of a change: 1 over the ``value`` (at least 1), ``unit`` for all the same, 1 over the ``root`` of the
-        value, or as ``given`` in the column `cost`.
-    squares : bool
-        Sum the squares of changes.
-    up : bool
-        Sensitive cells go up only.
-    backend : str, optional
-        What decides which way sensitive cells go: a backend, or ``exact``, our own branch and bound, which
-        is there for `squares`, and the default then; else HiGHS is.
-    seed : int
-        Of the backend.
-    time_limit : float, optional
-        Seconds, after which the best adjustment so far is returned with a bound.
-    cancel : Cancel, optional
-        A token that ends the search like the time limit.
-    on_progress : callable, optional
-        Called with every progress report.
+    {options}
 
     Returns
     -------
@@ -137,21 +104,22 @@ def adjust_table(
     >>> from linkrisk import adjust_table
     >>> adjust_table("cells.csv", "relations.csv").write("adjusted.csv")  # doctest: +SKIP
     """
-    if time_limit is not None:
-        check_limit(time_limit, "time limit")
-    solver = _solver(backend, squares)
-    stored = table_from(cells, relations)
+    check_limit(asked.time_limit, "time limit")
+    solver = _solver(asked.backend, asked.squares)
+    stored = asked_table(asked)
     refuse_beside(stored, "adjustment")
     grid = Grid(1, 0) if stored.counting else Grid.of(stored.numbers["value"])
     seen = with_ways_of_counts(stored) if stored.counting else stored
     seen = seen if grid is None else _levels_up(seen, grid)
     table = cell_table(replace(seen, counts=False), "unit")  # readers see other values, and no counts
-    problem = TabularAdjustment(table=table, weight=_weights(stored, weight), quadratic=squares, up=up)
+    problem = TabularAdjustment(
+        table=table, weight=_weights(stored, asked.weight), quadratic=asked.squares, up=asked.up
+    )
     if grid is not None:
         problem = _in_steps(problem, grid)
-    clock = Clock(time_limit, cancel=cancel)
+    clock = Clock(asked.time_limit, cancel=asked.cancel)
     with interruptible(clock):
-        found = adjust_cells(problem, solver, clock, on_progress, seed)
+        found = adjust_cells(problem, solver, clock, asked.on_progress, asked.seed)
     change, primary = found.change, table.primary
     adjusted = np.where(change == 0, table.value, in_digits(table.value + change))
     if grid is not None:
@@ -163,16 +131,17 @@ def adjust_table(
         "relations": int(table.relations.shape[0]),
         "sensitive": int(primary.sum()),
         "up": int((change[primary] > 0).sum()),
-        "weight": weight,
-        "squares": squares,
-        "up_only": up,
+        "weight": asked.weight,
+        "squares": asked.squares,
+        "up_only": asked.up,
         "step": None if grid is None else grid.step,
         **ruled(stored),
         **({"guessed": guessed(table.value, adjusted, primary)} if stored.counting else {}),
         "backend": OWN if solver is None else solver.name,
-        "seed": seed,
+        "seed": asked.seed,
         "seconds": round(clock.seconds, 3),
-        "time_limit": time_limit,
+        "time_limit": asked.time_limit,
+        **recorded_of(asked),
     }
     details["table"] = adjustment_figures(stored, table, adjusted)
     if bool((adjusted == np.round(adjusted)).all()):

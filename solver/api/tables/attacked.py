@@ -39,7 +39,6 @@ class AttackedTable:
         stored: StoredTable,
         table: CellTable,
         attackers: Attackers,
-        as_far_as_possible: bool,
         clock: Clock | None,
         reach: tuple[Clock, bool],
     ) -> Self:
@@ -50,14 +49,13 @@ class AttackedTable:
         stored : StoredTable
         table : CellTable
         attackers : Attackers
-        as_far_as_possible : bool
         clock : Clock or None
             For what can be kept from insiders.
         reach : tuple of Clock, bool
             For what can be reached in whole numbers, and whether anything else is refused.
         """
         stored, table, counting = in_reach(stored, table, reach[0], refuse=reach[1])
-        who = with_insiders(table, stored, attackers, as_far_as_possible, clock)
+        who = with_insiders(table, stored, attackers, clock)
         return cls(stored, who.table, counting, who)
 
 
@@ -86,13 +84,12 @@ def opened_system(stored: StoredTable, cost: str) -> list[tuple[StoredTable, Cel
 def attacked_system(
     system: list[tuple[StoredTable, CellTable]],
     attackers: Attackers,
-    as_far_as_possible: bool,
     clock: Clock | None,
     reach: tuple[Clock, bool],
 ) -> list[AttackedTable]:
     """The tables of a system with those who attack them (`AttackedTable.of`)."""
     found = [
-        AttackedTable.of(stored, table, replace(attackers, beside=at > 0), as_far_as_possible, clock, reach)
+        AttackedTable.of(stored, table, replace(attackers, beside=at > 0), clock, reach)
         for at, (stored, table) in enumerate(system)
     ]
     if len(found) > 1:

@@ -14,8 +14,6 @@ from linkrisk.solver.run.errors import UsageError
 
 FloatArray = npt.NDArray[np.float64]
 
-MANUAL_RANGE = 20.0
-
 
 def by_hand(cells: pd.DataFrame, given: ManualStatuses, share: float, name: str) -> pd.DataFrame:
     """The cells, with the statuses, levels and costs that were given.

@@ -10,22 +10,25 @@ from typing import Any
 import numpy as np
 
 from linkrisk.datasets.masking.record import version
+from linkrisk.datasets.options.option import recorded_of
 from linkrisk.datasets.tables.cells_and_relations import StoredTable
 from linkrisk.formulations.tables.controlled_rounding import ControlledRounding
 from linkrisk.formulations.tables.tabular_adjustment import TabularAdjustment
 from linkrisk.solver.api.answers import answered, no_answer
-from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit
 from linkrisk.solver.api.tables.counts import in_reach
-from linkrisk.solver.api.tables.source import Frame, TableSource, cell_table, relations_of, table_from
-from linkrisk.solver.api.tables.suppress import DEFAULT_TIME_LIMIT
+from linkrisk.solver.api.tables.source import asked_table, cell_table, relations_of
 from linkrisk.solver.backends.base import SolveOptions
 from linkrisk.solver.backends.registry import available_backends, get_backend
 from linkrisk.solver.compiling.ahead import TABLES, compile_once
+from linkrisk.solver.options.operations.tables.compare import (
+    DEFAULT_BASE,
+    PROBLEMS,
+    CompareTableOptions,
+)
+from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.interruption import Cancel
-from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.run.results import dump_json
 from linkrisk.solver.run.versions import library_versions
 from linkrisk.solver.tables.contest import (
@@ -38,9 +41,6 @@ from linkrisk.solver.tables.contest import (
     TableRow,
     rows,
 )
-
-PROBLEMS = ("suppress", "round", "adjust")
-DEFAULT_BASE = 5
 
 
 @dataclass(frozen=True)
@@ -81,42 +81,13 @@ class TableComparison:
         return "\n".join([f"TableComparison({self.details['problem']}", *lines, *said]) + ")"
 
 
-@checked_keywords
-def compare_table(
-    cells: TableSource,
-    relations: Frame | None = None,
-    *,
-    problem: str = "suppress",
-    cost: str = "value",
-    base: int | None = None,
-    backends: Sequence[str] | None = None,
-    seed: int = 0,
-    time_limit: float | None = DEFAULT_TIME_LIMIT,
-    cancel: Cancel | None = None,
-    on_progress: Reporter | None = None,
-) -> TableComparison:
+@taking(CompareTableOptions)
+def compare_table(asked: CompareTableOptions) -> TableComparison:
     """Solve one model of a table on several backends, each in a process of its own, and count again.
 
     Parameters
     ----------
-    cells, relations
-        See `suppress_table`.
-    problem : str
-        ``suppress``; ``round`` to the base, zero-restricted; or ``adjust``, linear with weights 1 over value.
-    cost : str
-        Of suppressed cells; see `suppress_table`.
-    base : int, optional
-        Of rounding; 5 where absent.
-    backends : sequence of str, optional
-        Which, and for ``suppress`` ``exact``, our own branch and cut; all that are there where absent.
-    seed : int
-        Of the backends.
-    time_limit : float, optional
-        Seconds for each.
-    cancel : Cancel, optional
-        A token that ends the comparison; what has come back by then is compared.
-    on_progress : callable, optional
-        Told of each before it runs.
+    {options}
 
     Returns
     -------
@@ -134,11 +105,41 @@ def compare_table(
     >>> from linkrisk import compare_table
     >>> compare_table("cells.csv", "relations.csv", time_limit=10)  # doctest: +SKIP
     """
-    if time_limit is not None:
-        check_limit(time_limit, "time limit")
+    check_limit(asked.time_limit, "time limit")
+    problem, chosen = asked.problem, _backends(asked)
+    stored = asked_table(asked)
+    if problem == "suppress":
+        compile_once(TABLES, asked.on_progress)
+    base = DEFAULT_BASE if asked.base is None else asked.base
+    made = _problem(problem, stored, asked.cost, base, asked.time_limit)
+    options = SolveOptions(time_limit=asked.time_limit, seed=asked.seed, absolute_gap=made.absolute_gap)
+    clock = Clock(None, cancel=asked.cancel)
+    found = tuple(rows(made, chosen, clock, options, asked.on_progress or (lambda _: None)))
+    count, columns = made.model.shape
+    details = {
+        "linkrisk": version(),
+        "name": stored.name,
+        "problem": problem,
+        "cost_of": asked.cost if problem == "suppress" else None,
+        "base": (asked.base or DEFAULT_BASE) if problem == "round" else None,
+        "cells": len(stored),
+        "relations": int(relations_of(stored).shape[0]),
+        "model": {"rows": count, "columns": columns, "nonzeros": made.model.nonzeros},
+        "separated": made.model.separator is not None,
+        "time_limit": asked.time_limit,
+        "seed": asked.seed,
+        **recorded_of(asked),
+        "versions": library_versions(),
+    }
+    return TableComparison(found, tuple(disagreements(found)), details)
+
+
+def _backends(asked: CompareTableOptions) -> list[str]:
+    """Those that solve it."""
+    problem, backends = asked.problem, asked.backends
     if problem not in PROBLEMS:
         raise UsageError(f"unknown problem {problem!r}: choose {', '.join(PROBLEMS)}")
-    if base is not None and problem != "round":
+    if asked.base is not None and problem != "round":
         raise UsageError("a base is for the problem 'round'; leave it out")
     own = [EXACT] if problem == "suppress" else []
     chosen = list(backends) if backends is not None else [*own, *available_backends()]
@@ -147,29 +148,7 @@ def compare_table(
             raise UsageError(f"the backend {name!r} is given twice; give it once")
         if name not in own:
             get_backend(name)
-    stored = table_from(cells, relations)
-    if problem == "suppress":
-        compile_once(TABLES, on_progress)
-    made = _problem(problem, stored, cost, DEFAULT_BASE if base is None else base, time_limit)
-    options = SolveOptions(time_limit=time_limit, seed=seed, absolute_gap=made.absolute_gap)
-    clock = Clock(None, cancel=cancel)
-    found = tuple(rows(made, chosen, clock, options, on_progress or (lambda _: None)))
-    count, columns = made.model.shape
-    details = {
-        "linkrisk": version(),
-        "name": stored.name,
-        "problem": problem,
-        "cost_of": cost if problem == "suppress" else None,
-        "base": (base or DEFAULT_BASE) if problem == "round" else None,
-        "cells": len(stored),
-        "relations": int(relations_of(stored).shape[0]),
-        "model": {"rows": count, "columns": columns, "nonzeros": made.model.nonzeros},
-        "separated": made.model.separator is not None,
-        "time_limit": time_limit,
-        "seed": seed,
-        "versions": library_versions(),
-    }
-    return TableComparison(found, tuple(disagreements(found)), details)
+    return chosen
 
 
 def _problem(

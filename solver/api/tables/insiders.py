@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -20,6 +19,8 @@ from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatA
 from linkrisk.formulations.tables.own_knowledge import Shares, carried_up, singletons
 from linkrisk.solver.api.tables.counts import lowered_and_refused
 from linkrisk.solver.api.tables.crowd_result import CrowdResult
+from linkrisk.solver.options.tables import WhoAttacks
+from linkrisk.solver.options.types import File
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Reporter
@@ -42,30 +43,18 @@ TOO_LATE = "the time was out before it was known what can be kept from them"
 _SHARE = 0.25
 """Of the time: in which it must be known what can be kept from insiders that nobody asked for."""
 
-File = str | Path | pd.DataFrame
-
 
 @dataclass(frozen=True, kw_only=True)
-class Attackers:
-    """Who attacks besides the outsider.
+class Attackers(WhoAttacks):
+    """Who attacks besides the outsider, as it is asked for.
 
     Attributes
     ----------
-    insiders : str, path or frame, optional
-        ``singletons``, ``contributors``, ``none``, or a file with `insider`, `cell`, `lower`, `upper`. Where
-        absent, and coalitions too, singletons as far as the table or the contributors say who is alone.
-    contributors : path or frame, optional
-        `cell`, `contributor`, `amount`, as `make_table` writes them.
-    coalitions : path or frame, optional
-        `coalition`, `contributor`.
     beside : bool
         Whether the values that are attacked are numbers of respondents: to each a contributor adds 1. Those
         who are listed know nothing of them.
     """
 
-    insiders: File | None = None
-    contributors: File | None = None
-    coalitions: File | None = None
     beside: bool = False
 
     @property
@@ -268,7 +257,6 @@ def with_insiders(
     table: CellTable,
     stored: StoredTable,
     attackers: Attackers,
-    as_far_as_possible: bool,
     clock: Clock | None = None,
 ) -> Attacked:
     """The table with those who attack it, and the levels that cannot be reached against some.
@@ -292,7 +280,7 @@ def with_insiders(
     if not made.insiders:
         return Attacked(made, [], who, None if alone else NOT_ASKED)
     try:
-        lowered, beyond = _reachable(made, as_far_as_possible or attackers.usual, part)
+        lowered, beyond = _reachable(made, attackers.as_far_as_possible or attackers.usual, part)
     except OutOfTimeError:
         return _without(attackers, table)
     return Attacked(lowered, beyond, who, None if alone else NOT_ASKED)

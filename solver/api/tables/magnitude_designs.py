@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 
@@ -12,14 +10,13 @@ from linkrisk.datasets.microdata.numeric import check_known
 from linkrisk.datasets.microdata.tables import load_table
 from linkrisk.datasets.tables.numbers import numbers_of
 from linkrisk.formulations.tables.magnitude_noise import MagnitudeDesign, MagnitudeTable, Noise
+from linkrisk.solver.options.types import GivenNoise
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.tables.perturbation.noise_design import magnitude_table
 
 ALL, EVEN, ODD, SMALL = "all", "even", "odd", "small_cells"
 _EVERY_TYPE = (ALL, EVEN, ODD, SMALL)
 _WORDS = ("most", "variance", "steps", "levels", "stay")
-
-GivenNoise = str | Path | pd.DataFrame | MagnitudeDesign
 
 
 def magnitude_design(text: str) -> MagnitudeDesign:

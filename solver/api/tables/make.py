@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -20,10 +20,9 @@ from linkrisk.datasets.microdata.writing import contents, for_the_house, write_a
 from linkrisk.datasets.tables.beside import with_beside
 from linkrisk.datasets.tables.cells_and_relations import FIXED, SAFE, SENSITIVE, StoredTable, stored_table
 from linkrisk.datasets.tables.code_trees import Codes, CodeTree, Hierarchies, codes_of, renamed
-from linkrisk.datasets.tables.contributing import EXPANDED, WEIGHTINGS
 from linkrisk.datasets.tables.counting import check_weights, with_whole_levels
 from linkrisk.datasets.tables.date_levels import with_date_levels
-from linkrisk.datasets.tables.incomplete import REFUSE, Incomplete, settled, with_code
+from linkrisk.datasets.tables.incomplete import Incomplete, settled, with_code
 from linkrisk.datasets.tables.manual_statuses import read_manual_statuses
 from linkrisk.datasets.tables.own_columns import names_of_codes
 from linkrisk.datasets.tables.tabulating import Roles, Tabulated, tabulate
@@ -36,17 +35,15 @@ from linkrisk.formulations.tables.primary_rules import (
     least_of,
     sensitive,
 )
-from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.masking_source import read_source
-from linkrisk.solver.api.tables.by_hand import MANUAL_RANGE, by_hand
+from linkrisk.solver.api.tables.by_hand import by_hand
 from linkrisk.solver.api.tables.rules import primary_rule, with_written_levels
 from linkrisk.solver.inputs.problem import schema_of
-from linkrisk.solver.options.types import SchemaLike, TableLike
+from linkrisk.solver.options.operations.tables.make import EMPTY, PROTECTIONS, WEIGHTINGS, MakeOptions
+from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.errors import UsageError
 
 _MOST_VARIABLES = 6
-PROTECTIONS = ("both", "upper", "sliding")
-EMPTY = ("published", "suppressible")
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,86 +150,13 @@ def write_made(
         write_all(files)
 
 
-@checked_keywords
-def make_table(
-    data: TableLike,
-    by: Sequence[str],
-    *,
-    response: str | None = None,
-    rules: Sequence[str | PrimaryRule] = (),
-    hierarchies: Mapping[str, Hierarchies] | None = None,
-    holding: str | None = None,
-    weight: str | None = None,
-    weights_in_rules: str = EXPANDED,
-    shadow: str | None = None,
-    cost: str | None = None,
-    request: str | None = None,
-    respondent: str | None = None,
-    negative: bool = False,
-    protection: str = "both",
-    empty: str = "published",
-    manual: str | Path | None = None,
-    manual_range: float = MANUAL_RANGE,
-    missing: str | Incomplete = REFUSE,
-    publish_respondents: bool = False,
-    schema: SchemaLike | None = None,
-) -> MadeTable:
+@taking(MakeOptions)
+def make_table(asked: MakeOptions) -> MadeTable:
     """Make a table of microdata, and say which cells are sensitive.
 
     Parameters
     ----------
-    data : path, name, frame (pandas, polars, pyarrow) or ndarray
-        The microdata, a record for each respondent.
-    by : sequence of str
-        Explanatory variables, one to six.
-    response : str, optional
-        What is summed; records are counted where absent.
-    rules : sequence of str or PrimaryRule
-        ``"p=10"`` or ``"p=10,q=50,m=2"``: the p % rule with prior knowledge q and a coalition of m;
-        ``"nk=2,75"``: dominance; ``"frequency=3"`` or ``"frequency=3,20"``: fewer than 3 respondents, with a
-        level of 20 % of the value; ``"zero=5"``: 0 although there are respondents, with a level of 5;
-        ``"request=70"`` or ``"request=70,50,3,20"``: the largest respondent asked for protection and has more
-        than 70 % (by the second kind of request 50 %), or there are fewer than 3; a level of 20 %. A cell is
-        sensitive by any of them.
-    hierarchies : mapping of str to path, frame or several, optional
-        Of explanatory variables: files or frames with the columns `code` and `parent`, or with a column for
-        each level, or trees of ARGUS (``.hrc``); several for a variable that is grouped in several ways. Of
-        dates ``month``, ``quarter`` or ``year``: they become these, below the coarser levels.
-    holding : str, optional
-        Column of holdings, whose respondents count as one.
-    weight : str, optional
-        Column of sampling weights: values are weighted sums.
-    weights_in_rules : str
-        What rules make of them: ``expanded``, a record of weight w is w respondents; ``sample``, respondents
-        of the sample do not know them; ``known``, they do (`datasets.tables.contributing.Concentration`).
-    shadow : str, optional
-        Column that rules look at instead of the response; levels are the same share of the value.
-    cost : str, optional
-        Column whose sums are the costs of cells, for ``cost="given"``.
-    request : str, optional
-        Column of who asked for protection: 1 or 2, else 0 or nothing.
-    respondent : str, optional
-        Column of names, for the list of contributions; by default those of holdings, else record numbers.
-    negative : bool
-        Whether contributions may be negative; rules then look at absolute values.
-    protection : str
-        Of rules: ``both``, the level above and below; ``upper``, above only, which is what the formulas of
-        the Handbook derive; ``sliding``, an interval as wide as both together, wherever it lies.
-    empty : str
-        Cells without respondents: always ``published``, or ``suppressible`` like any other.
-    manual : path, optional
-        A file of codes with `status` and if need be levels and `cost`, which come before the rules.
-    manual_range : float
-        Level of cells that are made sensitive by hand, in % of the value, where none is given.
-    missing : str
-        Records without a code, or without a response: ``refuse`` the table; ``leave-out`` of it; or ``code``,
-        ``code=NAME``: those without a code of a variable have the code ``missing``, or this one, right below
-        its total, and those without a response are left out.
-    publish_respondents : bool
-        Whether the numbers of respondents are published beside the sums: they are protected together, in the
-        column `respondents_published`.
-    schema : path, mapping or Schema, optional
-        Missing codes, labels and forms of dates of columns; what roles they have is said by the others.
+    {options}
 
     Returns
     -------
@@ -252,32 +176,25 @@ def make_table(
     >>> made = make_table("firms.csv", ["region"], response="turnover", rules=["p=10"])  # doctest: +SKIP
     >>> made.write("cells.csv", "relations.csv")  # doctest: +SKIP
     """
+    by, weight, missing = asked.by, asked.weight, asked.missing
     if not 1 <= len(by) <= _MOST_VARIABLES:
         raise UsageError(f"a table has one to {_MOST_VARIABLES} explanatory variables, not {len(by)}")
-    known = [rule if isinstance(rule, PrimaryRule) else primary_rule(rule) for rule in rules]
+    known = [rule if isinstance(rule, PrimaryRule) else primary_rule(rule) for rule in asked.rules]
     check_no_duplicates(list(by), "the explanatory variables")
-    _check_word("weights in rules", weights_in_rules, WEIGHTINGS)
-    _check_word("protection", protection, PROTECTIONS)
-    _check_word("empty cells", empty, EMPTY)
-    roles = Roles(
-        response=response,
-        weight=weight,
-        holding=holding,
-        shadow=shadow,
-        cost=cost,
-        request=request,
-        respondent=respondent,
-    )
+    _check_word("weights in rules", asked.weights_in_rules, WEIGHTINGS)
+    _check_word("protection", asked.protection, PROTECTIONS)
+    _check_word("empty cells", asked.empty, EMPTY)
+    roles = Roles(**{one.name: getattr(asked, one.name) for one in fields(Roles)})
     _check_roles(roles, known)
-    if publish_respondents:
-        _check_published(roles, empty)
-    names = [one for one in (holding, respondent) if one is not None]
-    source, declared = read_source(data, (), None, [*by, *names]), schema_of(schema)
+    if asked.publish_respondents:
+        _check_published(roles, asked.empty)
+    names = [one for one in (asked.holding, asked.respondent) if one is not None]
+    source, declared = read_source(asked.data, (), None, [*by, *names]), schema_of(asked.schema)
     check_known([*by, *roles.columns], list(source.known.columns), source.name, what="column")
     known_cells = known_values(source.known, source.known.columns, declared)
     lacking = missing if isinstance(missing, Incomplete) else Incomplete.parse(missing)
-    amounts = [one for one in dict.fromkeys((response, shadow, cost)) if one is not None]
-    frame, coded = with_date_levels(known_cells, hierarchies or {}, source.name, declared)
+    amounts = [one for one in dict.fromkeys((asked.response, asked.shadow, asked.cost)) if one is not None]
+    frame, coded = with_date_levels(known_cells, asked.hierarchies or {}, source.name, declared)
     given = settled(frame, by, amounts, lacking, source.name)
     trees = _trees(given.frame[given.kept], by, coded)
     made = tabulate(
@@ -285,30 +202,31 @@ def make_table(
         [with_code(tree, lacking.code) if tree.variable in given.coded else tree for tree in trees],
         roles,
         max((rule.width for rule in known), default=1),
-        weighting=weights_in_rules,
-        negative=negative,
+        weighting=asked.weights_in_rules,
+        negative=asked.negative,
         source=source.name,
         kept=given.kept,
     )
-    if weight is not None and response is None and known:
+    if weight is not None and asked.response is None and known:
         check_weights(f"{source.name}, column {weight!r}", given.frame[weight])
     columns = names_of_codes(by)
     made = replace(made, trees=tuple(renamed(tree, columns[tree.variable]) for tree in made.trees))
     found = sensitive(tuple(known), _contributions(made, roles))
-    cells = _cells(made, found, protection, empty)
-    if manual is not None:
-        cells = by_hand(cells, read_manual_statuses(manual, made.codes()), manual_range, str(manual))
+    cells = _cells(made, found, asked.protection, asked.empty)
+    if asked.manual is not None:
+        statuses = read_manual_statuses(asked.manual, made.codes())
+        cells = by_hand(cells, statuses, asked.manual_range, str(asked.manual))
     cells = with_written_levels(cells)
     if (made.absolute > np.abs(made.total)).any():  # nobody knows that sums are not below 0
         cells = with_bounds(cells, (cells["status"] == SENSITIVE).to_numpy(), float(made.absolute.max()))
-    counts = response is None and bool((made.total == np.round(made.total)).all())
+    counts = asked.response is None and bool((made.total == np.round(made.total)).all())
     least = least_of(known)
-    if publish_respondents:
+    if asked.publish_respondents:
         cells = with_beside(cells, least)
     if counts:
-        cells = with_whole_levels(cells, least, suppressible=empty == "suppressible")
+        cells = with_whole_levels(cells, least, suppressible=asked.empty == "suppressible")
     other = {name: column for name, column in columns.items() if name != column}
-    words = tuple(str(rule) for rule in rules)
+    words = tuple(str(rule) for rule in asked.rules)
     labels = {columns[name]: found for name, found in source.labels(by, declared).items()}
     return MadeTable(cells, made.terms(), made, words, counts, other, given.coded, given.left_out, labels)
 

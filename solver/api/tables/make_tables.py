@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
+from linkrisk.datasets.options.option import keywords
 from linkrisk.datasets.tables.cells_and_relations import SENSITIVE, StoredTable
 from linkrisk.datasets.tables.code_trees import TOTAL
-from linkrisk.datasets.tables.incomplete import REFUSE, Incomplete
+from linkrisk.datasets.tables.incomplete import Incomplete
 from linkrisk.datasets.tables.linking import link
 from linkrisk.solver.api.tables.make import MadeTable, make_table, write_made
-from linkrisk.solver.options.types import TableLike
+from linkrisk.solver.options.operations.tables.make import MakeSeveralOptions, Making
+from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.errors import UsageError
 
 
@@ -97,17 +97,15 @@ class MadeTables:
         return f"MadeTables({len(self.tables)} tables, {len(self.linked)} cells, {self.sensitive} sensitive)"
 
 
-def make_tables(data: TableLike, by: Sequence[Sequence[str]], **how: Any) -> MadeTables:
+@taking(MakeSeveralOptions)
+def make_tables(asked: MakeSeveralOptions) -> MadeTables:
     """Make several tables of the same microdata, to be protected at once.
+
+    Each table takes the hierarchies of its own variables.
 
     Parameters
     ----------
-    data : path, name, frame (pandas, polars, pyarrow) or ndarray
-        The microdata, a record for each respondent.
-    by : sequence of sequences of str
-        The explanatory variables of each table.
-    **how
-        Everything else as in `make_table`; of hierarchies each table takes those of its variables.
+    {options}
 
     Returns
     -------
@@ -128,26 +126,20 @@ def make_tables(data: TableLike, by: Sequence[Sequence[str]], **how: Any) -> Mad
     ... )  # doctest: +SKIP
     >>> suppress_table(tables).write("safe.csv")  # doctest: +SKIP
     """
+    by, hierarchies = asked.by, asked.hierarchies or {}
     if not by or any(isinstance(one, str) for one in by):
         raise UsageError("make_tables needs the variables of each table: [['region', 'size'], ['branch']]")
-    hierarchies = how.pop("hierarchies", None) or {}
     seen = {name for one in by for name in one}
     unknown = next((name for name in hierarchies if name not in seen), None)
     if unknown is not None:
         raise UsageError(
             f"hierarchies: {unknown!r} is no explanatory variable; these are {', '.join(sorted(seen))}"
         )
-    text = how.pop("missing", REFUSE)
-    missing = replace(Incomplete.parse(text), beside=tuple(sorted(seen)))
-    tables = tuple(
-        make_table(
-            data,
-            list(one),
-            missing=missing,
-            hierarchies={name: files for name, files in hierarchies.items() if name in one},
-            **how,
-        )
-        for one in by
-    )
+    missing = asked.missing if isinstance(asked.missing, Incomplete) else Incomplete.parse(asked.missing)
+    how = keywords(Making, asked, missing=replace(missing, beside=tuple(sorted(seen))))
+    tables = []
+    for one in by:
+        how["hierarchies"] = {name: files for name, files in hierarchies.items() if name in one}
+        tables.append(make_table(asked.data, list(one), **how))
     labels = {name: found for table in tables for name, found in table.labels.items()}
-    return MadeTables(tables, replace(link([table.stored() for table in tables]), labels=labels))
+    return MadeTables(tuple(tables), replace(link([table.stored() for table in tables]), labels=labels))

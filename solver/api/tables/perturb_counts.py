@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,18 +13,19 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.record import version
 from linkrisk.datasets.microdata.numeric import check_known
 from linkrisk.datasets.microdata.tables import load_table
-from linkrisk.datasets.tables.code_trees import Hierarchies
-from linkrisk.datasets.tables.incomplete import REFUSE
+from linkrisk.datasets.options.option import keywords, recorded_of
 from linkrisk.datasets.tables.numbers import numbers_of
 from linkrisk.formulations.tables.cell_key import NoiseDesign, PerturbationTable, cell_keys
 from linkrisk.formulations.tables.cell_table import FloatArray
 from linkrisk.formulations.tables.units import Grid
-from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.masking_source import read_source
 from linkrisk.solver.api.tables.figures import changed_figures, codes_by
 from linkrisk.solver.api.tables.make import make_table
 from linkrisk.solver.api.tables.noisy import NoisyTable, called
-from linkrisk.solver.options.types import SchemaLike, TableLike
+from linkrisk.solver.options.operations.tables.perturb_counts import PerturbCountsOptions
+from linkrisk.solver.options.tabulating import Gaps, Trees, Weighted
+from linkrisk.solver.options.taking import taking
+from linkrisk.solver.options.types import TableLike
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.tables.perturbation.count_changes import count_changes
 from linkrisk.solver.tables.perturbation.noise_design import perturbation_table
@@ -50,24 +50,8 @@ class PerturbedCounts(NoisyTable):
         return "perturbed_weighted" if "perturbed_weighted" in self.cells.columns else "perturbed"
 
 
-@checked_keywords
-def perturb_counts(
-    data: TableLike,
-    by: Sequence[str],
-    *,
-    most: int | None = None,
-    variance: float | None = None,
-    small: int = 0,
-    stay: float | None = None,
-    monotone: bool = True,
-    design: str | Path | pd.DataFrame | None = None,
-    hierarchies: Mapping[str, Hierarchies] | None = None,
-    weight: str | None = None,
-    missing: str = REFUSE,
-    keys: str | None = None,
-    seed: int = 0,
-    schema: SchemaLike | None = None,
-) -> PerturbedCounts:
+@taking(PerturbCountsOptions)
+def perturb_counts(asked: PerturbCountsOptions) -> PerturbedCounts:
     """Count records by some variables, with noise that is the same wherever the same records are counted.
 
     The cell-key method: each record has a key, a cell the fractional part of the sum of its records' keys,
@@ -75,35 +59,7 @@ def perturb_counts(
 
     Parameters
     ----------
-    data : path, name, frame (pandas, polars, pyarrow) or ndarray
-        The microdata.
-    by : sequence of str
-        Explanatory variables, one to six.
-    most : int, optional
-        D, the largest noise.
-    variance : float, optional
-        V, of the noise.
-    small : int
-        js: counts of 1 to so many never appear.
-    stay : float, optional
-        pstay: the least probability that a count stays.
-    monotone : bool
-        Whether probabilities do not fall on the way up to no noise (`formulations.tables.cell_key`).
-    design : path or frame, optional
-        A perturbation table instead of these, with the columns `i`, `v` and `p`, as package ptable has it.
-    hierarchies : mapping of str to path, frame or several, optional
-        See `make_table`.
-    weight : str, optional
-        Column of sampling weights. A perturbed weighted count is the perturbed number of records times the
-        mean weight of the cell, as in package cellKey; the noise does not depend on weights.
-    missing : str
-        See `make_table`.
-    keys : str, optional
-        Column of record keys, from 0 to less than 1; drawn where absent.
-    seed : int
-        Of the keys that are drawn.
-    schema : path, mapping or Schema, optional
-        See `make_table`.
+    {options}
 
     Returns
     -------
@@ -121,9 +77,10 @@ def perturb_counts(
     >>> from linkrisk import perturb_counts
     >>> perturb_counts("persons.csv", ["region", "sex"], most=2, variance=1.0)  # doctest: +SKIP
     """
-    table = _design(most, variance, small, stay, monotone, design)
-    made = make_table(data, by, hierarchies=hierarchies, weight=weight, missing=missing, schema=schema)
-    key_of = record_keys(data, keys, seed, made.tabulated.contributor.size)
+    table, weight = _design(asked), asked.weight
+    how = keywords(Trees, asked) | keywords(Weighted, asked) | keywords(Gaps, asked)
+    made = make_table(asked.data, asked.by, **how)
+    key_of = record_keys(asked.data, asked.keys, asked.seed, made.tabulated.contributor.size)
     count = made.tabulated.respondents
     of_cell = cell_keys(key_of, made.tabulated.cell, made.tabulated.record, count.size)
     noise = table.look_up(count, of_cell)
@@ -143,21 +100,22 @@ def perturb_counts(
     details = {
         "protection": "counts",
         "linkrisk": version(),
-        "name": called(data),
+        "name": called(asked.data),
         "relations": int(terms["relation"].max()) + 1,
         "records": int(key_of.size),
         "largest_noise": table.most,
         "variance": float(table.variance[-1]),
         "variances": table.variance.tolist(),
-        "small": small,
+        "small": asked.small,
         "weight": weight,
-        "keys": keys,
-        "seed": None if keys is not None else seed,
+        "keys": asked.keys,
+        "seed": None if asked.keys is not None else asked.seed,
         "design": lines.to_dict("list"),
         "renamed": made.renamed,
         "coded": made.coded,
         "left_out": made.left_out,
         "table": _figures(cells, made.by, table),
+        **recorded_of(asked),
     }
     return PerturbedCounts(cells, key_of, lines, off, details)
 
@@ -176,21 +134,15 @@ def _figures(cells: pd.DataFrame, by: Sequence[str], table: PerturbationTable) -
     return {**changed_figures(codes_by(cells, by), value, became), "changes": changes}
 
 
-def _design(
-    most: int | None,
-    variance: float | None,
-    small: int,
-    stay: float | None,
-    monotone: bool,
-    design: str | Path | pd.DataFrame | None,
-) -> PerturbationTable:
-    if design is None:
+def _design(asked: PerturbCountsOptions) -> PerturbationTable:
+    most, variance, small, stay = asked.most, asked.variance, asked.small, asked.stay
+    if asked.design is None:
         if most is None or variance is None:
             raise UsageError("say what the noise is like: its largest value and its variance, or a design")
-        return perturbation_table(NoiseDesign(most, variance, small, stay, monotone))
+        return perturbation_table(NoiseDesign(most, variance, small, stay, asked.monotone))
     if most is not None or variance is not None or small or stay is not None:
         raise UsageError("the design says what the noise is like; leave out what else does")
-    table = load_table(design, "the design")
+    table = load_table(asked.design, "the design")
     name = table.source
     check_known(["i", "v", "p"], table.columns, name, what="column")
     count, noise, p = numbers_of(table.frame, ["i", "v", "p"], name).T

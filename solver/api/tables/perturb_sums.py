@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from linkrisk.datasets.masking.record import version
+from linkrisk.datasets.options.option import keywords, recorded_of
 from linkrisk.datasets.tables.cells_and_relations import SENSITIVE
-from linkrisk.datasets.tables.code_trees import Hierarchies
-from linkrisk.datasets.tables.incomplete import REFUSE
 from linkrisk.datasets.tables.numbers import numbers_of
 from linkrisk.datasets.tables.tabulating import Tabulated
 from linkrisk.formulations.tables.cell_key import cell_keys
 from linkrisk.formulations.tables.cell_table import FloatArray
 from linkrisk.formulations.tables.magnitude_cells import perturbed_sums
 from linkrisk.formulations.tables.magnitude_noise import Multiplier
-from linkrisk.formulations.tables.primary_rules import PrimaryRule
 from linkrisk.formulations.tables.units import MOST_DECIMALS, Grid
-from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.masking_source import read_source
 from linkrisk.solver.api.tables.figures import changed_figures, changes_by_share, codes_by
-from linkrisk.solver.api.tables.magnitude_designs import GivenNoise, lines_of, noise_of
+from linkrisk.solver.api.tables.magnitude_designs import lines_of, noise_of
 from linkrisk.solver.api.tables.make import make_table
 from linkrisk.solver.api.tables.noisy import NoisyTable, called
 from linkrisk.solver.api.tables.perturb_counts import record_keys
-from linkrisk.solver.options.types import SchemaLike, TableLike
+from linkrisk.solver.options.operations.tables.perturb_sums import SCALES, PerturbSumsOptions
+from linkrisk.solver.options.tabulating import Gaps, Negative, Rules, Summed, Trees, Weighted
+from linkrisk.solver.options.taking import taking
+from linkrisk.solver.options.types import TableLike
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.tables.perturbation.count_changes import sum_changes
-
-SCALES = ("largest", "mean", "range", "sum")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,35 +42,8 @@ class PerturbedSums(NoisyTable):
         return sum_changes(before, after)
 
 
-@checked_keywords
-def perturb_sums(
-    data: TableLike,
-    by: Sequence[str],
-    *,
-    response: str,
-    noise: GivenNoise,
-    share: float,
-    scale: str = "largest",
-    factors: Sequence[float] = (1.0,),
-    least: float | None = None,
-    flex_point: float | None = None,
-    power: float = 3.0,
-    odd: GivenNoise | None = None,
-    small: GivenNoise | None = None,
-    rules: Sequence[str | PrimaryRule] = (),
-    extra: float = 0.0,
-    same_key: bool = True,
-    digits: int | None = None,
-    zeros: bool = False,
-    weight: str | None = None,
-    missing: str = REFUSE,
-    negative: bool = False,
-    decimals: int | None = None,
-    hierarchies: Mapping[str, Hierarchies] | None = None,
-    keys: str | None = None,
-    seed: int = 0,
-    schema: SchemaLike | None = None,
-) -> PerturbedSums:
+@taking(PerturbSumsOptions)
+def perturb_sums(asked: PerturbSumsOptions) -> PerturbedSums:
     """Sum a variable, with noise that is the same wherever the same records are summed.
 
     The cell-key method of magnitude tables: noise in proportion to the largest contributions of a cell,
@@ -81,60 +51,7 @@ def perturb_sums(
 
     Parameters
     ----------
-    data : path, name, frame (pandas, polars, pyarrow) or ndarray
-        The microdata.
-    by : sequence of str
-        Explanatory variables, one to six.
-    response : str
-        What is summed.
-    noise : str, path, frame or MagnitudeDesign
-        The relative noise: ``"most=10,variance=3,steps=2,levels=1/5/10"``, or a perturbation table with the
-        columns `i`, `v`, `p` and if need be `type`, as package ptable has it.
-    share : float
-        By which share of a contribution one unit of noise moves a sum; with `flex_point` of small ones.
-    scale : str
-        What noise is in proportion to: the ``largest`` contributions, the ``mean`` of the cell, the ``range``
-        of its contributions (without weights), or its ``sum``.
-    factors : sequence of float
-        For the largest contribution, the second, ...: 1, 0.5, ... takes two of them.
-    least : float, optional
-        Share of very large contributions, with `flex_point`.
-    flex_point : float, optional
-        From where on the share falls from `share` to `least`.
-    power : float
-        How fast it falls, at least 1.
-    odd : like noise, optional
-        Of cells with an odd number of records; `noise` then is of those with an even one.
-    small : like noise, optional
-        Of what is too small for relative noise (`formulations.tables.magnitude_noise`).
-    rules : sequence of str or PrimaryRule
-        Which cells are sensitive; see `make_table`.
-    extra : float
-        Added to the absolute noise of the largest contribution of sensitive cells.
-    same_key : bool
-        Whether the largest contribution is looked up by the cell key that counts are looked up by.
-    digits : int, optional
-        The next contributions are looked up by cell keys with so many digits turned round, as tau-ARGUS and
-        cellKey have it; by default by cell keys with mixed bits.
-    zeros : bool
-        Whether keys of records that contribute 0 are summed, too.
-    weight : str, optional
-        Column of sampling weights.
-    missing : str
-        See `make_table`.
-    negative : bool
-        Whether contributions may be negative.
-    decimals : int, optional
-        To how many the perturbed sums are rounded. Where absent, to the grid that all sums are on (whole
-        numbers, cents, thousands): more digits show which sums have no noise, and how it was made.
-    hierarchies : mapping of str to path, frame or several, optional
-        See `make_table`.
-    keys : str, optional
-        Column of record keys, from 0 to less than 1; drawn where absent.
-    seed : int
-        Of the keys that are drawn.
-    schema : path, mapping or Schema, optional
-        See `make_table`.
+    {options}
 
     Returns
     -------
@@ -153,40 +70,33 @@ def perturb_sums(
     >>> how = {"noise": "most=10,variance=3", "share": 0.1}
     >>> perturb_sums("firms.csv", ["region"], response="turnover", **how)  # doctest: +SKIP
     """
-    multiplier = Multiplier(share, least, flex_point, power, tuple(factors))
-    _check(scale, factors, extra, rules, decimals)
-    tables = noise_of(noise, odd, small)
+    data, share, least, factors = asked.data, asked.share, asked.least, asked.factors
+    multiplier = Multiplier(share, least, asked.flex_point, asked.power, tuple(factors))
+    _check(asked)
+    tables = noise_of(asked.noise, asked.odd, asked.small)
     if tables.odd is not None and len(factors) > 1:
         raise UsageError("noise of its own for odd numbers of records takes one factor only")
-    made = make_table(
-        data,
-        by,
-        response=response,
-        rules=rules,
-        hierarchies=hierarchies,
-        weight=weight,
-        negative=negative,
-        missing=missing,
-        schema=schema,
-    )
+    groups = (Summed, Rules, Trees, Weighted, Negative, Gaps)
+    how = {name: value for group in groups for name, value in keywords(group, asked).items()}
+    made = make_table(data, asked.by, **how)
     table, sensitive = made.tabulated, (made.cells["status"] == SENSITIVE).to_numpy()
-    key_of = record_keys(data, keys, seed, table.amount.size)
-    counted = np.ones(table.cell.size, dtype=np.bool_) if zeros else table.amount[table.record] != 0
+    key_of = record_keys(data, asked.keys, asked.seed, table.amount.size)
+    counted = np.ones(table.cell.size, dtype=np.bool_) if asked.zeros else table.amount[table.record] != 0
     of_cell = cell_keys(key_of, table.cell[counted], table.record[counted], table.total.size)
     after = perturbed_sums(
         table.total,
-        _scaling(table, scale, len(factors), _weights(data, weight, table)),
+        _scaling(table, asked.scale, len(factors), _weights(data, asked.weight, table)),
         of_cell,
         table.respondents % 2,
-        np.where(sensitive, extra, 0.0),
+        np.where(sensitive, asked.extra, 0.0),
         multiplier,
         tables,
-        same_key=same_key,
-        digits=digits,
+        same_key=asked.same_key,
+        digits=asked.digits,
     )
     grid = Grid.of(table.total)
     own = MOST_DECIMALS if grid is None else grid.decimals
-    after, places = _rounded(after, grid, decimals), own if decimals is None else decimals
+    after, places = _rounded(after, grid, asked.decimals), own if asked.decimals is None else asked.decimals
     cells = table.codes().assign(
         value=table.total,
         respondents=table.respondents,
@@ -206,51 +116,47 @@ def perturb_sums(
         "relations": int(terms["relation"].max()) + 1,
         "records": int(key_of.size),
         "sensitive": int(sensitive.sum()),
-        "response": response,
+        "response": asked.response,
         "renamed": made.renamed,
         "coded": made.coded,
         "left_out": made.left_out,
-        "scale": scale,
+        "scale": asked.scale,
         "share": share,
         "least": least,
-        "flex_point": flex_point,
-        "power": power,
+        "flex_point": asked.flex_point,
+        "power": asked.power,
         "factors": list(factors),
-        "extra": extra,
-        "same_key": same_key,
-        "digits": digits,
-        "zeros": zeros,
-        "weight": weight,
+        "extra": asked.extra,
+        "same_key": asked.same_key,
+        "digits": asked.digits,
+        "zeros": asked.zeros,
+        "weight": asked.weight,
         "decimals": places,
         "decimals_of_sums": own,
         "largest_noise": float(np.abs(tables.every.noise).max()),
         "variance": float(tables.every.variance[-1]),
         "separation_point": multiplier.separation_point(tables.small),
-        "keys": keys,
-        "seed": None if keys is not None else seed,
-        "rules": [str(rule) for rule in rules],
+        "keys": asked.keys,
+        "seed": None if asked.keys is not None else asked.seed,
+        "rules": [str(rule) for rule in asked.rules],
         "table": {
             **changed_figures(codes_by(cells, made.by), value, after),
             "changes": changes_by_share(value, after),
         },
+        **recorded_of(asked),
     }
     return PerturbedSums(cells, key_of, lines_of(tables), off, details)
 
 
-def _check(
-    scale: str,
-    factors: Sequence[float],
-    extra: float,
-    rules: Sequence[str | PrimaryRule],
-    decimals: int | None,
-) -> None:
+def _check(asked: PerturbSumsOptions) -> None:
+    scale, factors, extra, decimals = asked.scale, asked.factors, asked.extra, asked.decimals
     if scale not in SCALES:
         raise UsageError(f"unknown scale {scale!r}: choose {', '.join(SCALES)}")
     if scale != "largest" and len(factors) > 1:
         raise UsageError(f"factors are of the largest contributions; the {scale} of a cell has one")
     if not 0 <= extra < np.inf:
         raise UsageError(f"extra noise is not negative, not {extra:g}")
-    if extra > 0 and not rules:
+    if extra > 0 and not asked.rules:
         raise UsageError("extra noise is of sensitive cells; give a rule that says which are")
     if decimals is not None and not 0 <= decimals <= MOST_DECIMALS:
         raise UsageError(f"sums are rounded to 0 to {MOST_DECIMALS} decimals, not {decimals}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,20 +16,19 @@ from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.formats.registry import read_table
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.numeric import check_known
+from linkrisk.datasets.options.option import recorded_of
 from linkrisk.datasets.tables.code_trees import CodeTree, Hierarchies, codes_of
-from linkrisk.datasets.tables.incomplete import REFUSE
 from linkrisk.datasets.tables.recoded_codes import cut_at_level, recoded
-from linkrisk.formulations.tables.primary_rules import PrimaryRule
-from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.masking_source import read_source
 from linkrisk.solver.api.tables.figures import all_cells, codes_by
 from linkrisk.solver.api.tables.make import MadeTable, make_table
 from linkrisk.solver.api.tables.reported import Reported
-from linkrisk.solver.api.tables.suppress import DEFAULT_TIME_LIMIT, suppress_table
+from linkrisk.solver.api.tables.suppress import suppress_table
 from linkrisk.solver.inputs.problem import schema_of
-from linkrisk.solver.options.types import SchemaLike, TableLike
+from linkrisk.solver.options.operations.tables.recode import RecodeOptions
+from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.interruption import Cancel, Halt, interruptible
+from linkrisk.solver.run.interruption import Halt, interruptible
 from linkrisk.solver.run.results import dump_json
 
 AS_IT_IS, ALL = "as it is", "all together"
@@ -103,42 +102,13 @@ class RecodedTable(Reported):
         self.made.write(cells, relations)
 
 
-@checked_keywords
-def recode_table(
-    data: TableLike,
-    by: Sequence[str],
-    *,
-    recode: Mapping[str, str | Path] | None = None,
-    cut: Mapping[str, int] | None = None,
-    response: str | None = None,
-    rules: Sequence[str | PrimaryRule] = (),
-    hierarchies: Mapping[str, Hierarchies] | None = None,
-    holding: str | None = None,
-    weight: str | None = None,
-    missing: str = REFUSE,
-    schema: SchemaLike | None = None,
-    suppress: bool = False,
-    time_limit: float | None = DEFAULT_TIME_LIMIT,
-    cancel: Cancel | None = None,
-) -> RecodedTable:
+@taking(RecodeOptions)
+def recode_table(asked: RecodeOptions) -> RecodedTable:
     """Make a table of coarser codes, and say what each recoding does.
 
     Parameters
     ----------
-    data, by, response, rules, hierarchies, holding, weight, missing, schema
-        See `make_table`.
-    recode : mapping of str to path, optional
-        For a variable, which codes become others: a recoding file of ARGUS (``.grc``), one that names codes
-        of its tree to cut at, or a table with the columns `code` and `becomes`. The codes are right below
-        the total afterwards, except with a cut.
-    cut : mapping of str to int, optional
-        For a variable, the level of its tree that becomes the lowest; the total is at 0.
-    suppress : bool
-        Whether to suppress cells of least value in each of the tables, too.
-    time_limit : float, optional
-        Seconds for each suppression.
-    cancel : Cancel, optional
-        A token that ends it as Ctrl-C does: the suppression in hand with what it has, and no other is begun.
+    {options}
 
     Returns
     -------
@@ -157,47 +127,49 @@ def recode_table(
     >>> from linkrisk import recode_table
     >>> recode_table("firms.csv", ["region"], cut={"region": 1}, rules=["frequency=3"])  # doctest: +SKIP
     """
-    source = read_source(data, (), None, list(by))
+    by = asked.by
+    source = read_source(asked.data, (), None, list(by))
     check_known(list(by), list(source.known.columns), source.name, what="by")
-    known = known_values(source.known, source.known.columns, schema_of(schema))
-    trees = {name: _tree(known, name, hierarchies or {}) for name in by}
-    asked = _asked(recode or {}, cut or {}, trees)
-    more: dict[str, Any] = {"response": response, "rules": rules, "holding": holding, "weight": weight}
+    known = known_values(source.known, source.known.columns, schema_of(asked.schema))
+    trees = {name: _tree(known, name, asked.hierarchies or {}) for name in by}
+    wanted = _asked(asked.recode or {}, asked.cut or {}, trees)
+    more = {name: getattr(asked, name) for name in ("response", "rules", "holding", "weight", "missing")}
 
     def made(chosen: Mapping[str, _Recoding]) -> MadeTable:
         frame, coarser = known, dict(trees)
         for name, (_, tree, becomes) in chosen.items():
             coarser[name] = tree
             frame = with_columns(frame, {name: _mapped(frame[name], becomes)})
-        return make_table(frame, by, hierarchies=coarser, missing=missing, **more)
+        return make_table(frame, by, hierarchies=coarser, **more)
 
     plain = made({})
-    alone = asked or _every_cut(trees)
-    last = made({each[1].variable: each for each in asked}) if asked else plain
+    alone = wanted or _every_cut(trees)
+    last = made({each[1].variable: each for each in wanted}) if wanted else plain
     tables = [(AS_IT_IS, plain), *((each[0], made({each[1].variable: each})) for each in alone)]
-    tables += [(ALL, last)] if len(asked) > 1 else []
+    tables += [(ALL, last)] if len(wanted) > 1 else []
     effects, not_begun = [_effect(*one) for one in tables], []
-    halt = Halt(cancel)
+    halt = Halt(asked.cancel)
     with interruptible(halt):
-        for at, (name, one) in enumerate(tables if suppress else []):
+        for at, (name, one) in enumerate(tables if asked.suppress else []):
             if halt.cancelled:
                 not_begun.append(name)
             else:
-                effects[at] = _suppressed(effects[at], one, time_limit, halt)
+                effects[at] = _suppressed(effects[at], one, asked.time_limit, halt)
     details = {
         "protection": "recoding",
         "linkrisk": version(),
         "name": source.name,
         "by": list(by),
-        "suppressed": suppress,
-        "time_limit": time_limit if suppress else None,
+        "suppressed": asked.suppress,
+        "time_limit": asked.time_limit if asked.suppress else None,
         "not_begun": not_begun,
-        "response": response,
-        "holding": holding,
-        "weight": weight,
+        "response": asked.response,
+        "holding": asked.holding,
+        "weight": asked.weight,
         "rules": list(last.rules),
-        "recodings": [_told(each, trees[each[1].variable]) for each in asked],
+        "recodings": [_told(each, trees[each[1].variable]) for each in wanted],
         **_figures(last),
+        **recorded_of(asked),
     }
     return RecodedTable(last, tuple(effects), details)
 

@@ -8,19 +8,19 @@ from typing import ClassVar
 import numpy as np
 
 from linkrisk.datasets.masking.record import version
+from linkrisk.datasets.options.option import recorded_of
 from linkrisk.datasets.tables.beside import refuse_beside
 from linkrisk.formulations.tables.controlled_rounding import ControlledRounding
-from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit
 from linkrisk.solver.api.tables.changed import ChangedTable, ended
 from linkrisk.solver.api.tables.figures import rounding_figures
-from linkrisk.solver.api.tables.source import Frame, TableSource, relations_of, table_from
-from linkrisk.solver.api.tables.suppress import DEFAULT_TIME_LIMIT
+from linkrisk.solver.api.tables.source import asked_table, relations_of
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.compiling.ahead import TABLES, compile_once
+from linkrisk.solver.options.operations.tables.round import RoundOptions
+from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.interruption import Cancel, interruptible
-from linkrisk.solver.run.progress import Reporter
+from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.tables.perturbation.rounding import round_cells
 
 
@@ -50,40 +50,16 @@ class RoundedTable(ChangedTable):
         return f"RoundedTable({len(self.cells)} cells, changed by {self.cost:g}, {self.status.value})"
 
 
-@checked_keywords
-def round_table(
-    cells: TableSource,
-    relations: Frame | None = None,
-    *,
-    base: int,
-    relaxed: bool = False,
-    backend: str = "highs",
-    seed: int = 0,
-    time_limit: float | None = DEFAULT_TIME_LIMIT,
-    cancel: Cancel | None = None,
-    on_progress: Reporter | None = None,
-) -> RoundedTable:
+@taking(RoundOptions)
+def round_table(asked: RoundOptions) -> RoundedTable:
     """Round all cells to multiples of a base such that all relations hold, with the least sum of changes.
+
+    Of the cells only values and relations count. Where no zero-restricted rounding is found in time, the
+    result is a relaxed one (``relaxed`` of the details).
 
     Parameters
     ----------
-    cells, relations : path, frame or StoredTable
-        See `suppress_table`; only values and relations count.
-    base : int
-        From 2.
-    relaxed : bool
-        Whether cells may go further than to a neighbouring multiple. (What is not negative stays so.)
-    backend : str
-        What solves the program in whole numbers, where its relaxation does not.
-    seed : int
-        Of flips, and of the backend.
-    time_limit : float, optional
-        Seconds, after which the best rounding so far is returned with a bound: where no zero-restricted one
-        was found, a relaxed one (``relaxed`` of the details).
-    cancel : Cancel, optional
-        A token that ends the search like the time limit.
-    on_progress : callable, optional
-        Called with every progress report.
+    {options}
 
     Returns
     -------
@@ -101,36 +77,36 @@ def round_table(
     >>> from linkrisk import round_table
     >>> round_table("cells.csv", "relations.csv", base=5).write("rounded.csv")  # doctest: +SKIP
     """
-    if time_limit is not None:
-        check_limit(time_limit, "time limit")
-    solver = get_backend(backend)
-    stored = table_from(cells, relations)
+    check_limit(asked.time_limit, "time limit")
+    solver = get_backend(asked.backend)
+    stored = asked_table(asked)
     refuse_beside(stored, "rounding")
-    compile_once(TABLES, on_progress)
+    compile_once(TABLES, asked.on_progress)
     value = stored.numbers["value"]
     table = ControlledRounding(
         value=value,
         relations=relations_of(stored),
         weight=np.ones(value.size),
-        base=base,
-        zero_restricted=not relaxed,
+        base=asked.base,
+        zero_restricted=not asked.relaxed,
     )
-    clock = Clock(time_limit, cancel=cancel)
+    clock = Clock(asked.time_limit, cancel=asked.cancel)
     with interruptible(clock):
-        found = round_cells(table, solver, clock, on_progress, seed)
+        found = round_cells(table, solver, clock, asked.on_progress, asked.seed)
     details = {
         "protection": "rounding",
         "linkrisk": version(),
         "name": stored.name,
         "relations": int(table.relations.shape[0]),
-        "base": base,
+        "base": asked.base,
         "relaxed": not found.zero_restricted,
-        "asked_relaxed": relaxed,
-        "backend": backend,
-        "seed": seed,
+        "asked_relaxed": asked.relaxed,
+        "backend": asked.backend,
+        "seed": asked.seed,
         "seconds": round(clock.seconds, 3),
-        "time_limit": time_limit,
+        "time_limit": asked.time_limit,
         "table": rounding_figures(stored, found.values),
+        **recorded_of(asked),
     }
     frame = stored.cells.assign(rounded=found.values)
     return RoundedTable(frame, found.cost, found.bound, *ended(found.proven, clock), details, stored)

@@ -3,48 +3,38 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import fields
+from itertools import zip_longest
 from pathlib import Path
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Any
 
 import numpy as np
-import pandas as pd
 from scipy import sparse
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.tables.argus import ready_tables
 from linkrisk.datasets.tables.cells_and_relations import (
     FIXED,
     SENSITIVE,
     StoredTable,
+    code_columns,
+    read_cells,
 )
-from linkrisk.datasets.tables.code_trees import Hierarchies
 from linkrisk.datasets.tables.counting import count_numbers
 from linkrisk.datasets.tables.linking import link
-from linkrisk.datasets.tables.opening import Reading, opened
+from linkrisk.datasets.tables.made_record import with_record
+from linkrisk.datasets.tables.opening import Reading, is_whole, opened
 from linkrisk.datasets.tables.own_columns import STATUS
+from linkrisk.errors import called
 from linkrisk.formulations.tables.cell_table import CellTable, FloatArray, unbalanced
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.tables.counts import with_counts
-from linkrisk.solver.options.types import ToPandas
+from linkrisk.solver.options.operations.tables.suppress import COSTS
+from linkrisk.solver.options.tables import TableOptions
+from linkrisk.solver.options.taking import taking
+from linkrisk.solver.options.types import Frame, Stored, TableSource
 from linkrisk.solver.run.errors import UsageError
-
-COSTS = ("value", "unit", "log", "given")
-
-
-@runtime_checkable
-class Stored(Protocol):
-    """What can be used as a table, such as one made of microdata."""
-
-    def stored(self) -> StoredTable:
-        """It as cells and relations."""
-        ...
-
-
-Frame: TypeAlias = str | Path | pd.DataFrame | ToPandas
-"""A file of any format, or a frame of any library."""
-
-TableSource: TypeAlias = Frame | StoredTable | Stored
-"""A table: its cells, or all of it."""
 
 
 def table_from(cells: TableSource, relations: Frame | None = None) -> StoredTable:
@@ -72,50 +62,13 @@ def table_from(cells: TableSource, relations: Frame | None = None) -> StoredTabl
     return stored
 
 
-@checked_keywords
-def open_table(
-    cells: Frame,
-    relations: Frame | None = None,
-    *,
-    by: Sequence[str] | None = None,
-    hierarchies: Mapping[str, Hierarchies] | None = None,
-    totals: Mapping[str, str] | None = None,
-    value: str | None = None,
-    metadata: str | Path | None = None,
-    apriori: str | Path | None = None,
-    recompute: bool = False,
-    counts: bool | None = None,
-) -> StoredTable:
+@taking(TableOptions)
+def open_table(asked: TableOptions) -> StoredTable:
     """Read a table in whatever form it is, for `suppress_table` and the others.
 
     Parameters
     ----------
-    cells : path or frame
-        A JJ file (``.jj``) or cells of ARGUS (``.tab`` with ``.rda``), which say themselves which relations
-        there are; or a line for each cell.
-    relations : path or frame, optional
-        A line for each term: `relation`, `cell`, `coefficient`. Without it the relations follow from the
-        codes of the cells: a code is the sum of those right below it, for all codes of the other columns.
-    by : sequence of str, optional
-        Columns of codes; by default those before `value`.
-    hierarchies : mapping of str to path, frame or several, optional
-        Of columns of codes: a file or frame with `code` and `parent`, or with a column for each level, or a
-        tree of ARGUS (``.hrc``); several of them where codes are grouped in several ways. The codes of a
-        column without one are all right below its total.
-    totals : mapping of str to str, optional
-        The code of the total of a column, where it is not ``Total``.
-    value : str, optional
-        The column of values, where it is not called `value`.
-    metadata : path, optional
-        What the columns of cells of ARGUS are; by default the ``.rda`` file of the same name.
-    apriori : path, optional
-        What is known of some cells: an a-priori file of ARGUS (``.hst``).
-    recompute : bool
-        Whether totals are computed again from what is below them, where they do not add up.
-    counts : bool, optional
-        Whether the values are counts, which attackers know to be whole numbers, and at least 1 where empty
-        cells are shown. By default it is guessed: where they equal the column `respondents`, or exactly the
-        smallest of whole numbers are sensitive.
+    {options}
 
     Returns
     -------
@@ -125,8 +78,8 @@ def open_table(
     ------
     TypeError
         If there is no such keyword.
-    DataError
-        If it cannot be read, is none, or does not add up.
+    UsageError, DataError
+        If there is none, it cannot be read, does not add up, or the record is of another table.
 
     Examples
     --------
@@ -134,18 +87,146 @@ def open_table(
     >>> table = open_table("cells.csv", hierarchies={"region": "region.hrc"})  # doctest: +SKIP
     >>> suppress_table(table).write("safe.csv")  # doctest: +SKIP
     """
-    how = Reading(
-        by=by,
-        hierarchies=hierarchies,
-        totals=totals,
-        value=value,
-        metadata=metadata,
-        apriori=apriori,
-        recompute=recompute,
-    )
-    stored = with_counts(opened(cells, relations, how), counts)
+    return asked_table(asked)
+
+
+def asked_table(asked: TableOptions) -> StoredTable:
+    """The table that is asked for; the one way in for all functions (see `open_table`)."""
+    cells, relations, whole = (_listed(one) for one in (asked.cells, asked.relations, asked.tables))
+    if bool(whole) == bool(cells):
+        raise UsageError(
+            f"give a table: {called('tables', 'FILE')}, or {called('cells', 'FILE')} "
+            f"(and {called('relations', 'FILE')})"
+        )
+    if asked.apriori is not None and len(whole or cells) > 1:
+        one = f"{called('apriori')} is of one table"
+        raise UsageError(f"{one}; give each table its own before they are linked", option="apriori")
+    if whole:
+        table = _whole(asked, whole)
+    elif any(isinstance(one, StoredTable | Stored) for one in cells):
+        table = _read_already(asked, cells)
+    else:
+        table = _of_cells(asked, cells, relations)
+    return table if asked.made is None else with_record(table, asked.made)
+
+
+def _listed(given: Any) -> list[Any]:
+    return list(given) if isinstance(given, list | tuple) else [] if given is None else [given]
+
+
+def _whole(asked: TableOptions, files: list[Any]) -> StoredTable:
+    """Tables whose files say themselves which relations there are."""
+    _refuse(asked, "relations", "hierarchies", "totals", why="{tables} says itself which relations there are")
+    if len(files) > 1:
+        _refuse_of_one(asked, "by", "metadata")
+    return _joined([_one(asked, file) for file in files])
+
+
+def _read_already(asked: TableOptions, tables: list[Any]) -> StoredTable:
+    if asked.relations is not None:
+        raise UsageError("the table has its relations; leave the others out")
+    _refuse(asked, *_HOW, why="the table is read already")
+    return with_counts(_joined([table_from(table) for table in tables]), asked.counts)
+
+
+def _joined(tables: list[StoredTable]) -> StoredTable:
+    return tables[0] if len(tables) == 1 else link(tables)
+
+
+def _of_cells(asked: TableOptions, cells: list[Any], relations: list[Any]) -> StoredTable:
+    if asked.metadata is not None and not (len(cells) == 1 and _of_argus(cells[0])):
+        described, by = called("metadata"), called("tables")
+        raise UsageError(f"{described} describes the cells of {by}; give that", option="metadata")
+    if len(relations) > len(cells):
+        more, than = called("relations"), called("cells")
+        raise UsageError(f"{more} is given more often than {than}; each table has one of both")
+    if len(cells) == 1:
+        return _one(asked, cells[0], relations[0] if relations else None)
+    return _linked(asked, list(zip_longest(cells, relations)))
+
+
+def _of_argus(cells: Any) -> bool:
+    return isinstance(cells, str | Path) and Path(cells).suffix.lower() == ready_tables.SUFFIX
+
+
+_HOW = tuple(one.name for one in fields(Reading))
+"""Options that say how a table is read."""
+
+
+def _one(asked: TableOptions, cells: Any, relations: Any = None, **changes: Any) -> StoredTable:
+    """One table as it is asked for, but for changes."""
+    how = Reading(**{**{name: getattr(asked, name) for name in _HOW}, **changes})
+    stored = with_counts(opened(cells, relations, how), asked.counts)
     check_adds_up(stored)
     return stored
+
+
+def _refuse(asked: TableOptions, *names: str, why: str) -> None:
+    """Refuse what is said twice."""
+    name = next((name for name in names if getattr(asked, name)), None)
+    if name is not None:
+        reason = why.format(tables=called("tables"))
+        raise UsageError(f"{reason}; leave {called(name)} out", option=name)
+
+
+def _refuse_of_one(asked: TableOptions, *names: str) -> None:
+    for name in names:
+        if getattr(asked, name) is not None:
+            raise UsageError(
+                f"{called(name)} is of one table; leave it out where several are linked", option=name
+            )
+
+
+def _linked(asked: TableOptions, files: Sequence[tuple[Any, Any]]) -> StoredTable:
+    """Several tables, each with those of the columns and hierarchies that it has."""
+    trees, totals = asked.hierarchies or {}, asked.totals or {}
+    columns = []
+    for cells, _ in files:
+        frame = read_cells(cells, value=asked.value)[0]
+        columns.append([name for name in asked.by or code_columns(frame) if name in frame.columns])
+    seen = sorted({name for mine in columns for name in mine})
+    unknown = next((name for name in (*(asked.by or ()), *trees, *totals) if name not in seen), None)
+    if unknown is not None:
+        raise UsageError(f"no table has a column {unknown!r} of codes; there are: {', '.join(seen)}")
+    tables = []
+    for (cells, relations), mine in zip(files, columns, strict=True):
+        follow = mine if relations is None else []
+        own = {"hierarchies": _only(trees, follow), "totals": _only(totals, follow)}
+        tables.append(_one(asked, cells, relations, by=mine, **own))
+    return link(tables, totals)
+
+
+def _only(mapping: Mapping[str, Any], names: Container[str]) -> dict[str, Any]:
+    return {name: one for name, one in mapping.items() if name in names}
+
+
+def other_table(asked: TableOptions, given: Any) -> StoredTable:
+    """Another table of the same cells, read as the one that is asked for where it has the same columns.
+
+    Parameters
+    ----------
+    asked : TableOptions
+    given : path, frame, StoredTable, MadeTable, or a tuple of cells and relations
+
+    Raises
+    ------
+    UsageError, DataError
+        If it is none, cannot be read, or does not add up.
+    """
+    cells, relations = given if isinstance(given, tuple) and len(given) == 2 else (given, None)
+    if isinstance(cells, tuple):
+        (cells,) = cells
+    if isinstance(cells, StoredTable | Stored):
+        return table_from(cells, relations)
+    how: dict[str, Any] = {"metadata": None, "apriori": None, "recompute": False}
+    if relations is None and isinstance(cells, str | Path) and is_whole(cells):
+        return _one(asked, cells, by=None, hierarchies=None, totals=None, **how)
+    columns = set(read_cells(cells, value=asked.value)[0].columns)
+    how["by"] = [name for name in asked.by or () if name in columns] or None
+    if relations is not None:
+        return _one(asked, cells, relations, value=None, hierarchies=None, totals=None, **how)
+    own = {name: _only(getattr(asked, name) or {}, columns) for name in ("hierarchies", "totals")}
+    return _one(asked, cells, value=None, **own, **how)
 
 
 @checked_keywords

@@ -8,21 +8,31 @@ from functools import partial
 
 import numpy as np
 
+from linkrisk.datasets.options.option import part, recorded_of
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable
 from linkrisk.formulations.tables.units import in_units
-from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit
 from linkrisk.solver.api.tables.attacked import AttackedTable, attacked_system, opened_system
 from linkrisk.solver.api.tables.crowd_result import CrowdResult
-from linkrisk.solver.api.tables.insiders import Attackers, File, crowd_result
+from linkrisk.solver.api.tables.insiders import Attackers, crowd_result
 from linkrisk.solver.api.tables.result import TableResult, table_result, with_beside
-from linkrisk.solver.api.tables.source import Frame, TableSource, table_from
+from linkrisk.solver.api.tables.source import asked_table
 from linkrisk.solver.backends.base import Backend
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.compiling.ahead import TABLES, compile_once
+from linkrisk.solver.options.operations.tables.suppress import (
+    AUTOMATIC,
+    HEURISTIC,
+    METHODS,
+    MODULAR,
+    OPTIMAL,
+    SuppressOptions,
+)
+from linkrisk.solver.options.tables import OWN
+from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.interruption import Cancel, interruptible
+from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.run.status import Status
 from linkrisk.solver.tables.attackers.audit import Audit, audit
@@ -36,18 +46,8 @@ from linkrisk.solver.tables.suppression.cell_suppression import (
 )
 from linkrisk.solver.tables.suppression.common_pattern import common_pattern
 from linkrisk.solver.tables.suppression.large_insiders import from_insiders_too
-from linkrisk.solver.tables.suppression.large_tables import (
-    HEURISTIC,
-    MODULAR,
-    LargePattern,
-    suppress_large,
-)
+from linkrisk.solver.tables.suppression.large_tables import LargePattern, suppress_large
 from linkrisk.solver.tables.suppression.reachability import found_by_the_audit, short_of_its_level
-
-DEFAULT_TIME_LIMIT = 60.0
-OWN = "exact"
-AUTOMATIC, OPTIMAL = "auto", "optimal"
-METHODS = (AUTOMATIC, OPTIMAL, MODULAR, HEURISTIC)
 
 MOST_OPTIMAL = 3000
 """Cells up to which the optimum is looked for when nothing else is said (docs/tables-large.md)."""
@@ -69,68 +69,13 @@ _MOST_INTERVALS, _OF_COUNTS = 5000, 1000
 """Suppressed cells of a large table up to which the audit finds every interval, not the levels alone."""
 
 
-@checked_keywords
-def suppress_table(
-    cells: TableSource,
-    relations: Frame | None = None,
-    *,
-    method: str = AUTOMATIC,
-    cost: str = "value",
-    insiders: File | None = None,
-    contributors: File | None = None,
-    coalitions: File | None = None,
-    as_far_as_possible: bool = False,
-    backend: str = OWN,
-    seed: int = 0,
-    exact: bool = False,
-    time_limit: float | None = DEFAULT_TIME_LIMIT,
-    cancel: Cancel | None = None,
-    on_progress: Reporter | None = None,
-) -> TableResult:
+@taking(SuppressOptions)
+def suppress_table(asked: SuppressOptions) -> TableResult:
     """Suppress cells of least cost so that no attacker can compute a sensitive one too closely.
 
     Parameters
     ----------
-    cells : path, frame, StoredTable or MadeTable
-        A whole table (`open_table`, `make_table`), a JJ file, or a line for each cell: `value`; `status`,
-        ``u`` where it is sensitive, ``z`` where it is always published; `lower_protection`,
-        `upper_protection` and `sliding_protection` of sensitive cells; `lower_bound` and `upper_bound`, what
-        everybody knows, by default 0 (or minus the largest value, where one is negative) and the largest
-        value; `cost`.
-    relations : path or frame, optional
-        A line for each term of each relation: `relation`, `cell`, `coefficient`. Without it they follow from
-        the codes of the cells, or the table has them.
-    method : str
-        ``optimal``; ``modular`` or ``heuristic`` for tables that are too large for it
-        (`solver.tables.suppression.large_tables`), audited and with a bound as well; or ``auto``, which is
-        ``optimal`` up to `MOST_OPTIMAL` cells, and ``modular`` beyond.
-    cost : str
-        Of a cell that is suppressed with the sensitive ones: its ``value`` (at least 1), ``unit`` each, the
-        ``log`` of 1 + value, or as ``given``.
-    insiders : str, path or frame, optional
-        Who attacks besides outsiders: ``singletons``, each only respondent of a cell; ``contributors``, each
-        respondent by what it contributed; a file of `insider`, `cell`, `lower`, `upper`; or ``none``. By
-        default singletons, where `contributors` or a column `respondents` say who is alone, and as far as
-        levels can be kept from them.
-    contributors : path or frame, optional
-        Who contributes what: `cell`, `contributor`, `amount`, as `make_table` writes them. Without it
-        singletons are known by the column `respondents` of the cells.
-    coalitions : path or frame, optional
-        Contributors that tell one another everything: `coalition`, `contributor`.
-    as_far_as_possible : bool
-        Whether to lower levels that cannot be reached against an insider, whatever is suppressed.
-    backend : str
-        What solves the program in whole numbers: ``exact``, our own branch and cut, or a backend.
-    seed : int
-        Of the backend.
-    exact : bool
-        Decide in rational numbers whether every level holds, for a certificate.
-    time_limit : float, optional
-        Seconds, after which the best pattern so far is returned with a bound; it protects at any time.
-    cancel : Cancel, optional
-        A token that ends the search like the time limit.
-    on_progress : callable, optional
-        Called with every progress report.
+    {options}
 
     Returns
     -------
@@ -148,28 +93,23 @@ def suppress_table(
     >>> from linkrisk import suppress_table
     >>> suppress_table("cells.csv", "relations.csv").write("safe.csv")  # doctest: +SKIP
     """
-    if time_limit is not None:
-        check_limit(time_limit, "time limit")
-    if method not in METHODS:
-        raise UsageError(f"unknown method {method!r}: choose {', '.join(METHODS)}")
-    if method in (MODULAR, HEURISTIC) and backend != OWN:
-        raise UsageError(f"the method {method} has no backend: leave {backend!r} out, or choose optimal")
-    solver = None if backend == OWN else get_backend(backend)
-    system = opened_system(table_from(cells, relations), cost)
-    compile_once(TABLES, on_progress)
+    time_limit, method, report = asked.time_limit, asked.method, asked.on_progress
+    check_limit(time_limit, "time limit")
+    solver = _solver(asked)
+    system = opened_system(asked_table(asked), asked.cost)
+    compile_once(TABLES, report)
     if method == AUTOMATIC:
         method = OPTIMAL if len(system[0][1]) <= MOST_OPTIMAL or solver is not None else MODULAR
-    attackers = Attackers(insiders=insiders, contributors=contributors, coalitions=coalitions)
-    attackers = attackers.read(len(system[0][1]))
-    clock = Clock(time_limit, cancel=cancel)
+    attackers = part(Attackers, asked).read(len(system[0][1]))
+    clock = Clock(time_limit, cancel=asked.cancel)
     if time_limit is not None:
         clock.leave(_FOR_AUDIT * time_limit)
     with interruptible(clock):
-        tables = attacked_system(system, attackers, as_far_as_possible, clock, (clock, True))
+        tables = attacked_system(system, attackers, clock, (clock, True))
         search = partial(
-            _in_units, partial(_optimal, solver, seed) if method == OPTIMAL else partial(_large, method)
+            _in_units, partial(_optimal, solver, asked.seed) if method == OPTIMAL else partial(_large, method)
         )
-        pattern = common_pattern(search, [one.table for one in tables], clock, on_progress)
+        pattern = common_pattern(search, [one.table for one in tables], clock, report)
     limit = None if pattern.proven else clock.limit
     most = _OF_COUNTS if any(table.counts for _, table in system) else _MOST_INTERVALS
     levels = method != OPTIMAL and int(pattern.suppressed.sum()) > most
@@ -180,24 +120,35 @@ def suppress_table(
     ended = (status, limit)
     more = {
         "method": method,
-        "cost_of": cost,
-        "backend": backend,
-        "seed": seed,
+        "cost_of": asked.cost,
+        "backend": asked.backend,
+        "seed": asked.seed,
         "seconds": round(clock.seconds, 3),
         "time_limit": time_limit,
         **_of_large(pattern, levels=levels),
+        **recorded_of(asked),
     }
     results = [
         table_result(one, pattern.suppressed, found, pattern, ended, more)
         for one, found in zip(tables, audits, strict=True)
     ]
-    if exact:
+    if asked.exact:
         with interruptible(patience):
             results = [
-                replace(found, certified=_certified(one.table, pattern, patience, on_progress))
+                replace(found, certified=_certified(one.table, pattern, patience, report))
                 for one, found in zip(tables, results, strict=True)
             ]
     return with_beside(*results)
+
+
+def _solver(asked: SuppressOptions) -> Backend | None:
+    """The backend that is asked for, or None for our own search."""
+    method, backend = asked.method, asked.backend
+    if method not in METHODS:
+        raise UsageError(f"unknown method {method!r}: choose {', '.join(METHODS)}")
+    if method in (MODULAR, HEURISTIC) and backend != OWN:
+        raise UsageError(f"the method {method} has no backend: leave {backend!r} out, or choose optimal")
+    return None if backend == OWN else get_backend(backend)
 
 
 def _certified(table: CellTable, pattern: Pattern, patience: Clock, report: Reporter | None) -> Certified:

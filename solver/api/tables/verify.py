@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from linkrisk.datasets.tables.beside import split_beside
-from linkrisk.solver.api.keywords import checked_keywords
-from linkrisk.solver.api.tables.source import Frame, TableSource, check_adds_up, table_from
+from linkrisk.solver.api.tables.source import asked_table, check_adds_up
 from linkrisk.solver.certificates.checking.fields import read_object
 from linkrisk.solver.certificates.checking.rejection import RejectedError
 from linkrisk.solver.certificates.checking.table import TableVerdict, check_table
+from linkrisk.solver.options.operations.tables.verify import VerifyTableOptions
+from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.results import dump_json
 
 
@@ -46,18 +46,15 @@ class VerifiedTable:
         return dump_json(self.to_dict())
 
 
-@checked_keywords
-def verify_table(
-    certificate: str | Path, cells: TableSource, relations: Frame | None = None
-) -> VerifiedTable:
+@taking(VerifyTableOptions)
+def verify_table(asked: VerifyTableOptions) -> VerifiedTable:
     """Check the certificate of a table in fractions: no optimiser, no tolerance.
+
+    Suppressed cells have the status ``u`` or ``m``, as in the internal file.
 
     Parameters
     ----------
-    certificate : path
-        What `tables audit --certificate` or `tables suppress --certificate` wrote.
-    cells, relations : path, frame or StoredTable
-        See `suppress_table`; the suppressed cells have the status ``u`` or ``m``, as in the internal file.
+    {options}
 
     Returns
     -------
@@ -70,12 +67,12 @@ def verify_table(
     UsageError, DataError
         If the table or the certificate cannot be read.
     """
-    content = read_object(certificate, "tables audit --certificate")
-    stored = table_from(cells, relations)
+    content = read_object(asked.certificate, "tables audit --certificate")
+    stored = asked_table(asked)
     counts = split_beside(stored)[1]
     if counts is not None:
         check_adds_up(counts)
     try:
-        return VerifiedTable(None, check_table(stored, content, str(certificate)))
+        return VerifiedTable(None, check_table(stored, content, str(asked.certificate)))
     except RejectedError as error:
         return VerifiedTable(str(error), None)

@@ -2,117 +2,84 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from linkrisk.solver.commands.arguments import whole_number
-from linkrisk.solver.commands.table_actions.attackers import (
-    add_attackers,
-    attacker_lines,
-    given_attackers,
-)
+from linkrisk.errors import called
 from linkrisk.solver.commands.table_actions.common import (
-    CERTIFICATE,
-    add_exact,
-    add_reports,
-    add_written,
-    exact_of,
-    time_limit_of,
+    check_files,
+    check_fits,
+    of_table,
+    read_table,
+    table_line,
     write_about,
     written_lines,
 )
-from linkrisk.solver.commands.table_actions.given import (
-    add_table,
-    check_fits,
-    check_outputs,
-    given_table,
-    other_table,
-    table_line,
-)
 from linkrisk.solver.commands.targets import paths_of
+from linkrisk.solver.options.operations.tables.audit import AuditCommand, AuditOptions
 from linkrisk.solver.run.counts import several
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.from_whom import known_on_grid
+from linkrisk.solver.run.from_whom import AS_FAR, known_on_grid, not_looked_at
 
 if TYPE_CHECKING:
+    from linkrisk.solver.api.tables.crowd_result import CrowdResult
     from linkrisk.solver.api.tables.result import TableResult
+
+ASKED = AuditCommand
+EXAMPLE = "example: tables audit --cells internal.csv --relations relations.csv"
 
 _SHOWN = 5
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.epilog = "example: tables audit --cells internal.csv --relations relations.csv"
-    add_table(parser)
-    add_attackers(parser)
-    add_written(parser, "the cells with status and the intervals that attackers find", formats=True)
-    add_reports(parser)
-    add_exact(parser)
-    parser.add_argument(
-        "--with",
-        dest="also",
-        metavar="CELLS,RELATIONS",
-        action="append",
-        help="another table or release of the same cells, known by their codes: what it publishes is known. "
-        "Relations follow from codes where they are left out",
-    )
-    parser.add_argument(
-        "--workers", metavar="N", help="processes that share the work; default: this one alone"
-    )
-    parser.add_argument("--time-limit", metavar="S", help="seconds, or 'none' (default)")
-
-
-def run(arguments: argparse.Namespace) -> int:
+def run(asked: AuditCommand) -> int:
     """Audit, write, and print what was found; 1 where a sensitive cell is not protected."""
     from linkrisk.datasets.tables.linking import link_publications
     from linkrisk.solver.api.tables.audit import audit_table
+    from linkrisk.solver.api.tables.source import other_table
     from linkrisk.solver.commands.progress import progress_line, reporter
 
-    check_outputs(arguments, "output", "internal", "json", *CERTIFICATE)
-    if arguments.also and arguments.certificate is not None:
-        raise UsageError("--certificate is about one table: leave --with out, or give --exact alone")
-    attackers = given_attackers(arguments)
-    table = given_table(arguments)
-    also = [other_table(arguments, text) for text in arguments.also or ()]
-    check_fits(arguments, link_publications([table, *also])[0] if also else table)
-    with progress_line("auditing", time_limit_of(arguments, "none")) as line:
-        result = audit_table(
-            table,
-            also=also,
-            exact=exact_of(arguments),
-            **attackers,
-            workers=whole_number(arguments.workers, "--workers"),
-            time_limit=time_limit_of(arguments, "none"),
-            on_progress=reporter(line),
-        )
-    return written(arguments, result)
+    check_files(asked)
+    if asked.also and asked.certificate is not None:
+        proof, others = called("certificate"), called("also")
+        raise UsageError(f"{proof} is about one table: leave {others} out, or give {called('exact')} alone")
+    table = read_table(asked)
+    also = [other_table(asked, one) for one in asked.also]
+    check_fits(asked, link_publications([table, *also])[0] if also else table)
+    with progress_line("auditing", asked.time_limit) as line:
+        more = {"also": also, "on_progress": reporter(line), **exactly(asked)}
+        result = audit_table(**of_table(AuditOptions, asked, table, **more))
+    return written(asked, result)
 
 
-def written(arguments: argparse.Namespace, result: TableResult) -> int:
+def exactly(asked: Any) -> dict[str, bool]:
+    """Whether levels are decided in rational numbers, as a certificate needs it."""
+    return {"exact": asked.exact or asked.certificate is not None}
+
+
+def written(asked: Any, result: TableResult) -> int:
     """Write what is asked for, and print what was found; 1 where a sensitive cell is not protected."""
     from linkrisk.datasets.microdata.writing import together
 
     with together():
-        if arguments.output is not None and result.protected:
-            result.write(arguments.output)
-        for path in paths_of(arguments, "internal"):
+        if asked.output is not None and result.protected:
+            result.write(asked.output)
+        for path in paths_of(asked, "internal"):
             result.write_internal(path)
-        if arguments.certificate is not None:
-            result.write_certificate(arguments.certificate)
-        write_about(arguments, result)
-    print(summary(arguments, result))
+        if asked.certificate is not None:
+            result.write_certificate(asked.certificate)
+        write_about(asked, result)
+    print(summary(asked, result))
     return 0 if result.protected else 1
 
 
-def summary(arguments: argparse.Namespace, result: TableResult) -> str:
+def summary(asked: Any, result: TableResult) -> str:
     """What was suppressed, and what its audit found."""
     from linkrisk.solver.run.counts import count
 
     details = result.details
     secondary = int(result.suppressed.sum()) - details["sensitive"]
     lines = [
-        table_line(arguments, len(result.cells), details["relations"]),
+        table_line(asked, len(result.cells), details["relations"]),
         f"sensitive   {several(details['sensitive'], 'cell')}",
         *_counting(result),
         f"suppressed  {several(secondary, 'cell')} more{cost_said(result)}",
@@ -123,9 +90,9 @@ def summary(arguments: argparse.Namespace, result: TableResult) -> str:
         *respondent_lines(result),
     ]
     if result.protected:
-        return "\n".join([*lines, *written_lines(arguments, "output", "internal", *CERTIFICATE)])
-    lines += written_lines(arguments, "internal", *CERTIFICATE)
-    if arguments.output is not None:
+        return "\n".join([*lines, *written_lines(asked, "output", "internal", "certificate")])
+    lines += written_lines(asked, "internal", "certificate")
+    if asked.output is not None:
         lines.append(f"output      none: {count(result.unprotected)} not protected")
     return "\n".join(lines)
 
@@ -229,3 +196,38 @@ def _exactly(result: TableResult) -> list[str]:
         f" and {len(cells) - _SHOWN} more" if cells[_SHOWN:] else ""
     )
     return [f"exact       NOT protected: {' and '.join(said)}, of {shown}"]
+
+
+def attacker_lines(result: TableResult) -> list[str]:
+    """What insiders find out, or why nobody looked."""
+    found, named, left_out = result.insiders, result.table.named, result.details["from"]["left_out"]
+    lines = [] if found is None else _found(found, named)
+    if left_out is not None:
+        lines.append(f"insiders    {not_looked_at(left_out)}")
+    return lines or ["insiders    none: no cell has a single respondent"]
+
+
+def _found(found: CrowdResult, named: Callable[[int], str]) -> list[str]:
+    audit, many = found.audit, several(len(found.audit.names) - 1, "insider")
+    far = f", {AS_FAR}" if found.beyond else ""
+    lines = [f"insiders    {many}: every sensitive cell is protected from each{far}"]
+    if not audit.passed:
+        short = [at for at in range(len(audit.cells)) if audit.short[at] > 0]
+        shown = "; ".join(
+            f"{named(int(audit.cells[at]))} from {audit.names[audit.short_of[at]]}, by {audit.short[at]:g}"
+            for at in short[:_SHOWN]
+        )
+        more = f" and {len(short) - _SHOWN} more" if len(short) > _SHOWN else ""
+        said = [f"{several(len(short), 'cell')}: {shown}{more}"] if short else []
+        said += [] if audit.audited else ["time was out before all levels were looked at"]
+        lines = [f"insiders    {many}: NOT protected: {'; '.join(said)}"]
+    if audit.left:
+        lines[0] += f"; {several(audit.left, 'interval')} not looked for"
+    if found.beyond:
+        shown = "; ".join(
+            f"{named(one.demand.cell)} from {audit.names[one.owner]}: {one.found:g} of {one.demand.level:g}"
+            for one in found.beyond[:_SHOWN]
+        )
+        more = f" and {len(found.beyond) - _SHOWN} more" if len(found.beyond) > _SHOWN else ""
+        lines.append(f"unreachable {several(len(found.beyond), 'level')}: {shown}{more}")
+    return lines

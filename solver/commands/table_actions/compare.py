@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import TYPE_CHECKING
 
-from linkrisk.solver.commands.arguments import whole_number, words
+from linkrisk.datasets.options.option import keywords
 from linkrisk.solver.commands.contest_verdict import exit_code, wrong
-from linkrisk.solver.commands.table_actions.common import seed_of, time_limit_of
-from linkrisk.solver.commands.table_actions.given import add_table, check_outputs, given_table, table_line
+from linkrisk.solver.commands.table_actions.common import table_line
+from linkrisk.solver.options.operations.tables.compare import CompareTableCommand, CompareTableOptions
 
 if TYPE_CHECKING:
     from linkrisk.solver.api.tables.compare import TableComparison
+
+ASKED = CompareTableCommand
+EXAMPLE = "example: tables compare --cells cells.csv --relations relations.csv --time-limit 10"
 
 _COLUMNS = {
     "name": "backend",
@@ -30,51 +32,21 @@ _COLUMNS = {
 }
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.epilog = "example: tables compare --cells cells.csv --relations relations.csv --time-limit 10"
-    add_table(parser)
-    parser.add_argument(
-        "--problem",
-        metavar="WHAT",
-        default="suppress",
-        help="suppress (default), round (zero-restricted) or adjust (linear, weights 1 over value)",
-    )
-    parser.add_argument("--cost", metavar="HOW", default="value", help="of suppressed cells; see suppress")
-    parser.add_argument("--base", metavar="N", help="of rounding; default: 5")
-    parser.add_argument(
-        "--backends", metavar="A,B", help="exact (our own, of suppress) and backends; default: all there are"
-    )
-    parser.add_argument("--seed", metavar="N", help="of the backends; default: 0")
-    parser.add_argument("--time-limit", metavar="S", help="seconds for each, or 'none'; default: 60")
-    parser.add_argument("--json", metavar="FILE", help="write the comparison as JSON")
-
-
-def run(arguments: argparse.Namespace) -> int:
+def run(asked: CompareTableCommand) -> int:
     """Compare, write, and print the table; 1 where claims contradict each other or the count, or none is."""
     from linkrisk.datasets.microdata.writing import write_whole
     from linkrisk.solver.api.tables.compare import compare_table
     from linkrisk.solver.commands.progress import progress_line, reporter
 
-    check_outputs(arguments, "json")
     with progress_line("comparing backends") as line:
-        result = compare_table(
-            given_table(arguments),
-            problem=arguments.problem,
-            cost=arguments.cost,
-            base=whole_number(arguments.base, "--base"),
-            backends=words(arguments.backends),
-            seed=seed_of(arguments),
-            time_limit=time_limit_of(arguments),
-            on_progress=reporter(line),
-        )
-    if arguments.json is not None:
-        write_whole(arguments.json, result.to_json())
-    print(_summary(arguments, result))
+        result = compare_table(**keywords(CompareTableOptions, asked, on_progress=reporter(line)))
+    if asked.json is not None:
+        write_whole(asked.json, result.to_json())
+    print(_summary(asked, result))
     return exit_code(result)
 
 
-def _summary(arguments: argparse.Namespace, result: TableComparison) -> str:
+def _summary(asked: CompareTableCommand, result: TableComparison) -> str:
     from linkrisk.solver.commands.wording import table
 
     found = result.details
@@ -84,7 +56,7 @@ def _summary(arguments: argparse.Namespace, result: TableComparison) -> str:
     claims = sum(row.proven for row in result.rows)
     verdict = wrong(result) or [f"{claims} of {len(lines)} prove the optimum; no two contradict each other"]
     head = [
-        table_line(arguments, found["cells"], found["relations"]),
+        table_line(asked, found["cells"], found["relations"]),
         f"model       {found['problem']}: {size['rows']} rows, {size['columns']} columns{more}",
     ]
     return "\n".join([*head, "", *table(list(_COLUMNS.values()), lines), "", *verdict])

@@ -2,67 +2,41 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import TYPE_CHECKING
 
-from linkrisk.solver.commands.arguments import whole_number
 from linkrisk.solver.commands.table_actions.common import (
-    add_reports,
-    add_search,
-    add_written,
-    seed_of,
-    time_limit_of,
+    check_files,
+    of_table,
+    read_table,
+    table_line,
     write_changed,
     written_lines,
 )
-from linkrisk.solver.commands.table_actions.given import add_table, check_outputs, given_table, table_line
+from linkrisk.solver.options.operations.tables.round import RoundCommand, RoundOptions
 from linkrisk.solver.run.counts import several
 
 if TYPE_CHECKING:
     from linkrisk.solver.api.tables.round import RoundedTable
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.epilog = (
-        "example: tables round --cells cells.csv --relations relations.csv --base 5 --output safe.csv"
-    )
-    add_table(parser)
-    parser.add_argument(
-        "--base", required=True, metavar="N", help="every cell becomes a multiple of it, such as 5"
-    )
-    parser.add_argument(
-        "--relaxed", action="store_true", help="cells may go further than to the next multiple"
-    )
-    add_written(parser, "the cells with values and rounded values")
-    add_reports(parser)
-    add_search(parser, "a backend; default: highs")
+ASKED = RoundCommand
+EXAMPLE = "example: tables round --cells cells.csv --relations relations.csv --base 5 --output safe.csv"
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(asked: RoundCommand) -> int:
     """Round, write, and print what was found."""
     from linkrisk.solver.api.tables.round import round_table
     from linkrisk.solver.commands.progress import progress_line, reporter
 
-    base = whole_number(arguments.base, "--base")
-    assert base is not None
-    check_outputs(arguments, "output", "internal", "json", lines=True)
-    with progress_line("rounding cells", time_limit_of(arguments)) as line:
-        result = round_table(
-            given_table(arguments),
-            base=base,
-            relaxed=arguments.relaxed,
-            backend=arguments.backend or "highs",
-            seed=seed_of(arguments),
-            time_limit=time_limit_of(arguments),
-            on_progress=reporter(line),
-        )
-    write_changed(arguments, result)
-    print(_summary(arguments, result))
+    check_files(asked, lines=True)
+    with progress_line("rounding cells", asked.time_limit) as line:
+        how = of_table(RoundOptions, asked, read_table(asked), on_progress=reporter(line))
+        result = round_table(**how)
+    write_changed(asked, result)
+    print(_summary(asked, result))
     return 0
 
 
-def _summary(arguments: argparse.Namespace, result: RoundedTable) -> str:
+def _summary(asked: RoundCommand, result: RoundedTable) -> str:
     from linkrisk.solver.run.counts import count
     from linkrisk.solver.run.gaps import NO_BOUND, has_bound
 
@@ -77,9 +51,9 @@ def _summary(arguments: argparse.Namespace, result: RoundedTable) -> str:
     elif has_bound(result.cost, result.bound):
         proof = f"no rounding of this kind changes less than {count(round(result.bound, 6))}"
     lines = [
-        table_line(arguments, found["cells"], found["relations"]),
+        table_line(asked, found["cells"], found["relations"]),
         f"rounded     to base {found['base']}, {kind}: {several(found['changed'], 'cell')} changed",
         f"change      {said}: {proof}",
         "audit       every cell is a multiple, and every relation adds up exactly",
     ]
-    return "\n".join([*lines, *written_lines(arguments, "output", "internal")])
+    return "\n".join([*lines, *written_lines(asked, "output", "internal")])

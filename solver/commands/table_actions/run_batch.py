@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import TYPE_CHECKING
 
+from linkrisk.datasets.options.option import keywords
+from linkrisk.solver.options.operations.tables.run_batch import RunBatchCommand, RunBatchOptions
 from linkrisk.solver.run.counts import several
 
 if TYPE_CHECKING:
@@ -12,42 +13,22 @@ if TYPE_CHECKING:
     from linkrisk.solver.api.tables.batch.steps import BatchTable
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.epilog = "example: tables run-batch survey.arb"
-    parser.add_argument("batch", metavar="BATCH.arb", help="commands of ARGUS; its files lie beside it")
-    parser.add_argument(
-        "--publish-respondents",
-        action="store_true",
-        help="numbers of respondents are published beside the sums, in the same cells: they are protected "
-        "together",
-    )
-    parser.add_argument(
-        "--time-limit", metavar="S", help="seconds for each method; default: what the batch says"
-    )
-    parser.add_argument("--json", metavar="FILE", help="write what was done as JSON")
+ASKED = RunBatchCommand
+EXAMPLE = "example: tables run-batch survey.arb"
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(asked: RunBatchCommand) -> int:
     """Run the batch, and print what was done; 1 where a table is not protected, or it was stopped before."""
     from linkrisk.datasets.microdata.writing import write_whole
     from linkrisk.solver.api.tables.batch.run import run_batch
-    from linkrisk.solver.commands import targets
-    from linkrisk.solver.commands.arguments import number
     from linkrisk.solver.commands.progress import progress_line, reporter
 
-    targets.check_targets(arguments, "json")
-    limit = arguments.time_limit
+    beside = [] if asked.json is None else [asked.json]
     with progress_line("running the batch") as line:
-        result = run_batch(
-            arguments.batch,
-            publish_respondents=arguments.publish_respondents,
-            time_limit=None if limit is None else number(limit, "--time-limit"),
-            on_progress=reporter(line),
-            beside=[] if arguments.json is None else [arguments.json],
-        )
-    if arguments.json is not None:
-        write_whole(arguments.json, result.to_json())
+        more = {"on_progress": reporter(line), "beside": beside}
+        result = run_batch(**keywords(RunBatchOptions, asked, **more))
+    if asked.json is not None:
+        write_whole(asked.json, result.to_json())
     print(_summary(result))
     return 0 if result.protected and (result.files or not result.not_begun) else 1
 
@@ -67,8 +48,12 @@ def _summary(result: BatchResult) -> str:
 
 
 def _of_table(number: int, table: BatchTable) -> list[str]:
-    from linkrisk.solver.commands.table_actions.attackers import attacker_lines
-    from linkrisk.solver.commands.table_actions.audit import audited, cost_said, respondent_lines
+    from linkrisk.solver.commands.table_actions.audit import (
+        attacker_lines,
+        audited,
+        cost_said,
+        respondent_lines,
+    )
 
     stored, spec = table.stored, table.spec
     relations = int(stored.relation.max(initial=-1)) + 1

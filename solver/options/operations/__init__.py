@@ -13,5 +13,16 @@ OPERATIONS = {
     "evaluate": "linkrisk.solver.options.operations.evaluate:EvaluateCommand",
     "unsafe": "linkrisk.solver.options.operations.unsafe:UnsafeCommand",
     "suppress": "linkrisk.solver.options.operations.suppress:SuppressCommand",
+    "tables make": "linkrisk.solver.options.operations.tables.make:MakeCommand",
+    "tables recode": "linkrisk.solver.options.operations.tables.recode:RecodeCommand",
+    "tables suppress": "linkrisk.solver.options.operations.tables.suppress:SuppressCommand",
+    "tables audit": "linkrisk.solver.options.operations.tables.audit:AuditCommand",
+    "tables verify": "linkrisk.solver.options.operations.tables.verify:VerifyTableCommand",
+    "tables run-batch": "linkrisk.solver.options.operations.tables.run_batch:RunBatchCommand",
+    "tables round": "linkrisk.solver.options.operations.tables.round:RoundCommand",
+    "tables adjust": "linkrisk.solver.options.operations.tables.adjust:AdjustCommand",
+    "tables perturb-counts": "linkrisk.solver.options.operations.tables.perturb_counts:PerturbCountsCommand",
+    "tables perturb-sums": "linkrisk.solver.options.operations.tables.perturb_sums:PerturbSumsCommand",
+    "tables compare": "linkrisk.solver.options.operations.tables.compare:CompareTableCommand",
 }
 """What each command can be asked, as module and class, which are imported for that command alone."""

@@ -321,7 +321,11 @@ def test_statuses_that_are_none(text, message, tmp_path, monkeypatch):
             "column 'low', row 1: a weight is negative; correct it, or leave the record out",
         ),
         ({"weight": "w", "holding": "h"}, DataError, "choose the weighting sample or known"),
-        ({"weights_in_rules": "all"}, UsageError, "unknown weights in rules 'all': choose expanded, sample"),
+        (
+            {"weight": "w", "weights_in_rules": "all"},
+            UsageError,
+            "unknown weights in rules 'all': choose expanded, sample",
+        ),
         ({"protection": "down"}, UsageError, "unknown protection 'down': choose both, upper, sliding"),
         ({"empty": "no"}, UsageError, "unknown empty cells 'no': choose published, suppressible"),
         ({"rules": ["request=70"]}, UsageError, "the request rule needs the column of who asked"),

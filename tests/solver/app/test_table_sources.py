@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +25,9 @@ from linkrisk.solver.app.table_checks import check
 from linkrisk.solver.app.table_question import TableQuestion
 from linkrisk.solver.app.table_steps import add_table, table_steps
 from linkrisk.solver.commands.program import build_parser
-from linkrisk.solver.commands.table_actions.given import given_table
+from linkrisk.solver.commands.table_actions.common import read_table
+from linkrisk.solver.options.line import asked_of
+from linkrisk.solver.options.operations.tables.suppress import SuppressCommand
 
 REGIONS = [f"R{at}" for at in range(6)]
 COUNTY, ZONE = (
@@ -94,7 +97,7 @@ def over(project: Project, asked: TableQuestion) -> Run:
     return run
 
 
-def parsed(asked: TableQuestion) -> object:
+def parsed(asked: TableQuestion) -> argparse.Namespace:
     """The arguments of the last command of a question."""
     *_, step = table_steps(asked, "x")
     return build_parser([step[0]]).parse_args(step)
@@ -177,7 +180,7 @@ def test_a_total_of_another_name_totals_made_again_and_what_is_known(
         "data/small.csv", totals=(("region", "all"),), apriori="data/known.hst", recompute=True
     )
     monkeypatch.chdir(project.folder)
-    table = given_table(parsed(asked))  # type: ignore[arg-type]
+    table = read_table(asked_of(SuppressCommand, parsed(asked)))
     assert table.numbers["value"].tolist() == [6, 2, 4]
     assert table.status.tolist() == ["s", "u", "z"]
 

@@ -55,7 +55,7 @@ def test_what_is_printed_and_written(capsys):
 
 
 def test_digits_of_keys_are_turned_round(capsys):
-    more = ["--keys", "key", "--other-key", "--factors", "1,0.5"]
+    more = ["--keys", "key", "--no-same-key", "--factors", "1,0.5"]
     run(capsys, *ASKED, *NOISE, *more, "--turn-digits", "6", "--output", "safe.csv")
     options = {"factors": (1, 0.5), "same_key": False}
     turned, mixed = (

@@ -13,16 +13,15 @@ from linkrisk.datasets.tables.argus.batch_commands import Apriori, Batch, CellKe
 from linkrisk.datasets.tables.argus.batch_file import read_batch
 from linkrisk.datasets.tables.cells_and_relations import SENSITIVE
 from linkrisk.datasets.tables.own_columns import BESIDE
-from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit
 from linkrisk.solver.api.tables.batch.in_turn import in_turn
 from linkrisk.solver.api.tables.batch.logbook import Logbook
 from linkrisk.solver.api.tables.batch.steps import BatchTable, Search
 from linkrisk.solver.api.tables.batch.tables import tables_of
 from linkrisk.solver.api.tables.source import check_adds_up
+from linkrisk.solver.options.operations.tables.run_batch import RunBatchOptions
+from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.interruption import Cancel
-from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.run.results import dump_json
 
 
@@ -75,16 +74,8 @@ class BatchResult:
         return dump_json(self.to_dict())
 
 
-@checked_keywords
-def run_batch(
-    batch: str | Path,
-    *,
-    publish_respondents: bool = False,
-    time_limit: float | None = None,
-    cancel: Cancel | None = None,
-    on_progress: Reporter | None = None,
-    beside: Sequence[str | Path] = (),
-) -> BatchResult:
+@taking(RunBatchOptions)
+def run_batch(asked: RunBatchOptions) -> BatchResult:
     """Run a batch of tau-ARGUS.
 
     Nothing is written before all of it is done, and then all files or none; tables that fail their audit are
@@ -92,21 +83,7 @@ def run_batch(
 
     Parameters
     ----------
-    batch : path
-        An ``.arb`` file; the files that it names lie beside it.
-    publish_respondents : bool
-        Whether numbers of respondents are published beside the sums, in the same cells: they are protected
-        together. Rounded and adjusted tables are refused then, and those with noise.
-    time_limit : float, optional
-        Seconds for each method; by default what the batch says.
-    cancel : Cancel, optional
-        A token that ends it as Ctrl-C does: the table in hand gets the best pattern that there is, what is
-        protected is written, and nothing else is begun.
-    on_progress : callable, optional
-        Called with every progress report.
-    beside : sequence of path
-        Files that are written besides those of the batch, such as its JSON; what the batch reads or writes is
-        refused there.
+    {options}
 
     Returns
     -------
@@ -125,11 +102,11 @@ def run_batch(
     >>> run_batch("survey.arb").protected  # doctest: +SKIP
     True
     """
-    if time_limit is not None:
-        check_limit(time_limit, "time limit")
-    logbook = Logbook(batch)
+    check_limit(asked.time_limit, "time limit")
+    logbook = Logbook(asked.batch)
     with logbook.kept():
-        return _run(batch, Search(time_limit, cancel, on_progress), logbook, beside, publish_respondents)
+        search = Search(asked.time_limit, asked.cancel, asked.on_progress)
+        return _run(asked.batch, search, logbook, asked.beside, asked.publish_respondents)
 
 
 def _run(

@@ -27,7 +27,9 @@ from linkrisk.solver.api.tables.insiders import NOBODY, SINGLETONS
 from linkrisk.solver.api.tables.noisy import NoisyTable
 from linkrisk.solver.api.tables.result import TableResult
 from linkrisk.solver.api.tables.round import round_table
-from linkrisk.solver.api.tables.suppress import DEFAULT_TIME_LIMIT, OPTIMAL, suppress_table
+from linkrisk.solver.api.tables.suppress import suppress_table
+from linkrisk.solver.options.operations.tables.suppress import OPTIMAL
+from linkrisk.solver.options.tables import TABLE_SECONDS
 from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.tables.suppression.large_tables import HEURISTIC, MODULAR
@@ -99,7 +101,7 @@ class Search:
         """The time for a method that the batch gives some minutes."""
         if self.time_limit is not None:
             return self.time_limit
-        return DEFAULT_TIME_LIMIT if not minutes else minutes * _MINUTE
+        return TABLE_SECONDS if not minutes else minutes * _MINUTE
 
 
 def with_known(table: BatchTable, step: Apriori) -> None:

@@ -1,0 +1,180 @@
+"""What `make_table` and `make_tables` can be asked, and `tables make`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from linkrisk.datasets.options.kinds import COLUMN, FILE, NAME, NUMBER, SWITCH, WRITTEN
+from linkrisk.datasets.options.option import COMMAND, again, option
+from linkrisk.solver.options.tabulating import (
+    Gaps,
+    Holdings,
+    Microdata,
+    MicrodataOfEach,
+    Negative,
+    Rules,
+    Summed,
+    Trees,
+    Weighted,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+EXPANDED = "expanded"
+WEIGHTINGS = (EXPANDED, "sample", "known")
+PROTECTIONS = ("both", "upper", "sliding")
+EMPTY = ("published", "suppressible")
+MANUAL_RANGE = 20.0
+
+_TYPED = frozenset({COMMAND})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Columns:
+    """What else columns can mean."""
+
+    weight: str | None = again(
+        Weighted,
+        "weight",
+        None,
+        help="sampling weights: values are weighted sums",
+        doc="column of sampling weights: values are weighted sums",
+    )
+    shadow: str | None = option(
+        None,
+        "what rules look at instead of the response",
+        COLUMN,
+        doc="column that rules look at instead of the response; levels are the same share of the value",
+        label="Shadow variable",
+    )
+    cost: str | None = option(
+        None,
+        "its sums are the costs of cells, for `--cost given`",
+        COLUMN,
+        doc='column whose sums are the costs of cells, for ``cost="given"``',
+        flag="cost-column",
+        label="Costs",
+    )
+    request: str | None = option(
+        None,
+        "who asked for protection: 1 or 2, else 0 or nothing",
+        COLUMN,
+        doc="column of who asked for protection: 1 or 2, else 0 or nothing",
+        label="Requests",
+    )
+    respondent: str | None = option(
+        None,
+        "names of respondents, for {contributors}",
+        COLUMN,
+        doc="column of names, for the list of contributions; by default those of holdings, else record "
+        "numbers",
+        label="Names of respondents",
+        needs=("contributors",),
+        because="names those who contribute",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Protected:
+    """What rules look at, and what follows from them."""
+
+    weights_in_rules: str = option(
+        EXPANDED,
+        "expanded (default: a record of weight w is w respondents), sample (respondents do not know weights) "
+        "or known",
+        NAME,
+        doc="what rules make of them: ``expanded``, a record of weight w is w respondents; ``sample``, "
+        "respondents of the sample do not know them; ``known``, they do "
+        "(`datasets.tables.contributing.Concentration`)",
+        choices=WEIGHTINGS,
+        metavar="HOW",
+        label="Weights in rules",
+        needs=("weight",),
+        because="says how rules see weights",
+    )
+    negative: bool = again(
+        Negative, "negative", False, help="contributions may be negative; rules take absolute values"
+    )
+    publish_respondents: bool = option(
+        False,
+        "numbers of respondents are published beside the sums: they are protected together",
+        SWITCH,
+        doc="whether the numbers of respondents are published beside the sums: they are protected together, "
+        "in the column `respondents_published`",
+        label="Numbers of respondents are published",
+    )
+    protection: str = option(
+        "both",
+        "of rules: both (default), upper, or sliding, an interval as wide as both wherever it lies",
+        NAME,
+        doc="of rules: ``both``, the level above and below; ``upper``, above only, which is what the "
+        "formulas of the Handbook derive; ``sliding``, an interval as wide as both together, wherever it "
+        "lies",
+        choices=PROTECTIONS,
+        metavar="HOW",
+        label="Protection",
+    )
+    empty: str = option(
+        "published",
+        "cells without respondents: published (default) or suppressible",
+        NAME,
+        doc="cells without respondents: always ``published``, or ``suppressible`` like any other",
+        choices=EMPTY,
+        metavar="HOW",
+        label="Empty cells",
+    )
+    manual: str | Path | None = option(
+        None,
+        "codes with status u, s or z, and if need be levels and cost, which come before the rules",
+        FILE,
+        doc="a file of codes with `status` and if need be levels and `cost`, which come before the rules",
+        label="Statuses by hand",
+        once=True,
+    )
+    manual_range: float = option(
+        MANUAL_RANGE,
+        "level of manually sensitive cells, in % of the value; default: {default}",
+        NUMBER,
+        doc="level of cells that are made sensitive by hand, in % of the value, where none is given",
+        metavar="P",
+        label="Level by hand",
+        needs=("manual",),
+        because="is the level of cells that are sensitive by hand",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Making(Summed, Rules, Trees, Holdings, Columns, Protected, Gaps):
+    """How a table is made."""
+
+    words: ClassVar[Mapping[str, str]] = {"microdata": ", a record for each respondent"}
+
+
+@dataclass(frozen=True)
+class MakeOptions(Microdata, Making):
+    """What `make_table` can be asked."""
+
+
+@dataclass(frozen=True)
+class MakeSeveralOptions(MicrodataOfEach, Making):
+    """What `make_tables` can be asked."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MakeCommand(MakeSeveralOptions):
+    """What `tables make` can be asked."""
+
+    cells: str | None = option(None, "write the cells", WRITTEN, faces=_TYPED)
+    relations: str | None = option(None, "write the relations", WRITTEN, faces=_TYPED)
+    table: str | None = option(
+        None, "write both in one: .jj, or .tab of ARGUS with .rda beside it", WRITTEN, faces=_TYPED
+    )
+    contributors: str | None = option(
+        None, "write who contributes how much to each cell: for the house", WRITTEN, faces=_TYPED
+    )
+    record: str | None = option(
+        None, "write rules and labels, for `tables suppress --made`: for the house", WRITTEN, faces=_TYPED
+    )

@@ -1,0 +1,301 @@
+"""Options about a table of cells: which one it is, who attacks it, who solves what, and what is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from linkrisk.datasets.options.kinds import (
+    COLUMN,
+    FILE,
+    LIMIT,
+    NAMES,
+    SWITCH,
+    TEXT,
+    TREES,
+    WHOLE,
+    WRITTEN,
+    YES_NO,
+    pairs,
+    several,
+)
+from linkrisk.datasets.options.option import COMMAND, option
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from linkrisk.solver.options.types import File, Frame, Hierarchies, TableSource
+
+TABLE_SECONDS = 60.0
+"""Of a search in a table where nothing is said."""
+
+OWN = "exact"
+"""What our own branch and cut, and branch and bound, are called among backends."""
+
+_TYPED = frozenset({COMMAND})
+
+
+@dataclass(frozen=True)
+class TableCells:
+    """Its cells, and how they add up."""
+
+    title = "the table: {tables}, or {cells} with {relations} or codes"
+
+    cells: TableSource | Sequence[Frame] | None = option(
+        None,
+        "a line for each cell: value; status u (sensitive), m (suppressed with it), s or z (always "
+        "published); lower_protection, upper_protection, sliding_protection; lower_bound, upper_bound; cost. "
+        "Several tables are joined where their codes are equal",
+        several(FILE),
+        doc="a whole table (`open_table`, `make_table`), a file that says itself which relations there are, "
+        "or a line for each cell: `value`; `status`, ``u`` where it is sensitive, ``m`` where it is "
+        "suppressed with these, ``z`` where it is always published; `lower_protection`, `upper_protection` "
+        "and `sliding_protection` of sensitive cells; `lower_bound` and `upper_bound`, what everybody knows, "
+        "by default 0 (or minus the largest value, where one is negative) and the largest value; `cost`. "
+        "Several tables are joined where their codes are equal",
+        label="Cells",
+        after="metadata",
+    )
+    relations: Frame | Sequence[Frame] | None = option(
+        None,
+        "a line for each term: relation, cell (from 0), coefficient; the terms of a relation sum to 0. "
+        "Without it relations follow from codes",
+        several(FILE),
+        doc="a line for each term: `relation`, `cell` (from 0), `coefficient`; the terms of a relation sum "
+        "to 0. Without it the relations follow from the codes of the cells: a code is the sum of those right "
+        "below it, for all codes of the other columns",
+        label="Relations",
+        after="cells",
+    )
+
+
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+class TableReading:
+    """How it is read."""
+
+    title = TableCells.title
+
+    tables: Frame | Sequence[Frame] | None = option(
+        None,
+        "a file that says itself which relations there are: .jj, or .tab of ARGUS with .rda beside it. "
+        "Several .tab are joined where their codes are equal",
+        several(FILE),
+        doc="instead of {cells}: a file that says itself which relations there are, ``.jj``, or ``.tab`` of "
+        "ARGUS with ``.rda`` beside it; or several, which are joined where their codes are equal",
+        flag="table",
+        label="Table",
+    )
+    metadata: str | Path | None = option(
+        None,
+        "the .rda of {tables}, where it is not beside it",
+        FILE,
+        doc="what the columns of cells of ARGUS are; by default the ``.rda`` file of the same name",
+        label="Description of its columns",
+    )
+    by: Sequence[str] | None = option(
+        None,
+        "columns of codes; default: those before value",
+        NAMES,
+        doc="columns of codes; by default those before `value`",
+        label="Columns of codes",
+    )
+    hierarchies: Mapping[str, Hierarchies] | None = option(
+        None,
+        "of a column of codes: code and parent, .hrc, or a column for each level; several for one column "
+        "where codes are grouped in several ways",
+        TREES,
+        doc="of columns of codes: a file or frame with `code` and `parent`, or with a column for each level, "
+        "or a tree of ARGUS (``.hrc``); several of them where codes are grouped in several ways. The codes "
+        "of a column without one are all right below its total",
+        flag="hierarchy",
+        label="Hierarchies",
+    )
+    totals: Mapping[str, str] | None = option(
+        None,
+        "the total of a column of codes; default: Total",
+        pairs("A=CODE"),
+        doc="the code of the total of a column, where it is not ``Total``",
+        flag="total",
+        label="Totals",
+    )
+    value: str | None = option(
+        None,
+        "the column of values; default: value",
+        COLUMN,
+        doc="the column of values, where it is not called `value`",
+        label="Column of values",
+    )
+    apriori: str | Path | None = option(
+        None,
+        "what is known of some cells: .hst of ARGUS",
+        FILE,
+        doc="what is known of some cells: an a-priori file of ARGUS (``.hst``)",
+        label="What is known of cells",
+        once=True,
+    )
+    counts: bool | None = option(
+        None,
+        "whether the values count: attackers know whole numbers, and 1 or more where empty cells are shown; "
+        "default: guessed, and said",
+        YES_NO,
+        doc="whether the values are counts, which attackers know to be whole numbers, and at least 1 where "
+        "empty cells are shown. By default it is guessed: where they equal the column `respondents`, or "
+        "exactly the smallest of whole numbers are sensitive",
+        label="The values count",
+        once=True,
+    )
+    recompute: bool = option(
+        False,
+        "compute totals again, where they do not add up",
+        SWITCH,
+        doc="whether totals are computed again from what is below them, where they do not add up",
+        label="Compute totals again",
+    )
+    made: str | Path | None = option(
+        None,
+        "what `tables make --record` has written of it: rules, labels, and whether the values count",
+        FILE,
+        label="Record of how it was made",
+        once=True,
+    )
+
+
+@dataclass(frozen=True)
+class TableOptions(TableCells, TableReading):
+    """What says which table it is."""
+
+
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+class WhoAttacks:
+    """Who attacks a table."""
+
+    title = "who attacks besides outsiders"
+
+    insiders: File | None = option(
+        None,
+        "singletons (the only respondents of cells; default where {contributors} or a column respondents say "
+        "who is alone, as far as levels can be kept from them), contributors (every respondent, by what it "
+        "contributed), a file: insider, cell, lower, upper; or none",
+        TEXT,
+        doc="who attacks besides outsiders: ``singletons``, each only respondent of a cell; "
+        "``contributors``, each respondent by what it contributed; a file of `insider`, `cell`, `lower`, "
+        "`upper`; or ``none``. By default singletons, where `contributors` or a column `respondents` say who "
+        "is alone, and as far as levels can be kept from them",
+        metavar="WHO",
+        label="Insiders",
+        once=True,
+    )
+    contributors: File | None = option(
+        None,
+        "cell, contributor, amount, as tables make writes them",
+        FILE,
+        doc="who contributes what: `cell`, `contributor`, `amount`, as `make_table` writes them. Without it "
+        "singletons are known by the column `respondents` of the cells",
+        label="Contributions",
+        once=True,
+    )
+    coalitions: File | None = option(
+        None,
+        "who tells one another everything: coalition, contributor",
+        FILE,
+        doc="contributors that tell one another everything: `coalition`, `contributor`",
+        label="Coalitions",
+        once=True,
+    )
+    as_far_as_possible: bool = option(
+        False,
+        "lower the levels that cannot be reached against an insider, whatever is suppressed",
+        SWITCH,
+        label="Lower levels that cannot be reached",
+        needs=("insiders", "coalitions"),
+        because="lowers levels against insiders who are asked for",
+    )
+
+
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+class Exactly:
+    """How levels are decided."""
+
+    exact: bool = option(
+        False,
+        "decide every level in rational numbers, without tolerance",
+        SWITCH,
+        doc="decide in rational numbers whether every level holds, for a certificate",
+        label="Exactly",
+    )
+
+
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+class Ended:
+    """What chance depends on in a backend, and when the search ends."""
+
+    seed: int = option(0, "of the backend; default: {default}", WHOLE, label="Seed")
+    time_limit: float | None = option(
+        TABLE_SECONDS,
+        "seconds, or 'none'; default: {default}",
+        LIMIT,
+        doc="seconds after which the best answer so far is returned, with a bound; None for no limit",
+        metavar="S",
+        label="Time limit in seconds",
+    )
+
+
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+class Published:
+    """The file for readers."""
+
+    output: str | None = option(
+        None, "write the table as it may be published", WRITTEN, faces=_TYPED, after="made"
+    )
+
+
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+class OneForTheHouse:
+    """The file for the house; the `words` of an operation say what it holds."""
+
+    internal: str | None = option(None, "write {house}: for the house", WRITTEN, faces=_TYPED, after="output")
+
+
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+class SeveralForTheHouse:
+    """Files for the house."""
+
+    internal: Sequence[str] | None = option(
+        None,
+        "write the cells with status and the intervals that attackers find: for the house; once for each "
+        "format",
+        replace(WRITTEN, repeated=True),
+        faces=_TYPED,
+        after="output",
+    )
+
+
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+class About:
+    """What is said about the result."""
+
+    json: str | None = option(None, "write what was found as JSON", WRITTEN, faces=_TYPED, after="internal")
+    report: str | None = option(
+        None, "write what was done and found as one HTML page", WRITTEN, faces=_TYPED, after="json"
+    )
+    external_report: str | None = option(
+        None,
+        "the same for readers outside, without anything that would help an intruder",
+        WRITTEN,
+        faces=_TYPED,
+        after="report",
+    )
+
+
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+class Proof:
+    """What proves that levels hold."""
+
+    certificate: str | None = option(
+        None,
+        "write what proves it, for `tables verify` (with .gz compressed); implies {exact}",
+        WRITTEN,
+        faces=_TYPED,
+        after="exact",
+    )
