@@ -16,6 +16,7 @@ import pandas as pd
 from linkrisk.datasets.microdata.cells import are_numeric
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.pairs.related import in_order
+from linkrisk.errors import called
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.intp]
@@ -70,12 +71,13 @@ class KeptOrder:
             stand += ", and within that in its order" if self.as_original else ""
         who = "has the records in that order" if self.as_original else known
         many = f"{len(self.right):,} records"
-        told = f"finds {self.right.sum():,.0f} of {many} by their places alone, and others nearly"
+        told = f"finds {self.right.sum():,.0f} of {many} by their places alone"
+        told += "" if self.right.min() >= 1.0 else ", and others nearly"
         if self.right.sum() < 1.0:
             told = f"knows nearly where the {many} are"
         return (
-            f"the released records {stand}: whoever {who} {told} (`mask --shuffle` puts them in another "
-            "order)"
+            f"the released records {stand}: whoever {who} {told} (`mask` with {called('shuffle', True)} puts "
+            "them in another order)"
         )
 
     def to_dict(self) -> dict[str, object]:

@@ -76,7 +76,7 @@ def test_places_of_a_release_in_an_order_that_somebody_has(way):
         assert "(the order of the records)" in found.sentence
         (one,) = (each for each in found.findings if each.key == "order_kept")
         assert (one.severity, one.low) == ("red", 1.0)
-        assert "mask --shuffle" in one.sentence
+        assert "`mask` with shuffle=True" in one.sentence
     left = make_file_pair(original, released, attributes=NAMES, id="id").left_in.order
     assert left is not None
     assert left.right.sum() >= 0.98 * N
