@@ -89,13 +89,17 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-def build_parser(commands: Iterable[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
+def build_parser(
+    commands: Iterable[str] = tuple(COMMANDS), action: str | None = None
+) -> argparse.ArgumentParser:
     """Make the parser with one sub-command per file of `solver/commands`.
 
     Parameters
     ----------
     commands : iterable of str
         Those that get their arguments; the others are only listed, and not imported.
+    action : str, optional
+        The action of `tables` that does; all of them where absent.
     """
     called = program()
     parser = _Parser(
@@ -108,18 +112,20 @@ def build_parser(commands: Iterable[str] = tuple(COMMANDS)) -> argparse.Argument
     made = {name: subparsers.add_parser(name, help=line) for name, line in COMMANDS.items()}
     for name in commands:
         module = importlib.import_module(f"linkrisk.solver.commands.{name.replace('-', '_')}")
-        _add_arguments(made[name], module)
+        _add_arguments(made[name], module, action)
         if name not in READ_NO_DATA:
             _add_reading_options(made[name])
     return parser
 
 
-def _add_arguments(parser: argparse.ArgumentParser, module: Any) -> None:
+def _add_arguments(parser: argparse.ArgumentParser, module: Any, action: str | None) -> None:
     """Declare the arguments of a command, which says itself what they are or how they are added."""
     if hasattr(module, "ASKED"):
         from linkrisk.solver.commands.declared import declare
 
         declare(parser, module)
+    elif hasattr(module, "ACTIONS"):
+        module.add_arguments(parser, action)
     else:
         module.add_arguments(parser)
 
@@ -203,7 +209,8 @@ def _leave(code: int) -> NoReturn:
 
 def _run(argv: list[str]) -> int:
     _check_command(argv)
-    arguments = build_parser([name for name in COMMANDS if name == argv[0]]).parse_args(argv)
+    known = [name for name in COMMANDS if name == argv[0]]
+    arguments = build_parser(known, "".join(argv[1:2])).parse_args(argv)
     arguments.command_line = argv
     signs = [getattr(arguments, name, None) for name in ("decimal", "thousands")]
     if signs == [None, None]:

@@ -24,8 +24,8 @@ ACTIONS = {
 """Every action, a file of `solver/commands/table_actions`, in a line."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the actions and their arguments."""
+def add_arguments(parser: argparse.ArgumentParser, asked: str | None = None) -> None:
+    """Declare the actions, and their arguments: those of the one that is asked for where it is known."""
     parser.description = (
         "Tables as cells and the linear relations between them: made of microdata, protected such that "
         "nobody can compute a sensitive cell too closely, with a bound that proves it, and audited."
@@ -34,5 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     for name, line in ACTIONS.items():
         action = actions.add_parser(name, help=line)
+        if asked is not None and name != asked:
+            continue  # only listed, and not imported
         module = importlib.import_module(f"linkrisk.solver.commands.table_actions.{name.replace('-', '_')}")
         declare(action, module)
