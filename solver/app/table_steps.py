@@ -86,7 +86,7 @@ def _searched(question: TableQuestion) -> list[str]:
 
 def _audited(question: TableQuestion) -> list[str]:
     """How cells that are suppressed are audited."""
-    known = [word for pair in question.also if pair[0] for word in ("--with", ",".join(filter(None, pair)))]
+    known = [word for pair in question.also if pair[0] for word in ("--also", ",".join(filter(None, pair)))]
     limit = ["--time-limit", f"{question.audit_seconds:g}"] if question.audit_seconds else []
     return [*known, *_options(question, ("exact", "workers")), *limit]
 

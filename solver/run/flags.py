@@ -7,7 +7,6 @@ from typing import Any
 from linkrisk.errors import plain
 
 _FLAGS = {
-    "also": "--with",
     "hierarchies": "--hierarchy",
     "methods": "--method",
     "passes": "--pass",

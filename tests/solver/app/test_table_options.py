@@ -186,7 +186,7 @@ def test_an_audit_with_another_release(project: Project) -> None:
     assert alone.command["title"] == "Audit of table-internal.csv"
     asked = TableQuestion(left, task=AUDIT, also=((BY_SIZE, ""),))
     both = done(project, asked)  # which shows all cells
-    assert after(both.command["steps"][0], "--with") == [BY_SIZE]
+    assert after(both.command["steps"][0], "--also") == [BY_SIZE]
     assert verdict(both) == "bad"
     assert both.command["inputs"] == {"cells": left, "cells of another release 1": BY_SIZE}
     assert TableQuestion.again(both.command["asked"], project) == asked
@@ -197,7 +197,7 @@ def test_options_of_an_audit() -> None:
         "c.csv", task=AUDIT, also=(("d.csv", "r.csv"),), workers=2, audit_seconds=9.0, made="rules.json"
     )
     (step,) = table_steps(asked, "x")
-    assert after(step, "--with") == ["d.csv,r.csv"]
+    assert after(step, "--also") == ["d.csv,r.csv"]
     assert (after(step, "--workers"), after(step, "--time-limit")) == (["2"], ["9"])
     assert after(step, "--made") == ["rules.json"]
     assert not {"--method", "--cost", "--seed", "--backend"} & set(step)

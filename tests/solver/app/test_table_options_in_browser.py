@@ -60,7 +60,7 @@ def test_an_audit_finds_what_is_given_away(page: Any, address: str, folder: Path
     page.get_by_text("--cells data/by_size.csv").wait_for()  # what is chosen draws parts of the page anew
     choose(page, "Cells of release 1", "data/by_age.csv")
     page.get_by_label("Cells of release 2", exact=True).wait_for()
-    page.get_by_text("--with data/by_age.csv").wait_for()
+    page.get_by_text("--also data/by_age.csv").wait_for()
     page.get_by_text("How long, and with how many processes").click()
     page.get_by_label("Processes", exact=True).fill("2")
     page.get_by_text("--workers 2").wait_for()

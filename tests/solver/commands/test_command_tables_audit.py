@@ -51,7 +51,7 @@ def releases(tmp_path, monkeypatch):
 def test_each_release_protects_and_both_together_do_not(capsys):
     for name in ("year.csv", "revised.csv"):
         assert "every sensitive cell is protected" in run(capsys, "tables", "audit", "--cells", name)
-    asked = ["tables", "audit", "--cells", "year.csv", "--with", "revised.csv", "--output", "safe.csv"]
+    asked = ["tables", "audit", "--cells", "year.csv", "--also", "revised.csv", "--output", "safe.csv"]
     assert main(asked) == 1
     out = capsys.readouterr().out
     short = "NOT protected: 1 cell short of the level: cell 4 (region=North, size=small) by 8"
@@ -70,8 +70,8 @@ def test_a_published_release_lacks_what_is_suppressed(capsys):
         "published.csv, row 1 (region=Total, size=Total): its value is empty; give it one, or instead of a "
         "published table the internal one, which has all values"
     )
-    refuse(capsys, message, "tables", "audit", "--cells", "year.csv", "--with", "published.csv")
-    assert main(["tables", "audit", "--cells", "year.csv", "--with", "internal.csv"]) == 1
+    refuse(capsys, message, "tables", "audit", "--cells", "year.csv", "--also", "published.csv")
+    assert main(["tables", "audit", "--cells", "year.csv", "--also", "internal.csv"]) == 1
 
 
 def test_what_one_release_shows_of_a_sensitive_cell_is_known():
@@ -181,14 +181,14 @@ def test_an_audit_that_is_ended(capsys):
     [
         (["--workers", "two"], "--workers must be a whole number, not 'two'"),
         (["--workers", "0"], "the workers must be a whole number of at least 1, not 0"),
-        (["--with", "a,b,c"], "--with: 'a,b,c' is none; write CELLS,RELATIONS, or CELLS alone"),
-        (["--with", "none.csv"], "none.csv cannot be read: there is no such file"),
+        (["--also", "a,b,c"], "--also: 'a,b,c' is none; write CELLS,RELATIONS, or CELLS alone"),
+        (["--also", "none.csv"], "none.csv cannot be read: there is no such file"),
         (
-            ["--with", "revised.csv", "--certificate", "proof.json"],
-            "--certificate is about one table: leave --with out, or give --exact alone",
+            ["--also", "revised.csv", "--certificate", "proof.json"],
+            "--certificate is about one table: leave --also out, or give --exact alone",
         ),
         (
-            ["--with", "other.csv", "--output", "safe.csv", "--internal", "internal.tab"],
+            ["--also", "other.csv", "--output", "safe.csv", "--internal", "internal.tab"],
             "internal.tab: cells of ARGUS have codes, each variable in one tree, and no other relations; "
             "write .jj",
         ),
@@ -224,7 +224,7 @@ def test_cells_of_argus_are_linked(capsys):
     assert printed == cells.replace(".csv", ".tab")
     assert "cost 410: proven least" in printed
     for table in (["--table", "by_size.tab"], ["--cells", "by_size.csv"]):
-        assert main(["tables", "audit", *table, "--with", "by_age.tab"]) == 1
+        assert main(["tables", "audit", *table, "--also", "by_age.tab"]) == 1
         assert "NOT protected: 2 cells short of the level" in capsys.readouterr().out
 
 
@@ -233,9 +233,9 @@ def test_cells_of_argus_are_linked(capsys):
     ("asked", "message"),
     [
         (["--table", "by_size.tab", "--table", "by_age.jj"], NO_CODES),
-        (["--table", "by_size.tab", "--with", "by_age.jj"], NO_CODES),
+        (["--table", "by_size.tab", "--also", "by_age.jj"], NO_CODES),
         (
-            ["--table", "by_size.tab", "--with", "no/by.tab"],
+            ["--table", "by_size.tab", "--also", "no/by.tab"],
             "no/by.tab cannot be read: there is no such file",
         ),
         (

@@ -49,7 +49,6 @@ class Also:
         "releases, other classifications; each is a table, its cells, or a tuple of cells and relations. An "
         "attacker has all of them: a cell is published if one of them publishes it, and all relations hold "
         "together",
-        flag="with",
         label="Other releases",
     )
     workers: int | None = option(
