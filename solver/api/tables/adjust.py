@@ -21,7 +21,7 @@ from linkrisk.solver.api.tables.figures import adjustment_figures, ruled
 from linkrisk.solver.api.tables.source import asked_table, cell_table
 from linkrisk.solver.backends.base import Backend
 from linkrisk.solver.backends.registry import get_backend
-from linkrisk.solver.options.operations.tables.adjust import WEIGHTS, AdjustOptions
+from linkrisk.solver.options.operations.tables.adjust import COSTS, AdjustOptions
 from linkrisk.solver.options.tables import OWN
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.clock import Clock
@@ -113,7 +113,7 @@ def adjust_table(asked: AdjustOptions) -> AdjustedTable:
     seen = seen if grid is None else _levels_up(seen, grid)
     table = cell_table(replace(seen, counts=False), "unit")  # readers see other values, and no counts
     problem = TabularAdjustment(
-        table=table, weight=_weights(stored, asked.weight), quadratic=asked.squares, up=asked.up
+        table=table, weight=_weights(stored, asked.cost), quadratic=asked.squares, up=asked.up
     )
     if grid is not None:
         problem = _in_steps(problem, grid)
@@ -131,7 +131,7 @@ def adjust_table(asked: AdjustOptions) -> AdjustedTable:
         "relations": int(table.relations.shape[0]),
         "sensitive": int(primary.sum()),
         "up": int((change[primary] > 0).sum()),
-        "weight": asked.weight,
+        "weight": asked.cost,
         "squares": asked.squares,
         "up_only": asked.up,
         "step": None if grid is None else grid.step,
@@ -181,13 +181,13 @@ def _solver(backend: str | None, own: bool) -> Backend | None:
     return None
 
 
-def _weights(stored: StoredTable, weight: str) -> FloatArray:
+def _weights(stored: StoredTable, cost: str) -> FloatArray:
     value = np.maximum(np.abs(stored.numbers["value"]), 1.0)
-    if weight not in WEIGHTS:
-        raise UsageError(f"unknown weight {weight!r}: choose {', '.join(WEIGHTS)}")
-    if weight == "given":
+    if cost not in COSTS:
+        raise UsageError(f"unknown cost {cost!r}: choose {', '.join(COSTS)}")
+    if cost == "given":
         if "cost" not in stored.numbers:
-            raise UsageError(f"the weight 'given' needs a column 'cost' in {stored.name}")
+            raise UsageError(f"the cost 'given' needs a column 'cost' in {stored.name}")
         given = stored.numbers["cost"]
         return np.where(np.isnan(given), 1.0, given)
-    return {"value": 1.0 / value, "unit": np.ones(value.size), "root": 1.0 / np.sqrt(value)}[weight]
+    return {"value": 1.0 / value, "unit": np.ones(value.size), "root": 1.0 / np.sqrt(value)}[cost]

@@ -35,8 +35,8 @@ def test_what_is_printed_and_written(capsys):
 
 
 def test_squares_weights_and_up(capsys):
-    run(capsys, "tables", "adjust", *ASKED, "--squares", "--weight", "root", "--up", "--output", "safe.csv")
-    result = adjust_table("cells.csv", "relations.csv", squares=True, weight="unit")
+    run(capsys, "tables", "adjust", *ASKED, "--squares", "--cost", "root", "--up", "--output", "safe.csv")
+    result = adjust_table("cells.csv", "relations.csv", squares=True, cost="unit")
     assert repr(result) == "AdjustedTable(25 cells, 13 changed, feasible)"
     assert result.limit is None  # the least sum of squares in any numbers is less than that in whole ones
     assert 0.8 * result.cost < result.bound < result.cost
@@ -45,16 +45,16 @@ def test_squares_weights_and_up(capsys):
     frame = pd.read_csv("cells.csv").assign(cost=2.0)
     frame.loc[0, "cost"] = None  # 1, where nothing is said
     frame.to_csv("cells.csv", index=False)
-    given = adjust_table("cells.csv", "relations.csv", weight="given")
-    unit = adjust_table("cells.csv", "relations.csv", weight="unit")
+    given = adjust_table("cells.csv", "relations.csv", cost="given")
+    unit = adjust_table("cells.csv", "relations.csv", cost="unit")
     assert unit.cost <= given.cost <= 2.0 * unit.cost
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--weight", "log"], "unknown weight 'log': choose value, unit, root, given"),
-        (["--weight", "given"], "the weight 'given' needs a column 'cost' in cells.csv"),
+        (["--cost", "log"], "unknown cost 'log': choose value, unit, root, given"),
+        (["--cost", "given"], "the cost 'given' needs a column 'cost' in cells.csv"),
         (["--backend", "higs"], "unknown backend 'higs': did you mean 'highs'?"),
         (
             ["--backend", "exact"],

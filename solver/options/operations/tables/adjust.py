@@ -11,22 +11,22 @@ from linkrisk.datasets.options.option import option
 from linkrisk.solver.options.run import Live
 from linkrisk.solver.options.tables import About, Ended, OneForTheHouse, Published, TableOptions
 
-WEIGHTS = ("value", "unit", "root", "given")
+COSTS = ("value", "unit", "root", "given")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Changes:
     """What a change costs, and which ones there may be."""
 
-    weight: str = option(
+    cost: str = option(
         "value",
         "of a change: 1 over the value (default), unit, 1 over its root, or given in the column cost",
         NAME,
         doc="of a change: 1 over the ``value`` (at least 1), ``unit`` for all the same, 1 over the ``root`` "
         "of the value, or as ``given`` in the column `cost`",
-        choices=WEIGHTS,
+        choices=COSTS,
         metavar="HOW",
-        label="Weight of a change",
+        label="Cost of a change",
     )
     squares: bool = option(False, "sum the squares of changes", SWITCH, label="Sum squares")
     up: bool = option(False, "sensitive cells go up only", SWITCH, label="Up only")

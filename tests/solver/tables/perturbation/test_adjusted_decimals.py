@@ -70,7 +70,7 @@ def test_small_costs_are_proven_like_others(squares):
     table = table_of(21, share=0.3)
     weights = np.random.default_rng(0).choice([1.0, 3.0, 20.0], len(table))
     found = [
-        adjust_table(*frames(table, cost=weights * unit), weight="given", squares=squares)
+        adjust_table(*frames(table, cost=weights * unit), cost="given", squares=squares)
         for unit in (1.0, 1e-13)
     ]
     assert [one.status.value for one in found] == ["feasible" if squares else "optimal"] * 2
