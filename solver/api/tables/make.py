@@ -184,7 +184,8 @@ def make_table(asked: MakeOptions) -> MadeTable:
     _check_word("weights in rules", asked.weights_in_rules, WEIGHTINGS)
     _check_word("protection", asked.protection, PROTECTIONS)
     _check_word("empty cells", asked.empty, EMPTY)
-    roles = Roles(**{one.name: getattr(asked, one.name) for one in fields(Roles)})
+    named = [one.name for one in fields(Roles) if one.name != "cost"]
+    roles = Roles(**{name: getattr(asked, name) for name in named}, cost=asked.cost_column)
     _check_roles(roles, known)
     if asked.publish_respondents:
         _check_published(roles, asked.empty)
@@ -193,7 +194,9 @@ def make_table(asked: MakeOptions) -> MadeTable:
     check_known([*by, *roles.columns], list(source.known.columns), source.name, what="column")
     known_cells = known_values(source.known, source.known.columns, declared)
     lacking = missing if isinstance(missing, Incomplete) else Incomplete.parse(missing)
-    amounts = [one for one in dict.fromkeys((asked.response, asked.shadow, asked.cost)) if one is not None]
+    amounts = [
+        one for one in dict.fromkeys((asked.response, asked.shadow, asked.cost_column)) if one is not None
+    ]
     frame, coded = with_date_levels(known_cells, asked.hierarchies or {}, source.name, declared)
     given = settled(frame, by, amounts, lacking, source.name)
     trees = _trees(given.frame[given.kept], by, coded)

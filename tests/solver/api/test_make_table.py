@@ -113,7 +113,7 @@ def test_shadow_costs_and_requests():
     frame = pd.DataFrame(
         {"v": list("aab"), "x": [30, 10, 5], "s": [90, 10, 8], "c": [1, 2, 4], "asked": [1, None, 2]}
     )
-    made = make_table(frame, ["v"], response="x", shadow="s", cost="c", rules=["p=12"]).cells
+    made = make_table(frame, ["v"], response="x", shadow="s", cost_column="c", rules=["p=12"]).cells
     assert made["cost"].tolist() == [7, 3, 4]
     assert made.loc[1, "status"] == "u"
     assert made.loc[1, "upper_protection"] == pytest.approx(40 * (0.12 * 90) / 100)
@@ -337,7 +337,7 @@ def test_statuses_that_are_none(text, message, tmp_path, monkeypatch):
         ({"rules": ["request=70"], "request": "w"}, DataError, "there is no request 2.5; it is 1 or 2, or 0"),
         ({"respondent": "r"}, DataError, "column 'r', row 1: no respondent; give each record one"),
         (
-            {"cost": "low"},
+            {"cost_column": "low"},
             DataError,
             "column 'low', row 1: a cost is negative; correct it, or leave the record out",
         ),

@@ -145,6 +145,9 @@ def _by_holdings(table: BatchTable, where: str) -> StoredTable:
     by = [source.named(name, where) for name in spec.by]
     own, held = safety_rules(spec, where)
     response = None if spec.response is None else source.named(spec.response, where)
+    columns = columns_of(source, spec, where)
+    if "weight" in columns:
+        columns["weights_in_rules"] = SAMPLE
     made = make_table(
         source.frame,
         by,
@@ -152,14 +155,13 @@ def _by_holdings(table: BatchTable, where: str) -> StoredTable:
         rules=[one.rule for one in (held or own) if one.name != "REQ"],
         hierarchies={name: source.trees[name] for name in by},
         holding=holding,
-        weights_in_rules=SAMPLE,
-        **columns_of(source, spec, where),
+        **columns,
     )
     largest = made.tabulated.seen.largest
-    columns = {f"largest_{at + 1}": largest[:, at] for at in range(width_of(held or own))}
+    shown = {f"largest_{at + 1}": largest[:, at] for at in range(width_of(held or own))}
     kept = [name for name in table.stored.cells.columns if not name.startswith("largest_")]
     counts = {RESPONDENTS: made.tabulated.respondents}
-    return replace(table.stored, cells=with_columns(table.stored.cells[kept], {**counts, **columns}))
+    return replace(table.stored, cells=with_columns(table.stored.cells[kept], {**counts, **shown}))
 
 
 def _values(table: BatchTable) -> StoredTable:

@@ -146,7 +146,7 @@ def columns_of(source: BatchSource, spec: Specified, where: str, *, request: boo
     if spec.cost is not None and not spec.cost.startswith("-"):
         cost = source.named(spec.cost, where)
         if cost != response:
-            found["cost"] = cost
+            found["cost_column"] = cost
     return found
 
 

@@ -50,12 +50,11 @@ class Columns:
         doc="column that rules look at instead of the response; levels are the same share of the value",
         label="Shadow variable",
     )
-    cost: str | None = option(
+    cost_column: str | None = option(
         None,
         "its sums are the costs of cells, for `--cost given`",
         COLUMN,
         doc='column whose sums are the costs of cells, for ``cost="given"``',
-        flag="cost-column",
         label="Costs",
     )
     request: str | None = option(
