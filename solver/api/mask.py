@@ -33,12 +33,12 @@ from linkrisk.datasets.microdata.roles import Role
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.writing import together, write_all
 from linkrisk.errors import called
-from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.masked_columns import columns_of
 from linkrisk.solver.api.masking_source import Source, check_targets, read_source
 from linkrisk.solver.compiling.ahead import MASKING, compile_once
 from linkrisk.solver.inputs.problem import schema_of
-from linkrisk.solver.options.types import SchemaLike, TableLike
+from linkrisk.solver.options.operations.mask import MaskOptions
+from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.run.results import dump_json
@@ -238,51 +238,13 @@ class MaskingResult:
         return f"MaskingResult({self.source.name}, {size}: {methods})"
 
 
-@checked_keywords
-def mask(
-    data: TableLike,
-    method: str | MaskingMethod | Sequence[str | MaskingMethod],
-    *,
-    parameters: Mapping[str, Any] | None = None,
-    schema: SchemaLike | None = None,
-    id: str | None = None,  # noqa: A002
-    weight: str | None = None,
-    strata: Sequence[str] = (),
-    drop: Sequence[str] | None = None,
-    shuffle: bool = False,
-    renumber: Sequence[str] = (),
-    seed: int | None = None,
-    on_progress: Reporter | None = None,
-) -> MaskingResult:
+@taking(MaskOptions)
+def mask(asked: MaskOptions) -> MaskingResult:
     """Mask a table. Columns that are not masked stay as they are, and so do the rows unless shuffled.
 
     Parameters
     ----------
-    data : path, name, frame (pandas, polars, pyarrow) or ndarray of shape (n, a)
-        The original table, a file of any format; a text without suffix and folder is the name of a public
-        data set.
-    method : str, MaskingMethod, or a sequence of these
-        The name of a method; or with its parameters, as in ``"noise percent=5 attributes=A,B"``; or a method
-        such as ``AdditiveNoise(percent=5)``. Several are applied in order.
-    parameters : mapping, optional
-        Parameters of the method, where it is given by its name alone.
-    schema : path, mapping or Schema, optional
-        What the columns are, for all methods without a schema of their own.
-    id, weight : str, optional
-        Columns of record ids and of sampling weights, which are never masked.
-    strata : sequence of str
-        Columns: records with other values of them are masked apart from each other, as if each stratum were a
-        table by itself.
-    drop : sequence of str, optional
-        Columns to leave out; by default the direct identifiers of the schema. An empty one keeps all.
-    shuffle : bool
-        Whether records change places at random, whole households of the schema together.
-    renumber : sequence of str
-        Columns of ids and household numbers, which get new numbers in the order of the masked table.
-    seed : int, optional
-        Not negative. The same seed gives the same table; a new one that nobody can guess when absent.
-    on_progress : callable, optional
-        Called when code has to be compiled first.
+    {options}
 
     Returns
     -------
@@ -300,20 +262,22 @@ def mask(
     >>> from linkrisk import mask
     >>> mask("original.csv", "noise", parameters={"percent": 5.0}).write("masked.csv")  # doctest: +SKIP
     """
-    declared = {} if schema is None else {"schema": schema_of(schema)}
-    methods = methods_of(method, {**declared, **(parameters or {})})
-    source = read_source(data, methods, id)
+    declared = {} if asked.schema is None else {"schema": schema_of(asked.schema)}
+    methods = methods_of(asked.method, {**declared, **(asked.parameters or {})})
+    source = read_source(asked.data, methods, asked.id)
+    if asked.on_read is not None:
+        asked.on_read(source)
     return mask_source(
         source,
         methods,
-        id_column=id,
-        weight=weight,
-        strata=strata,
-        drop=drop,
-        shuffle=shuffle,
-        renumber=renumber,
-        seed=seed,
-        report=on_progress,
+        id_column=asked.id,
+        weight=asked.weight,
+        strata=asked.strata,
+        drop=asked.drop,
+        shuffle=asked.shuffle,
+        renumber=asked.renumber,
+        seed=asked.seed,
+        report=asked.on_progress,
     )
 
 

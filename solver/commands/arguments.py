@@ -23,22 +23,6 @@ def add_files(parser: argparse.ArgumentParser) -> None:
     add_options(parser, Pair)
 
 
-def add_drop(parser: argparse.ArgumentParser) -> None:
-    """Declare which columns are not released."""
-    parser.add_argument(
-        "--drop",
-        metavar="A,B",
-        help="columns that are left out; default: the direct identifiers of the schema; 'none' keeps all",
-    )
-
-
-def dropped(given: str | None) -> list[str] | None:
-    """The columns to leave out; None where that is not said."""
-    from linkrisk.datasets.masking.releasing import KEEP_ALL
-
-    return [] if given == KEEP_ALL else names(given, "--drop")
-
-
 def names(text: str | None, option: str) -> list[str] | None:
     """Column names separated by commas, where one that has a comma stands in double quotes."""
     try:

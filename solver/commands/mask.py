@@ -7,11 +7,13 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from linkrisk.solver.commands.arguments import add_drop, dropped, names
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.options.option import keywords
 from linkrisk.solver.commands.offered import offered
-from linkrisk.solver.commands.protocol_steps import check_protocol
-from linkrisk.solver.commands.settings import add_settings, given_settings, parsed
-from linkrisk.solver.options.names import MASKING_METHODS
+from linkrisk.solver.commands.protocol_steps import check_protocol, step_of
+from linkrisk.solver.options.linking import with_parameters
+from linkrisk.solver.options.operations.mask import MaskCommand, MaskOptions
+from linkrisk.solver.run.errors import UsageError
 
 if TYPE_CHECKING:
     from linkrisk.solver.api.mask import MaskingResult
@@ -22,113 +24,61 @@ MOST_LABELS = 8
 SECRET = "keep it secret, it undoes the masking"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments: those of every mask, and the parameters that the methods declare."""
-    parser.description = (
-        "Make a masked file. Columns that are not masked stay as they are, and so do the rows."
-    )
-    parser.add_argument(
-        "--input", required=True, metavar="FILE", help="file of any format, or the name of a data set"
-    )
-    parser.add_argument(
-        "--method",
-        required=True,
-        action="append",
-        metavar="METHOD",
-        help=f"{', '.join(MASKING_METHODS)}. Its parameters are options, or part of it, as in "
-        "'noise percent=5 attributes=A,B'; in this form it can be given several times, and methods are "
-        "applied in order",
-    )
-    parser.add_argument(
-        "--output",
-        required=True,
-        metavar="FILE",
-        help="file to write, in the format that its suffix says; without a suffix in that of the input",
-    )
-    parser.add_argument("--id", metavar="COLUMN", help="column of record ids, never masked")
-    parser.add_argument("--weight", metavar="COLUMN", help="column of sampling weights, never masked")
-    parser.add_argument(
-        "--strata", metavar="A,B", help="columns: records with other values of them are masked apart"
-    )
-    add_drop(parser)
-    parser.add_argument(
-        "--shuffle", action="store_true", help="write records in random order, whole households together"
-    )
-    parser.add_argument(
-        "--renumber", metavar="A,B", help="columns of ids that get new numbers, in that order"
-    )
-    parser.add_argument(
-        "--write-recodings",
-        metavar="FOLDER",
-        help="write what became of the codes of each recoded column as a recoding file of mu-ARGUS (.grc)",
-    )
-    parser.add_argument(
-        "--seed",
-        metavar="N",
-        help="seed of every random choice, or the record of a masking that has it (.json); default: a new "
-        "one that nobody can guess",
-    )
-    parser.add_argument(
-        "--record",
-        metavar="FILE",
-        help="JSON file to keep: how the masked file was made, with the seed, which is then not printed",
-    )
-    parser.add_argument(
-        "--protocol",
-        metavar="FILE",
-        help="TOML file to which this step is added, with its seed, which is then not printed; "
-        "`run-protocol` does all steps again or undoes the last ones",
-    )
-    add_settings(parser, offered().masking_settings)
-    parser.set_defaults(run=run)
+ASKED = with_parameters(MaskCommand, offered().masking_settings, "", "protocol")
+DESCRIPTION = "Make a masked file. Columns that are not masked stay as they are, and so do the rows."
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Mask a table, write it and print what was done."""
-    from linkrisk.datasets.masking.registry import all_options, own_options
+def complete(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Call the output what it will be called, and see that it can be written."""
     from linkrisk.datasets.microdata.formats.registry import with_suffix_of
-    from linkrisk.datasets.microdata.writing import write_all
-    from linkrisk.solver.api.mask import mask_source, methods_of
-    from linkrisk.solver.api.masking_source import check_targets, read_source
-    from linkrisk.solver.commands import targets
-    from linkrisk.solver.commands.progress import progress_line, reporter
-    from linkrisk.solver.commands.recodings import recoding_files
-    from linkrisk.solver.protocol.keeping import add_step
+    from linkrisk.solver.api.masking_source import check_targets
 
-    seed = _seed(arguments.seed)
     arguments.output = with_suffix_of(arguments.output, arguments.input)
     check_targets(arguments.input, arguments.output, arguments.record)
-    targets.check_targets(arguments, "output", "record")
-    if arguments.protocol is not None:
-        targets.check_targets(arguments, "protocol")
-    check_protocol(arguments.protocol, arguments.input, arguments.output)
-    parameters = given_settings(arguments, all_options(), own_options(arguments.method))
-    methods = methods_of(arguments.method, parameters)
-    source = read_source(arguments.input, methods, arguments.id)
-    # What cannot be kept is said before any work is done.
-    for note in (*source.stored.remarks, *source.losses(arguments.output)):
-        print(f"note     {note}", flush=True)
+    return {}
+
+
+def run(asked: MaskCommand) -> int:
+    """Mask a table, write it and print what was done."""
+    from linkrisk.datasets.masking.registry import all_options, own_options
+    from linkrisk.datasets.microdata.writing import write_all
+    from linkrisk.solver.api.mask import mask
+    from linkrisk.solver.api.masking_source import Source
+    from linkrisk.solver.commands.progress import progress_line, reporter
+    from linkrisk.solver.commands.recodings import recoding_files
+    from linkrisk.solver.commands.settings import given_settings
+    from linkrisk.solver.protocol.keeping import add_step
+
+    source, seed = str(asked.data), _seed(asked.seed)
+    check_protocol(asked.protocol, source, asked.output)
+
+    def on_read(read: Source) -> None:
+        """What cannot be kept is said before any work is done."""
+        for note in (*read.stored.remarks, *read.losses(asked.output)):
+            print(f"note     {note}", flush=True)
+
     with progress_line("masking") as line:
-        result = mask_source(
-            source,
-            methods,
-            id_column=arguments.id,
-            weight=arguments.weight,
-            strata=names(arguments.strata, "--strata") or (),
-            drop=dropped(arguments.drop),
-            shuffle=arguments.shuffle,
-            renumber=names(arguments.renumber, "--renumber") or (),
-            seed=seed,
-            report=reporter(line),
-        )
-    recodings = recoding_files(arguments.write_recodings, result.recodings)
-    result.write(arguments.output, arguments.record)
+        more = {
+            "schema": None,
+            "parameters": given_settings(asked, all_options(), own_options(_methods(asked))),
+            "seed": seed,
+            "on_progress": reporter(line),
+            "on_read": on_read,
+        }
+        result = mask(**keywords(MaskOptions, asked, **more))
+    recodings = recoding_files(asked.write_recodings, result.recodings)
+    result.write(asked.output, asked.record)
     if recodings:
         write_all(recodings)
-    if arguments.protocol is not None:
-        add_step(arguments.protocol, arguments.input, arguments.output, _step(arguments, result))
-    print(_summary(arguments, result))
+    if asked.protocol is not None:
+        add_step(asked.protocol, source, asked.output, _step(asked, result))
+    print(_summary(asked, result))
     return 0
+
+
+def _methods(asked: MaskCommand) -> list[str]:
+    """The methods, as text."""
+    return [str(one) for one in asked.method] if isinstance(asked.method, list) else [str(asked.method)]
 
 
 def _seed(given: str | None) -> int | None:
@@ -138,29 +88,23 @@ def _seed(given: str | None) -> int | None:
 
     if given is not None and given.lower().endswith(".json"):
         return read_seed(given)
-    return None if given is None else parsed("seed", given, parse_whole)
+    try:
+        return None if given is None else parse_whole(given)
+    except DataError as error:
+        raise UsageError(f"--seed: {error}", option="seed") from None
 
 
-def _step(arguments: argparse.Namespace, result: MaskingResult) -> dict[str, Any]:
+def _step(asked: MaskCommand, result: MaskingResult) -> dict[str, Any]:
     """The step as a protocol says it."""
-    methods = list(arguments.method)
+    methods = _methods(asked)
     settings = offered().masking_settings
-    given = [(name, getattr(arguments, name)) for name in settings if getattr(arguments, name) is not None]
+    given = [(name, getattr(asked, name)) for name in settings if getattr(asked, name) is not None]
     for name, value in given:  # there is one method, given by its name alone, or it is a schema for all
         values = value if isinstance(value, list) else [value]
         words = [name if one is True else f"{name}={one}" for one in values]
         methods = [text if _says(text, name) else f"{text} {shlex.join(words)}" for text in methods]
     seed = {} if result.seed is None else {"seed": str(result.seed)}
-    columns = {
-        "id": arguments.id,
-        "weight": arguments.weight,
-        "strata": list(result.strata) or None,
-        "drop": dropped(arguments.drop),
-        "shuffle": arguments.shuffle or None,
-        "renumber": list(result.release.renumbered) or None,
-    }
-    named = {key: name for key, name in columns.items() if name is not None}
-    return {"command": "mask", "method": methods, **named, **seed}
+    return {**step_of("mask", asked, leave_out=("method", "seed")), "method": methods, **seed}
 
 
 def _says(method: str, name: str) -> bool:
@@ -168,12 +112,12 @@ def _says(method: str, name: str) -> bool:
     return any(word.partition("=")[0] == name for word in shlex.split(method)[1:])
 
 
-def _summary(arguments: argparse.Namespace, result: MaskingResult) -> str:
+def _summary(asked: MaskCommand, result: MaskingResult) -> str:
     from linkrisk.datasets.masking.sequence import masked_twice
     from linkrisk.datasets.microdata.names import shown_name, shown_names
 
     frame = result.original
-    lines = [f"input    {arguments.input}: {len(frame)} records, {len(frame.columns)} columns"]
+    lines = [f"input    {asked.data}: {len(frame)} records, {len(frame.columns)} columns"]
     lines += [f"method   {step.method.describe(frame)}" for step in result.steps]
     lines += [
         f"twice    {shown_name(name)}: {', then '.join(methods)}"
@@ -181,7 +125,7 @@ def _summary(arguments: argparse.Namespace, result: MaskingResult) -> str:
     ]
     if result.strata:
         lines.append(f"strata   {shown_names(result.strata)}: each by itself")
-    lines.append(f"seed     {_seed_line(result.seed, arguments)}")
+    lines.append(f"seed     {_seed_line(result.seed, asked)}")
     lines.append(f"masked   {shown_names(result.masked)}")
     if result.unchanged:
         lines.append(f"the same {shown_names(result.unchanged)}: masking has not changed a single value")
@@ -195,16 +139,16 @@ def _summary(arguments: argparse.Namespace, result: MaskingResult) -> str:
     if result.left_alone:
         left = ", ".join(f"{shown_name(name)} (as {what})" for name, what in result.left_alone.items())
         lines.append(f"left     {left}; to mask them anyway, name them with --attributes")
-    lines += _release_lines(result, arguments.record)
-    lines.append(f"output   {arguments.output}")
-    if arguments.record is not None:
-        lines.append(f"record   {arguments.record}")
-    if arguments.write_recodings is not None:
+    lines += _release_lines(result, asked.record)
+    lines.append(f"output   {asked.output}")
+    if asked.record is not None:
+        lines.append(f"record   {asked.record}")
+    if asked.write_recodings is not None:
         lines.append(
-            f"recoding {', '.join(f'{name}.grc' for name in result.recodings)} in {arguments.write_recodings}"
+            f"recoding {', '.join(f'{name}.grc' for name in result.recodings)} in {asked.write_recodings}"
         )
-    if arguments.protocol is not None:
-        lines.append(f"protocol {arguments.protocol}: this step was added")
+    if asked.protocol is not None:
+        lines.append(f"protocol {asked.protocol}: this step was added")
     return "\n".join(lines)
 
 
@@ -255,9 +199,9 @@ def _listed(labels: Mapping[str, str]) -> str:
     return ", ".join([*shown[:MOST_LABELS], *(["..."] if len(shown) > MOST_LABELS else [])])
 
 
-def _seed_line(seed: int | None, arguments: argparse.Namespace) -> str:
+def _seed_line(seed: int | None, asked: MaskCommand) -> str:
     if seed is None:
         return "none: no random choices"
-    given = arguments.seed if (arguments.seed or "").lower().endswith(".json") else None
-    place = arguments.record or arguments.protocol or given
+    given = asked.seed if (asked.seed or "").lower().endswith(".json") else None
+    place = asked.record or asked.protocol or given
     return f"{seed}: {SECRET}" if place is None else f"in {place}: {SECRET}"

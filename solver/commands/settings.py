@@ -1,8 +1,7 @@
-"""Parameters of masking methods and linkers as options of a command: declared, and read."""
+"""Parameters of masking methods and linkers, as the method that is asked for reads them."""
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -11,20 +10,6 @@ from linkrisk.solver.run.errors import UsageError
 
 if TYPE_CHECKING:
     from linkrisk.datasets.masking.base import Option
-    from linkrisk.solver.commands.offered import Setting
-
-
-def add_settings(group: argparse._ActionsContainer, settings: Mapping[str, Setting]) -> None:
-    """Add a flag for each, with what it means to each method."""
-    for name, setting in settings.items():
-        text = setting.help.replace("%", "%%")
-        if setting.metavar is None:
-            group.add_argument(_flag(name, setting), dest=name, action="store_true", default=None, help=text)
-        else:
-            action = "append" if setting.repeated else "store"
-            group.add_argument(
-                _flag(name, setting), dest=name, action=action, metavar=setting.metavar, help=text
-            )
 
 
 def given_settings(
@@ -72,7 +57,3 @@ def parsed(name: str, text: str, parse: Callable[[str], Any]) -> Any:
         return parse(text)
     except (DataError, UsageError) as error:
         raise UsageError(f"--{name.replace('_', '-')}: {error}") from error
-
-
-def _flag(name: str, setting: Setting) -> str:
-    return "--" + (setting.flag or name.replace("_", "-"))

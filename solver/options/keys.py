@@ -128,7 +128,7 @@ HIERARCHIES = replace(
 DROPPED = replace(
     NAMES,
     parse=lambda text: [] if text == "none" else list(parse_names(text)),
-    spell=lambda value: shown_names(value, ",") or "none",
+    spell=lambda value: '"none"' if list(value) == ["none"] else shown_names(value, ",") or "none",
     typed=typed.columns,
 )
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from linkrisk.datasets.options.kinds import COLUMN, LIMIT, NUMBER, SIZE, TEXT, WHOLE
-from linkrisk.datasets.options.option import PYTHON, option
+from linkrisk.datasets.options.option import PYTHON, again, option
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -252,6 +252,15 @@ class Live(Cancellable):
         "progress of a search under its cell, unless the environment variable LINKRISK_PROGRESS is ``none``",
         TEXT,
         faces=_CALLS,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Watched:
+    """Who is told of a call that searches nothing."""
+
+    on_progress: Reporter | None = again(
+        Live, "on_progress", None, doc="called when code has to be compiled first"
     )
 
 

@@ -11,6 +11,7 @@ OPERATIONS = {
     "link": "linkrisk.solver.commands.link:ASKED",
     "find-links": "linkrisk.solver.commands.find_links:ASKED",
     "evaluate": "linkrisk.solver.options.operations.evaluate:EvaluateCommand",
+    "mask": "linkrisk.solver.options.operations.mask:MaskCommand",
     "unsafe": "linkrisk.solver.options.operations.unsafe:UnsafeCommand",
     "suppress": "linkrisk.solver.options.operations.suppress:SuppressCommand",
     "tables make": "linkrisk.solver.options.operations.tables.make:MakeCommand",

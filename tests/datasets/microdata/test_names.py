@@ -20,7 +20,8 @@ from linkrisk.datasets.microdata.names import (
     shown_names,
     shown_pair,
 )
-from linkrisk.solver.commands.arguments import add_drop, dropped
+from linkrisk.solver.options.keys import Dropped
+from linkrisk.solver.options.line import add_options, asked_of
 from linkrisk.solver.run.flags import flag
 
 
@@ -77,9 +78,9 @@ def test_a_shell_reads_the_list_that_is_offered(names):
     assert words.isprintable()
     found = subprocess.run(["bash", "-c", f"printf '%s\\0' {words}"], capture_output=True, check=True)
     parser = argparse.ArgumentParser()
-    add_drop(parser)
-    given = parser.parse_args(found.stdout.decode("utf-8").split("\0")[:-1]).drop
-    assert dropped(given) == names
+    add_options(parser, Dropped)
+    given = asked_of(Dropped, parser.parse_args(found.stdout.decode("utf-8").split("\0")[:-1])).drop
+    assert given == names
 
 
 @pytest.mark.parametrize("name", [name for names in ODD for name in names])

@@ -1,0 +1,170 @@
+"""What `mask` can be asked, as a function and as a command."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from linkrisk.datasets.options import typed
+from linkrisk.datasets.options.kinds import COLUMN, FILE, NAMES, TEXT, WHOLE, WRITTEN, Kind, several
+from linkrisk.datasets.options.option import COMMAND, FACES, PROTOCOL, PYTHON, again, declared, option
+from linkrisk.solver.options import names
+from linkrisk.solver.options.keys import Data, Dropped, Order
+from linkrisk.solver.options.run import Watched
+
+if TYPE_CHECKING:
+    from linkrisk.solver.options.types import MaskingMethod, SchemaLike
+
+_CALLED = frozenset({PYTHON})
+_TYPED = frozenset({COMMAND})
+
+
+@dataclass(frozen=True)
+class Methods(Data):
+    """The table, and how it is masked."""
+
+    method: str | MaskingMethod | Sequence[str | MaskingMethod] = field(
+        metadata=declared(
+            "{choices}. Its parameters are options, or part of it, as in 'noise percent=5 attributes=A,B'; "
+            "in this form it can be given several times, and methods are applied in order",
+            several(TEXT),
+            doc='the name of a method; or with its parameters, as in ``"noise percent=5 attributes=A,B"``; '
+            "or a method such as ``AdditiveNoise(percent=5)``. Several are applied in order",
+            choices=names.MASKING_METHODS,
+            metavar="METHOD",
+            label="Method",
+        )
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodParameters:
+    """What methods are told besides."""
+
+    parameters: Mapping[str, Any] | None = option(
+        None, "parameters of the method, where it is given by its name alone", TEXT, faces=_CALLED
+    )
+    schema: SchemaLike | None = option(
+        None, "what the columns are, for all methods without a schema of their own", FILE, faces=_CALLED
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Columns:
+    """What columns are used for."""
+
+    id: str | None = option(None, "column of record ids, never masked", COLUMN, label="Column of ids")
+    weight: str | None = option(
+        None, "column of sampling weights, never masked", COLUMN, label="Column of weights"
+    )
+    strata: Sequence[str] = option(
+        (),
+        "columns: records with other values of them are masked apart",
+        NAMES,
+        doc="columns: records with other values of them are masked apart from each other, as if each stratum "
+        "were a table by itself",
+        label="Strata",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shuffled:
+    """How the records are written."""
+
+    shuffle: bool = again(
+        Order,
+        "shuffle",
+        False,
+        doc="whether records change places at random, whole households of the schema together",
+        faces=FACES,
+    )
+    renumber: Sequence[str] = again(
+        Order,
+        "renumber",
+        (),
+        help="columns of ids that get new numbers, in that order",
+        doc="columns of ids and household numbers, which get new numbers in the order of the masked table",
+        faces=FACES,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seed:
+    """What random choices depend on."""
+
+    seed: int | None = option(
+        None,
+        "not negative. The same seed gives the same table; a new one that nobody can guess when absent",
+        WHOLE,
+        faces=_CALLED,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """Who is told of a table before it is masked."""
+
+    on_read: Callable[[Any], None] | None = option(
+        None,
+        "called with the table and what its file says of it, before any work is done",
+        TEXT,
+        faces=_CALLED,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class MaskOptions(Methods, MethodParameters, Columns, Dropped, Shuffled, Seed, Watched, Told):
+    """What `mask` can be asked."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """What is written."""
+
+    output: str = field(
+        metadata=declared(
+            "file to write, in the format that its suffix says; without a suffix in that of the input",
+            WRITTEN,
+            faces=_TYPED,
+        )
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """What is kept of how it was made."""
+
+    write_recodings: str | None = option(
+        None,
+        "write what became of the codes of each recoded column as a recoding file of mu-ARGUS (.grc)",
+        TEXT,
+        metavar="FOLDER",
+        faces=_TYPED,
+    )
+    seed: str | None = option(
+        None,
+        "seed of every random choice, or the record of a masking that has it (.json); default: a new one "
+        "that nobody can guess",
+        Kind(str, "N", typed=typed.whole),
+        faces=frozenset({COMMAND, PROTOCOL}),
+        label="Seed",
+    )
+    record: str | None = option(
+        None,
+        "JSON file to keep: how the masked file was made, with the seed, which is then not printed",
+        WRITTEN,
+        faces=_TYPED,
+    )
+    protocol: str | None = option(
+        None,
+        "TOML file to which this step is added, with its seed, which is then not printed; `run-protocol` "
+        "does all steps again or undoes the last ones",
+        WRITTEN,
+        faces=_TYPED,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class MaskCommand(Methods, MethodParameters, Output, Columns, Dropped, Shuffled, Kept, Watched, Told):
+    """What the command `mask` can be asked, besides the parameters of all methods."""
