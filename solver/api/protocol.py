@@ -16,9 +16,10 @@ from linkrisk.datasets.microdata.formats.reading import number_signs, reading
 from linkrisk.datasets.microdata.formats.registry import format_of, with_suffix_of
 from linkrisk.datasets.microdata.writing import write_all
 from linkrisk.errors import LinkriskError
-from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.masking_source import check_targets, is_file, is_input
 from linkrisk.solver.api.protocol_steps import StepDone, done
+from linkrisk.solver.options.operations.run_protocol import RunProtocolOptions
+from linkrisk.solver.options.taking import taking
 from linkrisk.solver.protocol.document import Protocol, ProtocolStep
 from linkrisk.solver.protocol.keeping import kept_first
 from linkrisk.solver.protocol.named_files import renamed, seen_from, seen_from_here
@@ -74,15 +75,8 @@ class ProtocolResult:
         return f"ProtocolResult({self.protocol.file}: {len(self.steps)} steps, to {self.output})"
 
 
-@checked_keywords
-def run_protocol(
-    protocol: str | Path,
-    output: str | Path,
-    *,
-    undo: int = 0,
-    record: str | Path | None = None,
-    on_progress: Reporter | None = None,
-) -> ProtocolResult:
+@taking(RunProtocolOptions)
+def run_protocol(asked: RunProtocolOptions) -> ProtocolResult:
     """Make a file by the steps of a protocol, and write it whole or not at all.
 
     Every step is the command of its name, from file to file. Files that the protocol names are seen from its
@@ -90,17 +84,7 @@ def run_protocol(
 
     Parameters
     ----------
-    protocol : path
-        TOML file.
-    output : path
-        File to write, in the format that its suffix says; without a suffix in that of the input.
-    undo : int
-        How many of the last steps to leave out; all of them gives the input, byte for byte.
-    record : path, optional
-        File for the protocol with the seeds that were drawn, digests of all files, and what `suppress` took:
-        it makes the same file again. For its owner's eyes only.
-    on_progress : callable, optional
-        Called with the progress of the steps.
+    {options}
 
     Returns
     -------
@@ -118,27 +102,21 @@ def run_protocol(
     >>> from linkrisk import run_protocol
     >>> run_protocol("steps.toml", "safe.csv")  # doctest: +SKIP
     """
-    plan = Protocol.read(protocol)
+    plan = Protocol.read(asked.protocol)
     plan = replace(plan, signs={**plan.signs, **number_signs().said})
     with reading(**plan.signs):
-        return _made(plan, protocol, output, undo, record, on_progress)
+        return _made(plan, asked)
 
 
-def _made(
-    plan: Protocol,
-    protocol: str | Path,
-    output: str | Path,
-    undo: int,
-    record: str | Path | None,
-    on_progress: Reporter | None,
-) -> ProtocolResult:
+def _made(plan: Protocol, asked: RunProtocolOptions) -> ProtocolResult:
     """Make the safe file of a protocol that has been read; see `run_protocol`."""
+    protocol, undo, record = asked.protocol, asked.undo, asked.record
     many = len(plan.steps)
     if not 0 <= undo <= many:
         raise UsageError(f"undo = {undo}: the protocol has {many} steps; give 0 to {many}")
     source = plan.file
     source = seen_from_here(plan.folder)(source) if is_file(source) else source
-    output = with_suffix_of(str(output), source)
+    output = with_suffix_of(str(asked.output), source)
     check_targets(source, output, record)
     if any(is_input(name, output) for name in plan.files):
         raise UsageError(f"the output {output} is a file that the protocol names; give it another name")
@@ -147,7 +125,7 @@ def _made(
         _copy(source, Path(output))
         return ProtocolResult(plan, (), many, output)
     with TemporaryDirectory(prefix="linkrisk-") as folder:
-        steps = _run(plan, source, Path(folder), output, many - undo, on_progress)
+        steps = _run(plan, source, Path(folder), output, many - undo, asked.on_progress)
         files = {Path(output): steps[-1].files[0]} | _beside(steps[-1], Path(output))
         made = _completed(plan, source, steps)
         content = {path: part.read_bytes() for path, part in files.items()}

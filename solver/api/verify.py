@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,6 @@ from linkrisk.datasets.pairs.categorical import NOT_INFERRED
 from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
 from linkrisk.datasets.public.default_pair import default_pair
 from linkrisk.errors import called
-from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.certificates.checking import verify as checking
 from linkrisk.solver.certificates.checking.fields import read_object
 from linkrisk.solver.certificates.checking.rejection import RejectedError
@@ -23,9 +22,9 @@ from linkrisk.solver.certificates.checking.setting import Setting
 from linkrisk.solver.certificates.checking.verify import Verdict, demand_fit, fit_setting
 from linkrisk.solver.compiling.ahead import CERTIFICATES, compile_once
 from linkrisk.solver.inputs.problem import check_alignment_options, schema_of
-from linkrisk.solver.options.types import SchemaLike, TableLike
+from linkrisk.solver.options.operations.verify import VerifyOptions
+from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.run.results import EXPECTED, WEIGHTED, FitResult, dump_json
 from linkrisk.solver.worst_case.family_results import FitResults
 
@@ -125,38 +124,13 @@ class VerificationResult:
         return f"VerificationResult(proved: {proved}; rejected: {self.rejected})"
 
 
-@checked_keywords
-def verify(
-    result: FitResult | FitResults | Mapping[str, Any] | str | Path,
-    original: TableLike | None = None,
-    masked: TableLike | None = None,
-    *,
-    certificate: Mapping[str, Any] | str | Path | None = None,
-    attributes: Sequence[str] | None = None,
-    id: str | None = None,  # noqa: A002
-    row_by_row: bool = False,
-    schema: SchemaLike | None = None,
-    on_progress: Reporter | None = None,
-) -> VerificationResult:
+@taking(VerifyOptions)
+def verify(asked: VerifyOptions) -> VerificationResult:
     """Check what a fit claims about two files, by its certificate, in exact arithmetic.
 
     Parameters
     ----------
-    result : FitResult, mapping or path
-        What `fit` returned, its JSON, or the file with it.
-    original, masked : path, frame (pandas, polars, pyarrow) or ndarray of shape (n, a), optional
-        The two files; the embedded default pair when both are absent.
-    certificate : mapping or path, optional
-        What `fit` wrote in the same run; that of the result when absent.
-    attributes : sequence of str, optional
-        Only those of the fit are possible.
-    id, row_by_row
-        How records are aligned; see `fit`.
-    schema : path, mapping or Schema, optional
-        Only the record id, the column of weights and the missing codes of columns are taken from it;
-        categories are those of the fit. Without it, weights are those of the column that the fit names.
-    on_progress : callable, optional
-        Called when code has to be compiled first.
+    {options}
 
     Returns
     -------
@@ -177,8 +151,10 @@ def verify(
     >>> assert verify(result, "original.csv", "masked.csv")  # doctest: +SKIP
     """
     began = time.perf_counter()
-    content, name = _content(result, "the fit", "fit --json")
-    proof, proof_name = _content(_certificate(result, certificate), "the certificate", "fit --certificate")
+    content, name = _content(asked.result, "the fit", "fit --json")
+    proof, proof_name = _content(
+        _certificate(asked.result, asked.certificate), "the certificate", "fit --certificate"
+    )
     if "certificates" in content and "aggregator" not in content:
         raise UsageError(f"{name} is what `report --certificate` writes: give it to verify_bundle")
     if "families" in content:
@@ -188,16 +164,18 @@ def verify(
             option="aggregator",
         )
     setting = fit_setting(content, name)
-    check_alignment_options(id, row_by_row)
-    if attributes is not None and tuple(attributes) != setting.attributes:
+    check_alignment_options(asked.id, asked.row_by_row)
+    if asked.attributes is not None and tuple(asked.attributes) != setting.attributes:
         raise UsageError(
             f"{called('attributes')}: {name} is about {shown_names(setting.attributes, ',')}; leave the "
             "option out",
             option="attributes",
         )
-    compile_once(CERTIFICATES, on_progress)
-    known = _schema(schema_of(schema), setting)
-    files = _files(original, masked, setting, name, schema=known, id=id, row_by_row=row_by_row)
+    compile_once(CERTIFICATES, asked.on_progress)
+    known = _schema(schema_of(asked.schema), setting)
+    files = _files(
+        asked.original, asked.masked, setting, name, schema=known, id=asked.id, row_by_row=asked.row_by_row
+    )
     verdict, rejected = _judged(content, proof, files, (name, proof_name))
     return VerificationResult(
         verified=rejected is None,

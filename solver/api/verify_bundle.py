@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from linkrisk.solver.api.keywords import checked_keywords
+from linkrisk.datasets.options.option import keywords
 from linkrisk.solver.api.verify import VerificationResult, verify
 from linkrisk.solver.certificates.checking.fields import read_object
-from linkrisk.solver.options.types import SchemaLike, TableLike
+from linkrisk.solver.options.operations.verify import BundleOptions
+from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.progress import Progress, Reporter
+from linkrisk.solver.run.progress import Progress
 from linkrisk.solver.run.results import dump_json
 
 KEY, FAMILY, FIT, CERTIFICATE = "certificates", "aggregator", "fit", "certificate"
@@ -55,27 +56,13 @@ class BundleVerification:
         return f"BundleVerification({said})"
 
 
-@checked_keywords
-def verify_bundle(
-    bundle: Mapping[str, Any] | str | Path,
-    original: TableLike | None = None,
-    masked: TableLike | None = None,
-    *,
-    id: str | None = None,  # noqa: A002
-    row_by_row: bool = False,
-    schema: SchemaLike | None = None,
-    on_progress: Reporter | None = None,
-) -> BundleVerification:
+@taking(BundleOptions)
+def verify_bundle(asked: BundleOptions) -> BundleVerification:
     """Check all fits of a report about two files, each by its certificate.
 
     Parameters
     ----------
-    bundle : mapping or path
-        What `report --certificate` wrote (`ReportResult.bundle`).
-    original, masked, id, row_by_row, schema
-        See `verify`.
-    on_progress : callable, optional
-        Told which family is checked.
+    {options}
 
     Returns
     -------
@@ -94,20 +81,13 @@ def verify_bundle(
     >>> from linkrisk import verify_bundle
     >>> assert verify_bundle("proofs.json", "original.csv", "masked.csv")  # doctest: +SKIP
     """
-    entries = _entries(bundle)
+    entries, tell = _entries(asked.result), asked.on_progress
     results = {}
     for at, (family, (fit, certificate)) in enumerate(entries.items()):
-        if on_progress is not None:
-            on_progress(Progress.uncounted("checking", about=family, done=at / len(entries)))
-        results[family] = verify(
-            fit,
-            original,
-            masked,
-            certificate=certificate,
-            id=id,
-            row_by_row=row_by_row,
-            schema=schema,
-        )
+        if tell is not None:
+            tell(Progress.uncounted("checking", about=family, done=at / len(entries)))
+        more = {"result": fit, "certificate": certificate, "on_progress": None}
+        results[family] = verify(**keywords(BundleOptions, asked, **more))
     return BundleVerification(results)
 
 
@@ -116,7 +96,7 @@ def is_bundle(content: Mapping[str, Any]) -> bool:
     return KEY in content and FAMILY not in content
 
 
-def _entries(bundle: Mapping[str, Any] | str | Path) -> dict[str, tuple[Any, Any]]:
+def _entries(bundle: Any) -> dict[str, tuple[Any, Any]]:
     """Fit and certificate of each family, as the fits name their families."""
     name = str(bundle) if isinstance(bundle, str | Path) else "the bundle"
     content = read_object(bundle, _WRITER) if isinstance(bundle, str | Path) else bundle

@@ -2,25 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import math
-from dataclasses import dataclass
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.names import parse_names
-from linkrisk.solver.options.line import add_options
-from linkrisk.solver.options.pair import Alignment, Attributes, Constants, Files
 from linkrisk.solver.run.errors import UsageError
-
-
-def add_files(parser: argparse.ArgumentParser) -> None:
-    """The file pair: without files, the embedded default pair."""
-
-    @dataclass(frozen=True)
-    class Pair(Files, Attributes, Alignment, Constants):
-        """What is compared."""
-
-    add_options(parser, Pair)
 
 
 def names(text: str | None, option: str) -> list[str] | None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import shutil
 import textwrap
 from typing import TYPE_CHECKING
+
+from linkrisk.solver.options.operations.describe import DescribeCommand
 
 _TITLE, _TITLES, _VALUES = "column", ("role", "scale", "different", "missing"), "values"
 _SIZES = (10, 7, 9, 7)
@@ -24,23 +25,15 @@ if TYPE_CHECKING:
     from linkrisk.datasets.microdata.describing import ColumnDescription, Description
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.description = (
-        "Say what the columns of a file seem to be, and write that down as a schema, to be "
-        "corrected by hand and given to the other commands as --schema. Values of columns that look like "
-        "identifiers are not shown."
-    )
-    parser.epilog = "example: describe survey.csv --output survey.toml"
-    parser.add_argument("file", metavar="FILE", help="the file, of any format")
-    parser.add_argument(
-        "--output", metavar="SCHEMA", help="write the schema, as .toml (with comments) or .json"
-    )
-    parser.add_argument("--json", metavar="FILE", help="write all that is found as JSON")
-    parser.set_defaults(run=run)
+ASKED = DescribeCommand
+DESCRIPTION = (
+    "Say what the columns of a file seem to be, and write that down as a schema, to be corrected by hand and "
+    "given to the other commands as --schema. Values of columns that look like identifiers are not shown."
+)
+EXAMPLE = "example: describe survey.csv --output survey.toml"
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(asked: DescribeCommand) -> int:
     """Read, print, write the files that were asked for."""
     from dataclasses import replace
     from pathlib import Path
@@ -49,23 +42,21 @@ def run(arguments: argparse.Namespace) -> int:
     from linkrisk.datasets.microdata.schema_files import check_suffix, write_schema
     from linkrisk.datasets.microdata.tables import load_table
     from linkrisk.datasets.microdata.writing import write_whole
-    from linkrisk.solver.commands.targets import check_targets
 
-    check_targets(arguments, "output", "json")
-    if arguments.output is not None:
-        check_suffix(Path(arguments.output))
-    table = load_table(arguments.file, arguments.file)
+    if asked.output is not None:
+        check_suffix(Path(asked.output))
+    table = load_table(asked.file, asked.file)
     described = replace(describe(table.frame, table.source, table.notes), notes=table.remarks)
-    if arguments.output is not None:
+    if asked.output is not None:
         comments = {column.attribute.name: comment(column) for column in described.columns}
-        write_schema(described.schema, arguments.output, comments)
-    if arguments.json is not None:
-        write_whole(arguments.json, json.dumps(described.to_dict(), indent=2, ensure_ascii=False) + "\n")
+        write_schema(described.schema, asked.output, comments)
+    if asked.json is not None:
+        write_whole(asked.json, json.dumps(described.to_dict(), indent=2, ensure_ascii=False) + "\n")
     print(summary(described), end="")
-    if arguments.output is None:
+    if asked.output is None:
         print("keep this with --output SCHEMA.toml, correct it, and use it as --schema")
     else:
-        print(f"wrote {arguments.output}: correct it, and use it as --schema of the other commands")
+        print(f"wrote {asked.output}: correct it, and use it as --schema of the other commands")
     return 0
 
 

@@ -2,131 +2,91 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from linkrisk.solver.commands.arguments import add_files, names
+from linkrisk.datasets.options.option import keywords
+from linkrisk.solver.options.operations.verify import BundleOptions, VerifyCommand, VerifyOptions
 from linkrisk.solver.run.errors import UsageError
 
 if TYPE_CHECKING:
     from linkrisk.solver.api.verify import VerificationResult
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.description = (
-        "Check that the parameters of a fit link as many records of the two files as it says, "
-        "and that no parameters link more than it says, by the proof in the certificate. Exit code 1 when "
-        "a check fails."
-    )
-    parser.epilog = "example: verify fit.json --certificate proof.json --original o.csv --masked m.csv"
-    parser.add_argument(
-        "fit",
-        metavar="FIT.json",
-        help="what `fit --json` wrote; or what `report --certificate` wrote, with the fits and certificates "
-        "of all families",
-    )
-    parser.add_argument(
-        "--certificate", metavar="FILE", help="what `fit --certificate` wrote in the same run"
-    )
-    add_files(parser)
-    parser.add_argument(
-        "--schema",
-        metavar="FILE",
-        help="JSON or TOML file with the record id and the missing codes of columns",
-    )
-    parser.set_defaults(run=run)
+ASKED = VerifyCommand
+DESCRIPTION = (
+    "Check that the parameters of a fit link as many records of the two files as it says, "
+    "and that no parameters link more than it says, by the proof in the certificate. Exit code 1 when "
+    "a check fails."
+)
+EXAMPLE = "example: verify fit.json --certificate proof.json --original o.csv --masked m.csv"
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(asked: VerifyCommand) -> int:
     """Check and say what is proved; 1 when a check fails."""
     from linkrisk.solver.api.verify_bundle import is_bundle
     from linkrisk.solver.certificates.checking.fields import read_object
 
-    several = is_bundle(read_object(arguments.fit, "fit --json"))
-    results = _of_bundle(arguments) if several else {"": _of_fit(arguments)}
+    several = is_bundle(read_object(str(asked.result), "fit --json"))
+    results = _of_bundle(asked) if several else {"": _of_fit(asked)}
     for family, result in results.items():
-        _say(arguments, result, family)
+        _say(asked, result, family)
     verified = sum(result.verified for result in results.values())
     if several:
         print(f"verified: {verified} of {len(results)} {'family' if len(results) == 1 else 'families'}")
     return 0 if verified == len(results) else 1
 
 
-def _of_fit(arguments: argparse.Namespace) -> VerificationResult:
+def _of_fit(asked: VerifyCommand) -> VerificationResult:
     """The answer about one fit."""
     from linkrisk.solver.api.verify import verify
     from linkrisk.solver.commands.progress import progress_line, reporter
 
-    if arguments.certificate is None:
+    if asked.certificate is None:
         raise UsageError(
             "there is no certificate: give what `fit --certificate` wrote in the same run with --certificate "
             "FILE, or instead of the fit what `report --certificate` wrote"
         )
     with progress_line("checking") as line:
-        return verify(
-            arguments.fit,
-            arguments.original,
-            arguments.masked,
-            certificate=arguments.certificate,
-            attributes=names(arguments.attributes, "--attributes"),
-            on_progress=reporter(line),
-            **_reading(arguments),
-        )
+        return verify(**keywords(VerifyOptions, asked, on_progress=reporter(line)))
 
 
-def _of_bundle(arguments: argparse.Namespace) -> Mapping[str, VerificationResult]:
+def _of_bundle(asked: VerifyCommand) -> Mapping[str, VerificationResult]:
     """The answers about all fits of a report, by family."""
     from linkrisk.solver.api.verify_bundle import verify_bundle
     from linkrisk.solver.commands.progress import progress_line, reporter
 
     for option in ("certificate", "attributes"):
-        if getattr(arguments, option) is not None:
-            raise UsageError(f"{arguments.fit} holds fits with their certificates: leave --{option} out")
+        if getattr(asked, option) is not None:
+            raise UsageError(f"{asked.result} holds fits with their certificates: leave --{option} out")
     with progress_line("checking") as line:
-        return verify_bundle(
-            arguments.fit,
-            arguments.original,
-            arguments.masked,
-            on_progress=reporter(line),
-            **_reading(arguments),
-        ).results
+        return verify_bundle(**keywords(BundleOptions, asked, on_progress=reporter(line))).results
 
 
-def _reading(arguments: argparse.Namespace) -> dict[str, Any]:
-    """How the files are read."""
-    return {
-        "id": arguments.id,
-        "row_by_row": arguments.row_by_row,
-        "schema": arguments.schema,
-    }
-
-
-def _say(arguments: argparse.Namespace, result: VerificationResult, family: str) -> None:
+def _say(asked: VerifyCommand, result: VerificationResult, family: str) -> None:
     """Print what is proved, of a `family` where there may be several."""
     from linkrisk.solver.commands.verdict import checked, coverage, proved, quoted
 
     about = f"{quoted(family)}: " if family else ""
     verdict = result.verdict
     if verdict is not None:
-        print(f"of {_named(arguments, result)}:")
+        print(f"of {_named(asked, result)}:")
         print(proved(verdict, _aligned(result)))
     if verdict is None or not result.verified:
         print(f"rejected: {about}{result.rejected}", file=sys.stderr)
         return
     print(checked(verdict, result.seconds))
-    print(f"of {arguments.fit}: {about}{coverage(verdict, result.fit, result.alignment)}")
+    print(f"of {asked.result}: {about}{coverage(verdict, result.fit, result.alignment)}")
 
 
-def _named(arguments: argparse.Namespace, result: VerificationResult) -> str:
+def _named(asked: VerifyCommand, result: VerificationResult) -> str:
     """The files that the claim is about, as this command was given them: nothing that a JSON says."""
     from linkrisk.solver.commands.verdict import quoted
 
-    if arguments.original is None:
+    if asked.original is None:
         return f"the embedded pair ({result.name})"
-    return f"{quoted(arguments.original)} and, masked, {quoted(arguments.masked)}"
+    return f"{quoted(str(asked.original))} and, masked, {quoted(str(asked.masked))}"
 
 
 def _aligned(result: VerificationResult) -> str:

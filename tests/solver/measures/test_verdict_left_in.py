@@ -16,8 +16,8 @@ from linkrisk import risk
 from linkrisk.datasets.microdata.roles import Role
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.errors import spelled_by
-from linkrisk.solver.commands.arguments import dropped
 from linkrisk.solver.measures.verdict import grounds_of
+from linkrisk.solver.options.keys import DROPPED
 from linkrisk.solver.report.content.build import document_of
 from linkrisk.solver.run.flags import flag
 
@@ -79,7 +79,7 @@ def test_the_command_that_is_suggested_takes_the_column_whatever_it_is_called() 
     sentence = content["verdict"]["sentence"]
     words = sentence[sentence.index("--drop") :]
     printed = subprocess.run(["bash", "-c", f"printf '%s\\0' {words}"], capture_output=True, check=True)
-    assert dropped(printed.stdout.decode("utf-8").split("\0")[1]) == [name]
+    assert DROPPED.parse(printed.stdout.decode("utf-8").split("\0")[1]) == [name]
     assert sentence.isprintable()
     assert words in said(content)
     assert f"drop={[name]!r}" in released(*asked)["verdict"]["sentence"]
