@@ -166,7 +166,7 @@ def test_a_richer_family_never_links_less_however_little_is_counted(work):
 def test_the_lower_limit_is_of_the_best_of_several_attacks():
     """It may be wrong with 5 % in all, so with less where it is chosen from more attacks; unsure, none."""
     files = frames(11, 200, 3, noise=0.4)
-    problem = make_problem(*files, ProblemOptions("weighted-mean"))
+    problem = make_problem(*files, ProblemOptions(aggregator="weighted-mean"))
     plan = Plan(8, (Stage(2, Fraction(1, 20)),))
     samples = draw_samples(plan, b"any", 0, 200, None)
     state = SimpleNamespace(samples=samples, attacked=10, meant=90, attacks=1)
