@@ -18,7 +18,7 @@ DESCRIPTION = (
     "Make a file by the steps of a protocol: which commands masked and suppressed what, in which order, "
     "with which parameters and seeds. The same protocol makes the same file."
 )
-EXAMPLE = "example: protocol steps.toml --output safe.csv; one step back: --undo 1"
+EXAMPLE = "example: run-protocol steps.toml --output safe.csv; one step back: --undo 1"
 
 
 def complete(arguments: argparse.Namespace) -> dict[str, Any]:
