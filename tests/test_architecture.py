@@ -6,6 +6,7 @@ import ast
 import functools
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -264,6 +265,24 @@ def test_every_module_has_a_docstring_and_fits_in_the_head():
         text = path.read_text(encoding="utf-8")
         assert ast.get_docstring(parsed(path)), f"{path.relative_to(ROOT)} has no docstring"
         assert len(text.splitlines()) <= MOST_LINES, f"{path.relative_to(ROOT)} is too long: split it"
+
+
+def room_of(path):
+    """The folder that a module belongs to: one of the top, or one inside `solver`."""
+    top, *inside = path.relative_to(HOUSE).parts
+    return f"{top}.{inside[0]}" if top == "solver" and len(inside) > 1 else top
+
+
+def test_no_room_has_more_lines_than_its_budget():
+    budget = tomllib.loads((ROOT / "tests" / "budget.toml").read_text(encoding="utf-8"))
+    lines = dict.fromkeys(budget, 0)
+    for path in FILES:
+        room = room_of(path)
+        assert room in budget, f"{room} has no budget: give it one in tests/budget.toml"
+        lines[room] += len(path.read_text(encoding="utf-8").splitlines())
+    for room, many in lines.items():
+        assert 0 < many <= budget[room], f"{room} has {many} lines, and a budget of {budget[room]}"
+        assert many > 0.95 * budget[room] - 50, f"{room} has only {many} lines: lower its budget"
 
 
 def test_the_rooms_are_inside_the_package_by_links_that_any_tool_can_follow():
