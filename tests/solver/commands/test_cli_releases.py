@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,12 @@ from survey_files import NAMES, csv_text, noisy, survey
 pytestmark = pytest.mark.usefixtures("survey_folder")
 
 
-def write(name, rows, names=NAMES):
-    Path(name).write_text(
-        csv_text([[100 + at, *row] for at, row in enumerate(rows)], ("id", *names)), "utf-8"
-    )
+def write(name, rows, names=NAMES, order=None):
+    """Write records with their ids, in an order by lot where a seed of it is given."""
+    listed = [[100 + at, *row] for at, row in enumerate(rows)]
+    if order is not None:
+        random.Random(order).shuffle(listed)
+    Path(name).write_text(csv_text(listed, ("id", *names)), "utf-8")
 
 
 @pytest.fixture
@@ -23,8 +26,8 @@ def releases():
     """Two releases of the survey; in the second, three more persons."""
     rows = survey(33)
     write("all.csv", rows)
-    write("r1.csv", noisy(rows[:30]))
-    write("r2.csv", noisy(rows, seed=5))
+    write("r1.csv", noisy(rows[:30]), order=1)
+    write("r2.csv", noisy(rows, seed=5), order=2)
     return ["--masked", "r1.csv", "--masked", "r2.csv", "--id", "id", "--time-limit", "none"]
 
 
