@@ -293,7 +293,8 @@ def test_reading_is_inside_the_limit_and_a_part_is_left_to_certificates(virtual_
 
     monkeypatch.setattr(api_risk, "given_releases", slow)
     monkeypatch.setattr(api_risk, "search_families", noting)
-    found = risk(*frames(), measures="worst-case", aggregator="weighted-mean", time_limit=100.0, proofs=True)
+    asked = {"measures": "worst-case", "aggregator": "weighted-mean", "certificates": True}
+    found = risk(*frames(), **asked, time_limit=100.0)
     assert clocks[0].time_limit == pytest.approx(0.5 * (100.0 - 20.0 - 30.0), abs=1.0)
     assert found.details["seconds"] > 30.0
 
