@@ -45,19 +45,19 @@ FILES = files()
 NOMINAL = {"method": "prl", "nominal": ["name", "town"]}
 RATES = {"false_link_rate": 0.001, "false_non_link_rate": 0.1}
 WAYS = {
-    "all pairs": {"settings": {"compare": ["name=jaro-winkler:0.9..0.6"]}},
-    "levels": {"settings": {"compare": ["height=within:1,5", "age=equal"], **RATES}},
-    "interpolated": {"settings": RATES, "one_to_one": "hungarian"},
-    "blocked": {"settings": {"blocking": "town"}},
+    "all pairs": {"parameters": {"compare": ["name=jaro-winkler:0.9..0.6"]}},
+    "levels": {"parameters": {"compare": ["height=within:1,5", "age=equal"], **RATES}},
+    "interpolated": {"parameters": RATES, "one_to_one": "hungarian"},
+    "blocked": {"parameters": {"blocking": "town"}},
     "passes": {
-        "settings": {
+        "parameters": {
             "passes": ["town,age", "soundex(name)", "height"],
             "compare": ["name=jaro-winkler:0.9,0.7", "age=within:0,2"],
             "frequency_weights": True,
         },
         "one_to_one": "greedy",
     },
-    "two keys": {"settings": {"blocking": "town,age"}, "ties": "share", "direction": "masked-to-original"},
+    "two keys": {"parameters": {"blocking": "town,age"}, "ties": "share", "direction": "masked-to-original"},
 }
 
 
