@@ -120,7 +120,7 @@ def test_what_is_refused(text, message):
 
 
 def test_no_masking_at_all():
-    with pytest.raises(UsageError, match="there is no masking to sweep; give maskings"):
+    with pytest.raises(UsageError, match="there is no masking to sweep; give methods"):
         maskings_of([])
     with pytest.raises(UsageError, match="a masking without a method"):
         maskings_of([[]])
