@@ -124,6 +124,7 @@ def commands(names: tuple[str, ...], *, long: bool) -> dict[str, list[str]]:
     pair = ["--original", "original.csv", "--masked", "masked.csv", "--id", who]
     numbers = ["--attributes", shown_names([three, four])]
     keys = shown_names([one, two])
+    quoted = ",".join('"{}"'.format(name.replace('"', '""')) for name in (one, two))
     search = [*pair, *numbers, "--time-limit", "5"]
     written = ["--output", "out.csv"]
     mask = ["mask", "--input", "original.csv", "--id", who, "--seed", "1", *written]
@@ -138,6 +139,7 @@ def commands(names: tuple[str, ...], *, long: bool) -> dict[str, list[str]]:
         "report": ["report", "--saved", "fit.json", "--output", "page.html"],
         "dbrl": ["link", *pair, "--method", "dbrl", *numbers, "--table", "l.csv"],
         "prl": ["link", *pair, "--method", "prl", "--attributes", keys, "--nominal", keys],
+        "passes": ["find-links", *pair[:4], "--pass", quoted, "--attributes", keys, "--links", "found.csv"],
         "unsafe": ["unsafe", "--input", "original.csv", "--keys", keys, "--k", "3", "--weight", weight],
         "cover": [*suppress, "--priority", f"{shown_name(one)}=1,{shown_name(two)}=2", "--report", "s.html"],
         "recount": [*suppress, "--problem", "recount"],

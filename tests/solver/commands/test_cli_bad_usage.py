@@ -17,7 +17,7 @@ from linkrisk.solver.backends.scip import ScipBackend
 pytestmark = pytest.mark.usefixtures("survey_folder")
 
 KNOWN = (
-    "fit, compare, evaluate, verify, link, risk, report, sweep, mask, unsafe, suppress, tables, "
+    "fit, compare, evaluate, verify, link, find-links, risk, report, sweep, mask, unsafe, suppress, tables, "
     "run-protocol, app, describe, datasets, compile"
 )
 SEE = "(see `python -m solver{}--help`)"
