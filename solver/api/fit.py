@@ -98,14 +98,14 @@ def find(asked: FitOptions, request: FitRequest) -> Fitted | FitResults:
 
 
 def fit_request(
-    engine: str | None,
+    engine: str | None = None,
     *,
     seed: int,
-    threads: int | None,
-    backend: str | None,
-    margin: float | None,
-    big_c: float | None,
     limits: Limits,
+    threads: int | None = None,
+    backend: str | None = None,
+    margin: float | None = None,
+    big_c: float | None = None,
     sampling: SamplingChoice | None = None,
     workers: CrewChoice | None = None,
     steering: Steering | None = None,

@@ -92,12 +92,7 @@ def risk(asked: RiskOptions) -> RiskResult:
     options = replace(options, masking=spelled)
     choices = MeasureChoices.of(asked.groups, asked.fraction, masked_by)
     request = fit_request(
-        None,
         seed=asked.seed,
-        threads=None,
-        backend=None,
-        margin=None,
-        big_c=None,
         limits=check_limits(asked.time_limit, asked.work_limit, asked.memory_limit, asked.cancel),
         sampling=sampling_choice(asked.sample, asked.samples, asked.confidence, None),
         workers=crew_choice(asked.scheduler, asked.workers),

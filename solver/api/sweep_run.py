@@ -80,9 +80,7 @@ class SweepJob:
     def request(self, clock: Clock) -> FitRequest:
         """How to search, for as long as the sweep goes on."""
         limits = replace(self.limits, cancel=Asked(lambda: clock.expired), threads=clock.most_threads)
-        return fit_request(
-            None, seed=self.seed, threads=None, backend=None, margin=None, big_c=None, limits=limits
-        )
+        return fit_request(seed=self.seed, limits=limits)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from linkrisk.solver.commands.wording import (
 )
 from linkrisk.solver.report.formats import count, weight
 from linkrisk.solver.report.words import family_title, state, sum_of_parts
+from linkrisk.solver.run.counts import several
 from linkrisk.solver.run.results import EXPECTED, WEIGHTED, FitResult, least_key, objective
 from linkrisk.solver.run.worst_sentence import without_recoding
 from linkrisk.solver.worst_case.family_results import Family, FitResults
@@ -57,16 +58,12 @@ def summary(result: FitResult) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _families(number: int) -> str:
-    return "1 family of distances" if number == 1 else f"{number} families of distances"
-
-
 def families_summary(results: FitResults) -> str:
     """A table of families, the worst of them, and what that one relies on."""
     worst, details = results.worst, results.details
     lines = [
         *files_line(details, worst.records),
-        f"{_families(len(results.results))}, {way(details['direction'])}",
+        f"{several(len(results.results), 'family', 'families')} of distances, {way(details['direction'])}",
         "",
         *headline(results),
         "",

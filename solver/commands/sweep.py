@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -44,12 +43,10 @@ def complete(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def run(asked: SweepCommand) -> int:
     """Sweep, print the map, write the files that were asked for; 1 where a run failed by a fault."""
-    from linkrisk.datasets.microdata.writing import write_table, write_whole
-    from linkrisk.solver.api.report import report_of
     from linkrisk.solver.api.sweep import sweep
     from linkrisk.solver.commands.progress import progress_line, reporter
     from linkrisk.solver.commands.sweep_summary import summary
-    from linkrisk.solver.commands.targets import say_written
+    from linkrisk.solver.commands.targets import hand_over
     from linkrisk.solver.inputs.problem import schema_of
     from linkrisk.solver.risk_utility.maskings import maskings_of
     from linkrisk.solver.risk_utility.runs import Status
@@ -58,17 +55,7 @@ def run(asked: SweepCommand) -> int:
     with progress_line("reading") as line:
         more = {"methods": [*asked.planned, *written], "folder": _folder(asked)}
         result = sweep(**keywords(SweepOptions, asked, on_progress=reporter(line), **more))
-    try:
-        print(summary(result), end="")
-        sys.stdout.flush()
-    finally:  # a reader that has gone away must not cost the files of a long run
-        if asked.json is not None:
-            write_whole(asked.json, result.to_json())
-        if asked.table is not None:
-            write_table(result.to_frame(), asked.table)
-        if asked.report is not None:
-            report_of(result.to_dict()).save(asked.report)
-    say_written(asked.json, asked.table, asked.report)
+    hand_over(asked, result, summary(result))
     return 1 if any(run.status is Status.FAILED for run in result.runs) else 0
 
 

@@ -5,13 +5,31 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 from linkrisk.solver.run.errors import UsageError
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 _TABLES = ("table", "links", "clerical")
 _NO_FILES = ("command", "action", "command_line")
+
+
+class Measured(Protocol):
+    """A result with a JSON and a table."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON as a dictionary."""
+
+    def to_json(self) -> str:
+        """The JSON."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """The table."""
 
 
 def check_targets(
@@ -48,6 +66,27 @@ def check_targets(
         other = taken.setdefault(_real(path), name)
         if other != name:
             raise UsageError(f"{_option(other)} and {option} both name {path}: give each a different file")
+
+
+def hand_over(asked: Any, result: Measured, text: str) -> None:
+    """Print the summary of a result, write what was asked for, and say so.
+
+    A reader that has gone away does not cost the files of a long run.
+    """
+    from linkrisk.datasets.microdata.writing import write_table, write_whole
+    from linkrisk.solver.api.report import report_of
+
+    try:
+        print(text, end="")
+        sys.stdout.flush()
+    finally:
+        if asked.json is not None:
+            write_whole(asked.json, result.to_json())
+        if asked.table is not None:
+            write_table(result.to_frame(), asked.table)
+        if asked.report is not None:
+            report_of(result.to_dict()).save(asked.report)
+    say_written(asked.json, asked.table, asked.report)
 
 
 def say_written(*paths: str | None) -> None:

@@ -16,6 +16,6 @@ def count(value: float) -> str:
     return text.replace("-", MINUS)
 
 
-def several(many: int, what: str) -> str:
-    """A number with its noun."""
-    return f"{count(many)} {what if many == 1 else what + 's'}"
+def several(many: int, what: str, plural: str | None = None) -> str:
+    """A number with its noun, whose `plural` may be another than with an s."""
+    return f"{count(many)} {what if many == 1 else plural or what + 's'}"

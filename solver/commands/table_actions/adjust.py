@@ -5,11 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from linkrisk.solver.commands.table_actions.common import (
-    check_files,
-    of_table,
-    read_table,
+    changed_table,
     table_line,
-    write_changed,
     written_lines,
 )
 from linkrisk.solver.options.operations.tables.adjust import AdjustCommand, AdjustOptions
@@ -25,14 +22,8 @@ EXAMPLE = "example: tables adjust --cells cells.csv --relations relations.csv --
 def run(asked: AdjustCommand) -> int:
     """Adjust, write, and print what was found."""
     from linkrisk.solver.api.tables.adjust import adjust_table
-    from linkrisk.solver.commands.progress import progress_line, reporter
 
-    check_files(asked, lines=True)
-    with progress_line("adjusting cells", asked.time_limit) as line:
-        how = of_table(AdjustOptions, asked, read_table(asked), on_progress=reporter(line))
-        result = adjust_table(**how)
-    write_changed(asked, result)
-    print(_summary(asked, result))
+    print(_summary(asked, changed_table(AdjustOptions, asked, adjust_table, "adjusting cells")))
     return 0
 
 

@@ -39,6 +39,29 @@ def of_table(operation: type[Any], asked: Any, table: StoredTable, **more: Any) 
     return {"cells": table, **found, **more}
 
 
+def changed_table(operation: type[Any], asked: Any, change: Callable[..., Any], doing: str) -> Any:
+    """Change the values of the table that is asked for, and write it.
+
+    Parameters
+    ----------
+    operation : type
+        What the function is asked.
+    asked : request
+        Of the command.
+    change : callable
+        The function, such as `round_table`.
+    doing : str
+        What the line of progress says.
+    """
+    from linkrisk.solver.commands.progress import progress_line, reporter
+
+    check_files(asked, lines=True)
+    with progress_line(doing, asked.time_limit) as line:
+        result = change(**of_table(operation, asked, read_table(asked), on_progress=reporter(line)))
+    write_changed(asked, result)
+    return result
+
+
 def check_files(asked: Any, *, lines: bool = False) -> None:
     """Refuse files whose format cannot be written.
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from linkrisk.solver.commands.table_actions.common import (
-    check_files,
-    of_table,
-    read_table,
+    changed_table,
     table_line,
-    write_changed,
     written_lines,
 )
 from linkrisk.solver.options.operations.tables.round import RoundCommand, RoundOptions
@@ -25,14 +22,8 @@ EXAMPLE = "example: tables round --cells cells.csv --relations relations.csv --b
 def run(asked: RoundCommand) -> int:
     """Round, write, and print what was found."""
     from linkrisk.solver.api.tables.round import round_table
-    from linkrisk.solver.commands.progress import progress_line, reporter
 
-    check_files(asked, lines=True)
-    with progress_line("rounding cells", asked.time_limit) as line:
-        how = of_table(RoundOptions, asked, read_table(asked), on_progress=reporter(line))
-        result = round_table(**how)
-    write_changed(asked, result)
-    print(_summary(asked, result))
+    print(_summary(asked, changed_table(RoundOptions, asked, round_table, "rounding cells")))
     return 0
 
 
