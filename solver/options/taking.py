@@ -6,7 +6,7 @@ import functools
 import inspect
 import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import fields
 from difflib import get_close_matches
 from typing import Any, Concatenate, ParamSpec, TypeVar, get_type_hints
@@ -38,9 +38,7 @@ def taking(operation: Callable[P, O]) -> Callable[[Callable[[O], R]], Callable[P
     def made(body: Callable[[O], R]) -> Callable[P, R]:
         @functools.wraps(body)
         def call(*args: P.args, **given: P.kwargs) -> R:
-            for name in given:
-                if name not in known:
-                    raise TypeError(_unknown(body.__name__, name, list(known)))
+            _check_known(body.__name__, given, list(known))
             asked = operation(*args, **given)
             check_partners(asked)
             return body(asked)
@@ -61,9 +59,7 @@ def keeping(operation: Callable[P, Any]) -> Callable[Concatenate[Any, P], None]:
     known = _taken(operation)  # type: ignore[arg-type]
 
     def init(self: Any, /, *args: P.args, **given: P.kwargs) -> None:
-        for name in given:
-            if name not in known:
-                raise TypeError(_unknown(type(self).__name__, name, list(known)))
+        _check_known(type(self).__name__, given, list(known))
         asked = operation(*args, **given)
         for name in known:
             setattr(self, name, getattr(asked, name))
@@ -80,10 +76,13 @@ def _taken(operation: type[Any]) -> dict[str, Option]:
     return {name: known[name] for name in dict.fromkeys([*first, *known])}
 
 
-def _unknown(function: str, name: str, known: list[str]) -> str:
-    close = get_close_matches(name, known, n=1, cutoff=0.5)
-    hint = f"did you mean {close[0]!r}?" if close else f"it takes {', '.join(known)}"
-    return f"{function}() takes no {name!r}: {hint}"
+def _check_known(function: str, given: Iterable[str], known: list[str]) -> None:
+    """Refuse a keyword that there is not, with the one that may be meant."""
+    for name in given:
+        if name not in known:
+            close = get_close_matches(name, known, n=1, cutoff=0.5)
+            hint = f"did you mean {close[0]!r}?" if close else f"it takes {', '.join(known)}"
+            raise TypeError(f"{function}() takes no {name!r}: {hint}")
 
 
 def _parameter(one: Option) -> inspect.Parameter:
