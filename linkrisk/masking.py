@@ -5,12 +5,12 @@ from linkrisk.datasets.masking.end_coding import BottomCoding as BottomCoding
 from linkrisk.datasets.masking.end_coding import TopCoding as TopCoding
 from linkrisk.datasets.masking.global_recoding import GlobalRecoding as GlobalRecoding
 from linkrisk.datasets.masking.local_suppression import LocalSuppression as LocalSuppression
-from linkrisk.datasets.masking.microaggregation import AttributeGroup as AttributeGroup
 from linkrisk.datasets.masking.microaggregation import Microaggregation as Microaggregation
 from linkrisk.datasets.masking.noise import AdditiveNoise as AdditiveNoise
 from linkrisk.datasets.masking.optimal_microaggregation import (
     OptimalMicroaggregation as OptimalMicroaggregation,
 )
+from linkrisk.datasets.masking.parameters import AttributeGroup as AttributeGroup
 from linkrisk.datasets.masking.pram import Pram as Pram
 from linkrisk.datasets.masking.protections import PROTECTIONS as PROTECTIONS
 from linkrisk.datasets.masking.rank_swapping import RankSwapping as RankSwapping

@@ -29,7 +29,8 @@ import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
 
 from linkrisk import make_table, suppress_table  # noqa: E402
-from linkrisk.datasets.masking.microaggregation import AttributeGroup, Microaggregation  # noqa: E402
+from linkrisk.datasets.masking.microaggregation import Microaggregation  # noqa: E402
+from linkrisk.datasets.masking.parameters import AttributeGroup  # noqa: E402
 from linkrisk.datasets.public.embedded import load_wdbc  # noqa: E402
 from linkrisk.solver.app.project import Project  # noqa: E402
 from linkrisk.solver.app.run_queue import Queue  # noqa: E402

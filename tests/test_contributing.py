@@ -30,6 +30,8 @@ from worked_aggregator import (
 
 import linkrisk
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking import parameters
+from linkrisk.datasets.options.option import options_of
 from linkrisk.formulations.programs.mixed_integer import MilpModel
 from linkrisk.solver.backends.base import SolveOptions
 from linkrisk.solver.backends.registry import BACKENDS, get_backend
@@ -109,6 +111,7 @@ STEPS = {
         "docs/options.md",
     ],
     "How to add a masking method": [
+        "datasets/masking/parameters.py",
         "datasets/masking/truncation.py",
         "datasets/masking/registry.py",
         "tests/datasets/masking/test_truncation.py",
@@ -220,12 +223,16 @@ def test_the_worked_backend_solves_a_model(monkeypatch):
     assert result.bound == pytest.approx(-8.0)
 
 
-def test_the_worked_masking_method_cuts():
-    (code,) = code_of("How to add a masking method")
+def test_the_worked_masking_method_cuts(monkeypatch):
+    declared, code = code_of("How to add a masking method")
+    made = dict(vars(parameters))
+    exec(compile(declared, "CONTRIBUTING.md", "exec"), made)
+    monkeypatch.setattr(parameters, "TruncationParameters", made["TruncationParameters"], raising=False)
     truncation = as_module("linkrisk.datasets.masking.truncation", code).Truncation
     frame = pd.DataFrame({"age": [14, 15, 25, 26], "town": list("abca")})
     assert truncation(base=10.0).apply(frame)["age"].tolist() == [10, 10, 20, 20]
     assert truncation(base=10.0).describe(frame) == "truncation to multiples of 10 of age"
+    assert list(options_of(truncation)) == ["attributes", "schema", "base"]
     with pytest.raises(DataError) as caught:
         truncation(base=0.0)
     assert str(caught.value) == "base is 0; it must be above 0"

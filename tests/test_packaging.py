@@ -211,7 +211,7 @@ def test_the_source_distribution_passes_its_tests(built, tmp_path):
     (unpacked,) = tmp_path.iterdir()
     chosen = (
         *("tests/test_architecture.py", "tests/scripts/test_figures.py", "tests/datasets/microdata"),
-        *("tests/solver/commands/test_offered.py", "tests/formulations/linkage/test_moments.py"),
+        *("tests/solver/commands/test_light_help.py", "tests/formulations/linkage/test_moments.py"),
         *(
             f"tests/test_docs.py::test_{name}"
             for name in ("commands_are_understood", "every_page_is_on_the_map")

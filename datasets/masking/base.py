@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import secrets
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+from dataclasses import dataclass, replace
+from typing import ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -22,10 +22,9 @@ from linkrisk.datasets.masking.choosing import (
     values_of,
     with_values,
 )
-from linkrisk.datasets.microdata.dates import LEVELS
-from linkrisk.datasets.microdata.names import parse_names, shown_names
+from linkrisk.datasets.masking.parameters import NumericParameters
+from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.schema import Schema
-from linkrisk.datasets.microdata.schema_files import read_schema
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -97,111 +96,6 @@ class MaskingMethod(Protocol):
     def describe(self, frame: pd.DataFrame) -> str:
         """Say in one line what `apply` does to this table."""
         ...
-
-
-@dataclass(frozen=True)
-class Option:
-    """How the command line offers a parameter.
-
-    Attributes
-    ----------
-    help : str
-        What it means, with its unit.
-    parse : callable, optional
-        Text to value; raises DataError on bad text. None marks a flag without a value.
-    metavar : str
-        What to call the value in the help.
-    repeated : bool
-        Whether the option can be given several times; the values make a tuple.
-    flag : str
-        What the option is called, where that is not the name of the parameter.
-    """
-
-    help: str
-    parse: Callable[[str], Any] | None
-    metavar: str = ""
-    repeated: bool = False
-    flag: str = ""
-
-
-def option(
-    help: str,  # noqa: A002 - the name that argparse uses
-    parse: Callable[[str], Any] | None,
-    *,
-    metavar: str = "",
-    repeated: bool = False,
-    flag: str = "",
-) -> dict[str, Option]:
-    """Make the `metadata` of a dataclass field that is a parameter of a masking method."""
-    return {"option": Option(help, parse, metavar, repeated, flag)}
-
-
-def options_of(kind: type[Any]) -> dict[str, Option]:
-    """The options of a dataclass, such as a masking method or a linker, by the names of its fields."""
-    return {item.name: item.metadata["option"] for item in fields(kind) if "option" in item.metadata}
-
-
-def shared_options(kinds: Mapping[str, type[Any]]) -> dict[str, Option]:
-    """The options of several dataclasses by name, for a command line that offers each of them once.
-
-    One that several have says what it means to each, has all forms of its value, and can be given several
-    times where one of them takes several. How text is read is for each to say (`options_of`).
-    """
-    found: dict[str, list[tuple[str, Option]]] = {}
-    for name, kind in kinds.items():
-        for key, each in options_of(kind).items():
-            found.setdefault(key, []).append((name, each))
-    return {key: _shared(several, len(several) == len(kinds)) for key, several in found.items()}
-
-
-def _shared(several: Sequence[tuple[str, Option]], everywhere: bool) -> Option:
-    meanings: dict[str, list[str]] = {}
-    for name, each in several:
-        meanings.setdefault(each.help, []).append(name)
-    said = "; ".join(f"{', '.join(names)}: {meaning}" for meaning, names in meanings.items())
-    return replace(
-        several[0][1],
-        help=next(iter(meanings)) if everywhere and len(meanings) == 1 else said,
-        metavar="|".join({each.parse: each.metavar for _, each in reversed(several)}.values()),
-        repeated=any(each.repeated for _, each in several),
-    )
-
-
-def parse_whole(text: str) -> int:
-    """Read a whole number."""
-    try:
-        return int(text)
-    except ValueError:
-        raise DataError(f"{text!r} is not a whole number") from None
-
-
-def parse_level(text: str) -> int | str:
-    """Read the level of a hierarchy, a whole number, or that of dates, a word."""
-    return text if text in LEVELS else parse_whole(text)
-
-
-def parse_number(text: str) -> float:
-    """Read a finite number; a percent sign at its end is allowed."""
-    try:
-        number = float(text.removesuffix("%"))
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
-        raise DataError(f"{text!r} is not a number")
-    return number
-
-
-ATTRIBUTES = option(
-    "attributes to mask, separated by commas (default: all numeric)", parse_names, metavar="A,B"
-)
-"""The option of methods that mask any set of attributes."""
-
-SCHEMA = option(
-    "JSON or TOML file with roles, scales, categories and missing codes of the columns",
-    read_schema,
-    metavar="FILE",
-)
-"""The option that says what the columns are."""
 
 
 @contextmanager
@@ -310,7 +204,7 @@ def of_known(values: FloatArray, mask: Callable[[FloatArray], FloatArray]) -> Fl
 
 
 @dataclass(frozen=True, kw_only=True)
-class NumericMethod(ABC):
+class NumericMethod(NumericParameters, ABC):
     """A method that turns the values of numeric attributes into others; subclasses fill in `mask_values`.
 
     Attributes
@@ -323,9 +217,6 @@ class NumericMethod(ABC):
 
     chance: ClassVar[bool] = True
     """Whether another seed gives another table; False in methods that leave nothing to chance."""
-
-    attributes: tuple[str, ...] | None = field(default=None, metadata=ATTRIBUTES)
-    schema: Schema | None = field(default=None, metadata=SCHEMA)
 
     @abstractmethod
     def mask_values(self, values: FloatArray, generator: np.random.Generator) -> FloatArray:

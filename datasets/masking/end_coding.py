@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.base import check_percent, option, parse_number, parse_whole
+from linkrisk.datasets.masking.base import check_percent
 from linkrisk.datasets.masking.paper_parameters import collapsed_categories
+from linkrisk.datasets.masking.parameters import EndCodingParameters
 from linkrisk.datasets.masking.recoding import CategoricalMethod, Grouping, IndexArray
 from linkrisk.datasets.microdata.categories import Categories
 from linkrisk.errors import called
 
 
 @dataclass(frozen=True, kw_only=True)
-class EndCoding(CategoricalMethod):
+class EndCoding(EndCodingParameters, CategoricalMethod):
     """Categories at one end of the order become the innermost of them.
 
     Attributes
@@ -33,16 +34,6 @@ class EndCoding(CategoricalMethod):
     DataError
         Unless exactly one of the two is given, and in its range.
     """
-
-    categories: int | None = field(
-        default=None, metadata=option("number of categories to merge into one", parse_whole, metavar="N")
-    )
-    percent: float | None = field(
-        default=None,
-        metadata=option(
-            "categories to merge into one, in percent of those of the attribute", parse_number, metavar="P"
-        ),
-    )
 
     def __post_init__(self) -> None:
         if (self.categories is None) == (self.percent is None):

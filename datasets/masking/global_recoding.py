@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.base import option, parse_level, parse_whole
 from linkrisk.datasets.masking.end_coding import check_categories
 from linkrisk.datasets.masking.paper_parameters import collapsed_categories
+from linkrisk.datasets.masking.parameters import GlobalRecodingParameters
 from linkrisk.datasets.masking.recoding import CategoricalMethod, Grouping
 from linkrisk.datasets.microdata.categories import Categories
 from linkrisk.datasets.microdata.hierarchies import Hierarchy
@@ -53,7 +53,7 @@ def _header_of(hierarchy: Hierarchy) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GlobalRecoding(CategoricalMethod):
+class GlobalRecoding(GlobalRecodingParameters, CategoricalMethod):
     """Group the rarest categories into one, or recode by a hierarchy (Willenborg and de Waal 2001).
 
     Attributes
@@ -77,30 +77,6 @@ class GlobalRecoding(CategoricalMethod):
     """
 
     name: ClassVar[str] = "global-recoding"
-
-    categories: int | None = field(
-        default=None,
-        metadata=option("number of the rarest categories to merge into one", parse_whole, metavar="N"),
-    )
-    label: str | None = field(
-        default=None,
-        metadata=option(
-            "name of the merged category (default: that of the most frequent one)", str, metavar="TEXT"
-        ),
-    )
-    hierarchy: tuple[Hierarchy, ...] = field(
-        default=(),
-        metadata=option(
-            "file with the categories of an attribute and one column per coarser level; give it once for "
-            "each attribute (default: the hierarchies of --schema)",
-            Hierarchy.parse,
-            metavar="A=FILE",
-            repeated=True,
-        ),
-    )
-    level: int | str | None = field(
-        default=None, metadata=option("level of the hierarchy (default: 1)", parse_level, metavar="L")
-    )
 
     def __post_init__(self) -> None:
         if self.categories is None and not self.hierarchy and self.schema is not None:

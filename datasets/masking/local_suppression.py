@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.base import SCHEMA, about, option, parse_whole, random_generator
+from linkrisk.datasets.masking.base import about, random_generator
 from linkrisk.datasets.masking.choosing import (
     TABLE,
     check_records,
@@ -20,33 +20,20 @@ from linkrisk.datasets.masking.choosing import (
 from linkrisk.datasets.masking.greedy_suppression import greedy_suppression
 from linkrisk.datasets.masking.microaggregation import DEFAULT_K, check_enough_records, check_group_size
 from linkrisk.datasets.masking.optimal_suppression import optimal_suppression
-from linkrisk.datasets.microdata.names import parse_names, shown_names
+from linkrisk.datasets.masking.parameters import (
+    INPUT,
+    OPTIMAL,
+    OUTPUT,
+    LocalSuppressionParameters,
+    parse_choice,
+    parse_count,
+)
+from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.numeric import check_no_duplicates
-from linkrisk.datasets.microdata.schema import Schema
-
-INPUT, OUTPUT = "input", "output"
-"""Where records that agree are counted."""
-
-GREEDY, OPTIMAL = "greedy", "optimal"
-"""How the values are chosen."""
-
-
-def _parse_count(text: str) -> str:
-    """Read where records are counted."""
-    if text not in (INPUT, OUTPUT):
-        raise DataError(f"records are counted in the {INPUT} or the {OUTPUT}, not in {text!r}")
-    return text
-
-
-def _parse_choice(text: str) -> str:
-    """Read how values are chosen."""
-    if text not in (GREEDY, OPTIMAL):
-        raise DataError(f"values are chosen by {GREEDY} or {OPTIMAL}, not by {text!r}")
-    return text
 
 
 @dataclass(frozen=True, kw_only=True)
-class LocalSuppression:
+class LocalSuppression(LocalSuppressionParameters):
     """Suppress values of key variables until the file is k-anonymous, where a missing value fits any.
 
     Every record then agrees with at least k, itself included, in all key variables in which both have a
@@ -84,50 +71,11 @@ class LocalSuppression:
     name: ClassVar[str] = "local-suppression"
     chance: ClassVar[bool] = False
 
-    attributes: tuple[str, ...] | None = field(
-        default=None,
-        metadata=option(
-            "attributes to mask, separated by commas (default: all key variables)",
-            parse_names,
-            metavar="A,B",
-        ),
-    )
-    k: int | None = field(
-        default=None,
-        metadata=option("least number of records that agree in all attributes", parse_whole, metavar="K"),
-    )
-    importance: tuple[str, ...] = field(
-        default=(),
-        metadata=option(
-            "attributes to spare, the most important first; the others are suppressed before them",
-            parse_names,
-            metavar="A,B",
-        ),
-    )
-    count: str = field(
-        default=INPUT,
-        metadata=option(
-            "where records that agree are counted: input (default), before values are suppressed, or output, "
-            "where those of other records fit any",
-            _parse_count,
-            metavar="WHERE",
-        ),
-    )
-    choice: str = field(
-        default=GREEDY,
-        metadata=option(
-            "how values are chosen: greedy (default), or optimal, at least cost, counted in the input",
-            _parse_choice,
-            metavar="HOW",
-        ),
-    )
-    schema: Schema | None = field(default=None, metadata=SCHEMA)
-
     def __post_init__(self) -> None:
         if self.k is not None:
             check_group_size(self.k)
-        _parse_count(self.count)
-        if _parse_choice(self.choice) == OPTIMAL and self.count == OUTPUT:
+        parse_count(self.count)
+        if parse_choice(self.choice) == OPTIMAL and self.count == OUTPUT:
             raise DataError(f"the {OPTIMAL} choice counts records in the {INPUT}; leave count or choice out")
         check_no_duplicates(self.importance)
 

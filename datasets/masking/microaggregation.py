@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import numpy as np
@@ -12,15 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.base import (
-    ATTRIBUTES,
-    SCHEMA,
-    about,
-    option,
-    parse_whole,
-    random_generator,
-    standardised,
-)
+from linkrisk.datasets.masking.base import about, random_generator, standardised
 from linkrisk.datasets.masking.choosing import (
     TABLE,
     choose_attributes,
@@ -29,8 +21,8 @@ from linkrisk.datasets.masking.choosing import (
     with_values,
 )
 from linkrisk.datasets.masking.known_patterns import partition_by_pattern
-from linkrisk.datasets.microdata.names import parse_names, shown_names
-from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.datasets.masking.parameters import AttributeGroup, MicroaggregationParameters
+from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.errors import called
 
 DEFAULT_K = 3
@@ -38,37 +30,7 @@ DEFAULT_K = 3
 
 
 @dataclass(frozen=True)
-class AttributeGroup:
-    """Attributes that are microaggregated together.
-
-    Attributes
-    ----------
-    attributes : tuple of str
-        Their names.
-    k : int, optional
-        The least number of records in a group; None takes that of the method.
-    """
-
-    attributes: tuple[str, ...]
-    k: int | None = None
-
-    @classmethod
-    def parse(cls, text: str) -> AttributeGroup:
-        """Read "a,b:3" (attributes a and b with k = 3) or "a,b"."""
-        names, mark, k = text.rpartition(":")
-        if not mark or "," in k or '"' in k:  # a colon within a name
-            return cls(parse_names(text))
-        if not (k.strip().isascii() and k.strip().isdigit()):
-            raise DataError(
-                f"{text!r} has {k.strip()!r} for k after the colon, which is not a whole number of at least "
-                f"2; write A,B:3, or A,B for the k of {called('k')}",
-                option="groups",
-            )
-        return cls(parse_names(names), int(k))
-
-
-@dataclass(frozen=True)
-class Microaggregation:
+class Microaggregation(MicroaggregationParameters):
     """Microaggregation: similar records form groups of k to 2k-1, each value becomes its group's mean.
 
     The groups of records are found by MDAV on standardised attributes (each with mean 0 and standard
@@ -98,21 +60,6 @@ class Microaggregation:
 
     name: ClassVar[str] = "microaggregation"
     chance: ClassVar[bool] = False
-
-    attributes: tuple[str, ...] | None = field(default=None, metadata=ATTRIBUTES)
-    k: int | None = field(
-        default=None, metadata=option("least number of records in a group", parse_whole, metavar="K")
-    )
-    groups: tuple[AttributeGroup, ...] = field(
-        default=(),
-        metadata=option(
-            "attributes microaggregated together, with their k; give it once for each group",
-            AttributeGroup.parse,
-            metavar="A,B:K",
-            repeated=True,
-        ),
-    )
-    schema: Schema | None = field(default=None, metadata=SCHEMA)
 
     def __post_init__(self) -> None:
         if self.attributes is not None and self.groups:

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.base import (
-    NumericMethod,
-    centred_and_deviation,
-    check_percent,
-    option,
-    parse_number,
-)
+from linkrisk.datasets.masking.base import NumericMethod, centred_and_deviation, check_percent
+from linkrisk.datasets.masking.parameters import AdditiveNoiseParameters
 from linkrisk.datasets.microdata.numeric import LARGEST
 
 FloatArray = npt.NDArray[np.float64]
@@ -25,7 +20,7 @@ DEPENDENT = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True)
-class AdditiveNoise(NumericMethod):
+class AdditiveNoise(AdditiveNoiseParameters, NumericMethod):
     """Add normal noise with mean 0 and a standard deviation of `percent` % of each attribute's own.
 
     Independent noise draws every value by itself. Correlated noise (J. Kim, A method for limiting disclosure
@@ -48,11 +43,6 @@ class AdditiveNoise(NumericMethod):
     """
 
     name: ClassVar[str] = "noise"
-
-    percent: float = field(
-        metadata=option("standard deviation of the noise in % of the attribute's", parse_number, metavar="P")
-    )
-    correlated: bool = field(default=False, metadata=option("noise that is correlated like the data", None))
 
     def __post_init__(self) -> None:
         check_percent(self.percent)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from linkrisk.datasets.masking.base import NumericMethod, of_known, option, parse_whole
+from linkrisk.datasets.masking.base import NumericMethod, of_known
 from linkrisk.datasets.masking.microaggregation import check_enough_records, check_group_size, group_means
+from linkrisk.datasets.masking.parameters import OptimalMicroaggregationParameters
 from linkrisk.formulations.compiled import kernel
 
 FloatArray = npt.NDArray[np.float64]
@@ -17,7 +18,7 @@ IndexArray = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, kw_only=True)
-class OptimalMicroaggregation(NumericMethod):
+class OptimalMicroaggregation(OptimalMicroaggregationParameters, NumericMethod):
     """Microaggregation of every attribute by itself, with the least sum of squared errors.
 
     S. Hansen and S. Mukherjee, A polynomial algorithm for optimal univariate microaggregation, IEEE Trans.
@@ -37,8 +38,6 @@ class OptimalMicroaggregation(NumericMethod):
 
     name: ClassVar[str] = "optimal-microaggregation"
     chance: ClassVar[bool] = False
-
-    k: int = field(default=3, metadata=option("least number of records in a group", parse_whole, metavar="K"))
 
     def __post_init__(self) -> None:
         check_group_size(self.k)

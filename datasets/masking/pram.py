@@ -3,88 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.base import option, parse_number
 from linkrisk.datasets.masking.paper_parameters import chance
+from linkrisk.datasets.masking.parameters import PramParameters
 from linkrisk.datasets.masking.recoding import CategoricalMethod, FloatArray, IndexArray, Transition
+from linkrisk.datasets.masking.transition_matrix import TransitionMatrix
 from linkrisk.datasets.microdata.categories import Categories
-from linkrisk.datasets.microdata.formats.registry import read_table
-from linkrisk.datasets.microdata.names import parse_pair
 from linkrisk.errors import called
-
-SUM_TOLERANCE = 1e-9
-"""Rows may miss the sum of one by the rounding of their entries as text."""
-
-
-@dataclass(frozen=True, eq=False)
-class TransitionMatrix:
-    """The probabilities with which each category of an attribute becomes each other one.
-
-    Attributes
-    ----------
-    attribute : str
-        Whose categories they are.
-    categories : tuple of str
-        The k categories.
-    probability : float64 array (k, k)
-        Row c: what category c becomes, in the order of `categories`.
-
-    Raises
-    ------
-    DataError
-        If an entry is not a probability, or a row does not sum to one.
-    """
-
-    attribute: str
-    categories: tuple[str, ...]
-    probability: FloatArray
-
-    def __post_init__(self) -> None:
-        what = f"the transition matrix of {self.attribute!r}"
-        size = len(self.categories)
-        if self.probability.shape != (size, size):
-            rows, columns = self.probability.shape
-            raise DataError(f"{what} has {rows} rows and {columns} columns for {size} categories")
-        for name, row in zip(self.categories, self.probability, strict=True):
-            if not (np.isfinite(row).all() and (row >= 0.0).all()):
-                raise DataError(
-                    f"{what}, row {name!r}: an entry is not a probability; give numbers from 0 to 1"
-                )
-            if abs(float(row.sum()) - 1.0) > SUM_TOLERANCE:
-                raise DataError(f"{what}, row {name!r}: it sums to {row.sum():.10g}; it must sum to 1")
-
-    @classmethod
-    def parse(cls, text: str) -> TransitionMatrix:
-        """Read "ATTRIBUTE=FILE": a CSV file with a column of categories and one column for each of them."""
-        attribute, path = parse_pair(text)
-        if not path:
-            raise DataError(f"{text!r} is not a transition matrix; write ATTRIBUTE=FILE")
-        first = read_table(path).columns[0]
-        table = read_table(path, text_columns=(first,))
-        names, columns = tuple(str(name) for name in table[first]), tuple(table.columns[1:])
-        if names != columns:
-            raise DataError(
-                f"{path}: the rows are {', '.join(names)} and the columns {', '.join(columns)}; they must be "
-                "the same categories in the same order"
-            )
-        return cls(
-            attribute, names, _numbers(table[list(columns)].to_numpy(dtype=object).tolist(), names, path)
-        )
-
-
-def _numbers(cells: Sequence[Sequence[object]], names: Sequence[str], path: str) -> FloatArray:
-    rows = []
-    for name, row in zip(names, cells, strict=True):
-        try:
-            rows.append([float(str(cell)) for cell in row])
-        except ValueError:
-            raise DataError(f"{path}, row {name!r}: an entry is not a number") from None
-    return np.array(rows, dtype=np.float64)
 
 
 def even_matrix(size: int, change: float) -> FloatArray:
@@ -134,7 +64,7 @@ def invariant_matrix(matrix: FloatArray, frequency: IndexArray) -> FloatArray:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pram(CategoricalMethod):
+class Pram(PramParameters, CategoricalMethod):
     """Post-randomisation (Kooiman, Willenborg and Gouweleeuw 1998), every attribute by itself.
 
     Attributes
@@ -157,31 +87,6 @@ class Pram(CategoricalMethod):
 
     name: ClassVar[str] = "pram"
     chance: ClassVar[bool] = True
-
-    change: float | None = field(
-        default=None,
-        metadata=option("probability of a change, to any other category alike", parse_number, metavar="P"),
-    )
-    theta: float | None = field(
-        default=None,
-        metadata=option(
-            "expected changes of each category, relative to the frequency of the rarest one",
-            parse_number,
-            metavar="T",
-        ),
-    )
-    matrix: tuple[TransitionMatrix, ...] = field(
-        default=(),
-        metadata=option(
-            "file with the transition matrix of an attribute; give it once for each attribute",
-            TransitionMatrix.parse,
-            metavar="A=FILE",
-            repeated=True,
-        ),
-    )
-    invariant: bool = field(
-        default=False, metadata=option("keep the expected frequencies, by a second stage", None)
-    )
 
     def __post_init__(self) -> None:
         given = [self.change is not None, self.theta is not None, bool(self.matrix)]

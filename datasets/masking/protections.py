@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import ClassVar, Self
 
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.base import ATTRIBUTES, SCHEMA
 from linkrisk.datasets.masking.choosing import TABLE, choose_attributes, chosen_by_default
-from linkrisk.datasets.masking.microaggregation import AttributeGroup, Microaggregation
+from linkrisk.datasets.masking.microaggregation import Microaggregation
+from linkrisk.datasets.masking.parameters import AttributeGroup, NumericParameters
 from linkrisk.datasets.microdata.names import shown_names
-from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.errors import called
 
 
 @dataclass(frozen=True)
-class Protection:
+class Protection(NumericParameters):
     """Microaggregation of the first few key variables in consecutive groups with a k each.
 
     D11.2 (Torra 2013), section 3.2. M5-38, for example, is five attributes: the first three with k = 3, the
@@ -39,8 +38,6 @@ class Protection:
 
     name: str
     sizes: tuple[tuple[int, int], ...]
-    attributes: tuple[str, ...] | None = field(default=None, metadata=ATTRIBUTES)
-    schema: Schema | None = field(default=None, metadata=SCHEMA)
 
     chance: ClassVar[bool] = False
 

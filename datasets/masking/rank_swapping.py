@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.base import NumericMethod, check_percent, of_known, option, parse_number
+from linkrisk.datasets.masking.base import NumericMethod, check_percent, of_known
+from linkrisk.datasets.masking.parameters import RankSwappingParameters
 from linkrisk.errors import called
 from linkrisk.formulations.compiled import kernel
 
@@ -18,7 +19,7 @@ FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
-class RankSwapping(NumericMethod):
+class RankSwapping(RankSwappingParameters, NumericMethod):
     """Swap each value with another whose rank differs by at most `percent` % of the records.
 
     R. Moore, Controlled data-swapping techniques for masking public use microdata sets, US Bureau of the
@@ -39,8 +40,6 @@ class RankSwapping(NumericMethod):
     """
 
     name: ClassVar[str] = "rank-swapping"
-
-    percent: float = field(metadata=option("window in percent of the records", parse_number, metavar="P"))
 
     def __post_init__(self) -> None:
         check_percent(self.percent, most=100)

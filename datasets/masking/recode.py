@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
 
@@ -13,24 +13,19 @@ import numpy as np
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.base import option, parse_level, parse_number, parse_whole
 from linkrisk.datasets.masking.choosing import TABLE, chosen_by_default, known_columns
+from linkrisk.datasets.masking.parameters import RecodeParameters
 from linkrisk.datasets.masking.recoding import CategoricalMethod, Grouping
 from linkrisk.datasets.microdata.categories import Categories
 from linkrisk.datasets.microdata.category_names import in_order, spelled
 from linkrisk.datasets.microdata.dates import LEVELS, at_level, days_of_names
-from linkrisk.datasets.microdata.names import parse_names
 from linkrisk.datasets.microdata.recoding_files import RecodingFile
 from linkrisk.datasets.microdata.schema import Role, Scale
 from linkrisk.errors import called
 
 
-def _parse_breaks(text: str) -> tuple[float, ...]:
-    return tuple(parse_number(part.strip()) for part in text.split(","))
-
-
 @dataclass(frozen=True, kw_only=True)
-class Recode(CategoricalMethod):
+class Recode(RecodeParameters, CategoricalMethod):
     """Make one code of several: by files, breaks, first digits, dates (Hundepool and Willenborg 1997).
 
     Attributes
@@ -55,38 +50,6 @@ class Recode(CategoricalMethod):
     """
 
     name: ClassVar[str] = "recode"
-
-    file: tuple[RecodingFile, ...] = field(
-        default=(),
-        metadata=option(
-            "recoding file of mu-ARGUS for an attribute; give it once for each",
-            RecodingFile.parse,
-            metavar="A=FILE.grc",
-            repeated=True,
-        ),
-    )
-    digits: int | None = field(
-        default=None,
-        metadata=option("number of characters to cut off the end of every code", parse_whole, metavar="N"),
-    )
-
-    breaks: tuple[float, ...] = field(
-        default=(),
-        metadata=option(
-            "ascending lower ends of groups, separated by commas: a number becomes the largest that is not "
-            "above it",
-            _parse_breaks,
-            metavar="N,N",
-        ),
-    )
-    labels: tuple[str, ...] = field(
-        default=(),
-        metadata=option("what the groups of breaks are called, in their order", parse_names, metavar="A,B"),
-    )
-    level: int | str | None = field(
-        default=None,
-        metadata=option(f"what dates become: {', '.join(LEVELS)}", parse_level, metavar="L"),
-    )
 
     def __post_init__(self) -> None:
         given = [self.digits is not None, bool(self.file), bool(self.breaks), self.level is not None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import numpy as np
@@ -12,25 +12,20 @@ import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.base import SCHEMA, option, random_generator
+from linkrisk.datasets.masking.base import random_generator
 from linkrisk.datasets.masking.choosing import (
     TABLE,
     check_records,
     choose_attributes,
     chosen_by_default,
 )
+from linkrisk.datasets.masking.parameters import CategoricalParameters
 from linkrisk.datasets.microdata.categories import Categories, categories_of, with_names
-from linkrisk.datasets.microdata.names import parse_names, shown_names
-from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.datasets.microdata.names import shown_names
 
 BoolArray = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.intp]
-
-CATEGORICAL = option(
-    "attributes to mask, separated by commas (default: all that are not numeric)", parse_names, metavar="A,B"
-)
-"""The option of methods that mask categories."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +109,7 @@ class Transition(Recoding):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CategoricalMethod(ABC):
+class CategoricalMethod(CategoricalParameters, ABC):
     """A method that turns categories into others, each attribute by itself; subclasses fill in `recoding`.
 
     The values of a numeric attribute are its categories, in their order.
@@ -131,9 +126,6 @@ class CategoricalMethod(ABC):
 
     chance: ClassVar[bool] = False
     """Whether another seed gives another table; True in methods that leave something to chance."""
-
-    attributes: tuple[str, ...] | None = field(default=None, metadata=CATEGORICAL)
-    schema: Schema | None = field(default=None, metadata=SCHEMA)
 
     @abstractmethod
     def recoding(self, attribute: str, categories: Categories) -> Recoding:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import numpy as np
@@ -11,27 +11,17 @@ import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.base import (
-    SCHEMA,
-    check_percent,
-    option,
-    parse_number,
-    parse_whole,
-    random_generator,
-)
+from linkrisk.datasets.masking.base import check_percent, random_generator
 from linkrisk.datasets.masking.choosing import TABLE, check_columns, check_records, known_values
 from linkrisk.datasets.masking.donors import DonorPool
 from linkrisk.datasets.masking.household_risk import Households, fewest_alike, numbered
-from linkrisk.datasets.microdata.names import parse_names, shown_names
+from linkrisk.datasets.masking.parameters import DEFAULT_K, DEFAULT_PERCENT, RecordSwappingParameters
+from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.numeric import check_known, check_no_duplicates
-from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.errors import called
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
-
-DEFAULT_K = 3
-DEFAULT_PERCENT = 5.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +46,7 @@ class Swaps:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RecordSwapping:
+class RecordSwapping(RecordSwappingParameters):
     """Swap the places of households, those at risk first (`recordSwap` of sdcMicro, by J. Gussenbauer).
 
     A household is at risk at a level of the hierarchy of places when fewer than k persons there have the risk
@@ -92,40 +82,6 @@ class RecordSwapping:
 
     name: ClassVar[str] = "record-swapping"
     chance: ClassVar[bool] = True
-
-    household: str = field(metadata=option("column of household numbers", str, metavar="COLUMN"))
-    hierarchy: tuple[str, ...] = field(
-        metadata=option("columns of places to be exchanged, the coarsest first", parse_names, metavar="A,B")
-    )
-    risk: tuple[str, ...] = field(
-        metadata=option("variables of persons that say who is rare in a place", parse_names, metavar="A,B")
-    )
-    similar: tuple[tuple[str, ...], ...] = field(
-        default=(),
-        metadata=option(
-            "variables of households that must agree besides their size; once for each profile to try",
-            parse_names,
-            metavar="A,B",
-            repeated=True,
-        ),
-    )
-    carry: tuple[str, ...] = field(
-        default=(),
-        metadata=option("variables of households that move with the place", parse_names, metavar="A,B"),
-    )
-    k: int | None = field(
-        default=None,
-        metadata=option(f"fewer than K persons are rare (default: {DEFAULT_K})", parse_whole, metavar="K"),
-    )
-    percent: float | None = field(
-        default=None,
-        metadata=option(
-            f"share of households to be swapped in % (default: {DEFAULT_PERCENT:g})",
-            parse_number,
-            metavar="P",
-        ),
-    )
-    schema: Schema | None = field(default=None, metadata=SCHEMA)
 
     def __post_init__(self) -> None:
         check_no_duplicates((*self.hierarchy, *self.carry, self.household))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, fields, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.base import MaskingMethod, Option, options_of, shared_options
+from linkrisk.datasets.masking.base import MaskingMethod
 from linkrisk.datasets.masking.end_coding import BottomCoding, TopCoding
 from linkrisk.datasets.masking.global_recoding import GlobalRecoding
 from linkrisk.datasets.masking.local_suppression import LocalSuppression
@@ -24,6 +24,7 @@ from linkrisk.datasets.masking.record_swapping import RecordSwapping
 from linkrisk.datasets.masking.rounding import Rounding
 from linkrisk.datasets.masking.weight_calibration import WeightCalibration
 from linkrisk.datasets.microdata.numeric import suggestion
+from linkrisk.datasets.options.option import Option, options_of
 from linkrisk.errors import called
 
 _METHODS = (
@@ -31,7 +32,7 @@ _METHODS = (
     *(Rounding, WeightCalibration, RecordSwapping),
     *(TopCoding, BottomCoding, GlobalRecoding, Recode, Pram, LocalSuppression),
 )
-"""A new masking method is one file and its class here."""
+"""A new masking method is one file, its class here, and its parameters in `parameters.PARAMETERS`."""
 
 
 @dataclass(frozen=True)
@@ -53,9 +54,9 @@ class MethodEntry:
     make: Callable[..., MaskingMethod]
 
     @property
-    def parameters(self) -> dict[str, Field[Any]]:
-        """The fields of the method that users can set, by name."""
-        return {field.name: field for field in fields(self.kind) if "option" in field.metadata}
+    def parameters(self) -> Mapping[str, Option]:
+        """What users can set, by name."""
+        return options_of(self.kind)
 
 
 METHODS: Mapping[str, MethodEntry] = MappingProxyType(
@@ -89,23 +90,10 @@ def make_method(name: str, parameters: Mapping[str, Any]) -> MaskingMethod:
             raise DataError(
                 f"{name} has no parameter {called(parameter)}; it takes {_listed(known)}", option=parameter
             )
-    for parameter, field in known.items():
-        required = field.default is MISSING and field.default_factory is MISSING
-        if required and parameter not in parameters:
+    for parameter, option in known.items():
+        if option.required and parameter not in parameters:
             raise DataError(f"{name} needs {called(parameter)}", option=parameter)
     return entry.make(**parameters)
-
-
-def all_options() -> dict[str, Option]:
-    """Return the parameters of all methods by name; the help of a shared one says what it means to each."""
-    return shared_options({name: entry.kind for name, entry in METHODS.items()})
-
-
-def own_options(texts: Sequence[str]) -> dict[str, Option]:
-    """The parameters of a method that is given by its name alone; where there are several, what all share."""
-    if len(texts) == 1 and texts[0] in METHODS:
-        return options_of(METHODS[texts[0]].kind)
-    return {"schema": all_options()["schema"]}
 
 
 def _listed(names: Mapping[str, Any]) -> str:

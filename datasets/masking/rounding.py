@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import ClassVar
 
@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.base import NumericMethod, option, parse_number
+from linkrisk.datasets.masking.base import NumericMethod
+from linkrisk.datasets.masking.parameters import RoundingParameters
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -19,7 +20,7 @@ _SLACK = 4 * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rounding(NumericMethod):
+class Rounding(RoundingParameters, NumericMethod):
     """Round every value to the nearest multiple of a base, halves away from 0 (Hundepool et al. 2012, 3.4).
 
     Exact amounts and sampling weights lead to whoever knows them; rounded ones do so to fewer. Missing values
@@ -40,13 +41,6 @@ class Rounding(NumericMethod):
 
     name: ClassVar[str] = "rounding"
     chance: ClassVar[bool] = False
-
-    base: float = field(
-        metadata=option("values become multiples of B, in their unit", parse_number, metavar="B")
-    )
-    positive: bool = field(
-        default=False, metadata=option("values above 0 become one base at least, as weights must", None)
-    )
 
     def __post_init__(self) -> None:
         if not self.base > 0:

@@ -84,7 +84,7 @@ def names_files(text: str) -> bool:
         return False
     known = METHODS[name].parameters if name in METHODS else {}
     keys = {setting.partition("=")[0] for setting in settings}
-    return any("FILE" in known[key].metadata["option"].metavar for key in keys if key in known)
+    return any("FILE" in known[key].kind.metavar for key in keys if key in known)
 
 
 def _read(name: str, parameters: dict[str, Any], key: str, value: str | None) -> None:
@@ -92,14 +92,14 @@ def _read(name: str, parameters: dict[str, Any], key: str, value: str | None) ->
     known = METHODS[name].parameters
     if key not in known:
         raise DataError(f"{name} has no parameter {key!r}{suggestion(key, tuple(known))}")
-    option = known[key].metadata["option"]
-    if (value is None) != (option.parse is None):
+    kind = known[key].kind
+    if (value is None) != (kind.parse is None):
         raise DataError(f"{name}: {key} takes {'a value' if value is None else 'no value'}")
-    if key in parameters and not option.repeated:
+    if key in parameters and not kind.repeated:
         raise DataError(f"{name}: {key} is given twice; give it once")
     with about(f"{name}, {key}"):
-        parsed = True if value is None else option.parse(value)
-    parameters[key] = (*parameters.get(key, ()), parsed) if option.repeated else parsed
+        parsed = True if value is None or kind.parse is None else kind.parse(value)
+    parameters[key] = (*parameters.get(key, ()), parsed) if kind.repeated else parsed
 
 
 def spelled_recodings(texts: Sequence[str], original: pd.DataFrame, schema: Schema) -> dict[str, Recoding]:

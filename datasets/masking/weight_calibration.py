@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import numpy as np
@@ -11,12 +11,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.base import SCHEMA, option, random_generator
+from linkrisk.datasets.masking.base import random_generator
 from linkrisk.datasets.masking.choosing import TABLE, check_records, choose_attributes, known_values
+from linkrisk.datasets.masking.parameters import WeightCalibrationParameters
 from linkrisk.datasets.microdata.formats.registry import read_table
-from linkrisk.datasets.microdata.names import parse_names, shown_names, with_columns
+from linkrisk.datasets.microdata.names import shown_names, with_columns
 from linkrisk.datasets.microdata.numeric import check_known, numeric_matrix
-from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.errors import called
 
 FloatArray = npt.NDArray[np.float64]
@@ -28,7 +28,7 @@ _CLOSE = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
-class WeightCalibration:
+class WeightCalibration(WeightCalibrationParameters):
     """Adjust sampling weights until a file has the weighted shares and the total of another (raking).
 
     Suppression takes values from rare records, so that the shares of categories that can still be estimated
@@ -56,18 +56,6 @@ class WeightCalibration:
 
     name: ClassVar[str] = "weight-calibration"
     chance: ClassVar[bool] = False
-
-    like: str = field(
-        metadata=option("file whose weighted shares and total are restored", str, metavar="FILE")
-    )
-    margins: tuple[str, ...] = field(
-        metadata=option("columns whose weighted shares are restored", parse_names, metavar="A,B")
-    )
-    attributes: tuple[str, ...] | None = field(
-        default=None,
-        metadata=option("the column of sampling weights; it has to be named", parse_names, metavar="A,B"),
-    )
-    schema: Schema | None = field(default=None, metadata=SCHEMA)
 
     def __post_init__(self) -> None:
         if self.attributes is None or len(self.attributes) != 1:

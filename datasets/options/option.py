@@ -7,7 +7,7 @@ order in which they are shown, and whatever it has of its own. Every face is mad
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, dataclass, field, fields, replace
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -153,7 +153,7 @@ def options_of(operation: type[Any], face: str = "") -> Mapping[str, Option]:
                 found[name] = replace(
                     one.metadata["option"],
                     name=name,
-                    default=REQUIRED if one.default is MISSING else one.default,
+                    default=_default_of(one),
                     annotation=str(one.type),
                     positional=not one.kw_only,
                     group=one.metadata["option"].group or vars(owner).get("title", ""),
@@ -167,6 +167,13 @@ def options_of(operation: type[Any], face: str = "") -> Mapping[str, Option]:
             ordered = list(offered.items())
             offered = dict([*ordered[:place], (name, late), *ordered[place:]])
     return offered
+
+
+def _default_of(one: Field[Any]) -> Any:
+    """That of a field; None where it is costly to make."""
+    if one.default is not MISSING:
+        return one.default
+    return REQUIRED if one.default_factory is MISSING else None
 
 
 def _groups(operation: type[Any]) -> Iterator[type[Any]]:

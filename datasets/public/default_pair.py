@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from linkrisk.datasets.masking.microaggregation import AttributeGroup, Microaggregation
+from linkrisk.datasets.masking.microaggregation import Microaggregation
+from linkrisk.datasets.masking.parameters import AttributeGroup
 from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
 from linkrisk.datasets.public.embedded import load_wdbc
 

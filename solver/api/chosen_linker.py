@@ -7,7 +7,7 @@ from dataclasses import Field, dataclass, field, fields
 from typing import Any
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.base import Option
+from linkrisk.datasets.options.option import Option
 from linkrisk.errors import called
 from linkrisk.solver.linkage.linker import Linker
 from linkrisk.solver.linkage.registry import LINKERS
@@ -72,12 +72,12 @@ def make_linker(name: str, settings: Mapping[str, Any]) -> Linker:
 def _read(item: Field[Any], value: Any) -> Any:
     """A setting, read like an option where it is given as text."""
     option: Option | None = item.metadata.get("option")
-    if option is None or option.parse is None:
+    if option is None or option.kind.parse is None:
         return value
-    parse = option.parse
+    parse, repeated = option.kind.parse, option.kind.repeated
     try:
-        if option.repeated and isinstance(value, list | tuple):
+        if repeated and isinstance(value, list | tuple):
             return tuple(parse(one) if isinstance(one, str) else one for one in value)
-        return parse(value) if isinstance(value, str) and not option.repeated else value
+        return parse(value) if isinstance(value, str) and not repeated else value
     except DataError as error:
         raise UsageError(f"{item.name}: {error}", option=item.name) from error

@@ -276,9 +276,9 @@ def spelled_method(name: str, values: Mapping[str, str | bool]) -> str:
     for key, value in values.items():
         if key not in known or value in ("", False):
             continue
-        if known[key].metadata["option"].parse is None:
+        if known[key].kind.parse is None:
             words.append(key)
-        elif known[key].metadata["option"].repeated:
+        elif known[key].kind.repeated:
             words += [f"{key}={one.strip()}" for one in str(value).split(";") if one.strip()]
         else:
             words.append(f"{key}={value}")

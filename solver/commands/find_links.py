@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from linkrisk.datasets.options.option import keywords
 from linkrisk.solver.commands.link import parameters_of
-from linkrisk.solver.commands.offered import offered
+from linkrisk.solver.linkage.parameters import own_settings
 from linkrisk.solver.options.linking import with_parameters
 from linkrisk.solver.options.operations.link import FindCommand, FindOptions
 
-_PARAMETERS = {
-    name: one._replace(help=one.help.partition("prl: ")[2].partition("; bayes: ")[0])
-    for name, one in offered().linker_settings.items()
-    if "prl: " in one.help
-}
-ASKED = with_parameters(FindCommand, _PARAMETERS, "settings of prl", "workers")
+ASKED = with_parameters(FindCommand, own_settings("prl"), "settings of prl", "workers")
 DESCRIPTION = (
     "Link the records of two files of which nobody knows which record is which, in passes; what is wrong "
     "and what is missed is estimated."

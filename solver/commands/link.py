@@ -6,12 +6,12 @@ from typing import Any
 
 from linkrisk.datasets.options.option import keywords
 from linkrisk.errors import called
-from linkrisk.solver.commands.offered import offered
+from linkrisk.solver.linkage.parameters import all_settings, own_settings
 from linkrisk.solver.options.linking import with_parameters
 from linkrisk.solver.options.operations.link import FindCommand, LinkCommand, LinkOptions
 from linkrisk.solver.run.errors import UsageError
 
-ASKED = with_parameters(LinkCommand, offered().linker_settings, "settings of the methods", "workers")
+ASKED = with_parameters(LinkCommand, all_settings(), "settings of the methods", "workers")
 DESCRIPTION = (
     "Link the records of two files by a linker that learns without the truth, and judge it "
     "as `fit` judges distances: a record is re-identified when its partner scores strictly highest."
@@ -34,7 +34,6 @@ def run(asked: LinkCommand) -> int:
 def parameters_of(asked: LinkCommand | FindCommand) -> dict[str, Any]:
     """Those of the linker, read as it reads them; pairs are listed of passes only."""
     from linkrisk.solver.commands.settings import given_settings
-    from linkrisk.solver.linkage.registry import all_settings, own_settings
 
     found = given_settings(asked, all_settings(), own_settings(str(asked.method)))
     for option in ("links", "clerical"):

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.parameters import all_options, own_options
 from linkrisk.datasets.options.option import keywords
-from linkrisk.solver.commands.offered import offered
 from linkrisk.solver.commands.protocol_steps import check_protocol, step_of
 from linkrisk.solver.options.linking import with_parameters
 from linkrisk.solver.options.operations.mask import MaskCommand, MaskOptions
@@ -24,7 +24,7 @@ MOST_LABELS = 8
 SECRET = "keep it secret, it undoes the masking"
 
 
-ASKED = with_parameters(MaskCommand, offered().masking_settings, "", "protocol")
+ASKED = with_parameters(MaskCommand, all_options(), "", "protocol")
 DESCRIPTION = "Make a masked file. Columns that are not masked stay as they are, and so do the rows."
 
 
@@ -40,7 +40,6 @@ def complete(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def run(asked: MaskCommand) -> int:
     """Mask a table, write it and print what was done."""
-    from linkrisk.datasets.masking.registry import all_options, own_options
     from linkrisk.datasets.microdata.writing import write_all
     from linkrisk.solver.api.mask import mask
     from linkrisk.solver.api.masking_source import Source
@@ -83,8 +82,8 @@ def _methods(asked: MaskCommand) -> list[str]:
 
 def _seed(given: str | None) -> int | None:
     """The seed that was given, itself or by a file."""
-    from linkrisk.datasets.masking.base import parse_whole
     from linkrisk.datasets.masking.record import read_seed
+    from linkrisk.datasets.options.parameter import parse_whole
 
     if given is not None and given.lower().endswith(".json"):
         return read_seed(given)
@@ -97,8 +96,7 @@ def _seed(given: str | None) -> int | None:
 def _step(asked: MaskCommand, result: MaskingResult) -> dict[str, Any]:
     """The step as a protocol says it."""
     methods = _methods(asked)
-    settings = offered().masking_settings
-    given = [(name, getattr(asked, name)) for name in settings if getattr(asked, name) is not None]
+    given = [(name, getattr(asked, name)) for name in all_options() if getattr(asked, name) is not None]
     for name, value in given:  # there is one method, given by its name alone, or it is a schema for all
         values = value if isinstance(value, list) else [value]
         words = [name if one is True else f"{name}={one}" for one in values]

@@ -9,7 +9,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.solver.run.errors import UsageError
 
 if TYPE_CHECKING:
-    from linkrisk.datasets.masking.base import Option
+    from linkrisk.datasets.options.option import Option
 
 
 def given_settings(
@@ -40,11 +40,12 @@ def given_settings(
 
 def _read(name: str, value: Any, option: Option) -> Any:
     """The value of an option, of which there are several where any method takes several."""
-    if option.parse is None:
+    kind = option.kind
+    if kind.parse is None:
         return True
     texts = value if isinstance(value, list) else [value]
-    read = tuple(parsed(name, text, option.parse) for text in texts)
-    if option.repeated:
+    read = tuple(parsed(name, text, kind.parse) for text in texts)
+    if kind.repeated:
         return read
     if len(read) > 1:
         raise UsageError(f"--{name.replace('_', '-')} is given twice; give it once")

@@ -108,7 +108,7 @@ def _spelled(step: Mapping[str, Any], options: Compared, *, numbers: bool) -> It
     if name not in METHODS:
         raise UsageError(f"there is no masking method {name!r}")
     known, schema = METHODS[name].parameters, given.pop("schema", None)
-    if files := [key for key in given if "FILE" in known[key].metadata["option"].metavar]:
+    if files := [key for key in given if "FILE" in known[key].kind.metavar]:
         raise UsageError(
             f"{name} was given a file ({files[0]}), which the record does not name: spell the method, as in "
             f"'{name} {files[0]}=A=FILE'"
@@ -125,7 +125,7 @@ def _spelled(step: Mapping[str, Any], options: Compared, *, numbers: bool) -> It
         *(
             _word(key, value)
             for key, values in given.items()
-            for value in _each(values, repeated=known[key].metadata["option"].repeated)
+            for value in _each(values, repeated=known[key].kind.repeated)
         ),
     ]
     if "groups" not in given:  # these name their attributes

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.base import option, parse_number
 from linkrisk.datasets.masking.spelled import names_files
 from linkrisk.datasets.microdata.numeric import check_ranges, check_some_value, constant_attributes
 from linkrisk.datasets.microdata.tables import Table
@@ -33,25 +31,15 @@ from linkrisk.solver.linkage.linker import (
     Truth,
     in_small_blocks,
 )
+from linkrisk.solver.linkage.parameters import DistanceBasedParameters
 from linkrisk.solver.run.errors import UsageError
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
 
-def parse_weights(text: str) -> tuple[tuple[str, float], ...]:
-    """Read "A=2,B=1"."""
-    weights = []
-    for part in text.split(","):
-        name, mark, number = part.rpartition("=")
-        if not mark or not name.strip():
-            raise DataError(f"{text!r} has no weight for {part.strip()!r}; write A=2,B=1")
-        weights.append((name.strip(), parse_number(number)))
-    return tuple(weights)
-
-
 @dataclass(frozen=True, kw_only=True)
-class DistanceBased(Linker):
+class DistanceBased(DistanceBasedParameters, Linker):
     """Distance-based record linkage with weights that are given.
 
     The distance is ``sum_k p_k c_k``, where the attribute distance ``c_k`` is the squared (or absolute)
@@ -75,38 +63,6 @@ class DistanceBased(Linker):
     """
 
     name: ClassVar[str] = "dbrl"
-
-    weights: tuple[tuple[str, float], ...] | None = field(
-        default=None,
-        metadata=option("weights of attributes (default: all equal)", parse_weights, metavar="A=2,B=1"),
-    )
-    differences: str = field(
-        default=Differences.SQUARED.value,
-        metadata=option("squared or absolute attribute distances (default: squared)", str, metavar="KIND"),
-    )
-    standardisation: str = field(
-        default=Standardisation.OWN.value,
-        metadata=option("own, original, pooled or none (default: own)", str, metavar="HOW"),
-    )
-    masking: tuple[str, ...] = field(
-        default=(),
-        metadata=option(
-            "how categories were masked, as 'top-coding categories=3 attributes=A'; give it once for each "
-            "method; or the FILE.json that mask --record has written",
-            str,
-            metavar="METHOD",
-            repeated=True,
-        ),
-    )
-
-    missing: str = field(
-        default=Missing.EXPECTED.value,
-        metadata=option(
-            "what a missing value is compared as: nearest, expected or farthest (default: expected)",
-            str,
-            metavar="RULE",
-        ),
-    )
 
     def __post_init__(self) -> None:
         kinds = (Differences.SQUARED.value, Differences.ABSOLUTE.value)

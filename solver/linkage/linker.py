@@ -74,8 +74,8 @@ class LinkageTask:
 class Linker(ABC):
     """A way to link records; a frozen dataclass whose fields are its settings.
 
-    Each field has metadata made by `datasets.masking.base.option`, which is what the command line needs to
-    offer it. A new linker is one file with a subclass, and a line in `solver/linkage/registry.py`.
+    Settings are declared in `solver/linkage/parameters.py`, in a class that it inherits. A new linker is one
+    file with a subclass, and a line there and in `solver/linkage/registry.py`.
 
     Attributes
     ----------

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from linkrisk.datasets.masking.base import Option, options_of, shared_options
 from linkrisk.solver.linkage.bayesian.linker import Bayesian
 from linkrisk.solver.linkage.distance_based import DistanceBased
 from linkrisk.solver.linkage.linker import Linker
@@ -29,14 +28,4 @@ LINKERS: Mapping[str, type[Linker]] = MappingProxyType(
         )
     }
 )
-"""Every linker by name. A new one is one file and its class here."""
-
-
-def all_settings() -> dict[str, Option]:
-    """Every setting that users can give; the help of a shared one says what it means to each linker."""
-    return shared_options(LINKERS)
-
-
-def own_settings(method: str) -> dict[str, Option]:
-    """The settings of a linker; none where there is no such linker."""
-    return options_of(LINKERS[method]) if method in LINKERS else {}
+"""Every linker by name. A new one is a file, its class here, and its settings in `parameters.PARAMETERS`."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, make_dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from dataclasses import dataclass, field, make_dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from linkrisk.datasets.options.kinds import COLUMN, FILE, NAME, NAMES, NUMBER, SWITCH, TEXT, Kind, several
-from linkrisk.datasets.options.option import COMMAND, PYTHON, again, declared, option
+from linkrisk.datasets.options.kinds import COLUMN, FILE, NAME, NAMES, NUMBER, SWITCH, TEXT, Kind
+from linkrisk.datasets.options.option import COMMAND, PYTHON, Option, again, declared, option
 from linkrisk.solver.options import names
 from linkrisk.solver.options.names import DirectionName, MatchingName, TiesName
 from linkrisk.solver.options.pair import Alignment, Attributes, Categories, Comparison
@@ -247,37 +247,16 @@ class UnknownOptions(Compared, Named, Scales, Way, Matched, Decided, Seeded):
         return self.original_id, self.masked_id
 
 
-class Setting(Protocol):
-    """A parameter of some linkers or masking methods, as an option of a command."""
-
-    @property
-    def help(self) -> str:
-        """What it means to each of them."""
-
-    @property
-    def metavar(self) -> str | None:
-        """What to call its value; None where it takes none."""
-
-    @property
-    def repeated(self) -> bool:
-        """Whether it can be given several times."""
-
-    @property
-    def flag(self) -> str:
-        """Its flag, where that is not its name."""
-
-
 def with_parameters(
-    operation: type[Any], settings: Mapping[str, Setting], group: str, after: str
+    operation: type[Any], settings: Mapping[str, Option], group: str, after: str
 ) -> type[Any]:
     """The options of a command with the parameters of all methods, as text that a method reads itself."""
     made = []
-    for name, setting in settings.items():
-        text = setting.help.replace("{", "{{").replace("}", "}}")
-        kind = SWITCH if setting.metavar is None else Kind(str, setting.metavar)
-        kind = several(kind) if setting.repeated else kind
-        more = {"flag": setting.flag, "group": group, "after": after, "faces": frozenset({COMMAND})}
-        made.append((name, Any, option(None, text, kind, **more)))
+    for name, one in settings.items():
+        kind = one.kind if one.kind.parse is None else Kind(str, one.kind.metavar, repeated=one.kind.repeated)
+        text = one.help.replace("{", "{{").replace("}", "}}")
+        said = replace(one, help=text, kind=kind, group=group, after=after, faces=frozenset({COMMAND}))
+        made.append((name, Any, field(default=None, metadata={"option": said})))
         after = name
     return make_dataclass(
         f"{operation.__name__}WithParameters", made, bases=(operation,), frozen=True, kw_only=True

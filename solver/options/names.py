@@ -47,27 +47,8 @@ MEASURES = (
     "changes",
     "information-loss",
 )
-MASKING_METHODS = (
-    "microaggregation",
-    "optimal-microaggregation",
-    "noise",
-    "rank-swapping",
-    "rounding",
-    "weight-calibration",
-    "record-swapping",
-    "top-coding",
-    "bottom-coding",
-    "global-recoding",
-    "recode",
-    "pram",
-    "local-suppression",
-    "M4-33",
-    "M4-28",
-    "M4-82",
-    "M5-38",
-    "M6-385",
-    "M6-853",
-)
+MASKING_METHODS = "linkrisk.datasets.masking.parameters:PARAMETERS"
+"""Where the names of masking methods are."""
 SUPPRESSIONS: tuple[str, ...] = get_args(SuppressionName)
 COSTS: tuple[str, ...] = get_args(CostName)
 BACKENDS = "linkrisk.solver.backends.registry:BACKENDS"

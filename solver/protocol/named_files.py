@@ -61,7 +61,7 @@ def _method(text: str, rename: Rename) -> str:
     words = []
     for setting in settings:
         key, mark, value = setting.partition("=")
-        form = known[key].metadata["option"].metavar if key in known else ""
+        form = known[key].kind.metavar if key in known else ""
         path = parse_pair(value)[1] if "=FILE" in form else value
         before = value.removesuffix(path)
         words.append(f"{key}={before}{rename(path)}" if mark and path and "FILE" in form else setting)

@@ -11,10 +11,10 @@ from decimal import Decimal
 from itertools import product
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.base import Option
 from linkrisk.datasets.masking.registry import METHODS
 from linkrisk.datasets.masking.spelled import masking_method
 from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.datasets.options.option import Option
 from linkrisk.errors import called
 from linkrisk.solver.run.errors import UsageError
 
@@ -132,9 +132,9 @@ def _alternatives(words: Sequence[str], schema: Schema | None) -> list[str]:
     values: list[list[str]] = []
     for setting in settings:
         key, mark, value = setting.partition("=")
-        known = parameters.get(key)
-        option = None if known is None else known.metadata["option"]
-        values.append([f"{key}={each}" for each in _values(option, value)] if mark else [setting])
+        values.append(
+            [f"{key}={each}" for each in _values(parameters.get(key), value)] if mark else [setting]
+        )
     many = 1
     for each in values:
         many *= len(each)
@@ -148,10 +148,10 @@ def _alternatives(words: Sequence[str], schema: Schema | None) -> list[str]:
 
 def _values(option: Option | None, value: str) -> list[str]:
     """The values that a text stands for: itself where the method takes it as it is."""
-    if option is None or option.parse is None:
+    if option is None or option.kind.parse is None:
         return [value]
     try:
-        option.parse(value)
+        option.kind.parse(value)
     except DataError:
         pieces = value.split(",")
         if len(pieces) == 1 and _RANGE.fullmatch(value) is None:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, Field, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from nicegui import ui
 
-from linkrisk.datasets.masking.base import Option
 from linkrisk.datasets.masking.registry import METHODS
 from linkrisk.datasets.masking.spelled import masking_method
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.roles import Role
 from linkrisk.datasets.microdata.schema_files import read_schema
+from linkrisk.datasets.options.option import Option
 from linkrisk.errors import LinkriskError
 from linkrisk.solver.app.labels import LABELS
 from linkrisk.solver.app.pages import layout
@@ -127,33 +127,32 @@ class _Form:
     def _fill(self) -> None:
         self._fields.clear()
         with self._fields:
-            for key, field in METHODS[self._method].parameters.items():
+            for key, option in METHODS[self._method].parameters.items():
                 if key == "schema":
                     continue
                 with ui.element("div"):
-                    self._field(key, field)
+                    self._field(key, option)
 
-    def _field(self, key: str, field: Field[Any]) -> None:
+    def _field(self, key: str, option: Option) -> None:
         """The field of a parameter, with what it means below."""
-        option = field.metadata["option"]
-        if option.parse is None:
+        kind = option.kind
+        if kind.parse is None:
             ui.checkbox(option.help, on_change=lambda event: self._set(key, bool(event.value))).mark(key)
             return
-        if option.metavar in _COLUMNS and not option.repeated:
+        if kind.metavar in _COLUMNS and not kind.repeated:
             self._columns_of(key, option)
             return
-        needed = field.default is MISSING and field.default_factory is MISSING
-        default = "" if needed or field.default in (None, (), MISSING) else str(field.default)
-        label = f"{key} ({option.metavar})" + (", needed" if needed else "")
+        default = "" if option.required or option.default in (None, ()) else str(option.default)
+        label = f"{key} ({kind.metavar})" + (", needed" if option.required else "")
         ui.input(label, value=default, on_change=lambda event: self._set(key, event.value.strip())).props(
             "stack-label"
         ).mark(key)
-        several = "; several with ; between them" if option.repeated else ""
+        several = "; several with ; between them" if kind.repeated else ""
         layout.text("div", option.help + several, "quiet small")
 
     def _columns_of(self, key: str, option: Option) -> None:
         """The field of a parameter that names columns: they are chosen, not typed."""
-        if option.metavar == _COLUMNS[0]:
+        if option.kind.metavar == _COLUMNS[0]:
             several(
                 key,
                 self._columns,
@@ -220,8 +219,8 @@ class _Form:
 def _check_files(project: Project, method: str, values: dict[str, Any]) -> None:
     """Files that parameters name have to be in the project."""
     for key, value in values.items():
-        field = METHODS[method].parameters.get(key)
-        if field is None or "FILE" not in field.metadata["option"].metavar or not value:
+        option = METHODS[method].parameters.get(key)
+        if option is None or "FILE" not in option.kind.metavar or not value:
             continue
         for one in str(value).split(";"):
             file = one.rpartition("=")[2].strip()

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from linkrisk.datasets.masking.base import option, parse_number, parse_whole
 from linkrisk.datasets.microdata.schema import Scale
 from linkrisk.errors import called
 from linkrisk.solver.linkage.bayesian.categorising import UNKNOWN, Categories, learn_categories
@@ -22,6 +21,7 @@ from linkrisk.solver.linkage.bayesian.parameters import Learned, counted, read_p
 from linkrisk.solver.linkage.bayesian.search import learn_graph
 from linkrisk.solver.linkage.kinds import Kinds
 from linkrisk.solver.linkage.linker import LinkageTask, Linker, ScoredByKind, in_chunks
+from linkrisk.solver.linkage.parameters import BayesianParameters
 from linkrisk.solver.run.errors import UsageError
 
 FloatArray = NDArray[np.float64]
@@ -32,7 +32,7 @@ _MOST_PAIRS = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bayesian(Linker):
+class Bayesian(BayesianParameters, Linker):
     """Link by the Bayes factor ``Pr(a, b) / (Pr(a) Pr(b))`` of a decomposable graphical model.
 
     The files have no attribute in common; training records, of which all attributes are known, say how those
@@ -58,17 +58,6 @@ class Bayesian(Linker):
     name: ClassVar[str] = "bayes"
     common_attributes: ClassVar[bool] = False
     learns_from_training: ClassVar[bool] = True
-
-    classes: int = field(
-        default=8, metadata=option("most classes of a numeric attribute", parse_whole, metavar="K")
-    )
-    prior_weight: float = field(
-        default=1.0, metadata=option("weight of the prior, in records", parse_number, metavar="W")
-    )
-    match_share: float | None = field(
-        default=None,
-        metadata=option("share of pairs that are matches (default: estimated)", parse_number, metavar="P"),
-    )
 
     def __post_init__(self) -> None:
         if self.classes < 2:

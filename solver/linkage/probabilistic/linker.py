@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.datasets.masking.base import option, parse_number, parse_whole
-from linkrisk.datasets.microdata.names import parse_names
 from linkrisk.errors import called
 from linkrisk.solver.linkage.helpers import Helpers
 from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker
-from linkrisk.solver.linkage.probabilistic.comparisons import USUAL, Comparison, parse_comparison
+from linkrisk.solver.linkage.parameters import ProbabilisticParameters
+from linkrisk.solver.linkage.probabilistic.comparisons import USUAL, Comparison
 from linkrisk.solver.linkage.probabilistic.decision import Thresholds, error_rate_thresholds
 from linkrisk.solver.linkage.probabilistic.em import EMSettings, estimate
 from linkrisk.solver.linkage.probabilistic.learned import ComparedFiles, LearnedProbabilistic, restored_linker
 from linkrisk.solver.linkage.probabilistic.notes import notes_on
 from linkrisk.solver.linkage.probabilistic.parameters import shown_parameters
-from linkrisk.solver.linkage.probabilistic.passes.keys import Pass, parse_pass
 from linkrisk.solver.linkage.probabilistic.passes.learning import (
-    USUAL_BAND,
     PassSettings,
     learn_in_passes,
-    parse_band,
     restored_passes,
 )
 from linkrisk.solver.linkage.probabilistic.patterns import PatternCounts
@@ -36,7 +32,7 @@ FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Probabilistic(Linker):
+class Probabilistic(ProbabilisticParameters, Linker):
     """Fellegi and Sunter's linkage: match weights from m- and u-probabilities learned by EM.
 
     Attributes
@@ -76,86 +72,6 @@ class Probabilistic(Linker):
 
     name: ClassVar[str] = "prl"
     has_workers: ClassVar[bool] = True
-
-    compare: tuple[tuple[str, Comparison], ...] = field(
-        default=(),
-        metadata=option(
-            "how to compare an attribute: surname=equal, age=within:2, income=deviations:0.1,0.5, "
-            "name=jaro-winkler:0.92..0.7 (interpolated); repeat it for others",
-            parse_comparison,
-            metavar="A=HOW",
-            repeated=True,
-        ),
-    )
-    blocking: tuple[str, ...] = field(
-        default=(),
-        metadata=option(
-            "compare only pairs that are equal on one of these columns", parse_names, metavar="A,B"
-        ),
-    )
-    match_share: float | None = field(
-        default=None,
-        metadata=option(
-            "share p of matches among compared pairs (default: 1/records in a bijection, else estimated)",
-            parse_number,
-            metavar="P",
-        ),
-    )
-    estimate_share: bool = field(default=False, metadata=option("estimate p also in a bijection", None))
-    fixed_u: bool = field(
-        default=False, metadata=option("take u-probabilities from the agreement of all pairs", None)
-    )
-    prior: float = field(
-        default=1.0,
-        metadata=option(
-            "pairs added to each level of an attribute, for m and u (default 1)", parse_number, metavar="C"
-        ),
-    )
-    false_link_rate: float | None = field(
-        default=None,
-        metadata=option("most non-matches to link, as a share of them", parse_number, metavar="MU"),
-    )
-    false_non_link_rate: float | None = field(
-        default=None,
-        metadata=option("most matches to leave out, as a share of them", parse_number, metavar="LAMBDA"),
-    )
-    passes: tuple[Pass, ...] = field(
-        default=(),
-        metadata=option(
-            "compare only pairs that agree on all these keys: surname,year(birth_date) or soundex(surname),"
-            "postcode[:3]; repeat it for further passes",
-            parse_pass,
-            metavar="KEYS",
-            repeated=True,
-            flag="pass",
-        ),
-    )
-    linked_leave: bool = field(
-        default=False,
-        metadata=option("records of linked pairs take no part in later passes (default: they do)", None),
-    )
-    clerical_band: tuple[float, float] | None = field(
-        default=None,
-        metadata=option(
-            "with passes: match probabilities from which on a pair is for clerical review, and linked "
-            f"(default {USUAL_BAND[0]:g},{USUAL_BAND[1]:g})",
-            parse_band,
-            metavar="LOW,HIGH",
-        ),
-    )
-    frequency_weights: bool = field(
-        default=False,
-        metadata=option("with passes: agreement on a rare value weighs more than on a common one", None),
-    )
-    tolerance: float = field(
-        default=1e-6,
-        metadata=option(
-            "EM stops when no probability changes by more (default 1e-6)", parse_number, metavar="T"
-        ),
-    )
-    most_iterations: int = field(
-        default=5000, metadata=option("most iterations of EM (default 5000)", parse_whole, metavar="N")
-    )
 
     def __post_init__(self) -> None:
         names = [name for name, _ in self.compare]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 from operator import index
 from typing import Any, ClassVar
@@ -13,11 +13,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from linkrisk.datasets.masking.base import Option, option, parse_whole
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.errors import called
 from linkrisk.solver.linkage.kinds import Kinds
 from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker
+from linkrisk.solver.linkage.parameters import RepresentativeLinkerParameters, SugenoIntegralsParameters
 from linkrisk.solver.linkage.representatives.aggregation import owa, sugeno
 from linkrisk.solver.linkage.representatives.classes import in_classes
 from linkrisk.solver.linkage.representatives.inner import INNER_LINKERS
@@ -28,7 +28,7 @@ from linkrisk.solver.linkage.representatives.normalising import (
     normalised,
     standardised,
 )
-from linkrisk.solver.linkage.representatives.quantifiers import FAMILIES, Family, Quantifier, parse_family
+from linkrisk.solver.linkage.representatives.quantifiers import Quantifier, parse_family
 from linkrisk.solver.linkage.standing import Part, Standing
 from linkrisk.solver.run.errors import UsageError
 
@@ -38,13 +38,8 @@ FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
 
-def _normalisation_option(default: str) -> dict[str, Option]:
-    known = ", ".join(NORMALISATIONS)
-    return option(f"how each file is normalised: {known} (default: {default})", str, metavar="WAY")
-
-
 @dataclass(frozen=True, kw_only=True)
-class RepresentativeLinker(Linker):
+class RepresentativeLinker(RepresentativeLinkerParameters, Linker):
     """Link files without common attributes by representatives of their records.
 
     Section 3 of Torra and Nin (2008). Each file is normalised by itself; each quantifier turns the values of
@@ -75,43 +70,6 @@ class RepresentativeLinker(Linker):
 
     common_attributes: ClassVar[bool] = False
 
-    quantifiers: tuple[Family, ...] = field(
-        default=(FAMILIES["sigmoid"],),
-        metadata=option(
-            "power, sigmoid or threshold (default: sigmoid), with alphas of your own as in power:0.5,2, "
-            "or points:0 0 0.5 0.2 1 1; can be repeated",
-            parse_family,
-            metavar="Q",
-            repeated=True,
-        ),
-    )
-    normalisation: str = field(default="standardising", metadata=_normalisation_option("standardising"))
-    missing: str = field(
-        default="projection",
-        metadata=option(
-            "missing values: projection leaves them out of their record, zero puts 0 after normalising "
-            "(default: projection)",
-            str,
-            metavar="WAY",
-        ),
-    )
-    linkage: str = field(
-        default="distance",
-        metadata=option(
-            f"what compares the representatives: {', '.join(INNER_LINKERS)} (default: distance)",
-            str,
-            metavar="WAY",
-        ),
-    )
-    standardise: bool = field(default=False, metadata=option("standardise the representatives", None))
-    classes: int = field(
-        default=0,
-        metadata=option(
-            "classes of equal frequency for the representatives (default: 0, numbers as they are)",
-            parse_whole,
-            metavar="N",
-        ),
-    )
     inner: Linker | None = None
 
     def __post_init__(self) -> None:
@@ -276,12 +234,10 @@ class OrderedWeightedAverages(RepresentativeLinker):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SugenoIntegrals(RepresentativeLinker):
+class SugenoIntegrals(SugenoIntegralsParameters, RepresentativeLinker):
     """Representatives are Sugeno integrals for symmetric measures."""
 
     name: ClassVar[str] = "sugeno"
-
-    normalisation: str = field(default="ranging", metadata=_normalisation_option("ranging"))
 
     @staticmethod
     def aggregate(values: FloatArray, quantifiers: Sequence[Quantifier]) -> FloatArray:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from linkrisk.datasets.masking.base import option
 from linkrisk.datasets.microdata.numeric import LARGEST
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.errors import called
 from linkrisk.solver.linkage.kinds import Kinds
 from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker, ScoredByKind
+from linkrisk.solver.linkage.parameters import OneDimensionParameters
 from linkrisk.solver.linkage.representatives.normalising import attribute_values, standardised
 from linkrisk.solver.linkage.representatives.sorted_places import standing_on_a_line
 from linkrisk.solver.linkage.standing import Part, Standing
@@ -30,7 +30,7 @@ _BY = ("rank", "score")
 
 
 @dataclass(frozen=True, kw_only=True)
-class OneDimension(Linker):
+class OneDimension(OneDimensionParameters, Linker):
     """Link by one number per record, a weighted sum of its standardised values in its own file.
 
     Attributes
@@ -45,13 +45,6 @@ class OneDimension(Linker):
     """
 
     common_attributes: ClassVar[bool] = False
-
-    by: str = field(
-        default="rank",
-        metadata=option(
-            "compare places in the order (rank) or values (score) (default: rank)", str, metavar="WAY"
-        ),
-    )
 
     def __post_init__(self) -> None:
         if self.by not in _BY:

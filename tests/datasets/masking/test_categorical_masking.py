@@ -17,9 +17,9 @@ from linkrisk.datasets.masking.end_coding import BottomCoding, TopCoding
 from linkrisk.datasets.masking.global_recoding import GlobalRecoding, Hierarchy
 from linkrisk.datasets.masking.pram import (
     Pram,
-    TransitionMatrix,
 )
 from linkrisk.datasets.masking.recoding import CategoricalMethod, recodings_of
+from linkrisk.datasets.masking.transition_matrix import TransitionMatrix
 from linkrisk.datasets.microdata.categories import categories_of
 from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema

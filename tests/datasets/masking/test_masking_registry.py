@@ -9,11 +9,13 @@ import pandas as pd
 import pytest
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.base import MaskingMethod, parse_number, parse_whole
+from linkrisk.datasets.masking.base import MaskingMethod
 from linkrisk.datasets.masking.noise import AdditiveNoise
+from linkrisk.datasets.masking.parameters import all_options
 from linkrisk.datasets.masking.protections import PROTECTIONS
-from linkrisk.datasets.masking.registry import METHODS, all_options, make_method
+from linkrisk.datasets.masking.registry import METHODS, make_method
 from linkrisk.datasets.microdata.recoding_files import RecodingFile, RecodingLine
+from linkrisk.datasets.options.parameter import parse_number, parse_whole
 
 REQUIRED: dict[str, dict[str, Any]] = {
     "noise": {"percent": 5.0},

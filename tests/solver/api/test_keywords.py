@@ -25,6 +25,7 @@ from linkrisk import (
 )
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.noise import AdditiveNoise
+from linkrisk.datasets.masking.parameters import PARAMETERS
 from linkrisk.datasets.masking.registry import METHODS
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS
 from linkrisk.formulations.linkage.distances import Differences, Standardisation
@@ -129,7 +130,7 @@ def test_type_checkers_know_the_names(literal, names):
 
 
 @pytest.mark.parametrize(
-    ("said", "names"), [(known.WAYS, Way), (known.MEASURES, MEASURES), (known.MASKING_METHODS, METHODS)]
+    ("said", "names"), [(known.WAYS, Way), (known.MEASURES, MEASURES), (tuple(PARAMETERS), METHODS)]
 )
 def test_help_knows_the_names(said, names):
     assert said == tuple(names)

@@ -11,11 +11,12 @@ import pandas as pd
 import pytest
 from cli_runs import refuse, run
 
-from linkrisk.datasets.masking.base import options_of
 from linkrisk.datasets.masking.protections import PROTECTIONS
 from linkrisk.datasets.masking.registry import METHODS
+from linkrisk.datasets.options.option import options_of
 from linkrisk.solver.commands.program import main
-from linkrisk.solver.linkage.registry import LINKERS, own_settings
+from linkrisk.solver.linkage.parameters import own_settings
+from linkrisk.solver.linkage.registry import LINKERS
 
 NUMBERS = {"attributes": "n1,n2"}
 GIVEN: dict[str, list[dict[str, str]]] = {
@@ -115,7 +116,7 @@ def test_shared_options_are_read_as_each_method_reads_them():
     """Of all methods and linkers: whichever declares an option first, the others keep their own reading."""
     for entry in METHODS.values():
         for name, option in options_of(entry.kind).items():
-            assert entry.parameters[name].metadata["option"] is option
+            assert entry.parameters[name] == option
     for name in LINKERS:
         assert own_settings(name) == options_of(LINKERS[name])
 

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from linkrisk.datasets.masking.base import Option
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
+from linkrisk.datasets.options.option import Option
 from linkrisk.solver.linkage.bayesian import linker as linker_module
 from linkrisk.solver.linkage.bayesian.linker import Bayesian
 from linkrisk.solver.linkage.bayesian.match_share import estimated_match_share

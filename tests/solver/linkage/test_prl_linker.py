@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from prl_cases import closeness, compare, drawn_files, level, ordinal, task_of
 
-from linkrisk.datasets.masking.base import Option
 from linkrisk.datasets.microdata.formats.registry import read_table
+from linkrisk.datasets.options.option import Option
 from linkrisk.solver.linkage.judging import judge
 from linkrisk.solver.linkage.linker import Truth
 from linkrisk.solver.linkage.matching import hungarian, score_matrix

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.errors import called
 from linkrisk.solver.linkage.linker import LinkageTask
+from linkrisk.solver.linkage.parameters import USUAL_BAND
 from linkrisk.solver.linkage.probabilistic.comparisons import Comparison
 from linkrisk.solver.linkage.probabilistic.decision import Thresholds, error_rate_thresholds
 from linkrisk.solver.linkage.probabilistic.em import MOST_MATCHES, EMSettings, estimate
@@ -26,9 +27,6 @@ from linkrisk.solver.linkage.probabilistic.weights import pattern_weights
 from linkrisk.solver.run.errors import UsageError
 
 FloatArray = NDArray[np.float64]
-
-USUAL_BAND = (0.5, 0.9)
-"""Match probabilities between which pairs are for clerical review when nothing is said."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,236 @@
+"""The parameters of linkers, declared once: on every face they are offered from here.
+
+The linkers themselves are costly to import, and a help text should not wait for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.names import parse_names
+from linkrisk.datasets.options.option import Option, options_of
+from linkrisk.datasets.options.parameter import (
+    later,
+    meant,
+    parameter,
+    parse_number,
+    parse_whole,
+    shared_options,
+)
+
+if TYPE_CHECKING:
+    from linkrisk.solver.linkage.probabilistic.comparisons import Comparison
+    from linkrisk.solver.linkage.probabilistic.passes.keys import Pass
+    from linkrisk.solver.linkage.representatives.quantifiers import Family
+
+USUAL_BAND = (0.5, 0.9)
+"""Match probabilities between which pairs are for clerical review when nothing is said."""
+
+NORMALISED_BY = ("ranging", "standardising", "normal")
+"""How values are brought on a common scale (`representatives.normalising`)."""
+
+COMPARED_BY = ("distance", "probabilistic")
+"""Which linkers can compare representatives (`representatives.inner`)."""
+
+
+def _parse_weights(text: str) -> tuple[tuple[str, float], ...]:
+    """Read "A=2,B=1"."""
+    weights = []
+    for part in text.split(","):
+        name, mark, number = part.rpartition("=")
+        if not mark or not name.strip():
+            raise DataError(f"{text!r} has no weight for {part.strip()!r}; write A=2,B=1")
+        weights.append((name.strip(), parse_number(number)))
+    return tuple(weights)
+
+
+def _normalised(default: str) -> dict[str, Option]:
+    known = ", ".join(NORMALISED_BY)
+    return meant(f"how each file is normalised: {known} (default: {default})", str, metavar="WAY")
+
+
+def _sigmoid() -> tuple[Family, ...]:
+    from linkrisk.solver.linkage.representatives.quantifiers import FAMILIES
+
+    return (FAMILIES["sigmoid"],)
+
+
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+class DistanceBasedParameters:
+    """Of `DistanceBased`."""
+
+    weights: tuple[tuple[str, float], ...] | None = parameter(
+        None, "weights of attributes (default: all equal)", _parse_weights, metavar="A=2,B=1"
+    )
+    differences: str = parameter(
+        "squared", "squared or absolute attribute distances (default: squared)", str, metavar="KIND"
+    )
+    standardisation: str = parameter(
+        "own", "own, original, pooled or none (default: own)", str, metavar="HOW"
+    )
+    masking: tuple[str, ...] = parameter(
+        (),
+        "how categories were masked, as 'top-coding categories=3 attributes=A'; give it once for each "
+        "method; or the FILE.json that mask --record has written",
+        str,
+        metavar="METHOD",
+        repeated=True,
+    )
+    missing: str = parameter(
+        "expected",
+        "what a missing value is compared as: nearest, expected or farthest (default: expected)",
+        str,
+        metavar="RULE",
+    )
+
+
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+class ProbabilisticParameters:
+    """Of `Probabilistic`."""
+
+    compare: tuple[tuple[str, Comparison], ...] = parameter(
+        (),
+        "how to compare an attribute: surname=equal, age=within:2, income=deviations:0.1,0.5, "
+        "name=jaro-winkler:0.92..0.7 (interpolated); repeat it for others",
+        later("solver.linkage.probabilistic.comparisons:parse_comparison"),
+        metavar="A=HOW",
+        repeated=True,
+    )
+    blocking: tuple[str, ...] = parameter(
+        (), "compare only pairs that are equal on one of these columns", parse_names, metavar="A,B"
+    )
+    match_share: float | None = parameter(
+        None,
+        "share p of matches among compared pairs (default: 1/records in a bijection, else estimated)",
+        parse_number,
+        metavar="P",
+    )
+    estimate_share: bool = parameter(False, "estimate p also in a bijection", None)
+    fixed_u: bool = parameter(False, "take u-probabilities from the agreement of all pairs", None)
+    prior: float = parameter(
+        1.0, "pairs added to each level of an attribute, for m and u (default 1)", parse_number, metavar="C"
+    )
+    false_link_rate: float | None = parameter(
+        None, "most non-matches to link, as a share of them", parse_number, metavar="MU"
+    )
+    false_non_link_rate: float | None = parameter(
+        None, "most matches to leave out, as a share of them", parse_number, metavar="LAMBDA"
+    )
+    passes: tuple[Pass, ...] = parameter(
+        (),
+        "compare only pairs that agree on all these keys: surname,year(birth_date) or soundex(surname),"
+        "postcode[:3]; repeat it for further passes",
+        later("solver.linkage.probabilistic.passes.keys:parse_pass"),
+        metavar="KEYS",
+        repeated=True,
+        flag="pass",
+    )
+    linked_leave: bool = parameter(
+        False, "records of linked pairs take no part in later passes (default: they do)", None
+    )
+    clerical_band: tuple[float, float] | None = parameter(
+        None,
+        "with passes: match probabilities from which on a pair is for clerical review, and linked "
+        f"(default {USUAL_BAND[0]:g},{USUAL_BAND[1]:g})",
+        later("solver.linkage.probabilistic.passes.learning:parse_band"),
+        metavar="LOW,HIGH",
+    )
+    frequency_weights: bool = parameter(
+        False, "with passes: agreement on a rare value weighs more than on a common one", None
+    )
+    tolerance: float = parameter(
+        1e-6, "EM stops when no probability changes by more (default 1e-6)", parse_number, metavar="T"
+    )
+    most_iterations: int = parameter(5000, "most iterations of EM (default 5000)", parse_whole, metavar="N")
+
+
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+class RepresentativeLinkerParameters:
+    """Of `RepresentativeLinker`."""
+
+    quantifiers: tuple[Family, ...] = field(
+        default_factory=_sigmoid,
+        metadata=meant(
+            "power, sigmoid or threshold (default: sigmoid), with alphas of your own as in power:0.5,2, "
+            "or points:0 0 0.5 0.2 1 1; can be repeated",
+            later("solver.linkage.representatives.quantifiers:parse_family"),
+            metavar="Q",
+            repeated=True,
+        ),
+    )
+    normalisation: str = field(default="standardising", metadata=_normalised("standardising"))
+    missing: str = parameter(
+        "projection",
+        "missing values: projection leaves them out of their record, zero puts 0 after normalising "
+        "(default: projection)",
+        str,
+        metavar="WAY",
+    )
+    linkage: str = parameter(
+        "distance",
+        f"what compares the representatives: {', '.join(COMPARED_BY)} (default: distance)",
+        str,
+        metavar="WAY",
+    )
+    standardise: bool = parameter(False, "standardise the representatives", None)
+    classes: int = parameter(
+        0,
+        "classes of equal frequency for the representatives (default: 0, numbers as they are)",
+        parse_whole,
+        metavar="N",
+    )
+
+
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+class SugenoIntegralsParameters(RepresentativeLinkerParameters):
+    """Of `SugenoIntegrals`."""
+
+    normalisation: str = field(default="ranging", metadata=_normalised("ranging"))
+
+
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+class BayesianParameters:
+    """Of `Bayesian`."""
+
+    classes: int = parameter(8, "most classes of a numeric attribute", parse_whole, metavar="K")
+    prior_weight: float = parameter(1.0, "weight of the prior, in records", parse_number, metavar="W")
+    match_share: float | None = parameter(
+        None, "share of pairs that are matches (default: estimated)", parse_number, metavar="P"
+    )
+
+
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+class OneDimensionParameters:
+    """Of `OneDimension`."""
+
+    by: str = parameter(
+        "rank", "compare places in the order (rank) or values (score) (default: rank)", str, metavar="WAY"
+    )
+
+
+PARAMETERS: Mapping[str, type[Any]] = MappingProxyType(
+    {
+        "dbrl": DistanceBasedParameters,
+        "prl": ProbabilisticParameters,
+        "owa": RepresentativeLinkerParameters,
+        "sugeno": SugenoIntegralsParameters,
+        "bayes": BayesianParameters,
+        "pca": OneDimensionParameters,
+        "zscore": OneDimensionParameters,
+    }
+)
+"""Those of every linker that has any, by its name (`registry.LINKERS` has the linkers)."""
+
+
+def all_settings() -> dict[str, Option]:
+    """Every setting that users can give; the help of a shared one says what it means to each linker."""
+    return shared_options(PARAMETERS)
+
+
+def own_settings(method: str) -> Mapping[str, Option]:
+    """The settings of a linker; none where it has none, or there is no such linker."""
+    return options_of(PARAMETERS[method]) if method in PARAMETERS else {}
