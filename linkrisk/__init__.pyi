@@ -54,14 +54,10 @@ from linkrisk.solver.api.tables.round import round_table as round_table
 from linkrisk.solver.api.tables.source import link_tables as link_tables
 from linkrisk.solver.api.tables.source import open_table as open_table
 from linkrisk.solver.api.tables.suppress import suppress_table as suppress_table
-from linkrisk.solver.api.tables.verify import VerifiedTable as VerifiedTable
-from linkrisk.solver.api.tables.verify import verify_table as verify_table
 from linkrisk.solver.api.unsafe import unsafe as unsafe
 from linkrisk.solver.api.unsafe_result import UnsafeResult as UnsafeResult
-from linkrisk.solver.api.verify import VerificationResult as VerificationResult
+from linkrisk.solver.api.verification import VerificationResult as VerificationResult
 from linkrisk.solver.api.verify import verify as verify
-from linkrisk.solver.api.verify_bundle import BundleVerification as BundleVerification
-from linkrisk.solver.api.verify_bundle import verify_bundle as verify_bundle
 from linkrisk.solver.engines.steering import Steering as Steering
 from linkrisk.solver.linkage.result import FoundLinks as FoundLinks
 from linkrisk.solver.linkage.result import LinkResult as LinkResult

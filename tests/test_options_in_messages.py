@@ -31,14 +31,18 @@ FACES = ("solver/commands", "solver/app", "solver/run/flags.py", "solver/options
 """Where flags are at home; options have the texts of the help, which name commands."""
 
 COMMANDS = {
-    "datasets/masking/global_recoding.py": ["(default: the hierarchies of --schema)"],  # help of the command
+    "datasets/masking/parameters.py": ["(default: the hierarchies of --schema)"],  # help of the command
     "datasets/tables/argus/batch_file.py": ["write tables suppress --table FILE.jj"],
     "solver/api/fitted_files.py": ["--original", "--masked"],  # words of a command that is read
     "solver/api/report.py": ["give what fit, risk, sweep or report wrote with --json"],
-    "solver/api/tables/verify.py": ["tables audit --certificate"],
-    "solver/api/verify.py": ["fit --json", "fit --certificate"],
-    "solver/api/verify_bundle.py": ["report --certificate"],
-    "solver/linkage/distance_based.py": ["the FILE.json that mask --record has written"],
+    "solver/api/verify.py": [
+        "fit --json",
+        "fit --certificate",
+        "report --certificate",
+        "tables audit --certificate",
+    ],
+    "solver/certificates/checking/bundle.py": ["report --certificate"],
+    "solver/linkage/parameters.py": ["the FILE.json that mask --record has written"],
     "solver/measures/mechanisms/known.py": ["which mask --record wrote"],
     "solver/report/content/records.py": ["--table FILE of fit writes them all"],
     "solver/report/content/tables/build.py": ["of this version wrote with --json"],

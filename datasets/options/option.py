@@ -200,10 +200,10 @@ def recorded_of(asked: Any) -> dict[str, Any]:
 
 
 def given_of(asked: Any, group: type[Any]) -> dict[str, Any]:
-    """Those options of a group whose values are not the defaults of the request."""
+    """Options of a group that need not be given, and whose values are not the defaults of the request."""
     known = options_of(type(asked))
     return {
         name: getattr(asked, name)
         for name in options_of(group)
-        if getattr(asked, name) is not known[name].default
+        if not known[name].required and getattr(asked, name) is not known[name].default
     }

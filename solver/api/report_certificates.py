@@ -12,7 +12,7 @@ from typing import Any
 
 from linkrisk.errors import called
 from linkrisk.solver.api.verify import verify
-from linkrisk.solver.api.verify_bundle import CERTIFICATE, FAMILY, FIT, KEY
+from linkrisk.solver.certificates.checking.bundle import CERTIFICATE, FAMILY, FIT, KEY
 from linkrisk.solver.certificates.writing.certifiable import why_not_certifiable
 from linkrisk.solver.options.types import TableLike
 from linkrisk.solver.run.clock import Clock

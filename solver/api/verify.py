@@ -1,132 +1,54 @@
-"""`verify`: the certificate of a fit, checked from the two files."""
+"""`verify`: the certificate of a fit checked from the two files, and that of a table from the table."""
 
 from __future__ import annotations
 
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.schema import Attribute, Role, Scale, Schema
+from linkrisk.datasets.options.option import given_of, part
 from linkrisk.datasets.pairs.categorical import NOT_INFERRED
 from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
 from linkrisk.datasets.public.default_pair import default_pair
 from linkrisk.errors import called
+from linkrisk.solver.api.tables.verify import checked_table
+from linkrisk.solver.api.verification import VerificationResult
 from linkrisk.solver.certificates.checking import verify as checking
+from linkrisk.solver.certificates.checking.bundle import fits_and_certificates, is_bundle
 from linkrisk.solver.certificates.checking.fields import read_object
 from linkrisk.solver.certificates.checking.rejection import RejectedError
 from linkrisk.solver.certificates.checking.setting import Setting
+from linkrisk.solver.certificates.checking.table import FORMAT as TABLE
 from linkrisk.solver.certificates.checking.verify import Verdict, demand_fit, fit_setting
 from linkrisk.solver.compiling.ahead import CERTIFICATES, compile_once
 from linkrisk.solver.inputs.problem import check_alignment_options, schema_of
-from linkrisk.solver.options.operations.verify import VerifyOptions
+from linkrisk.solver.options.operations.verify import Bundled, FilesOptions, VerifyOptions
+from linkrisk.solver.options.tables import TableOptions
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.results import EXPECTED, WEIGHTED, FitResult, dump_json
+from linkrisk.solver.run.progress import Progress
+from linkrisk.solver.run.results import FitResult
 from linkrisk.solver.worst_case.family_results import FitResults
 
 _KEPT = (Role.RECORD_ID, Role.WEIGHT)
 """Roles that the user of `verify` has the say on."""
 
-
-@dataclass(frozen=True)
-class VerificationResult:
-    """What a certificate proves about two files. As a condition it is true if all that the fit claims holds.
-
-    Attributes
-    ----------
-    verified : bool
-        Whether the certificate proves what the fit claims.
-    rejected : str or None
-        The first check that failed.
-    verdict : Verdict or None
-        What is proved in any case; None where the certificate itself is rejected.
-    fit : dict
-        The fit, as JSON has it.
-    name : str
-        What to call the file pair.
-    alignment : str
-        How the records of the two files were aligned.
-    seconds : float
-        What checking took.
-    """
-
-    verified: bool
-    rejected: str | None
-    verdict: Verdict | None = field(repr=False)
-    fit: Mapping[str, Any] = field(repr=False)
-    name: str
-    alignment: str
-    seconds: float
-
-    def __bool__(self) -> bool:
-        return self.verified
-
-    @property
-    def linked(self) -> int | None:
-        """Records that the parameters of the fit link, where that is proved."""
-        return None if self.verdict is None else self.verdict.linked
-
-    @property
-    def linked_upper_bound(self) -> int | None:
-        """No parameters link more records, where that is proved."""
-        return None if self.verdict is None else self.verdict.bound_count
-
-    def to_dict(self) -> dict[str, Any]:
-        """What is proved, and whether that is what the fit claims."""
-        head = {
-            "verified": self.verified,
-            "rejected": self.rejected,
-            "name": self.name,
-            "alignment": self.alignment,
-            "seconds": round(self.seconds, 3),
-        }
-        if self.verdict is None:
-            return {**head, "proved": None}
-        verdict, setting = self.verdict, self.verdict.setting
-        proved = {
-            "aggregator": setting.aggregator,
-            "direction": setting.direction,
-            "ties": setting.ties,
-            "attributes": list(setting.attributes),
-            "records": verdict.records,
-            "linked": verdict.linked,
-            "linked_upper_bound": verdict.bound_count,
-            **_sums(verdict),
-            "assumed_masking": [entry.masking for entry in setting.recodings],
-            "covers_ties": verdict.ordered is None,
-            "method": verdict.method,
-            "lost": verdict.lost,
-            "cores": verdict.cores,
-            "leaves": verdict.leaves,
-        }
-        return {**head, "proved": proved}
-
-    def to_json(self) -> str:
-        """The same as JSON."""
-        return dump_json(self.to_dict())
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        from linkrisk.solver.charts.cards import verification_card
-
-        return verification_card(self.to_dict())
-
-    def __repr__(self) -> str:
-        if self.verdict is None:
-            return f"VerificationResult(rejected: {self.rejected})"
-        proved = f"{self.linked} of {self.verdict.records} linked, at most {self.linked_upper_bound}"
-        if self.verified:
-            return f"VerificationResult(verified: {proved})"
-        return f"VerificationResult(proved: {proved}; rejected: {self.rejected})"
+WRITERS = "fit --json`, `report --certificate` or `tables audit --certificate"
+"""Commands that write what can be verified."""
 
 
 @taking(VerifyOptions)
 def verify(asked: VerifyOptions) -> VerificationResult:
-    """Check what a fit claims about two files, by its certificate, in exact arithmetic.
+    """Check a claim by its certificate, in exact arithmetic: no optimiser, no tolerance.
+
+    A claim is that of a fit about two files, or those of the fits of a report; or the certificate itself,
+    which `suppress_table` or `audit_table` has made of a table. Suppressed cells of the table have the status
+    ``u`` or ``m``, as in the internal file.
 
     Parameters
     ----------
@@ -142,21 +64,50 @@ def verify(asked: VerifyOptions) -> VerificationResult:
     TypeError
         If there is no such keyword.
     UsageError, DataError
-        If the fit, the certificate or the files cannot be read, or there is no certificate.
+        If the claim, the certificate, the files or the table cannot be read, or there is no certificate.
 
     Examples
     --------
     >>> from linkrisk import fit, verify
     >>> result = fit("original.csv", "masked.csv", certificate=True)  # doctest: +SKIP
     >>> assert verify(result, "original.csv", "masked.csv")  # doctest: +SKIP
+    >>> assert verify("proofs.json", "original.csv", "masked.csv")  # doctest: +SKIP
+    >>> assert verify("proof.json.gz", tables="internal.jj")  # doctest: +SKIP
     """
+    content, name = _content(asked.result, "the fit", WRITERS)
+    if content.get("format") == TABLE:
+        _refuse(asked, FilesOptions, f"{name} is the certificate of a table")
+        return checked_table(content, name, part(TableOptions, asked))
+    _refuse(asked, TableOptions, f"{name} is not the certificate of a table")
+    if is_bundle(content):
+        _refuse(asked, Bundled, f"{name} holds fits with their certificates")
+        return _of_several(asked, fits_and_certificates(content, name))
+    return _of_fit(asked, content, name)
+
+
+def _refuse(asked: VerifyOptions, group: type[Any], why: str) -> None:
+    """Refuse what is given of a group of options that are not about such a claim."""
+    for option in given_of(asked, group):
+        raise UsageError(f"{why}: leave {called(option)} out", option=option)
+
+
+def _of_several(asked: VerifyOptions, entries: Mapping[str, tuple[Any, Any]]) -> VerificationResult:
+    """The fits of a report, each by its certificate."""
+    results = {}
+    for at, (family, (fit, certificate)) in enumerate(entries.items()):
+        if asked.on_progress is not None:
+            asked.on_progress(Progress.uncounted("checking", about=family, done=at / len(entries)))
+        one = replace(asked, result=fit, certificate=certificate, on_progress=None)
+        results[family] = _of_fit(one, *_content(fit, "the fit", WRITERS))
+    return VerificationResult.of(results)
+
+
+def _of_fit(asked: VerifyOptions, content: Mapping[str, Any], name: str) -> VerificationResult:
+    """What a fit claims about two files."""
     began = time.perf_counter()
-    content, name = _content(asked.result, "the fit", "fit --json")
     proof, proof_name = _content(
         _certificate(asked.result, asked.certificate), "the certificate", "fit --certificate"
     )
-    if "certificates" in content and "aggregator" not in content:
-        raise UsageError(f"{name} is what `report --certificate` writes: give it to verify_bundle")
     if "families" in content:
         raise UsageError(
             f"{name} is about several families, and a certificate about one: run `fit` with one "
@@ -188,22 +139,17 @@ def verify(asked: VerifyOptions) -> VerificationResult:
     )
 
 
-def _sums(verdict: Verdict) -> dict[str, Any]:
-    """What is proved of the weights of linked records: of sampling weights, where the fit has these."""
-    ends = float(verdict.linked_weight), float(verdict.bound)
-    if verdict.sampling is None:
-        return dict(zip(EXPECTED, ends, strict=True))
-    said = {"weight": verdict.sampling.column, "total_weight": float(verdict.total)}
-    return {**said, **dict(zip(WEIGHTED, ends, strict=True))}
-
-
 def _certificate(result: object, given: Mapping[str, Any] | str | Path | None) -> Any:
     """The certificate that is given, or that of the result; UsageError when there is none."""
     if given is not None:
         return given
     made = result.certificate if isinstance(result, FitResult) else None
     if made is None:
-        raise UsageError("there is no certificate: fit with certificate=True, or give it as certificate=...")
+        raise UsageError(
+            f"there is no certificate: give with {called('certificate')} the one that `fit` made in the same "
+            "run, or instead of the fit what `report --certificate` wrote",
+            option="certificate",
+        )
     return made
 
 

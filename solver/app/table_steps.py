@@ -44,9 +44,9 @@ PROVEN = f"{INTERNAL_STEM}.jj"
 
 
 def table_steps(question: TableQuestion, folder: str) -> list[list[str]]:
-    """`tables make` where it is of microdata; then the action, and `tables verify` of its certificate."""
+    """`tables make` where it is of microdata; then the action, and `verify` of its certificate."""
     if question.task == VERIFY:
-        return [["tables", VERIFY, question.proof, *_given(question), "--json", f"{folder}/{RESULT}"]]
+        return [[VERIFY, question.proof, *_given(question), "--json", f"{folder}/{RESULT}"]]
     steps, table, contributors = [], _given(question), question.contributors
     if question.microdata:
         table = ["--cells", f"{folder}/{CELLS}", "--relations", f"{folder}/{RELATIONS}"]
@@ -72,7 +72,7 @@ def verifying(folder: str = "", *, beside: bool = False) -> list[str]:
     options = ("--cells", "--relations") if beside else ("--table",)
     files = zip(options, proven_files(beside=beside), strict=True)
     given = [word for option, name in files for word in (option, f"{folder}{name}")]
-    return ["tables", VERIFY, f"{folder}{CERTIFICATE}", *given]
+    return [VERIFY, f"{folder}{CERTIFICATE}", *given]
 
 
 def _searched(question: TableQuestion) -> list[str]:

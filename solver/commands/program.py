@@ -33,7 +33,7 @@ COMMANDS = {
     "fit": "find the distance that re-identifies the most records, with an upper bound",
     "compare": "the exact engine and the same model on every available backend",
     "evaluate": "count what learned parameters re-identify in a file pair",
-    "verify": "check the certificate of a fit from the two files, in exact arithmetic",
+    "verify": "check the certificate of a fit or a table from the files, in exact arithmetic",
     "link": "link two files by another linker, and count the right links",
     "find-links": "link two files of which nobody knows which record is which, in passes",
     "risk": "every measure of a release beside its certified worst case, in one table with one verdict",

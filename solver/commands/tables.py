@@ -13,7 +13,6 @@ ACTIONS = {
     "recode": "make a table of coarser codes, and say what each recoding does to sensitive cells and costs",
     "suppress": "suppress the cells of least cost that protect the sensitive ones, proven",
     "audit": "find what an attacker can compute of every suppressed cell; exit code 1 where it is too much",
-    "verify": "check the certificate of an audit in fractions: no optimiser, no tolerance",
     "run-batch": "run a batch of ARGUS",
     "round": "make every cell a multiple of a base such that all relations hold, at the least change",
     "adjust": "change values as little as possible such that every sensitive cell is far enough off, proven",

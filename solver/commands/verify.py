@@ -1,67 +1,51 @@
-"""`python -m solver verify`: check the certificate of a fit."""
+"""`python -m solver verify`: check the certificate of a fit, of those of a report, or of a table."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from linkrisk.datasets.options.option import keywords
-from linkrisk.solver.options.operations.verify import BundleOptions, VerifyCommand, VerifyOptions
-from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.options.operations.verify import VerifyCommand, VerifyOptions
+from linkrisk.solver.run.counts import several
 
 if TYPE_CHECKING:
-    from linkrisk.solver.api.verify import VerificationResult
+    from linkrisk.solver.api.verification import VerificationResult
+    from linkrisk.solver.certificates.checking.table import TableVerdict
 
 
 ASKED = VerifyCommand
 DESCRIPTION = (
     "Check that the parameters of a fit link as many records of the two files as it says, "
-    "and that no parameters link more than it says, by the proof in the certificate. Exit code 1 when "
-    "a check fails."
+    "and that no parameters link more than it says, by the proof in the certificate; or that a table is "
+    "protected, by the certificate of its suppression or audit. Exact arithmetic, no tolerance. "
+    "Exit code 1 when a check fails."
 )
-EXAMPLE = "example: verify fit.json --certificate proof.json --original o.csv --masked m.csv"
+EXAMPLE = (
+    "example: verify fit.json --certificate proof.json --original o.csv --masked m.csv; of a table: "
+    "verify proof.json.gz --cells internal.csv --relations relations.csv"
+)
 
 
 def run(asked: VerifyCommand) -> int:
-    """Check and say what is proved; 1 when a check fails."""
-    from linkrisk.solver.api.verify_bundle import is_bundle
-    from linkrisk.solver.certificates.checking.fields import read_object
-
-    several = is_bundle(read_object(str(asked.result), "fit --json"))
-    results = _of_bundle(asked) if several else {"": _of_fit(asked)}
-    for family, result in results.items():
-        _say(asked, result, family)
-    verified = sum(result.verified for result in results.values())
-    if several:
-        print(f"verified: {verified} of {len(results)} {'family' if len(results) == 1 else 'families'}")
-    return 0 if verified == len(results) else 1
-
-
-def _of_fit(asked: VerifyCommand) -> VerificationResult:
-    """The answer about one fit."""
+    """Check and say what is proved; 1 when a check fails, or a table is not protected."""
+    from linkrisk.datasets.microdata.writing import write_whole
     from linkrisk.solver.api.verify import verify
     from linkrisk.solver.commands.progress import progress_line, reporter
 
-    if asked.certificate is None:
-        raise UsageError(
-            "there is no certificate: give what `fit --certificate` wrote in the same run with --certificate "
-            "FILE, or instead of the fit what `report --certificate` wrote"
-        )
     with progress_line("checking") as line:
-        return verify(**keywords(VerifyOptions, asked, on_progress=reporter(line)))
-
-
-def _of_bundle(asked: VerifyCommand) -> Mapping[str, VerificationResult]:
-    """The answers about all fits of a report, by family."""
-    from linkrisk.solver.api.verify_bundle import verify_bundle
-    from linkrisk.solver.commands.progress import progress_line, reporter
-
-    for option in ("certificate", "attributes"):
-        if getattr(asked, option) is not None:
-            raise UsageError(f"{asked.result} holds fits with their certificates: leave --{option} out")
-    with progress_line("checking") as line:
-        return verify_bundle(**keywords(BundleOptions, asked, on_progress=reporter(line))).results
+        found = verify(**keywords(VerifyOptions, asked, on_progress=reporter(line)))
+    if asked.json is not None:
+        write_whole(asked.json, found.to_json())
+    if found.cells:
+        _say_of_table(asked, found)
+        return 0 if found else 1
+    for family, result in found.parts.items() or [("", found)]:
+        _say(asked, result, family)
+    if found.parts:
+        many, verified = len(found.parts), sum(map(bool, found.parts.values()))
+        print(f"verified: {verified} of {many} {'family' if many == 1 else 'families'}")
+    return 0 if found else 1
 
 
 def _say(asked: VerifyCommand, result: VerificationResult, family: str) -> None:
@@ -97,3 +81,26 @@ def _aligned(result: VerificationResult) -> str:
     if result.alignment.startswith(BY_ID):
         return f"by the id column {quoted(result.alignment.removeprefix(BY_ID))}"
     return "row by row" if result.alignment == BY_ROW else "by the labels of the two indexes"
+
+
+def _say_of_table(asked: VerifyCommand, found: VerificationResult) -> None:
+    """Print what is proved of a table."""
+    from linkrisk.solver.commands.table_actions.common import table_line
+
+    if found.table is None:
+        print(f"rejected: {found.rejected}", file=sys.stderr)
+        return
+    print(table_line(asked, found.cells, found.relations))
+    defect = found.table.defect
+    print(f"relations   add up {'exactly' if defect == 0 else f'but for {float(defect):g}'}")
+    print(f"proven      {_proven(found.table)}")
+
+
+def _proven(verdict: TableVerdict) -> str:
+    vectors = several(verdict.witnesses, "witness vector")
+    said = f"{several(verdict.met, 'level')} of {verdict.demands:,} met, by {vectors}"
+    if verdict.protected:
+        return f"PROTECTED: {said}"
+    more = [f"{verdict.missed} missed"] if verdict.missed else []
+    more += [f"{verdict.undecided} undecided"] if verdict.undecided else []
+    return f"NOT protected: {said}; {', '.join(more)}"

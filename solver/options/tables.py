@@ -294,7 +294,7 @@ class Proof:
 
     certificate: str | None = option(
         None,
-        "write what proves it, for `tables verify` (with .gz compressed); implies {exact}",
+        "write what proves it, for `verify` (with .gz compressed); implies {exact}",
         WRITTEN,
         faces=_TYPED,
         after="exact",

@@ -136,7 +136,7 @@ class TableResult(Reported):
         return {**found, **known, **self.details, **beside}
 
     def write_certificate(self, path: str | Path) -> None:
-        """Write what proves in rational numbers which levels hold, for `verify_table`; ``.gz`` is compressed.
+        """Write what proves in rational numbers which levels hold, for `verify`; ``.gz`` is compressed.
 
         Raises
         ------

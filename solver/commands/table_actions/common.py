@@ -93,7 +93,7 @@ def check_fits(asked: Any, table: StoredTable) -> None:
     check_holds(table, asked.output, paths_of(asked, "internal"))
 
 
-def table_line(asked: TableOptions, cells: int, relations: int) -> str:
+def table_line(asked: Any, cells: int, relations: int) -> str:
     """The line that says which table it is."""
     files: Any = asked.tables or asked.cells
     return f"table       {' + '.join(files)}: {several(cells, 'cell')}, {several(relations, 'relation')}"

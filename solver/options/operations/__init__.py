@@ -21,7 +21,6 @@ OPERATIONS = {
     "tables recode": "linkrisk.solver.options.operations.tables.recode:RecodeCommand",
     "tables suppress": "linkrisk.solver.options.operations.tables.suppress:SuppressCommand",
     "tables audit": "linkrisk.solver.options.operations.tables.audit:AuditCommand",
-    "tables verify": "linkrisk.solver.options.operations.tables.verify:VerifyTableCommand",
     "tables run-batch": "linkrisk.solver.options.operations.tables.run_batch:RunBatchCommand",
     "tables round": "linkrisk.solver.options.operations.tables.round:RoundCommand",
     "tables adjust": "linkrisk.solver.options.operations.tables.adjust:AdjustCommand",

@@ -6,16 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from linkrisk.datasets.options.kinds import FILE
-from linkrisk.datasets.options.option import again, declared, option
+from linkrisk.datasets.options.kinds import FILE, WRITTEN
+from linkrisk.datasets.options.option import COMMAND, again, declared, option
 from linkrisk.solver.options.pair import Alignment, Attributes, Categories, Constants, Files
 from linkrisk.solver.options.run import Watched
+from linkrisk.solver.options.tables import TableCells, TableReading
 
 if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from linkrisk.solver.options.types import Result, SchemaLike, TableLike
+    from linkrisk.solver.options.types import Frame, Result, SchemaLike, TableLike, TableSource
 
 
 @dataclass(frozen=True)
@@ -25,9 +26,10 @@ class Claimed:
     result: Result | Mapping[str, Any] | str | Path = field(
         metadata=declared(
             "what `fit --json` wrote; or what `report --certificate` wrote, with the fits and certificates "
-            "of all families",
+            "of all families; or of a table, what `tables suppress --certificate` or `tables audit "
+            "--certificate` wrote (.gz is read too)",
             FILE,
-            doc="what was returned, its JSON, or the file with it",
+            doc="what was returned, its JSON, or the file with it; or the certificate of a table",
             bare=True,
             metavar="FIT.json",
             label="Result",
@@ -83,16 +85,41 @@ class Read:
     )
 
 
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+class ProvenCells:
+    """Of which table."""
+
+    title = TableCells.title
+
+    cells: TableSource | Sequence[Frame] | None = again(TableCells, "cells", None)
+    relations: Frame | Sequence[Frame] | None = again(TableCells, "relations", None)
+
+
 @dataclass(frozen=True, kw_only=True)
-class VerifyOptions(ClaimedFiles, Proof, Same, Alignment, Read, Watched):
+class Bundled(Proof, Same):
+    """What a file has that holds fits with their certificates."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FilesOptions(ClaimedFiles, Proof, Same, Alignment, Read):
+    """What says what is claimed, and of which two files."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerifyOptions(FilesOptions, ProvenCells, TableReading, Watched):
     """What `verify` can be asked."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class BundleOptions(ClaimedFiles, Alignment, Read, Watched):
-    """What `verify_bundle` can be asked."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class VerifyCommand(ClaimedFiles, Proof, Same, Alignment, Constants, Read, Watched):
+class VerifyCommand(
+    ClaimedFiles, Proof, Same, Alignment, Constants, Read, ProvenCells, TableReading, Watched
+):
     """What the command `verify` can be asked."""
+
+    json: str | None = option(
+        None,
+        "write what is proved as JSON",
+        WRITTEN,
+        faces=frozenset({COMMAND}),
+        after="certificate",
+    )

@@ -66,7 +66,7 @@ def test_other_files_are_rejected_altogether(fitted):
 
 def test_what_cannot_be_read(fitted):
     result, files = fitted
-    missing = "there is no certificate: fit with certificate=True, or give it as certificate=..."
+    missing = "there is no certificate: give with certificate the one that `fit` made in the same run"
     for given, options, message in (
         (replace(result, certificate=None), {}, missing),
         (result.to_dict(), {}, missing),

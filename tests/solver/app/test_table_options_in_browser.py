@@ -28,10 +28,10 @@ def test_from_linked_tables_to_a_certificate_that_is_checked(page: Any, address:
     choose(page, "Published table", "workbook (.xlsx): as one prints it")
     choose_several(page, "More for the house", "Eurostat (.sbs)")
     page.get_by_text("--backend highs").wait_for()
-    assert "tables verify" in page.locator("pre.code").inner_text()
+    assert "verify" in page.locator("pre.code").inner_text()
     assert "sensitive cells are protected" in started(page)
     page.get_by_text("cost 410, proven least").wait_for()
-    page.get_by_text("python -m solver tables verify certificate.json --table table-internal.jj").wait_for()
+    page.get_by_text("python -m solver verify certificate.json --table table-internal.jj").wait_for()
     for name in ("table-published.xlsx", "table-internal.sbs", "certificate.json"):
         page.get_by_role("link", name=name).first.wait_for()
     run = page.url.rpartition("/")[2]
@@ -42,7 +42,7 @@ def test_from_linked_tables_to_a_certificate_that_is_checked(page: Any, address:
     assert not page.get_by_text("Who attacks").is_visible()
     choose(page, "Certificate", f"runs/{run}/certificate.json")
     choose(page, "File of cells", f"runs/{run}/table-internal.jj")
-    page.get_by_text(f"tables verify runs/{run}/certificate.json --table").wait_for()
+    page.get_by_text(f"verify runs/{run}/certificate.json --table").wait_for()
     assert started(page).startswith("PROVEN: the table is protected from outsiders, 4 of 4 levels")
     page.get_by_role("link", name="Ask again with other settings").click()
     choose(page, "File of cells", "data/by_size.csv")

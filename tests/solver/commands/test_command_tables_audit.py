@@ -1,4 +1,4 @@
-"""`tables audit` and `tables verify`: limits, processes, rational numbers, and what several releases tell."""
+"""`tables audit`, and `verify` of what it proves: limits, processes, rationals, and several releases."""
 
 from __future__ import annotations
 
@@ -109,10 +109,10 @@ def test_a_certificate_is_written_and_verified(capsys):
     assert "certificate proof.json.gz" in out
     assert json.loads(Path("found.json").read_text(encoding="utf-8"))["exact"]["protected"]
     asked = ["--cells", "internal.csv", "--by", "region,size"]
-    out = run(capsys, "tables", "verify", "proof.json.gz", *asked)
+    out = run(capsys, "verify", "proof.json.gz", *asked)
     assert "relations   add up exactly" in out
     assert "PROTECTED: 2 levels of 2 met" in out
-    assert main(["tables", "verify", "proof.json.gz", "--cells", "revised.csv"]) == 1
+    assert main(["verify", "proof.json.gz", "--cells", "revised.csv"]) == 1
     assert "rejected: the certificate is about other suppressed cells: cell" in capsys.readouterr().err
 
 
@@ -121,12 +121,12 @@ def test_one_file_beside_the_certificate_is_enough_for_a_stranger(capsys):
     files = ["--certificate", "proof.json", *both]
     out = run(capsys, "tables", "suppress", "--cells", "year.csv", *files)
     assert "internal    internal.csv\ninternal    internal.jj\n" in out
-    out = run(capsys, "tables", "verify", "proof.json", "--table", "internal.jj", "--json", "proven.json")
+    out = run(capsys, "verify", "proof.json", "--table", "internal.jj", "--json", "proven.json")
     assert "PROTECTED: 2 levels of 2 met" in out
     proven = json.loads(Path("proven.json").read_text(encoding="utf-8"))
     assert (proven["verified"], proven["protected"], proven["met"]) == (True, True, 2)
     again = ["--cells", "revised.csv", "--json", "proven.json"]
-    assert main(["tables", "verify", "proof.json", *again]) == 1
+    assert main(["verify", "proof.json", *again]) == 1
     rejected = json.loads(Path("proven.json").read_text(encoding="utf-8"))
     assert not rejected["verified"]
     assert f"rejected: {rejected['rejected']}\n" == capsys.readouterr().err
@@ -147,16 +147,45 @@ def test_one_file_beside_the_certificate_is_enough_for_a_stranger(capsys):
             ["suppress", "--cells", "year.csv", "--cells", "ages.csv", "--internal", "a.tab"],
             "a.tab: cells of ARGUS have codes, each variable in one tree, and no other relations; write .jj",
         ),
-        (
-            ["verify", "proof.json", "--cells", "year.csv", "--json", "./proof.json"],
-            "--json ./proof.json would overwrite the certificate: give another name",
-        ),
     ],
 )
 def test_files_that_cannot_be_written(capsys, asked, said):
     Path("ages.csv").write_text("age,value\nTotal,260\nyoung,100\nold,160\n", encoding="utf-8")
     assert main(["tables", *asked]) == 2
     assert capsys.readouterr().err.startswith(f"error: {said}")
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (
+            ["--cells", "year.csv", "--json", "./proof.json"],
+            "--json ./proof.json would overwrite an input file: give another name",
+        ),
+        (
+            ["--cells", "year.csv", "--original", "year.csv"],
+            "proof.json is the certificate of a table: leave --original out",
+        ),
+        (
+            ["--cells", "year.csv", "--certificate", "proof.json"],
+            "proof.json is the certificate of a table: leave --certificate out",
+        ),
+        ([], "give a table: --table FILE, or --cells FILE (and --relations FILE)"),
+    ],
+)
+def test_what_a_certificate_of_a_table_is_not_checked_with(capsys, asked, said):
+    assert main(["tables", "audit", "--cells", "year.csv", "--certificate", "proof.json"]) in (0, 1)
+    capsys.readouterr()
+    assert main(["verify", "proof.json", *asked]) == 2
+    assert capsys.readouterr().err == f"error: {said}\n"
+
+
+def test_a_fit_has_no_cells(capsys):
+    Path("fit.json").write_text('{"aggregator": "owa"}', encoding="utf-8")
+    assert main(["verify", "fit.json", "--certificate", "proof.json", "--cells", "year.csv"]) == 2
+    assert capsys.readouterr().err == (
+        "error: fit.json is not the certificate of a table: leave --cells out\n"
+    )
 
 
 def test_what_is_not_protected_is_proven_too(capsys):
@@ -166,7 +195,7 @@ def test_what_is_not_protected_is_proven_too(capsys):
         "exact       NOT protected: 2 levels missed, of cell 4 (region=North, size=small)\n"
         in capsys.readouterr().out
     )
-    assert main(["tables", "verify", "proof.json", "--cells", "year.csv"]) == 1
+    assert main(["verify", "proof.json", "--cells", "year.csv"]) == 1
     assert "NOT protected: 0 levels of 2 met, by 0 witness vectors; 2 missed" in capsys.readouterr().out
 
 

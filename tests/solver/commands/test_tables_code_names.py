@@ -44,7 +44,6 @@ def commands(by: str) -> dict[str, list[str]]:
         "make": [*of, *sums, "--rule", "frequency=2", "--cost-column", "times", *MADE],
         "suppress": [*MADE, "--output", "safe.csv", "--internal", "internal.csv", "--cost", "given"],
         "audit": [*PATTERN, "--internal", "again.csv", "--certificate", "proof.json"],
-        "verify": ["proof.json", *PATTERN],
         "compare": [*MADE, "--backends", "highs", "--time-limit", "5"],
         "round": [*MADE, "--base", "5", "--output", "rounded.csv", "--internal", "of_rounding.csv"],
         "adjust": [*MADE, "--output", "adjusted.csv", "--internal", "of_adjustment.csv"],
@@ -65,6 +64,7 @@ def written(names: list[str], columns: list[str]) -> dict[str, pd.DataFrame]:
     records(names).to_csv("micro.csv", index=False)
     for action, given in commands(",".join(names)).items():
         assert main_of(action, given) == 0
+    assert main(["verify", "proof.json", *PATTERN]) == 0
     called = names_of_codes(names)
     back = {called[name]: column for name, column in zip(names, columns, strict=True)}
     files = sorted(path for path in Path().glob("*.csv") if path.name != "micro.csv")

@@ -83,6 +83,6 @@ def test_a_forged_certificate_is_rejected_by_codes(capsys):
     Path("own.csv").write_text("\n".join(made), encoding="utf-8")
     files = ["--internal", "inside.csv", "--certificate", "proof.json"]
     run(capsys, "tables", "suppress", "--cells", "own.csv", *files)
-    assert main(["tables", "verify", "proof.json", "--cells", "own.csv"]) == 1
+    assert main(["verify", "proof.json", "--cells", "own.csv"]) == 1
     said = "rejected: the certificate is about other suppressed cells: "
     assert capsys.readouterr().err == f"{said}cell 4 (region=N, size=b) is published here\n"

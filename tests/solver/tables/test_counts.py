@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from whole_attacker import attacked, interval, known_too_closely
 
-from linkrisk import audit_table, make_table, open_table, suppress_table, verify_table
+from linkrisk import audit_table, make_table, open_table, suppress_table, verify
 from linkrisk.datasets.errors import DataError
 from linkrisk.formulations.tables.own_knowledge import singletons
 from linkrisk.solver.api.tables.counts import counting_lines
@@ -211,12 +211,12 @@ def test_a_certificate_holds_whole_tables(tmp_path):
     for cells, moved in proof["witnesses"]:
         assert all(isinstance(one, int) for one in moved)
         assert (value[cells] + np.array(moved) >= 1).all()
-    assert verify_table(tmp_path / "proof.json", result.table)
+    assert verify(tmp_path / "proof.json", cells=result.table)
     half = [[cells, [f"{one}/2" for one in moved]] for cells, moved in proof["witnesses"]]
     (tmp_path / "half.json").write_text(json.dumps({**proof, "witnesses": half}))
-    assert "counts are whole" in str(verify_table(tmp_path / "half.json", result.table).rejected)
+    assert "counts are whole" in str(verify(tmp_path / "half.json", cells=result.table).rejected)
     amounts = replace(result.table, counts=False)
-    assert "is about counts" in str(verify_table(tmp_path / "proof.json", amounts).rejected)
+    assert "is about counts" in str(verify(tmp_path / "proof.json", cells=amounts).rejected)
 
 
 def test_levels_are_whole_and_reach_the_threshold():

@@ -24,7 +24,7 @@ from linkrisk import (
     open_table,
     round_table,
     suppress_table,
-    verify_table,
+    verify,
 )
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.tables.beside import split_beside
@@ -229,21 +229,23 @@ def test_an_internal_file_is_audited_as_it_was_protected(tmp_path):
     again = audit_table(tmp_path / "inside.csv", tmp_path / "relations.csv")
     assert again.protected
     assert again.beside.audit.low.tolist() == result.beside.audit.low.tolist()
-    verified = verify_table(tmp_path / "proof.json", tmp_path / "inside.csv", tmp_path / "relations.csv")
+    verified = verify(
+        tmp_path / "proof.json", cells=tmp_path / "inside.csv", relations=tmp_path / "relations.csv"
+    )
     assert verified
     proof = json.loads((tmp_path / "proof.json").read_text())
-    assert verified.verdict.demands > len(cell_table(split_beside(table.stored())[0], "unit").demands)
+    assert verified.table.demands > len(cell_table(split_beside(table.stored())[0], "unit").demands)
     half = {name: one for name, one in proof.items() if name != "respondents"}
     (tmp_path / "half.json").write_text(json.dumps(half))
-    said = verify_table(tmp_path / "half.json", result.table).rejected
+    said = verify(tmp_path / "half.json", cells=result.table).rejected
     assert said == "numbers of respondents are published beside the values, and it says nothing of them"
     alone = open_table(result.cells.drop(columns="respondents_published"), table.relations)
-    assert "none are published" in verify_table(tmp_path / "proof.json", alone).rejected
+    assert "none are published" in verify(tmp_path / "proof.json", cells=alone).rejected
     forged = json.loads((tmp_path / "proof.json").read_text())
     cells, moved = forged["respondents"]["witnesses"][0]
     forged["respondents"]["witnesses"][0] = [cells, [2 * one + 1 for one in moved]]
     (tmp_path / "forged.json").write_text(json.dumps(forged))
-    assert verify_table(tmp_path / "forged.json", result.table).rejected.startswith(
+    assert verify(tmp_path / "forged.json", cells=result.table).rejected.startswith(
         "numbers of respondents: "
     )
 

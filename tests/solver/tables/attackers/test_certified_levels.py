@@ -7,7 +7,7 @@ import json
 import pandas as pd
 import pytest
 
-from linkrisk import audit_table, verify_table
+from linkrisk import audit_table, verify
 
 TERMS = pd.DataFrame({"relation": [0, 0, 0], "cell": [0, 1, 2], "coefficient": [-1, 1, 1]})
 
@@ -39,8 +39,8 @@ def test_a_level_that_reaches_beyond_the_largest_value(cells, tmp_path):
     found = audit_table(cells, TERMS, exact=True)
     assert found.protected
     found.write_certificate(tmp_path / "proof.json")
-    assert verify_table(tmp_path / "proof.json", cells, TERMS).rejected is None
-    assert verify_table(tmp_path / "proof.json", cells, TERMS)
+    assert verify(tmp_path / "proof.json", cells=cells, relations=TERMS).rejected is None
+    assert verify(tmp_path / "proof.json", cells=cells, relations=TERMS)
 
 
 WITHOUT = {
@@ -61,6 +61,6 @@ def test_what_asks_for_nothing_is_not_proven_to_be_protected(why, cells, tmp_pat
     proof = {"suppressed": [1, 2], "protected": True, "missed": [], "undecided": [], "witnesses": []}
     proof |= {"format": "linkrisk table certificate 1", "bounds": []}
     (tmp_path / "proof.json").write_text(json.dumps(proof))
-    found = verify_table(tmp_path / "proof.json", cells, TERMS)
+    found = verify(tmp_path / "proof.json", cells=cells, relations=TERMS)
     assert not found
     assert found.rejected == why

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from plain_audit import plain_short
 from random_tables import random_pattern, random_table
 
-from linkrisk import audit_table, open_table, verify_table
+from linkrisk import audit_table, open_table, verify
 from linkrisk.formulations.tables.exact import ExactRelations, exact, exact_witness
 from linkrisk.solver.certificates.checking.rejection import RejectedError
 from linkrisk.solver.certificates.checking.table import check_table
@@ -220,13 +220,13 @@ def test_files_compressed_or_not(tmp_path):
     for name in ("proof.json", "proof.json.gz"):
         path = tmp_path / name
         path.write_bytes(certificate_bytes(certificate, path))
-        answer = verify_table(path, stored)
+        answer = verify(path, cells=stored)
         assert not answer  # it proves that the table is not protected
         assert answer.rejected is None
         assert answer.to_dict()["missed"] == len(found.missed)
     (tmp_path / "cut.gz").write_bytes((tmp_path / "proof.json.gz").read_bytes()[:-20])
     with pytest.raises(UsageError, match=r"cut\.gz is not a whole gzip file; give the file that"):
-        verify_table(tmp_path / "cut.gz", stored)
+        verify(tmp_path / "cut.gz", cells=stored)
 
 
 def test_without_time_nothing_is_claimed():

@@ -1,0 +1,151 @@
+"""What `verify` finds, of whatever it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from linkrisk.solver.certificates.checking.bundle import KEY
+from linkrisk.solver.certificates.checking.table import TableVerdict
+from linkrisk.solver.certificates.checking.verify import Verdict
+from linkrisk.solver.run.results import EXPECTED, WEIGHTED, dump_json
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerificationResult:
+    """What a certificate proves about two files, or about a table.
+
+    As a condition it is true if all that a fit claims holds, or if the table is protected.
+
+    Attributes
+    ----------
+    verified : bool
+        Whether the certificate proves what is claimed.
+    rejected : str or None
+        The first check that failed.
+    verdict : Verdict or None
+        What is proved of two files in any case; None where the certificate itself is rejected.
+    table : TableVerdict or None
+        What is proved of a table; None where a claim does not hold.
+    parts : mapping of str to VerificationResult
+        Of a file with the certificates of several families: what is found of each.
+    fit : mapping
+        The fit, as JSON has it.
+    name : str
+        What to call the file pair.
+    alignment : str
+        How the records of the two files were aligned.
+    cells, relations : int
+        How many the table has.
+    seconds : float
+        What checking took.
+    """
+
+    verified: bool
+    rejected: str | None
+    verdict: Verdict | None = field(default=None, repr=False)
+    table: TableVerdict | None = None
+    parts: Mapping[str, VerificationResult] = field(default_factory=dict, repr=False)
+    fit: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    name: str = ""
+    alignment: str = ""
+    cells: int = 0
+    relations: int = 0
+    seconds: float = 0.0
+
+    @classmethod
+    def of(cls, parts: Mapping[str, VerificationResult]) -> Self:
+        """What is found of several families together."""
+        failed = [f"{name}: {one.rejected}" for name, one in parts.items() if not one]
+        return cls(
+            verified=not failed,
+            rejected=failed[0] if failed else None,
+            parts=parts,
+            seconds=sum(one.seconds for one in parts.values()),
+        )
+
+    def __bool__(self) -> bool:
+        return self.verified and (self.table is None or self.table.protected)
+
+    @property
+    def linked(self) -> int | None:
+        """Records that the parameters of the fit link, where that is proved."""
+        return None if self.verdict is None else self.verdict.linked
+
+    @property
+    def linked_upper_bound(self) -> int | None:
+        """No parameters link more records, where that is proved."""
+        return None if self.verdict is None else self.verdict.bound_count
+
+    def to_dict(self) -> dict[str, Any]:
+        """What is proved, and whether that is what is claimed."""
+        if self.parts:
+            return {"verified": self.verified, KEY: {name: one.to_dict() for name, one in self.parts.items()}}
+        head: dict[str, Any] = {"verified": self.verified, "rejected": self.rejected}
+        if self.cells:
+            return head if self.table is None else {**head, **_of_table(self.table)}
+        head |= {"name": self.name, "alignment": self.alignment, "seconds": round(self.seconds, 3)}
+        return {**head, "proved": None if self.verdict is None else _of_fit(self.verdict)}
+
+    def to_json(self) -> str:
+        """The same as JSON."""
+        return dump_json(self.to_dict())
+
+    def _repr_html_(self) -> str | None:
+        """What a notebook shows."""
+        from linkrisk.solver.charts.cards import verification_card
+
+        if self.cells:
+            return None  # a line says it
+        return "".join(verification_card(one.to_dict()) for one in self.parts.values() or (self,))
+
+    def __repr__(self) -> str:
+        return f"VerificationResult({self._said()})"
+
+    def _said(self) -> str:
+        if self.parts:
+            return ", ".join(f"{name}: {one!r}" for name, one in self.parts.items())
+        if self.table is not None:
+            said = "protected" if self else "not protected"
+            return f"{said}: {self.table.met} levels of {self.table.demands} met"
+        if self.verdict is None:
+            return f"rejected: {self.rejected}"
+        proved = f"{self.linked} of {self.verdict.records} linked, at most {self.linked_upper_bound}"
+        return f"verified: {proved}" if self.verified else f"proved: {proved}; rejected: {self.rejected}"
+
+
+def _of_fit(verdict: Verdict) -> dict[str, Any]:
+    """What is proved of two files."""
+    setting = verdict.setting
+    return {
+        "aggregator": setting.aggregator,
+        "direction": setting.direction,
+        "ties": setting.ties,
+        "attributes": list(setting.attributes),
+        "records": verdict.records,
+        "linked": verdict.linked,
+        "linked_upper_bound": verdict.bound_count,
+        **_sums(verdict),
+        "assumed_masking": [entry.masking for entry in setting.recodings],
+        "covers_ties": verdict.ordered is None,
+        "method": verdict.method,
+        "lost": verdict.lost,
+        "cores": verdict.cores,
+        "leaves": verdict.leaves,
+    }
+
+
+def _sums(verdict: Verdict) -> dict[str, Any]:
+    """What is proved of the weights of linked records: of sampling weights, where the fit has these."""
+    ends = float(verdict.linked_weight), float(verdict.bound)
+    if verdict.sampling is None:
+        return dict(zip(EXPECTED, ends, strict=True))
+    said = {"weight": verdict.sampling.column, "total_weight": float(verdict.total)}
+    return {**said, **dict(zip(WEIGHTED, ends, strict=True))}
+
+
+def _of_table(verdict: TableVerdict) -> dict[str, Any]:
+    """What is proved of a table."""
+    found = {name: getattr(verdict, name) for name in ("demands", "met", "missed", "undecided")}
+    return {"protected": verdict.protected, **found, "defect": str(verdict.defect)}
