@@ -207,7 +207,7 @@ class BayesianParameters:
 class OneDimensionParameters:
     """Of `OneDimension`."""
 
-    by: str = parameter(
+    compare_by: str = parameter(
         "rank", "compare places in the order (rank) or values (score) (default: rank)", str, metavar="WAY"
     )
 

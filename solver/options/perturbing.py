@@ -13,7 +13,7 @@ from linkrisk.solver.options.tables import About
 class Keys:
     """Keys of records."""
 
-    keys: str | None = option(
+    record_key: str | None = option(
         None,
         "record keys, from 0 to less than 1",
         COLUMN,

@@ -80,7 +80,7 @@ def perturb_counts(asked: PerturbCountsOptions) -> PerturbedCounts:
     table, weight = _design(asked), asked.weight
     how = keywords(Trees, asked) | keywords(Weighted, asked) | keywords(Gaps, asked)
     made = make_table(asked.data, asked.by, **how)
-    key_of = record_keys(asked.data, asked.keys, asked.seed, made.tabulated.contributor.size)
+    key_of = record_keys(asked.data, asked.record_key, asked.seed, made.tabulated.contributor.size)
     count = made.tabulated.respondents
     of_cell = cell_keys(key_of, made.tabulated.cell, made.tabulated.record, count.size)
     noise = table.look_up(count, of_cell)
@@ -108,8 +108,8 @@ def perturb_counts(asked: PerturbCountsOptions) -> PerturbedCounts:
         "variances": table.variance.tolist(),
         "small": asked.small,
         "weight": weight,
-        "keys": asked.keys,
-        "seed": None if asked.keys is not None else asked.seed,
+        "keys": asked.record_key,
+        "seed": None if asked.record_key is not None else asked.seed,
         "design": lines.to_dict("list"),
         "renamed": made.renamed,
         "coded": made.coded,
@@ -182,7 +182,7 @@ def record_keys(data: TableLike, keys: str | None, seed: int, records: int) -> F
     if keys is None:
         return np.random.default_rng(seed).random(records)
     source = read_source(data, (), None, [])
-    check_known([keys], list(source.known.columns), source.name, what="keys")
+    check_known([keys], list(source.known.columns), source.name, what="record key")
     found = numbers_of(source.known, [keys], source.name)[:, 0]
     wrong = ~((found >= 0) & (found < 1))
     if wrong.any():

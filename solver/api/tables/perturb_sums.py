@@ -80,7 +80,7 @@ def perturb_sums(asked: PerturbSumsOptions) -> PerturbedSums:
     how = {name: value for group in groups for name, value in keywords(group, asked).items()}
     made = make_table(data, asked.by, **how)
     table, sensitive = made.tabulated, (made.cells["status"] == SENSITIVE).to_numpy()
-    key_of = record_keys(data, asked.keys, asked.seed, table.amount.size)
+    key_of = record_keys(data, asked.record_key, asked.seed, table.amount.size)
     counted = np.ones(table.cell.size, dtype=np.bool_) if asked.zeros else table.amount[table.record] != 0
     of_cell = cell_keys(key_of, table.cell[counted], table.record[counted], table.total.size)
     after = perturbed_sums(
@@ -136,8 +136,8 @@ def perturb_sums(asked: PerturbSumsOptions) -> PerturbedSums:
         "largest_noise": float(np.abs(tables.every.noise).max()),
         "variance": float(tables.every.variance[-1]),
         "separation_point": multiplier.separation_point(tables.small),
-        "keys": asked.keys,
-        "seed": None if asked.keys is not None else asked.seed,
+        "keys": asked.record_key,
+        "seed": None if asked.record_key is not None else asked.seed,
         "rules": [str(rule) for rule in asked.rules],
         "table": {
             **changed_figures(codes_by(cells, made.by), value, after),

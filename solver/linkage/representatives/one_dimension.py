@@ -35,20 +35,23 @@ class OneDimension(OneDimensionParameters, Linker):
 
     Attributes
     ----------
-    by : str
+    compare_by : str
         ``rank`` compares relative ranks (ties share their mean rank), ``score`` the standardised sums.
 
     Raises
     ------
     UsageError
-        If `by` is neither.
+        If `compare_by` is neither.
     """
 
     common_attributes: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if self.by not in _BY:
-            raise UsageError(f"{called('by')} is {self.by!r}; use one of {', '.join(_BY)}", option="by")
+        if self.compare_by not in _BY:
+            raise UsageError(
+                f"{called('compare_by')} is {self.compare_by!r}; use one of {', '.join(_BY)}",
+                option="compare_by",
+            )
 
     @staticmethod
     @abstractmethod
@@ -73,11 +76,11 @@ class OneDimension(OneDimensionParameters, Linker):
             raise UsageError(
                 f"these are not parameters of {cls.name}: they need by, and the loadings of both files"
             ) from None
-        return cls(by=by)._placed(task, queries, candidates)
+        return cls(compare_by=by)._placed(task, queries, candidates)
 
     def _placed(self, task: LinkageTask, queries: Loadings, candidates: Loadings) -> LearnedLinker:
         first, second = _sides(task)
-        parameters = {"by": self.by, "loadings": {"queries": queries, "candidates": candidates}}
+        parameters = {"by": self.compare_by, "loadings": {"queries": queries, "candidates": candidates}}
         return _Placed(self._places(first, queries), self._places(second, candidates), parameters)
 
     def _places(self, side: _Side, loadings: Loadings) -> FloatArray:
@@ -87,7 +90,7 @@ class OneDimension(OneDimensionParameters, Linker):
                 "choose the same attributes as when they were learned"
             )
         sums = (side.values * np.array(list(loadings.values()))).sum(axis=1)
-        if self.by == "rank":
+        if self.compare_by == "rank":
             return np.asarray((pd.Series(sums).rank().to_numpy() - 0.5) / sums.size)
         return standardised(sums[:, None])[:, 0]
 

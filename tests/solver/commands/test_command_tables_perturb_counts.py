@@ -28,7 +28,7 @@ def persons(tmp_path, monkeypatch):
 
 def test_what_is_printed_and_written(capsys):
     files = ["--output", "safe.csv", "--internal", "internal.csv", "--json", "found.json"]
-    more = ["--write-design", "design.csv", "--keys", "key"]
+    more = ["--write-design", "design.csv", "--record-key", "key"]
     check_golden("tables-perturb-counts", run(capsys, *ASKED, *NOISE, *files, *more))
     safe, internal = pd.read_csv("safe.csv"), pd.read_csv("internal.csv")
     assert list(safe.columns) == ["region", "sex", "value"]
@@ -41,14 +41,14 @@ def test_what_is_printed_and_written(capsys):
     found = json.loads(Path("found.json").read_text(encoding="utf-8"))
     assert found["changed"] == int((internal["noise"] != 0).sum())
     assert found["changes"]["absolute"]["mean"] == pytest.approx(internal["noise"].abs().mean())
-    again = perturb_counts("persons.csv", ["region", "sex"], design="design.csv", keys="key")
+    again = perturb_counts("persons.csv", ["region", "sex"], design="design.csv", record_key="key")
     assert again.cells["noise"].tolist() == internal["noise"].tolist()
 
 
 def test_the_same_records_have_the_same_noise_in_every_table():
-    both = perturb_counts("persons.csv", ["region", "sex"], most=2, variance=1.0, keys="key").cells
+    both = perturb_counts("persons.csv", ["region", "sex"], most=2, variance=1.0, record_key="key").cells
     turned = pd.read_csv("persons.csv").iloc[::-1].reset_index(drop=True)
-    one = perturb_counts(turned, ["region"], most=2, variance=1.0, keys="key").cells
+    one = perturb_counts(turned, ["region"], most=2, variance=1.0, record_key="key").cells
     for row in one.itertuples():
         same = both[(both["region"] == row.region) & (both["sex"] == "Total")].iloc[0]
         assert (same["cell_key"], same["noise"], same["value"]) == (row.cell_key, row.noise, row.value)
@@ -88,7 +88,10 @@ def test_sums_that_are_off_are_counted():
             [*NOISE, "--json", "persons.csv"],
             "--json persons.csv would overwrite the --input file: give another name",
         ),
-        ([*NOISE, "--keys", "age"], "persons.csv has no column 'age' (keys); there are: region, sex, key"),
+        (
+            [*NOISE, "--record-key", "age"],
+            "persons.csv has no column 'age' (record key); there are: region, sex, key",
+        ),
     ],
 )
 def test_what_cannot_be_asked_for(capsys, options, message):
@@ -100,7 +103,7 @@ def test_keys_that_are_none(capsys):
     frame.loc[3, "key"] = 1.5
     frame.to_csv("persons.csv", index=False)
     message = "persons.csv, column 'key', row 4: 1.5 is no record key; they are from 0 to less than 1"
-    refuse(capsys, message, *ASKED, *NOISE, "--keys", "key", "--output", "safe.csv")
+    refuse(capsys, message, *ASKED, *NOISE, "--record-key", "key", "--output", "safe.csv")
 
 
 def test_weighted_counts_are_perturbed_counts_times_the_mean_weight(capsys):
@@ -112,7 +115,7 @@ def test_weighted_counts_are_perturbed_counts_times_the_mean_weight(capsys):
     frame["w"] = np.random.default_rng(1).integers(1, 6, len(frame)) / 2
     frame.to_csv("persons.csv", index=False)
     files = ["--output", "safe.csv", "--internal", "internal.csv"]
-    run(capsys, *ASKED, *NOISE, *files, "--keys", "key", "--weight", "w")
+    run(capsys, *ASKED, *NOISE, *files, "--record-key", "key", "--weight", "w")
     safe, house = pd.read_csv("safe.csv"), pd.read_csv("internal.csv")
     total = house[(house["region"] == "Total") & (house["sex"] == "Total")].iloc[0]
     assert (total["value"], total["weighted"]) == (60, frame["w"].sum())
@@ -123,5 +126,5 @@ def test_weighted_counts_are_perturbed_counts_times_the_mean_weight(capsys):
     assert not house["perturbed_weighted"][house["value"] == 0].any()
     assert list(safe.columns) == ["region", "sex", "value"]
     assert safe["value"].to_numpy() == pytest.approx(house["perturbed_weighted"].to_numpy())
-    without = perturb_counts("persons.csv", ["region", "sex"], most=2, variance=1.0, keys="key")
+    without = perturb_counts("persons.csv", ["region", "sex"], most=2, variance=1.0, record_key="key")
     assert without.cells["noise"].tolist() == house["noise"].tolist()

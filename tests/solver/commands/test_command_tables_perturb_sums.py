@@ -15,7 +15,7 @@ from linkrisk import perturb_sums
 ASKED = ["tables", "perturb-sums", "--input", "firms.csv", "--by", "region,size", "--response", "turnover"]
 DESIGN = "most=2,variance=1,steps=1"
 NOISE = ["--noise", DESIGN, "--share", "0.1"]
-HOW = {"response": "turnover", "noise": DESIGN, "share": 0.1, "keys": "key"}
+HOW = {"response": "turnover", "noise": DESIGN, "share": 0.1, "record_key": "key"}
 
 
 @pytest.fixture(autouse=True)
@@ -37,7 +37,7 @@ def cell(frame, region, size):
 
 def test_what_is_printed_and_written(capsys):
     files = ["--output", "safe.csv", "--internal", "internal.csv", "--json", "found.json"]
-    more = ["--write-design", "design.csv", "--keys", "key", "--factors", "1,0.5", "--rule", "p=10"]
+    more = ["--write-design", "design.csv", "--record-key", "key", "--factors", "1,0.5", "--rule", "p=10"]
     check_golden("tables-perturb-sums", run(capsys, *ASKED, *NOISE, *files, *more))
     safe, internal = pd.read_csv("safe.csv"), pd.read_csv("internal.csv")
     assert list(safe.columns) == ["region", "size", "value"]
@@ -55,7 +55,7 @@ def test_what_is_printed_and_written(capsys):
 
 
 def test_digits_of_keys_are_turned_round(capsys):
-    more = ["--keys", "key", "--no-same-key", "--factors", "1,0.5"]
+    more = ["--record-key", "key", "--no-same-key", "--factors", "1,0.5"]
     run(capsys, *ASKED, *NOISE, *more, "--turn-digits", "6", "--output", "safe.csv")
     options = {"factors": (1, 0.5), "same_key": False}
     turned, mixed = (
@@ -121,7 +121,7 @@ def test_the_same_records_have_the_same_noise_in_every_table():
 
 
 def test_keys_of_zeros_seeds_and_sensitive_cells():
-    how = {name: one for name, one in HOW.items() if name != "keys"}
+    how = {name: one for name, one in HOW.items() if name != "record_key"}
     first, second, other, zeros = (
         perturb_sums("firms.csv", ["region", "size"], **how, **more)
         for more in ({"seed": 1}, {"seed": 1}, {"seed": 2}, {"seed": 1, "zeros": True})

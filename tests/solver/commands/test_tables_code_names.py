@@ -48,11 +48,11 @@ def commands(by: str) -> dict[str, list[str]]:
         "round": [*MADE, "--base", "5", "--output", "rounded.csv", "--internal", "of_rounding.csv"],
         "adjust": [*MADE, "--output", "adjusted.csv", "--internal", "of_adjustment.csv"],
         "perturb-counts": [
-            *(*of, "--weight", "times", "--keys", "key", "--most", "2", "--variance", "1"),
+            *(*of, "--weight", "times", "--record-key", "key", "--most", "2", "--variance", "1"),
             *("--output", "noisy.csv", "--internal", "of_noise.csv"),
         ],
         "perturb-sums": [
-            *(*of, *sums, "--keys", "key", "--noise", "most=2,variance=1", "--share", "0.05"),
+            *(*of, *sums, "--record-key", "key", "--noise", "most=2,variance=1", "--share", "0.05"),
             *("--output", "noisy_sums.csv", "--internal", "of_noisy_sums.csv"),
         ],
         "recode": [*of, *sums, "--rule", "frequency=2", "--cells", "coarse.csv", "--relations", "terms.csv"],

@@ -50,7 +50,11 @@ def test_counts_with_noise(capsys):
     batch(FREQ + writes)
     check_golden("tables-run-batch-keys", run(capsys, "tables", "run-batch", "firms.arb"))
     expected = perturb_counts(
-        frame(), ["region", "size"], design="counts.txt", keys="key", hierarchies={"region": "region.hrc"}
+        frame(),
+        ["region", "size"],
+        design="counts.txt",
+        record_key="key",
+        hierarchies={"region": "region.hrc"},
     )
     pivot = pd.read_csv("pivot.csv")
     assert list(pivot.columns) == ["region", "size", "Freq"]
@@ -109,7 +113,7 @@ def test_sums_with_noise():
         digits=4,
         weight="w",
         decimals=1,
-        keys="key",
+        record_key="key",
         hierarchies={"region": "region.hrc"},
     )
     (table,) = result.tables

@@ -185,7 +185,7 @@ def test_linkers_score_kinds_as_records(name, twins):
 
 
 @pytest.mark.parametrize(
-    "linker", [PrincipalComponent(), SumOfStandardised(by="score")], ids=["pca", "zscore"]
+    "linker", [PrincipalComponent(), SumOfStandardised(compare_by="score")], ids=["pca", "zscore"]
 )
 @pytest.mark.parametrize("digits", [0, 1, 12])
 @pytest.mark.parametrize("twins", [False, True])

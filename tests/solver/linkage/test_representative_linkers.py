@@ -27,8 +27,8 @@ EVERY = [
     SugenoIntegrals(),
     PrincipalComponent(),
     SumOfStandardised(),
-    PrincipalComponent(by="score"),
-    SumOfStandardised(by="score"),
+    PrincipalComponent(compare_by="score"),
+    SumOfStandardised(compare_by="score"),
     OrderedWeightedAverages(classes=20, missing="zero"),
     SugenoIntegrals(normalisation="normal", standardise=True),
 ]
@@ -241,7 +241,7 @@ def test_places_in_one_order(linker, place, one_factor):
     ranks = [(rankdata(values) - 0.5) / 40 for values in sums]
     scores = [(values - values.mean()) / values.std() for values in sums]
     for by, (first, second) in (("rank", ranks), ("score", scores)):
-        made = linker(by=by).learn(one_factor).scores(np.arange(40))
+        made = linker(compare_by=by).learn(one_factor).scores(np.arange(40))
         np.testing.assert_allclose(made, -np.abs(first[:, None] - second), atol=1e-10)
 
 
@@ -265,7 +265,7 @@ def test_ranks_of_one_file_are_found_in_the_other():
             lambda: OrderedWeightedAverages(quantifiers=(FAMILIES["power"], parse_family("power:0.2"))),
             "the quantifier power:0.2 is given twice; give it once",
         ),
-        (lambda: SumOfStandardised(by="size"), "by is 'size'; use one of rank, score"),
+        (lambda: SumOfStandardised(compare_by="size"), "compare_by is 'size'; use one of rank, score"),
     ],
 )
 def test_bad_settings(make, message):

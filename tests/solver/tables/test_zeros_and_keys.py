@@ -107,8 +107,10 @@ def test_record_keys_that_are_the_same(name, tmp_path, monkeypatch, capsys):
         "record, so that their noise differs; give another column, or none"
     )
     for make in (
-        lambda: perturb_counts(persons, ["a"], most=2, variance=1.0, keys="key"),
-        lambda: perturb_sums(persons, ["a"], response="t", noise="most=2,variance=1", share=0.1, keys="key"),
+        lambda: perturb_counts(persons, ["a"], most=2, variance=1.0, record_key="key"),
+        lambda: perturb_sums(
+            persons, ["a"], response="t", noise="most=2,variance=1", share=0.1, record_key="key"
+        ),
     ):
         with pytest.raises(DataError, match=said):
             make()
@@ -124,14 +126,14 @@ def test_record_keys_that_are_the_same(name, tmp_path, monkeypatch, capsys):
         "--variance",
         "1",
     ]
-    refuse(capsys, f"persons.csv, {said}", *ask, "--keys", "key", "--output", "safe.csv")
+    refuse(capsys, f"persons.csv, {said}", *ask, "--record-key", "key", "--output", "safe.csv")
 
 
 def test_record_keys_of_two_digits_are_keys():
     persons = pd.DataFrame(
         {"a": np.arange(400) % 3, "key": np.random.default_rng(1).integers(0, 100, 400) / 100}
     )
-    assert perturb_counts(persons, ["a"], most=2, variance=1.0, keys="key").changed >= 0
+    assert perturb_counts(persons, ["a"], most=2, variance=1.0, record_key="key").changed >= 0
 
 
 def test_noise_on_the_grid_of_the_sums():

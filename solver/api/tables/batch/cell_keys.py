@@ -43,7 +43,7 @@ def noisy_table(source: BatchSource | None, spec: Specified, step: CellKeys, whe
     shared: dict[str, Any] = {
         "hierarchies": {name: source.trees[name] for name in by},
         "weight": columns_of(source, spec, where).get("weight"),
-        "keys": keys,
+        "record_key": keys,
     }
     try:
         if spec.response is None:

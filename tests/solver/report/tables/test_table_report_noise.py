@@ -49,7 +49,9 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def counts(folder):
-    return perturb_counts(folder / "firms.csv", ["region", "size"], most=3, variance=1.5, small=1, keys="key")
+    return perturb_counts(
+        folder / "firms.csv", ["region", "size"], most=3, variance=1.5, small=1, record_key="key"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +65,7 @@ def sums(folder):
         factors=(1.0, 0.5),
         rules=["p=30"],
         extra=1.25,
-        keys="key",
+        record_key="key",
     )
 
 
@@ -103,7 +105,9 @@ def test_what_the_report_of_counts_says(counts):
 
 
 def test_weighted_counts_move_by_the_mean_weight(folder):
-    result = perturb_counts(folder / "firms.csv", ["region"], most=2, variance=1.0, weight="w", keys="key")
+    result = perturb_counts(
+        folder / "firms.csv", ["region"], most=2, variance=1.0, weight="w", record_key="key"
+    )
     document = table_document(result.to_dict())
     assert "mean weight of its cell" in section(document, "changes").blocks[1].text
     assert result.to_dict()["table"]["all"]["value"] == result.cells["weighted"].tolist()
