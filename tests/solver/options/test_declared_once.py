@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -103,4 +105,38 @@ def test_the_command_has_it_in_help_messages_words_json_and_page(name, capsys):
     refuse(capsys, "--shoe-size must be a finite number, not 'big'", *argv[:-2], "--shoe-size", "big")
     assert main(argv) == 0
     assert json.loads(Path("out.json").read_text(encoding="utf-8"))["shoe_size"] == 41.5
+    assert "| `--shoe-size S` | `shoe_size` | size of the shoes; default: 43 |" in table(typed)
+
+
+OTHERS = [
+    "find_links",
+    "link",
+    "mask",
+    "report",
+    "risk",
+    "run_protocol",
+    "suppress",
+    "sweep",
+    "unsafe",
+    "verify",
+]
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_every_other_operation_takes_it_as_well(name, capsys, monkeypatch):
+    inner = getattr(linkrisk, name).__wrapped__
+    command = importlib.import_module(f"linkrisk.solver.commands.{name}")
+    operation, typed = (
+        dataclass(frozen=True, kw_only=True)(type("More", (one, Shoes), {}))
+        for one in (inner.__globals__[inner.__annotations__["asked"]], command.ASKED)
+    )
+    made = taking(operation)(inner)
+    assert inspect.signature(made).parameters["shoe_size"].default == 43.0
+    assert "\nshoe_size : float\n    Size of the shoes; default: 43.\n" in inspect.getdoc(made)
+    with pytest.raises(TypeError, match=rf"{name}\(\) takes no 'shoesize': did you mean 'shoe_size'\?"):
+        made(shoesize=1)
+    monkeypatch.setattr(command, "ASKED", typed)
+    with pytest.raises(SystemExit):
+        main([name.replace("_", "-"), "--help"])
+    assert re.search(r"\nshoes:\n  --shoe-size S +size of the shoes; default: 43\n", capsys.readouterr().out)
     assert "| `--shoe-size S` | `shoe_size` | size of the shoes; default: 43 |" in table(typed)
