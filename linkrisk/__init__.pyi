@@ -66,7 +66,7 @@ from linkrisk.solver.risk_utility.results import SweepResult as SweepResult
 from linkrisk.solver.run.errors import CancelledError as CancelledError
 from linkrisk.solver.run.errors import UsageError as UsageError
 from linkrisk.solver.run.interruption import Cancel as Cancel
-from linkrisk.solver.run.results import FitResult as FitResult
-from linkrisk.solver.worst_case.family_results import FitResults as FitResults
+from linkrisk.solver.run.results import FamilyFit as FamilyFit
+from linkrisk.solver.worst_case.result import FitResult as FitResult
 
 __version__: str

@@ -22,7 +22,7 @@ from figures import stamp_of_today
 from linkrisk.datasets.masking.protections import PROTECTIONS
 from linkrisk.datasets.public.registry import load
 from linkrisk.solver.api.fit import fit
-from linkrisk.solver.run.results import FitResult, dump_json
+from linkrisk.solver.run.results import FamilyFit, dump_json
 
 PUBLISHED = {
     "M4-33": (0.84, 0.94, 0.955, 0.9575, 0.9675),
@@ -44,7 +44,7 @@ Counts = Sequence[int]
 
 def worst_case(
     name: str, aggregator: str, seed: int, records: int, direction: str, seconds: float | None
-) -> FitResult:
+) -> FamilyFit:
     """What one aggregator does on one draw."""
     census = load("census")
     rows = np.sort(np.random.default_rng(seed).choice(len(census), size=records, replace=False))

@@ -36,6 +36,7 @@ from linkrisk.solver.options.taking import docstring, keeping
 from linkrisk.solver.options.types import TableLike
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.worst_case.families import several
+from linkrisk.solver.worst_case.result import FitResult
 from linkrisk.solver.worst_case.single_fit import fit_one
 
 FloatArray = NDArray[np.float64]
@@ -114,7 +115,7 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         first, second = self._loaded(original, masked)
         problem = self._problem(first, second, partner)
         with request.hired() as hired:
-            self.result_ = fit_one(problem, hired).result
+            self.result_ = FitResult.of(fit_one(problem, hired).result)
         self.parameters_ = self.result_.parameters
         self.linked_ = self.result_.linked
         self.linked_upper_bound_ = self.result_.linked_upper_bound

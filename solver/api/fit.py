@@ -20,15 +20,14 @@ from linkrisk.solver.run.clock import Limits
 from linkrisk.solver.run.crew import CrewChoice, crew_choice
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Reporter
-from linkrisk.solver.run.results import FitResult
 from linkrisk.solver.worst_case.families import fit_families, several
-from linkrisk.solver.worst_case.family_results import FitResults
+from linkrisk.solver.worst_case.result import FitResult
 from linkrisk.solver.worst_case.sampled.plan import SamplingChoice
 from linkrisk.solver.worst_case.single_fit import FitRequest, Fitted, fit_one
 
 
 @taking(FitOptions)
-def fit(asked: FitOptions) -> FitResult | FitResults:
+def fit(asked: FitOptions) -> FitResult:
     """Find the distance that re-identifies the most records, with an upper bound for all others.
 
     Parameters
@@ -37,8 +36,8 @@ def fit(asked: FitOptions) -> FitResult | FitResults:
 
     Returns
     -------
-    FitResult or FitResults
-        The second for several aggregators.
+    FitResult
+        Of several aggregators the worst; `families` has each.
 
     Raises
     ------
@@ -60,10 +59,11 @@ def fit(asked: FitOptions) -> FitResult | FitResults:
     with watched(asked.on_progress) as told:
         found = find(asked, replace(request, report=told))
     if asked.on_found is not None:
-        asked.on_found(found if isinstance(found, FitResults) else found.result)
-    if isinstance(found, FitResults):
+        asked.on_found(found if isinstance(found, FitResult) else FitResult.of(found.result))
+    if isinstance(found, FitResult):
         return found
-    return found.certified(asked.certificate_time_limit) if asked.certificate else found.result
+    certified = found.certified(asked.certificate_time_limit) if asked.certificate else found.result
+    return FitResult.of(certified)
 
 
 def asked_fit(asked: FitOptions, *, modelling: bool = False) -> FitRequest:
@@ -87,7 +87,7 @@ def asked_fit(asked: FitOptions, *, modelling: bool = False) -> FitRequest:
     return replace(request, own_seconds=own, page=page, listed=listed, settings=recorded_of(asked))
 
 
-def find(asked: FitOptions, request: FitRequest) -> Fitted | FitResults:
+def find(asked: FitOptions, request: FitRequest) -> Fitted | FitResult:
     """Search the family that is asked for, ready to be certified; or all of several."""
     one = asked.aggregator if isinstance(asked.aggregator, str) else ALL
     names, options = several(asked.aggregator), recorded(part(ProblemOptions, asked, aggregator=one))

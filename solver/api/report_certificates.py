@@ -18,8 +18,8 @@ from linkrisk.solver.options.types import TableLike
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.limits import in_time
 from linkrisk.solver.run.progress import Progress, Reporter
-from linkrisk.solver.run.results import FitResult
-from linkrisk.solver.worst_case.family_results import Family, FitResults
+from linkrisk.solver.run.results import FamilyFit
+from linkrisk.solver.worst_case.result import Family, FitResult
 
 SECONDS = 20.0
 """For the certificates of all families together where nothing else is said."""
@@ -44,7 +44,7 @@ class Certified:
     Attributes
     ----------
     aggregator : str
-    result : FitResult or None
+    result : FamilyFit or None
         With its certificate, where there is one.
     said : str
         What `verify` has said, or why there is no certificate.
@@ -53,7 +53,7 @@ class Certified:
     """
 
     aggregator: str
-    result: FitResult | None
+    result: FamilyFit | None
     said: str
     verified: bool | None = None
 
@@ -76,7 +76,7 @@ class Certified:
 
 
 def certified(
-    worst: FitResults,
+    worst: FitResult,
     original: TableLike | None,
     masked: TableLike | None,
     reading: Mapping[str, Any],
@@ -89,7 +89,7 @@ def certified(
 
     Parameters
     ----------
-    worst : FitResults
+    worst : FitResult
         With what certificates are made of (`risk(certificates=True)`).
     original, masked
         As they were given.

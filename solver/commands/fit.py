@@ -12,8 +12,7 @@ from linkrisk.solver.options.operations.fit import FitCommand, FitOptions
 from linkrisk.solver.run.errors import UsageError
 
 if TYPE_CHECKING:
-    from linkrisk.solver.run.results import FitResult
-    from linkrisk.solver.worst_case.family_results import FitResults
+    from linkrisk.solver.worst_case.result import FitResult
 
 ASKED = FitCommand
 DESCRIPTION = "Find the distance that re-identifies the most records, with an upper bound for all others."
@@ -27,7 +26,6 @@ def run(asked: FitCommand) -> int:
     """Solve, print the answer, write the files that were asked for; then the certificate."""
     from linkrisk.solver.api.fit import fit
     from linkrisk.solver.commands.progress import limit_of, progress_line, reporter
-    from linkrisk.solver.worst_case.family_results import FitResults
 
     if asked.certificate_time_limit is not None and asked.certificate_file is None:
         raise UsageError(
@@ -36,11 +34,11 @@ def run(asked: FitCommand) -> int:
         )
     if asked.write_model is not None:
         return _write_model(asked)
-    shown: list[FitResult | FitResults] = []
+    shown: list[FitResult] = []
     with ExitStack() as lines:
         line = lines.enter_context(progress_line("reading and comparing records", limit_of(asked)))
 
-        def on_found(found: FitResult | FitResults) -> None:
+        def on_found(found: FitResult) -> None:
             lines.close()
             shown.append(found)
             _hand_over(asked, found)
@@ -54,7 +52,7 @@ def run(asked: FitCommand) -> int:
             "on_found": on_found,
         }
         result = fit(**keywords(FitOptions, asked, **more))
-    if asked.certificate_file is not None and not isinstance(result, FitResults):
+    if asked.certificate_file is not None and result.alone:
         _hand_over_certificate(asked, asked.certificate_file, result, len(shown[0].details["notes"]))
     return 0
 
@@ -65,13 +63,12 @@ def _reserve(asked: FitCommand) -> tuple[float, float]:
     return (0.0 if asked.report is None else _CHARTS, _EACH_RECORD if written else 0.0)
 
 
-def _hand_over(asked: FitCommand, result: FitResult | FitResults) -> None:
+def _hand_over(asked: FitCommand, result: FitResult) -> None:
     """Print the answer, and write the files that were asked for: of many records that takes seconds."""
-    from linkrisk.solver.commands.fit_summary import families_summary, summary
+    from linkrisk.solver.commands.fit_summary import summary
     from linkrisk.solver.commands.targets import say_written
-    from linkrisk.solver.worst_case.family_results import FitResults
 
-    text = families_summary(result) if isinstance(result, FitResults) else summary(result)
+    text = summary(result)
     try:
         print(text, end="")
         if asked.json is None and asked.report is None and asked.table is None:
@@ -83,19 +80,18 @@ def _hand_over(asked: FitCommand, result: FitResult | FitResults) -> None:
     say_written(asked.json, asked.table, asked.report)
 
 
-def _write_table(asked: FitCommand, result: FitResult | FitResults) -> None:
+def _write_table(asked: FitCommand, result: FitResult) -> None:
     from linkrisk.datasets.microdata.writing import write_table
     from linkrisk.solver.commands.count_summaries import say_left_out
-    from linkrisk.solver.worst_case.family_results import FitResults
 
-    table = (result.worst if isinstance(result, FitResults) else result).table
+    table = result.table
     if asked.table is not None:
         write_table(table.to_frame(), asked.table)
     elif asked.json is not None or asked.report is not None:
         say_left_out(asked, table)
 
 
-def _write(asked: FitCommand, result: FitResult | FitResults) -> None:
+def _write(asked: FitCommand, result: FitResult) -> None:
     from linkrisk.datasets.microdata.writing import write_whole
     from linkrisk.solver.api.report import report_of
 

@@ -21,9 +21,9 @@ from linkrisk.solver.commands.wording import (
 from linkrisk.solver.report.formats import count, weight
 from linkrisk.solver.report.words import family_title, state, sum_of_parts
 from linkrisk.solver.run.counts import several
-from linkrisk.solver.run.results import EXPECTED, WEIGHTED, FitResult, least_key, objective
+from linkrisk.solver.run.results import EXPECTED, WEIGHTED, FamilyFit, least_key, objective
 from linkrisk.solver.run.worst_sentence import without_recoding
-from linkrisk.solver.worst_case.family_results import Family, FitResults
+from linkrisk.solver.worst_case.result import Family, FitResult
 
 _REASONS = {
     "time": "the time limit was reached; a longer --time-limit or fewer attributes may narrow the interval",
@@ -35,13 +35,15 @@ _REASONS = {
 _NO_LIMIT = "the engine could not narrow the interval further"
 
 
-def summary(result: FitResult) -> str:
-    """The answer for one family."""
-    details = result.details
+def summary(fitted: FitResult) -> str:
+    """The answer: of one family in full; of several a table of them, and what the worst one relies on."""
+    if not fitted.alone:
+        return _of_families(fitted)
+    result, details = fitted.worst, fitted.details
     lines = [
         *heading(details, result.records),
         "",
-        *headline(result),
+        *headline(fitted),
         "",
         *_interval(result),
         *listed(_affected(result)),
@@ -58,8 +60,7 @@ def summary(result: FitResult) -> str:
     return "\n".join(lines) + "\n"
 
 
-def families_summary(results: FitResults) -> str:
-    """A table of families, the worst of them, and what that one relies on."""
+def _of_families(results: FitResult) -> str:
     worst, details = results.worst, results.details
     lines = [
         *files_line(details, worst.records),
@@ -93,7 +94,7 @@ def families_summary(results: FitResults) -> str:
 # The interval
 
 
-def _interval(result: FitResult) -> list[str]:
+def _interval(result: FamilyFit) -> list[str]:
     """The interval that holds the worst case, and the state of its proof."""
     records, (low, high) = _shown(result.total, result), (_shown(end, result) for end in result.interval)
     what = _what(result)
@@ -123,7 +124,7 @@ def _sum_of_parts(details: Mapping[str, Any]) -> list[str]:
     return [f"  {sum_of_parts(details['parts'])}"] if "parts" in details else []
 
 
-def _sampled(result: FitResult, what: str) -> list[str]:
+def _sampled(result: FamilyFit, what: str) -> list[str]:
     """The limit of samples, with its confidence; what was seen in them; and who was counted."""
     records, (low, high) = _shown(result.total, result), (_shown(end, result) for end in result.interval)
     sampling = result.details["sampling"]
@@ -144,22 +145,22 @@ def _sampled(result: FitResult, what: str) -> list[str]:
     return lines
 
 
-def _shown(links: float, result: FitResult) -> float:
+def _shown(links: float, result: FamilyFit) -> float:
     """Links as they are shown: of sampling weights whole persons."""
     return round(links) if objective(result.details) == WEIGHTED else links
 
 
-def _percent(result: FitResult | FitResults) -> str:
+def _percent(result: FamilyFit | FitResult) -> str:
     return f"{100.0 * (result.confidence or 0.0):.4g} %"
 
 
-def _what(result: FitResult) -> str:
+def _what(result: FamilyFit) -> str:
     return {WEIGHTED: "weighted links", EXPECTED: "expected links"}.get(
         objective(result.details), "re-identified"
     )
 
 
-def why_not_proven(result: FitResult) -> str:
+def why_not_proven(result: FamilyFit) -> str:
     """What ended the search before its two ends met, or why that says nothing."""
     if result.details.get("not_comparable"):
         return without_recoding(result.details["not_comparable"])
@@ -168,7 +169,7 @@ def why_not_proven(result: FitResult) -> str:
     return _REASONS.get(result.limit or "", _NO_LIMIT)
 
 
-def _affected(result: FitResult) -> list[tuple[str, str]]:
+def _affected(result: FamilyFit) -> list[tuple[str, str]]:
     """Which records no parameters reach, and which the tie rule decides about."""
     records, details = result.records, result.details
     pairs = []
@@ -199,7 +200,7 @@ def _see_ties(tied: int, twins: int) -> str:
 # Beside other distances
 
 
-def _beyond(result: FitResult) -> list[str]:
+def _beyond(result: FamilyFit) -> list[str]:
     """A baseline of another family that links more."""
     known = result.details["best_known"]
     if known is None:
@@ -215,7 +216,7 @@ def _beyond(result: FitResult) -> list[str]:
     return [f"  more than the {family} found: the {name} links {linked}; {how}"]
 
 
-def _outside_all(results: FitResults) -> bool:
+def _outside_all(results: FitResult) -> bool:
     """Whether the worst of all families is still less than a baseline outside of them."""
     known = results.worst.details["best_known"]
     return known is not None and known["linked"] > results.interval[0]
@@ -224,14 +225,14 @@ def _outside_all(results: FitResults) -> bool:
 # Parameters
 
 
-def parameter_lines(result: FitResult) -> list[str]:
+def parameter_lines(result: FamilyFit) -> list[str]:
     """The importance of each attribute, or the weight of each rank (or part); what breaks ties is named."""
     importance, words = result.details["importance"], words_of(result.details["aggregator"])
     numbers = result.parameters["weights"] if importance is None else importance
     return [f"  {words.numbers}", *_columns(numbers, words, result)]
 
 
-def _columns(values: Mapping[str, float], words: Words, result: FitResult) -> list[str]:
+def _columns(values: Mapping[str, float], words: Words, result: FamilyFit) -> list[str]:
     width = max(len(shown_name(name)) for name in values)
     breaking = result.details["tie_breaking"]
     names = [] if breaking is None else breaking[words.owners]
@@ -245,7 +246,7 @@ def _columns(values: Mapping[str, float], words: Words, result: FitResult) -> li
     return lines
 
 
-def _effect(without: float | None, these: str, result: FitResult) -> str:
+def _effect(without: float | None, these: str, result: FamilyFit) -> str:
     if without is None:
         return "may break ties; no time was left to count"
     return f"breaks ties; without {these}, {count(without)} of {count(result.linked)} are linked"
@@ -254,7 +255,7 @@ def _effect(without: float | None, these: str, result: FitResult) -> str:
 # Several families
 
 
-def _families_table(results: FitResults) -> list[str]:
+def _families_table(results: FitResult) -> list[str]:
     """A line for each family; and why some have none."""
     titles = {
         name: _short_title(family) for name, family in zip(_names(results), results.families, strict=True)
@@ -274,7 +275,7 @@ def _families_table(results: FitResults) -> list[str]:
     return lines
 
 
-def _names(results: FitResults) -> list[str]:
+def _names(results: FitResult) -> list[str]:
     return [family.aggregator for family in results.families]
 
 
@@ -284,7 +285,7 @@ def _short_title(family: Family) -> str:
     return family_title(family.result.details)
 
 
-def _worst_of(results: FitResults) -> list[str]:
+def _worst_of(results: FitResult) -> list[str]:
     """One maximum, and what is proven of it."""
     worst = results.worst
     ends = results.bounded_interval
@@ -296,7 +297,7 @@ def _worst_of(results: FitResults) -> list[str]:
         said = "proven: no parameters of these families re-identify more"
     else:
         pairs = [(f"{what}, at least", f"{share(low, records)}, by the {title}")]
-        pairs.append(_at_most(what, high, records, bounded=len(results.bounded) == len(results.results)))
+        pairs.append(_at_most(what, high, records, bounded=len(results.with_bound) == len(results.results)))
         lacking = worst.details.get("not_comparable")
         said = f"not proven: {without_recoding(lacking) if lacking else 'the table says why'}"
         if results.confidence is not None:

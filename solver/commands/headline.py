@@ -8,9 +8,9 @@ import textwrap
 from typing import TextIO
 
 from linkrisk.formulations.linkage.aggregators import words_of
-from linkrisk.solver.run.results import WEIGHTED, FitResult, objective
+from linkrisk.solver.run.results import WEIGHTED, FamilyFit, objective
 from linkrisk.solver.run.worst_sentence import shares_of, worst_sentence
-from linkrisk.solver.worst_case.family_results import FitResults
+from linkrisk.solver.worst_case.result import FitResult
 
 _BLOCKS, _PLAIN = "█▒░", "#=."
 """What is re-identified, what lies between attack and bound, and the rest."""
@@ -20,12 +20,12 @@ _LONGEST, _SHORTEST = 60, 10
 """Of the bar, in characters."""
 
 
-def headline(result: FitResult | FitResults, stream: TextIO | None = None) -> list[str]:
+def headline(result: FitResult, stream: TextIO | None = None) -> list[str]:
     """Sentence and bar as lines that fit the terminal, 80 columns where there is none.
 
     Parameters
     ----------
-    result : FitResult or FitResults
+    result : FitResult
     stream : text stream, optional
         Where they will be written; standard output when absent.
     """
@@ -45,12 +45,10 @@ def headline(result: FitResult | FitResults, stream: TextIO | None = None) -> li
     return [*lines, bar(*shares, width - 1, _BLOCKS if _encodes(stream, _BLOCKS) else _PLAIN)]
 
 
-def _shown(result: FitResult | FitResults) -> tuple[FitResult, tuple[float, float], list[str]]:
+def _shown(result: FitResult) -> tuple[FamilyFit, tuple[float, float], list[str]]:
     """The worst case, its ends, and the families that these are about where others have no bound."""
-    if isinstance(result, FitResult):
-        return result, result.interval, []
-    some = 0 < len(result.bounded) < len(result.results)
-    names = [words_of(name).title for name in result.bounded] if some else []
+    some = 0 < len(result.with_bound) < len(result.results)
+    names = [words_of(name).title for name in result.with_bound] if some else []
     return result.worst, result.bounded_interval, names
 
 

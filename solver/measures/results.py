@@ -12,7 +12,7 @@ from linkrisk.solver.measures.base import MeasureResult, jsonable
 from linkrisk.solver.measures.verdict import Verdict
 from linkrisk.solver.run.plots import Plots
 from linkrisk.solver.run.results import dump_json
-from linkrisk.solver.worst_case.family_results import FitResults
+from linkrisk.solver.worst_case.result import FitResult
 
 FINDING_COLUMNS = ("measure", "key", "finding", "value", "low", "high", "interval", "unit", "worse")
 
@@ -28,7 +28,7 @@ class RiskResult:
         By name, in the order of the registry.
     not_measured : mapping of str to str
         Why others could not be taken.
-    worst : FitResults
+    worst : FitResult
         The worst cases that the measures go by.
     details : dict
         Files, options, seconds and versions of the call.
@@ -37,7 +37,7 @@ class RiskResult:
     verdict: Verdict
     measures: Mapping[str, MeasureResult]
     not_measured: Mapping[str, str]
-    worst: FitResults = field(repr=False)
+    worst: FitResult = field(repr=False)
     details: dict[str, Any] = field(repr=False)
 
     def __getitem__(self, name: str) -> MeasureResult:

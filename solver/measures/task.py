@@ -20,8 +20,8 @@ from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.measures.choices import MeasureChoices
 from linkrisk.solver.measures.mechanisms.known import KnownMasking
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.results import FitResult
-from linkrisk.solver.worst_case.family_results import FitResults
+from linkrisk.solver.run.results import FamilyFit
+from linkrisk.solver.worst_case.result import FitResult
 from linkrisk.solver.worst_case.single_fit import FitRequest
 
 FloatArray = NDArray[np.float64]
@@ -39,7 +39,7 @@ class Attack:
     problem : Problem
         Of the family.
     theta : ndarray of float64, shape (dimension,)
-    result : FitResult
+    result : FamilyFit
         With the bound for all other parameters.
     evaluation : Evaluation
         What became of every record, as far as there was time to look at all.
@@ -49,12 +49,12 @@ class Attack:
 
     problem: Problem
     theta: FloatArray
-    result: FitResult
+    result: FamilyFit
     evaluation: Evaluation
     cores: tuple[frozenset[int], ...] = ()
 
 
-def parameters_of(problem: Problem, result: FitResult) -> FloatArray:
+def parameters_of(problem: Problem, result: FamilyFit) -> FloatArray:
     """What was learned, as the family has it, shape (dimension,)."""
     aggregator = problem.aggregator
     return aggregator.domain.exact(aggregator.encode(result.parameters))
@@ -75,7 +75,7 @@ class RiskTask:
         How to search, with the seed of all random choices.
     clock : Clock
         Of the whole call.
-    worst : FitResults
+    worst : FitResult
         The worst cases of all families.
     choices : MeasureChoices
         What is asked of measures besides.
@@ -88,7 +88,7 @@ class RiskTask:
     schema: Schema | None
     request: FitRequest
     clock: Clock
-    worst: FitResults
+    worst: FitResult
     choices: MeasureChoices = field(default_factory=MeasureChoices)
     releases: Releases | None = None
     _attacks: dict[str, Attack] = field(default_factory=dict)

@@ -46,9 +46,9 @@ from linkrisk.solver.measures.verdict import (
     severity_of,
     verdict,
 )
-from linkrisk.solver.run.results import WEIGHTED, FitResult, is_bound, objective
+from linkrisk.solver.run.results import WEIGHTED, FamilyFit, is_bound, objective
 from linkrisk.solver.run.worst_sentence import without_recoding
-from linkrisk.solver.worst_case.family_results import Family
+from linkrisk.solver.worst_case.result import Family
 
 Ends = tuple[float, float]
 
@@ -81,9 +81,9 @@ class Known:
     tolerated: float
 
     @cached_property
-    def bounded(self) -> dict[str, FitResult]:
+    def bounded(self) -> dict[str, FamilyFit]:
         """The families of which more is known than that they link no more than all, by name."""
-        return self.task.worst.bounded
+        return self.task.worst.with_bound
 
     @cached_property
     def by_weights(self) -> bool:

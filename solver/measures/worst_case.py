@@ -14,7 +14,7 @@ from linkrisk.solver.measures.verdict import kinds
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.percent import percent
 from linkrisk.solver.run.results import meets, says_more
-from linkrisk.solver.worst_case.family_results import Family
+from linkrisk.solver.worst_case.result import Family
 
 
 @dataclass(frozen=True)

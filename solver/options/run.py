@@ -151,7 +151,7 @@ class Samples:
         CONFIDENCE,
         "of the limit that samples give for the whole file; default: {default}",
         NUMBER,
-        doc="of the limit that samples give for the whole file (`FitResult.linked_confidence_limit`)",
+        doc="of the limit that samples give for the whole file (`FamilyFit.linked_confidence_limit`)",
         metavar="P",
         label="Confidence",
     )

@@ -101,8 +101,8 @@ def may_say_proven(fitted: Mapping[str, Any]) -> bool:
 
 
 @dataclass(frozen=True)
-class FitResult:
-    """The worst case that `fit` found, and the bound on how much worse any other parameters could be.
+class FamilyFit:
+    """The worst case of a family of distances, and the bound on how much worse other parameters could be.
 
     Attributes
     ----------
@@ -214,13 +214,18 @@ class FitResult:
 
         return fit_card(self.to_dict())
 
-    def __repr__(self) -> str:
+    @property
+    def said(self) -> str:
+        """The family and its interval in one line."""
         share = 100.0 * self.linked / self.records
         most = f"at most {self.linked_upper_bound}" if self.bounded else "no bound in time"
         state = "proven" if self.said_proven else f"{most}, {self.status}"
         aggregator, direction = self.details["aggregator"], self.details["direction"]
         headline = f"{self.linked} of {self.records} linked ({share:.1f} %), {state}"
-        return f"FitResult({aggregator}, {direction}: {headline})"
+        return f"{aggregator}, {direction}: {headline}"
+
+    def __repr__(self) -> str:
+        return f"FamilyFit({self.said})"
 
 
 _PLAIN = json.JSONEncoder(ensure_ascii=False, allow_nan=False)

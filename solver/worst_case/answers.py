@@ -15,7 +15,7 @@ from linkrisk.solver.linkage.baselines import best_known
 from linkrisk.solver.linkage.evaluation import Evaluation
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.records import RecordsTable
-from linkrisk.solver.run.results import EXPECTED, WEIGHTED, FitResult, plain
+from linkrisk.solver.run.results import EXPECTED, WEIGHTED, FamilyFit, plain
 from linkrisk.solver.run.status import Status
 from linkrisk.solver.run.versions import library_versions
 from linkrisk.solver.worst_case.parameters_shown import tie_breaking
@@ -35,7 +35,7 @@ def answer(
     engine: Engine,
     command: str | None,
     parts: Sequence[Part] = (),
-) -> FitResult:
+) -> FamilyFit:
     """The result of one search, every number of it recounted by the evaluator.
 
     Parameters
@@ -87,7 +87,7 @@ def answer(
         "linkrisk": versions["linkrisk"],
         "versions": versions,
     }
-    return FitResult(
+    return FamilyFit(
         linked=evaluation.count,
         linked_upper_bound=most_blocks(problem.pair.weight[~run.out_of_reach], incumbent.bound),
         status=_status(outcome.status, objective).value,

@@ -20,12 +20,12 @@ from linkrisk.solver.run.errors import UsageError, noted
 from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.run.limits import no_time
 from linkrisk.solver.run.progress import part_of_call
-from linkrisk.solver.run.results import FitResult
+from linkrisk.solver.run.results import FamilyFit
 from linkrisk.solver.run.status import Limit
 from linkrisk.solver.run.versions import library_versions
 from linkrisk.solver.worst_case.answers import work_done
-from linkrisk.solver.worst_case.family_results import Family, FitResults
 from linkrisk.solver.worst_case.handed_down import handed_down, joined_searches
+from linkrisk.solver.worst_case.result import Family, FitResult
 from linkrisk.solver.worst_case.search import Start
 from linkrisk.solver.worst_case.single_fit import FitRequest, Fitted, fit_one, planned
 
@@ -81,7 +81,7 @@ def several(aggregator: str | Sequence[str]) -> tuple[str, ...] | None:
 
 def fit_families(
     original: Any, masked: Any, names: Sequence[str], options: ProblemOptions, request: FitRequest
-) -> FitResults:
+) -> FitResult:
     """Search several families on one file pair.
 
     Half of the time is shared out evenly over the families, so that each has an attack and what one leaves
@@ -150,7 +150,7 @@ def search_families(
     request: FitRequest,
     clock: Clock,
     starts: Mapping[str, Sequence[Start]] | None = None,
-) -> FitResults:
+) -> FitResult:
     """Search every family that can take the files; UsageError where none has a result in the clock's time.
 
     `starts` are parameters that are known of some of the families, by name.
@@ -161,7 +161,7 @@ def search_families(
     families = search.run(problems)
     if all(family.result is None for family in families):
         raise UsageError(next(family.reason for family in families if family.reason is not None))
-    return FitResults(tuple(families), search.details())
+    return FitResult(tuple(families), search.details())
 
 
 def _problem(first: Problem, name: str, options: ProblemOptions) -> Problem | Exception:
@@ -241,7 +241,7 @@ class _Families:
         waiting = left > 1 or any(not self._contains(name, other) for other in self._open())
         return max((remaining - (self._kept if waiting else 0.0)) / left - self._beyond, 1e-9)
 
-    def _open(self) -> dict[str, FitResult]:
+    def _open(self) -> dict[str, FamilyFit]:
         """The families that may link more than what was found of any, if only time has ended their search."""
         known = {
             one.aggregator: one.result

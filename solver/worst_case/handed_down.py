@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from linkrisk.solver.run.results import LINKED, FitResult, limit_key, meets, objective
+from linkrisk.solver.run.results import LINKED, FamilyFit, limit_key, meets, objective
 from linkrisk.solver.run.status import Status
-from linkrisk.solver.worst_case.family_results import Family
 from linkrisk.solver.worst_case.parts import continued
+from linkrisk.solver.worst_case.result import Family
 
 BOUND_FROM = "bound_from"
 """The key of a result whose bound is that of a family which contains it: the name of that family."""
@@ -38,18 +38,18 @@ def handed_down(families: Sequence[Family], contains: Callable[[str, str], bool]
     return [replace(one, result=found.get(one.aggregator)) for one in families]
 
 
-def _may(result: FitResult, lower: FitResult) -> bool:
+def _may(result: FamilyFit, lower: FamilyFit) -> bool:
     """Whether a bound of another family says as much of this one."""
     exact = result.details["margin"] is None and lower.details["margin"] is None
     return exact and result.limit != "ties" and meets(lower.interval[1], result.interval[0])
 
 
-def bounded_by(result: FitResult, lower: FitResult, name: str | None = None) -> FitResult:
+def bounded_by(result: FamilyFit, lower: FamilyFit, name: str | None = None) -> FamilyFit:
     """The result with the bounds of another one where these are lower, and the name of where they are from.
 
     Parameters
     ----------
-    result, lower : FitResult
+    result, lower : FamilyFit
     name : str, optional
         None where both are of one family.
     """

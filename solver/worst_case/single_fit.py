@@ -29,7 +29,7 @@ from linkrisk.solver.run.limits import cancellable
 from linkrisk.solver.run.processors import processors
 from linkrisk.solver.run.progress import Reporter, of_search
 from linkrisk.solver.run.records import MOST_ROWS
-from linkrisk.solver.run.results import LINKED, FitResult, objective, plain
+from linkrisk.solver.run.results import LINKED, FamilyFit, objective, plain
 from linkrisk.solver.run.status import Status
 from linkrisk.solver.worst_case.answers import answer, most_blocks
 from linkrisk.solver.worst_case.part_search import PartSearch
@@ -135,7 +135,7 @@ class Fitted:
 
     Attributes
     ----------
-    result : FitResult
+    result : FamilyFit
         Without a certificate.
     problem : Problem
     run : Run
@@ -146,7 +146,7 @@ class Fitted:
         What the bound is the sum of, where parts were searched and came to more.
     """
 
-    result: FitResult
+    result: FamilyFit
     problem: Problem
     run: Run
     samples: SampledRun | None = None
@@ -165,7 +165,7 @@ class Fitted:
             for core in search.proof.excluding(search.system)
         )
 
-    def certified(self, seconds: float | None = None) -> FitResult:
+    def certified(self, seconds: float | None = None) -> FamilyFit:
         """The result with its certificate, or with a note that says why there is none.
 
         Ctrl-C and a cancel token end the attempt, not the result; and so does whatever goes wrong.
@@ -242,7 +242,7 @@ class Fitted:
         """The bound of the search; in the population where there are sampling weights."""
         return Fraction(self.run.incumbent.bound) * Fraction(self.problem.survey.unit)
 
-    def _as_proven(self, certificate: Mapping[str, Any]) -> tuple[FitResult, list[str]]:
+    def _as_proven(self, certificate: Mapping[str, Any]) -> tuple[FamilyFit, list[str]]:
         """The result with no lower bound than its certificate proves, and a note where that is more."""
         result, here, most = self.result, weight_of_bound(certificate["bound"]), self._proved
         if here <= most * (1 + _SAME_WEIGHT):
@@ -276,7 +276,7 @@ class Fitted:
             "not confirm the limit of this fit; a longer time limit for the certificate proves more"
         ]
 
-    def _without_certificate(self, reason: str) -> FitResult:
+    def _without_certificate(self, reason: str) -> FamilyFit:
         notes = [*self.result.details["notes"], f"there is no certificate: {reason}"]
         said = {"notes": notes, "certificate": {"made": False, "reason": reason}}
         return replace(self.result, details={**self.result.details, **said})

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from linkrisk.solver.inputs.problem import Problem, shares
 from linkrisk.solver.measures.task import Attack, RiskTask
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.results import WEIGHTED, FitResult, objective
+from linkrisk.solver.run.results import WEIGHTED, FamilyFit, objective
 from linkrisk.solver.worst_case.families import search_families
-from linkrisk.solver.worst_case.family_results import FitResults
+from linkrisk.solver.worst_case.result import FitResult
 
 FloatArray = NDArray[np.float64]
 
@@ -86,12 +86,12 @@ def _counted_alike(task: RiskTask, clock: Clock) -> RiskTask:
     return RiskTask(first, problems, task.schema, task.request, clock, worst, task.choices)
 
 
-def most_records(worst: FitResults, among: Mapping[str, FitResult] | None = None) -> float:
+def most_records(worst: FitResult, among: Mapping[str, FamilyFit] | None = None) -> float:
     """Links, in records, that no parameters of some families exceed; of all families where none is named."""
     return max(_bound_of(result) for result in (among or worst.results).values())
 
 
-def _bound_of(result: FitResult) -> float:
+def _bound_of(result: FamilyFit) -> float:
     """Links that no parameters of a family exceed, certain or with the confidence of the result."""
     if objective(result.details) != WEIGHTED:
         return result.interval[1]

@@ -16,9 +16,9 @@ from linkrisk.solver.measures.task import RiskTask, parameters_of
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import noted
 from linkrisk.solver.run.limits import no_time
-from linkrisk.solver.run.results import FitResult
+from linkrisk.solver.run.results import FamilyFit
 from linkrisk.solver.worst_case.families import family_problems, search_families
-from linkrisk.solver.worst_case.family_results import Family
+from linkrisk.solver.worst_case.result import Family
 from linkrisk.solver.worst_case.search import Start
 
 
@@ -47,7 +47,7 @@ class Stage:
     families: tuple[Family, ...]
 
     @property
-    def results(self) -> dict[str, FitResult]:
+    def results(self) -> dict[str, FamilyFit]:
         """Of the families that have one."""
         return {family.aggregator: family.result for family in self.families if family.result is not None}
 

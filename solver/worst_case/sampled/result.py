@@ -14,7 +14,7 @@ from linkrisk.errors import NONE, called
 from linkrisk.solver.engines.base import Engine, EngineOptions, whole
 from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.linkage.evaluation import Evaluation
-from linkrisk.solver.run.results import LINKED, FitResult, least_key, limit_key, objective, plain
+from linkrisk.solver.run.results import LINKED, FamilyFit, least_key, limit_key, objective, plain
 from linkrisk.solver.run.status import Status
 from linkrisk.solver.worst_case.answers import answer, most_blocks
 from linkrisk.solver.worst_case.sampled.confidence import Design, upper_limit, upper_limit_of_sum
@@ -87,7 +87,7 @@ def sampled_answer(
     choices: EngineOptions,
     engine: Engine,
     command: str | None,
-) -> FitResult:
+) -> FamilyFit:
     """The result of a sampled run.
 
     Parameters

@@ -10,6 +10,7 @@ from fit_runs import frames
 
 from linkrisk import fit, verify
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.worst_case.result import FitResult
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +69,7 @@ def test_what_cannot_be_read(fitted):
     result, files = fitted
     missing = "there is no certificate: give with certificate the one that `fit` made in the same run"
     for given, options, message in (
-        (replace(result, certificate=None), {}, missing),
+        (FitResult.of(replace(result.worst, certificate=None)), {}, missing),
         (result.to_dict(), {}, missing),
         (3, {"certificate": {}}, "the fit is a int; give a result, a dictionary or a file name"),
         (

@@ -27,9 +27,9 @@ from linkrisk.solver.report.formats import small, weight
 from linkrisk.solver.report.words import state
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.incumbent import Incumbent
-from linkrisk.solver.run.results import FitResult
 from linkrisk.solver.run.status import Status
 from linkrisk.solver.worst_case.answers import answer
+from linkrisk.solver.worst_case.result import FitResult
 from linkrisk.solver.worst_case.search_state import Run
 
 FAMILIES = ["weighted-mean", "owa", "choquet", "mahalanobis"]
@@ -37,7 +37,7 @@ FAMILIES = ["weighted-mean", "owa", "choquet", "mahalanobis"]
 
 def changed(result: FitResult, **details: object) -> FitResult:
     """The same result with other details."""
-    return replace(result, details={**result.details, **details})
+    return FitResult.of(replace(result.worst, details={**result.details, **details}))
 
 
 # Beside other distances
@@ -155,7 +155,7 @@ def evaluated(name: str, weights: list[float], options: dict[str, int]) -> FitRe
         EngineResult(Status.FEASIBLE, limit=None, margin=None, phases={}, model=None, versions={}),
         baselines={"euclid": 0, "mahalanobis": 0},
     )
-    return answer(problem, run, EngineOptions(), ExactEngine(), "fit")
+    return FitResult.of(answer(problem, run, EngineOptions(), ExactEngine(), "fit"))
 
 
 @pytest.mark.parametrize("name", THETAS)
@@ -203,7 +203,8 @@ def test_ranks_that_break_ties():
     expected = None if left == result.linked else {"ranks": ["1"], "linked_without": left}
     assert result.details["tie_breaking"] == expected
     told = {"ranks": ["1"], "linked_without": 3}
-    shown = replace(result, parameters={"weights": {"1": 1e-6, "2": 1.0 - 1e-6, "3": 0.0}})
+    weights = {"weights": {"1": 1e-6, "2": 1.0 - 1e-6, "3": 0.0}}
+    shown = FitResult.of(replace(result.worst, parameters=weights))
     text = summary(changed(shown, tie_breaking=told))
     assert f"    1  0.0000 (1.0e-06: breaks ties; without it, 3 of {result.linked} are linked)\n" in text
 
@@ -275,14 +276,15 @@ REASONS = {
 def test_the_reason_is_that_of_status_and_limit(status, limit):
     told, word, explained = REASONS[status, limit]
     result = fit(*frames(7, 10), time_limit=1e-9)
-    other = replace(result, status=status, limit=limit, linked_upper_bound=result.linked + 1)
+    one = replace(result.worst, status=status, limit=limit, linked_upper_bound=result.linked + 1)
+    other = FitResult.of(one)
     assert f"  not proven: {told}" in summary(other) or f"not proven: the engine {told}" in summary(other)
     assert state(status, limit) == word
     assert explained in said(other.to_dict())
 
 
 def test_a_proven_result_has_no_reason_whatever_limit_was_hit():
-    result = replace(fit(*frames(8, 8)), status="optimal", limit="time")
+    result = FitResult.of(replace(fit(*frames(8, 8)).worst, status="optimal", limit="time"))
     assert "proven: no other parameters" in summary(result)
     assert "not proven" not in summary(result)
     assert state("optimal", "time") == "proven"

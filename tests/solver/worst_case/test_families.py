@@ -22,9 +22,8 @@ from linkrisk.formulations.linkage.pair import make_pair
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel
-from linkrisk.solver.run.results import FitResult
 from linkrisk.solver.worst_case.families import several
-from linkrisk.solver.worst_case.family_results import FitResults
+from linkrisk.solver.worst_case.result import FitResult
 
 ALL = ["weighted-mean", "owa", "choquet", "mahalanobis"]
 CONTAINED = [("weighted-mean", "choquet"), ("owa", "choquet"), ("weighted-mean", "mahalanobis")]
@@ -124,7 +123,7 @@ def test_a_richer_family_never_links_less(seed, limit):
 def test_one_maximum():
     files, names = frames(5, 12), ALL[:3]
     results = fit(*files, aggregator=names)
-    assert isinstance(results, FitResults)
+    assert isinstance(results, FitResult)
     alone = {name: fit(*files, aggregator=name) for name in names}
     assert all(result.proven for result in alone.values())
     assert {name: result.linked for name, result in results.results.items()} == {
@@ -148,10 +147,11 @@ def test_one_json_one_frame_and_a_readable_line_for_each():
     assert frame["aggregator"].tolist() == ["weighted-mean", "owa"]
     assert frame["linked"].max() == results.linked
     lines = repr(results).splitlines()
-    assert lines[0] == f"FitResults(worst: {content['worst']}"
-    assert lines[1].startswith("  FitResult(weighted-mean, original-to-masked: ")
+    assert lines[0] == f"FitResult(worst: {content['worst']}"
+    assert lines[1].startswith("  FamilyFit(weighted-mean, original-to-masked: ")
     single = fit(*files, aggregator="owa")
     assert isinstance(single, FitResult)
+    assert single.alone
     assert set(content["families"][1]) == set(single.to_dict())
 
 

@@ -12,14 +12,14 @@ from report_texts import said
 from linkrisk import fit
 from linkrisk.formulations.linkage.aggregators import make_aggregator
 from linkrisk.solver.charts.cards import fit_card
-from linkrisk.solver.commands.fit_summary import families_summary
+from linkrisk.solver.commands.fit_summary import summary
 from linkrisk.solver.inputs.problem import make_problem
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.report.content.external import for_external
 from linkrisk.solver.run.results import says_more
 from linkrisk.solver.worst_case import families as searches
-from linkrisk.solver.worst_case.family_results import Family, FitResults
 from linkrisk.solver.worst_case.handed_down import handed_down
+from linkrisk.solver.worst_case.result import Family, FitResult
 
 NAMES = ("weighted-mean", "owa", "choquet", "mahalanobis")
 
@@ -107,8 +107,8 @@ def test_expected_links_and_sums_of_weights_go_down_as_well():
 
 def test_whose_bound_it_is_is_said_wherever_it_is_shown(proven):
     rows = handed_down(given(proven, ("weighted-mean", "owa")), contains)
-    results = FitResults(tuple(rows), proven.details)
-    lines = families_summary(results).splitlines()
+    results = FitResult(tuple(rows), proven.details)
+    lines = summary(results).splitlines()
     assert sum("bound of the " in line for line in lines) == 2
     assert any(line.endswith(", bound of the Choquet integral") for line in lines)
     content = results.to_dict()
@@ -121,7 +121,7 @@ def test_whose_bound_it_is_is_said_wherever_it_is_shown(proven):
 
 
 def test_a_card_says_no_share_of_all_where_there_is_no_bound(proven):
-    content = FitResults(tuple(given(proven, ("mahalanobis",))), proven.details).to_dict()
+    content = FitResult(tuple(given(proven, ("mahalanobis",))), proven.details).to_dict()
     card = fit_card(content)
     assert "100.0 %" not in card
     assert "these kinds: weighted mean, ordered weighted average (OWA), Choquet integral" in card

@@ -15,7 +15,7 @@ from fit_runs import frames, solve
 from report_texts import said
 
 from linkrisk import compare, evaluate, fit, link
-from linkrisk.solver.commands.fit_summary import families_summary, summary
+from linkrisk.solver.commands.fit_summary import summary
 from linkrisk.solver.inputs.survey import weight_unit
 
 SCHEMA = {
@@ -153,7 +153,7 @@ def test_what_is_printed_with_weights():
     content = several.to_dict()
     assert content["weighted_links"] == several.worst.details["weighted_links"]
     assert content["total_weight"] == weight.sum()
-    assert f"of {total}" in families_summary(several)
+    assert f"of {total}" in summary(several)
     assert "Counts are sums of sampling weights" in said(content)
 
 

@@ -20,7 +20,7 @@ from linkrisk.solver.certificates.checking.verify import verify
 from linkrisk.solver.inputs.problem import Problem, make_problem
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.results import FitResult
+from linkrisk.solver.run.results import FamilyFit
 
 _ENUMERATED = 6
 """Blocks up to which every set of them is asked about."""
@@ -75,7 +75,7 @@ def _truth(quarry: Quarry, problem: Problem, random: np.random.Generator) -> Rea
     return Reached(max(found.weight, most), found.count)
 
 
-def _count(quarry: Quarry, problem: Problem, result: FitResult) -> Iterator[str]:
+def _count(quarry: Quarry, problem: Problem, result: FamilyFit) -> Iterator[str]:
     """The parameters link as many as reported, by definition; what is near a tie may go either way."""
     records = quarry.records(problem)
     distance = quarry.case.define(problem.aggregator, result.parameters)
@@ -111,7 +111,7 @@ def _numbers(value: Any) -> Iterator[float]:
         yield float(value)
 
 
-def _bound(result: FitResult, truth: Reached) -> Iterator[str]:
+def _bound(result: FamilyFit, truth: Reached) -> Iterator[str]:
     """No parameters link more than the bound, and the attack does not either."""
     content = result.to_dict()
     linked = content.get("expected_links", result.linked)
@@ -126,7 +126,7 @@ def _bound(result: FitResult, truth: Reached) -> Iterator[str]:
         yield f"optimal, with {linked} linked and the bound {most}"
 
 
-def _certificate(problem: Problem, result: FitResult, truth: Reached) -> Iterator[str]:
+def _certificate(problem: Problem, result: FamilyFit, truth: Reached) -> Iterator[str]:
     """The verifier accepts the certificate, and what it proves is not below the truth."""
     fitted, certificate = (json.loads(json.dumps(x)) for x in (result.to_dict(), result.certificate))
     try:

@@ -1,4 +1,4 @@
-"""What `fit` returns for several families of distances: one result for each, and the worst of them."""
+"""What `fit` returns: the result of each family of distances that was searched, and the worst of them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import pandas as pd
 
 from linkrisk.solver.linkage.evaluation import Evaluation
 from linkrisk.solver.run.plots import Plots
+from linkrisk.solver.run.records import RecordsTable
 from linkrisk.solver.run.results import (
     LINKED,
-    FitResult,
+    FamilyFit,
     dump_json,
     guessed_ends,
     least_key,
@@ -34,7 +35,7 @@ class Family:
     ----------
     aggregator : str
         Its name.
-    result : FitResult or None
+    result : FamilyFit or None
         None where there is none.
     reason : str or None
         Why there is none.
@@ -47,7 +48,7 @@ class Family:
     """
 
     aggregator: str
-    result: FitResult | None
+    result: FamilyFit | None
     reason: str | None = None
     counted: Evaluation | None = field(default=None, repr=False)
     cores: tuple[frozenset[int], ...] = field(default=(), repr=False)
@@ -55,33 +56,87 @@ class Family:
 
 
 @dataclass(frozen=True)
-class FitResults:
-    """The worst cases of several families on one file pair.
+class FitResult:
+    """The worst case that `fit` found, and the bound on how much worse any other parameters could be.
+
+    Its numbers are those of all families of distances that were searched; parameters, records and certificate
+    are those of the worst of them, which is the only one where one was asked for.
 
     Attributes
     ----------
     families : tuple of Family
         In the order in which they were searched; at least one has a result.
     details : dict
-        What holds for all: files, notes on them, seconds, limits and command of the whole run.
+        Everything else of the JSON; of several families what holds for all: files, notes on them, seconds,
+        limits and command of the whole run.
     """
 
     families: tuple[Family, ...]
     details: dict[str, Any] = field(repr=False)
 
+    @classmethod
+    def of(cls, result: FamilyFit) -> FitResult:
+        """The result of one family that was asked for by its name."""
+        return cls((Family(result.details["aggregator"], result),), result.details)
+
     @property
-    def results(self) -> dict[str, FitResult]:
+    def alone(self) -> bool:
+        """Whether one family was asked for."""
+        return len(self.families) == 1
+
+    @property
+    def results(self) -> dict[str, FamilyFit]:
         """The result of each family that has one, by name."""
         return {family.aggregator: family.result for family in self.families if family.result is not None}
 
     @property
-    def worst(self) -> FitResult:
+    def worst(self) -> FamilyFit:
         """The result that links most records (of expected links, with shared ties); of equals the first."""
         return max(self.results.values(), key=lambda result: result.interval[0])
 
     @property
+    def status(self) -> str:
+        """``optimal`` (attack and bound meet), ``feasible``, or ``interrupted``."""
+        stati = [result.status for result in self.results.values()]
+        if self.alone or meets(*self.interval):
+            return self.worst.status
+        return "interrupted" if "interrupted" in stati else "feasible"
+
+    @property
+    def limit(self) -> str | None:
+        """``time``, ``work``, ``memory`` or ``user`` when one was hit; ``ties`` (see the notes)."""
+        if self.alone or meets(*self.interval):
+            return self.worst.limit
+        return next((result.limit for result in self.results.values() if result.limit is not None), None)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The worst-case parameters, as the JSON shows them."""
+        return self.worst.parameters
+
+    @property
+    def records(self) -> int:
+        """Number of blocks."""
+        return self.worst.records
+
+    @property
+    def total(self) -> float:
+        """What the interval is part of: the number of records, or the sum of their sampling weights."""
+        return self.worst.total
+
+    @property
+    def table(self) -> RecordsTable:
+        """What became of every record under the worst-case parameters."""
+        return self.worst.table
+
+    @property
+    def certificate(self) -> dict[str, Any] | None:
+        """What proves the bound, where asked for; the command `verify` checks it."""
+        return self.worst.certificate
+
+    @property
     def linked(self) -> int:
-        """Records that the worst of the attacks links."""
+        """Records that the worst of the attacks links, recounted by the evaluator."""
         return self.worst.linked
 
     @property
@@ -95,6 +150,8 @@ class FitResults:
 
         Of attributes that can all be compared.
         """
+        if self.alone:
+            return self.worst.proven
         if self.confidence is not None or "not_comparable" in self.worst.details:
             return False
         return meets(*self.interval)
@@ -114,14 +171,20 @@ class FitResults:
         return self.worst.interval[0], max(result.interval[1] for result in self.results.values())
 
     @property
-    def bounded(self) -> dict[str, FitResult]:
+    def linked_confidence_limit(self) -> int | None:
+        """Records of the whole file that no parameters link, with `confidence`; None without samples."""
+        limits = [result.linked_confidence_limit for result in self.results.values()]
+        return max((limit for limit in limits if limit is not None), default=None)
+
+    @property
+    def with_bound(self) -> dict[str, FamilyFit]:
         """The results of which more is known than that they link no more than all."""
         return {name: result for name, result in self.results.items() if result.bounded}
 
     @property
     def bounded_interval(self) -> tuple[float, float]:
         """What the worst attack links, and what none of the families exceeds that a bound was found of."""
-        among = (self.bounded or self.results).values()
+        among = (self.with_bound or self.results).values()
         return self.interval[0], max(self.interval[0], *(result.interval[1] for result in among))
 
     @property
@@ -132,6 +195,8 @@ class FitResults:
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of `fit --json` as a dictionary."""
+        if self.alone:
+            return self.worst.to_dict()
         return {
             "records": self.worst.records,
             "linked": self.linked,
@@ -177,13 +242,15 @@ class FitResults:
         return fit_card(self.to_dict())
 
     def __repr__(self) -> str:
+        if self.alone:
+            return f"FitResult({self.worst.said})"
         lines = [
             f"  {family.aggregator}: no result, {family.reason}"
             if family.result is None
             else f"  {family.result!r}"
             for family in self.families
         ]
-        return "\n".join([f"FitResults(worst: {self.worst.details['aggregator']}", *lines]) + ")"
+        return "\n".join([f"FitResult(worst: {self.worst.details['aggregator']}", *lines]) + ")"
 
 
 def _family(family: Family) -> dict[str, Any]:
