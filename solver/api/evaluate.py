@@ -103,7 +103,7 @@ def learned_options(fitted: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @taking(EvaluateOptions)
-def evaluate(asked: EvaluateOptions) -> EvaluationResult | LinkResult:
+def evaluate(asked: EvaluateOptions) -> EvaluationResult:
     """Apply parameters learned by `fit`, or by a linker, to a file pair.
 
     Parameters
@@ -112,8 +112,8 @@ def evaluate(asked: EvaluateOptions) -> EvaluationResult | LinkResult:
 
     Returns
     -------
-    EvaluationResult or LinkResult
-        The second for what `link` learned.
+    EvaluationResult
+        Of what `link` learned, `link` has what that linker re-identifies.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def evaluate(asked: EvaluateOptions) -> EvaluationResult | LinkResult:
 
     with hired(asked_for) as crew:
         read = cancellable(do, asked.cancel)
-        return read if isinstance(read, LinkResult) else read.count()
+        return EvaluationResult.of(read) if isinstance(read, LinkResult) else read.count()
 
 
 def _read(

@@ -16,6 +16,7 @@ from linkrisk.solver.linkage.assignment import assigned_links, check_assignable
 from linkrisk.solver.linkage.baselines import baselines
 from linkrisk.solver.linkage.counting import counting_by
 from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.linkage.result import LinkResult
 from linkrisk.solver.linkage.spreading import TASKS
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.crew import Crew
@@ -55,6 +56,8 @@ class EvaluationResult:
         What became of every record.
     details : dict
         Everything else of the JSON.
+    link : LinkResult or None
+        What a linker re-identifies, where it was a linker that had learned the parameters.
     """
 
     linked: int
@@ -62,6 +65,13 @@ class EvaluationResult:
     one_to_one: int | None
     table: RecordsTable
     details: dict[str, Any] = field(repr=False)
+    link: LinkResult | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, link: LinkResult) -> EvaluationResult:
+        """What parameters that a linker had learned re-identify."""
+        matched = None if link.one_to_one is None else link.one_to_one.correct
+        return cls(link.linked, link.records, matched, link.table, link.details, link)
 
     @property
     def counted(self) -> int:
@@ -78,6 +88,8 @@ class EvaluationResult:
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of `evaluate --json` as a dictionary."""
+        if self.link is not None:
+            return self.link.to_dict()
         headline = {"records": self.records, "linked": self.linked, "one_to_one": self.one_to_one}
         return {**headline, **self.details, "records_table": self.table.to_dict()}
 
@@ -89,9 +101,13 @@ class EvaluationResult:
         """What a notebook shows."""
         from linkrisk.solver.charts.linkage_cards import evaluation_card
 
+        if self.link is not None:
+            return self.link._repr_html_()
         return evaluation_card(self.to_dict())
 
     def __repr__(self) -> str:
+        if self.link is not None:
+            return f"EvaluationResult({self.link.said})"
         name, counted = self.details["aggregator"], self.counted
         of = f"{self.linked} of {counted} linked ({100.0 * self.linked / counted:.1f} %)"
         if counted < self.records:

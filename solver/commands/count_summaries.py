@@ -95,13 +95,10 @@ def finish_link(arguments: Any, result: LinkResult | FoundLinks) -> int:
     return finish(arguments, result.to_json, result.table, tables, summary_of_links(result))
 
 
-def summary(result: EvaluationResult | LinkResult) -> str:
+def summary(result: EvaluationResult) -> str:
     """The counts in a few lines."""
-    return summary_of_links(result) if isinstance(result, LinkResult) else summary_of_parameters(result)
-
-
-def summary_of_parameters(result: EvaluationResult) -> str:
-    """The counts in a few lines."""
+    if result.link is not None:
+        return summary_of_links(result.link)
     details, records, table, counted = result.details, result.records, result.table, result.counted
     counts: list[tuple[str, float]] = [
         ("re-identified", result.linked),

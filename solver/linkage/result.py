@@ -117,10 +117,15 @@ class LinkResult:
 
         return link_card(self.to_dict())
 
-    def __repr__(self) -> str:
+    @property
+    def said(self) -> str:
+        """The linker and what it links in one line."""
         share = 100.0 * self.linked / self.records
         ways = self.details["direction"]
-        return f"LinkResult({self.method}, {ways}: {self.linked} of {self.records} linked ({share:.1f} %))"
+        return f"{self.method}, {ways}: {self.linked} of {self.records} linked ({share:.1f} %)"
+
+    def __repr__(self) -> str:
+        return f"LinkResult({self.said})"
 
 
 @dataclass(frozen=True)
