@@ -59,8 +59,8 @@ def test_every_linker_links_and_is_restored(name, direction):
     assert written["linked"] == result.linked
     again = evaluate(*pair, parameters=written, one_to_one=True)
     assert again.table == result.table
-    assert again.parameters == result.parameters
-    assert again.one_to_one == result.one_to_one
+    assert again.link.parameters == result.parameters
+    assert again.link.one_to_one == result.one_to_one
 
 
 @pytest.mark.parametrize("name", sorted(LINKERS))
@@ -74,7 +74,7 @@ def test_without_a_curve_records_are_judged_the_same(name):
     assert (written["precision_recall"], written["most_probable_claim"]) == (None, None)
     again = evaluate(*pair, parameters=written)
     assert again.table == whole.table
-    assert again.curve is None
+    assert again.link.curve is None
 
 
 @pytest.mark.parametrize("name", sorted(set(LINKERS) - {"random"}))
