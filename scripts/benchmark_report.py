@@ -36,8 +36,8 @@ sys.path.insert(0, str(ROOT))
 
 from linkrisk.solver.charts.chart import Chart  # noqa: E402
 from linkrisk.solver.charts.saving import svg  # noqa: E402
-from linkrisk.solver.report.document import Choice, Document, Records  # noqa: E402
-from linkrisk.solver.report.page import render_page  # noqa: E402
+from linkrisk.solver.documents.document import Choice, Document, Records  # noqa: E402
+from linkrisk.solver.documents.page import render_page  # noqa: E402
 
 REPEATED = 5
 PAIRS = ("M5-38_400_s0", "M5-38_1080_s0")

@@ -79,7 +79,7 @@ CODE = {
         "solver/linkage/representatives",
     ),
     "masking": ("datasets/masking",),
-    "page of reports": ("solver/report/page",),
+    "page of reports": ("solver/documents/page",),
 }
 """Files and folders whose code decides what the figures are."""
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from linkrisk.datasets.microdata.writing import write_whole
 from linkrisk.datasets.options.option import given_of, keywords
+from linkrisk.solver.documents.document import Audience, Document
 from linkrisk.solver.options.operations.risk import Measured, ReportOptions
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.report.content.build import document_of
-from linkrisk.solver.report.document import Audience, Document
 from linkrisk.solver.run.errors import UsageError
 
 if TYPE_CHECKING:  # a page that is made again should not wait for what measures
@@ -223,6 +223,6 @@ def audience_of(name: str) -> Audience:
 
 def page(document: Document) -> str:
     """The page of a document."""
-    from linkrisk.solver.report.page import render_page
+    from linkrisk.solver.documents.page import render_page
 
     return render_page(document)

@@ -159,9 +159,9 @@ class SuppressionResult:
 
     def to_html(self, external: bool = False) -> str:
         """What `report` writes."""
+        from linkrisk.solver.documents.document import Audience
+        from linkrisk.solver.documents.page import render_page
         from linkrisk.solver.report.content.suppression.build import suppression_document
-        from linkrisk.solver.report.document import Audience
-        from linkrisk.solver.report.page import render_page
 
         audience = Audience.EXTERNAL if external else Audience.INTERNAL
         return render_page(suppression_document(self.to_dict(), audience))

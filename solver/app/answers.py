@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from linkrisk.solver.app.run_folder import Run, State
-from linkrisk.solver.report.document import Headline
-from linkrisk.solver.report.formats import count, percent
+from linkrisk.solver.documents.document import Headline
+from linkrisk.solver.documents.formats import count, percent
 from linkrisk.solver.run.counts import MINUS, persons
 from linkrisk.solver.run.results import is_bound, meets
 from linkrisk.solver.run.worst_sentence import by_lot, shares_of
@@ -228,7 +228,7 @@ def findings_of(result: Any) -> dict[tuple[str, str], Mapping[str, Any]]:
 
 def finding_text(finding: Mapping[str, Any] | None) -> str:
     """A finding with its interval."""
-    from linkrisk.solver.report.formats import significant
+    from linkrisk.solver.documents.formats import significant
 
     if finding is None or finding.get("value") is None:
         return "–"
@@ -259,7 +259,7 @@ class Difference:
 
 def difference(first: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> Difference | None:
     """What a number differs by, and whether that is better; None where there are not two numbers."""
-    from linkrisk.solver.report.formats import decimals, significant
+    from linkrisk.solver.documents.formats import decimals, significant
 
     if not (first and other) or first.get("value") is None or other.get("value") is None:
         return None

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from linkrisk.solver.app.run_folder import PROGRESS, Run
-from linkrisk.solver.report.formats import count
+from linkrisk.solver.documents.formats import count
 from linkrisk.solver.run.incumbent import PROVEN
 from linkrisk.solver.run.results import is_bound
 

@@ -10,7 +10,7 @@ from typing import Any
 from nicegui.element import Element
 
 from linkrisk.solver.charts.chart import Chart
-from linkrisk.solver.report.page.scripts import bundled
+from linkrisk.solver.documents.page.scripts import bundled
 
 BUNDLE = "/linkrisk/vega.js"
 

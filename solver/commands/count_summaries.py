@@ -22,8 +22,8 @@ from linkrisk.solver.commands.wording import (
     strata_lines,
     weighted_pairs,
 )
+from linkrisk.solver.documents.formats import count
 from linkrisk.solver.linkage.result import FoundLinks, LinkResult
-from linkrisk.solver.report.formats import count
 from linkrisk.solver.run.records import RecordsTable
 from linkrisk.solver.run.results import EXPECTED, LINKED, WEIGHTED, least_key, limit_key
 

@@ -73,7 +73,7 @@ def summary(described: Description) -> str:
     """The columns as a table as wide as the terminal, what speaks for special roles, and notes."""
     from linkrisk.datasets.microdata.names import shown_name
     from linkrisk.datasets.microdata.roles import ROLE_WORDS, Role
-    from linkrisk.solver.report.formats import count
+    from linkrisk.solver.documents.formats import count
 
     width = shutil.get_terminal_size().columns
     special = [column for column in described.columns if column.attribute.role not in (None, Role.KEY)]
@@ -98,7 +98,7 @@ def _table(described: Description, width: int) -> list[str]:
     from rich.cells import cell_len
 
     from linkrisk.datasets.microdata.names import shown_name
-    from linkrisk.solver.report.formats import count
+    from linkrisk.solver.documents.formats import count
 
     longest = max(cell_len(_printable(shown_name(column.attribute.name))) for column in described.columns)
     left = width - sum(size + _GAP for size in _SIZES) - _GAP
@@ -154,7 +154,7 @@ def _printable(text: str) -> str:
 
 
 def _missing(column: ColumnDescription, records: int) -> str:
-    from linkrisk.solver.report.formats import NARROW_SPACE, percent
+    from linkrisk.solver.documents.formats import NARROW_SPACE, percent
 
     return percent(column.missing, records).replace(NARROW_SPACE, " ") if column.missing else _NONE
 

@@ -18,7 +18,7 @@ from linkrisk.solver.commands.wording import (
     strata_lines,
     way,
 )
-from linkrisk.solver.report.formats import count, weight
+from linkrisk.solver.documents.formats import count, weight
 from linkrisk.solver.report.words import family_title, state, sum_of_parts
 from linkrisk.solver.run.counts import several
 from linkrisk.solver.run.results import EXPECTED, WEIGHTED, FamilyFit, least_key, objective

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from linkrisk.solver.commands.wording import listed
+from linkrisk.solver.documents.formats import NARROW_SPACE, count, percent
 from linkrisk.solver.linkage.probabilistic.passes.reporting import LinkedPasses
-from linkrisk.solver.report.formats import NARROW_SPACE, count, percent
 
 _TITLES = ("pass", "compared", "linked", "clerical", "false links")
 _LOST, _EXPECTED = "true links lost", "links lost, expected"

@@ -28,7 +28,7 @@ def run(asked: ReportCommand) -> int:
     make = _made if asked.saved is None else _read
     if asked.output is None:
         return _write(make(asked), asked)
-    from linkrisk.solver.report.page.scripts import bundling
+    from linkrisk.solver.documents.page.scripts import bundling
 
     with bundling():
         return _write(make(asked), asked)

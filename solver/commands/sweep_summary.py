@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from linkrisk.solver.report.formats import count
+from linkrisk.solver.documents.formats import count
 from linkrisk.solver.risk_utility.results import OF_ALL, SweepResult, loss_of, strongest
 from linkrisk.solver.risk_utility.runs import Status, SweepRun
 from linkrisk.solver.run.percent import percent

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from linkrisk.datasets.microdata.names import code_in_words, name_in_words
-from linkrisk.solver.report.formats import NARROW_SPACE, count, percent
+from linkrisk.solver.documents.formats import NARROW_SPACE, count, percent
 from linkrisk.solver.report.words import family_title
 
 _DIRECTIONS = {

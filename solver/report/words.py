@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from linkrisk.formulations.linkage.aggregators import words_of
-from linkrisk.solver.report.formats import count
+from linkrisk.solver.documents.formats import count
 
 
 def family_title(details: Mapping[str, Any]) -> str:

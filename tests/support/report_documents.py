@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.table import Column, Of, Table
-from linkrisk.solver.report.document import (
+from linkrisk.solver.documents.document import (
     Audience,
     Choice,
     Code,

@@ -22,9 +22,9 @@ class Reported(ABC):
 
     def to_html(self, external: bool = False) -> str:
         """What `report` writes."""
+        from linkrisk.solver.documents.document import Audience
+        from linkrisk.solver.documents.page import render_page
         from linkrisk.solver.report.content.tables.build import table_document
-        from linkrisk.solver.report.document import Audience
-        from linkrisk.solver.report.page import render_page
 
         return render_page(
             table_document(self.to_dict(), Audience.EXTERNAL if external else Audience.INTERNAL)

@@ -25,7 +25,7 @@ from linkrisk.solver.app.preview import preview
 from linkrisk.solver.app.project import Project
 from linkrisk.solver.app.state import State
 from linkrisk.solver.app.steps import ReleaseAsked, add_mask, spelled_method
-from linkrisk.solver.report.formats import count, percent, significant
+from linkrisk.solver.documents.formats import count, percent, significant
 from linkrisk.solver.run.errors import UsageError
 
 _COLUMNS = ("A,B", "COLUMN")

@@ -10,7 +10,7 @@ from linkrisk.solver.app.pages.live import Live
 from linkrisk.solver.app.run_folder import LOG, OUTPUT, Run, find_run
 from linkrisk.solver.app.run_folder import State as RunState
 from linkrisk.solver.app.state import State
-from linkrisk.solver.report.formats import duration
+from linkrisk.solver.documents.formats import duration
 
 TICK = 0.3
 

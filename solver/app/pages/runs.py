@@ -13,7 +13,7 @@ from linkrisk.solver.app.progress import ProgressReader
 from linkrisk.solver.app.run_folder import Run, runs_of
 from linkrisk.solver.app.run_folder import State as RunState
 from linkrisk.solver.app.state import State
-from linkrisk.solver.report.formats import duration
+from linkrisk.solver.documents.formats import duration
 
 TICK = 0.5
 

@@ -15,7 +15,7 @@ from linkrisk.solver.app.state import State
 from linkrisk.solver.app.steps import Question, add_masked_risk
 from linkrisk.solver.app.vega import VegaChart
 from linkrisk.solver.charts.gallery import draw
-from linkrisk.solver.report.formats import percent, significant
+from linkrisk.solver.documents.formats import percent, significant
 
 
 def show(state: State, run: Run) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from linkrisk.solver.report.document import Audience, Document
+from linkrisk.solver.documents.document import Audience, Document
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.versions import library_versions
 

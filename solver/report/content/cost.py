@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from linkrisk.solver.charts.table import Of
+from linkrisk.solver.documents.document import Block, Section
 from linkrisk.solver.report.content.drawn import drawn
 from linkrisk.solver.report.content.maskings import map_blocks
 from linkrisk.solver.report.content.other_measures import findings_block
 from linkrisk.solver.report.content.results import Json, Results
 from linkrisk.solver.report.content.wording import table
-from linkrisk.solver.report.document import Block, Section
 
 
 def what_it_cost(results: Results) -> Section:

@@ -7,8 +7,8 @@ from itertools import chain
 from typing import Any
 
 from linkrisk.solver.charts.chart import Chart
+from linkrisk.solver.documents.document import Block
 from linkrisk.solver.report.content.results import Results
-from linkrisk.solver.report.document import Block
 
 
 def drawn(results: Results, *names: str, **options: Any) -> Iterator[Chart]:

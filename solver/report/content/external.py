@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS
+from linkrisk.solver.documents.document import Paragraph, Section
 from linkrisk.solver.report.content.meanings import MEANINGS, meaning_of
 from linkrisk.solver.report.content.outside_verdict import SIMPLE_ATTACKS, outside_findings
 from linkrisk.solver.report.content.results import Json, Results
-from linkrisk.solver.report.document import Paragraph, Section
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.results import EXPECTED, LINKED, WEIGHTED, least_key, limit_key
 

@@ -8,11 +8,11 @@ from dataclasses import replace
 from linkrisk.formulations.linkage.aggregators import words_of
 from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.table import Of
+from linkrisk.solver.documents.document import Block, Choice, Paragraph, Section
+from linkrisk.solver.documents.formats import count
 from linkrisk.solver.report.content.drawn import drawn, drawn_or
 from linkrisk.solver.report.content.results import FamilyResult, Json, Results
 from linkrisk.solver.report.content.wording import family_heading, joined, table
-from linkrisk.solver.report.document import Block, Choice, Paragraph, Section
-from linkrisk.solver.report.formats import count
 
 FAMILY = "Family of distances"
 

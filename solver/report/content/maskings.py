@@ -7,11 +7,11 @@ from typing import Any
 
 from linkrisk.solver.charts.reading import held_out_of, loss_words, run_ends, upper_end
 from linkrisk.solver.charts.table import Of
+from linkrisk.solver.documents.document import Block, Paragraph, Section
 from linkrisk.solver.report.content.drawn import drawn
 from linkrisk.solver.report.content.next_steps import cheapest, tolerated
 from linkrisk.solver.report.content.results import Json, Results
 from linkrisk.solver.report.content.wording import table
-from linkrisk.solver.report.document import Block, Paragraph, Section
 from linkrisk.solver.run.percent import percent
 
 _HELD_OUT = 3

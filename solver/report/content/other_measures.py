@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from linkrisk.solver.documents.document import Block, Number, Numbers, Section
 from linkrisk.solver.report.content.drawn import drawn
 from linkrisk.solver.report.content.external import EQUAL, FAMILY_KEYS
 from linkrisk.solver.report.content.meanings import meaning_of
 from linkrisk.solver.report.content.results import Json, Results
 from linkrisk.solver.report.content.wording import family_words, number_of
-from linkrisk.solver.report.document import Block, Number, Numbers, Section
 
 OTHER = "other-measures"
 """Name of the section, whose end has the list of what was not measured."""

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from linkrisk.solver.charts.table import Of
+from linkrisk.solver.documents.document import Block, Paragraph, Section
 from linkrisk.solver.report.content.drawn import drawn
 from linkrisk.solver.report.content.results import Json, Results
 from linkrisk.solver.report.content.wording import family_heading, table
-from linkrisk.solver.report.document import Block, Paragraph, Section
 from linkrisk.solver.run.percent import percent
 
 EQUAL = "equal-weights"

@@ -10,12 +10,12 @@ from linkrisk.datasets.microdata.names import group_in_words, names_in_words
 from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.reading import is_weighted
 from linkrisk.solver.charts.table import Column, Of, Table
+from linkrisk.solver.documents.document import Block, Paragraph, Records, Section
+from linkrisk.solver.documents.formats import count
 from linkrisk.solver.measures.base import OF_WEIGHTS
 from linkrisk.solver.report.content.drawn import drawn, drawn_or
 from linkrisk.solver.report.content.results import FamilyResult, Json, Results
 from linkrisk.solver.report.content.wording import family_words, table
-from linkrisk.solver.report.document import Block, Paragraph, Records, Section
-from linkrisk.solver.report.formats import count
 
 DIGITS = 4
 """Significant digits of distances: what a reader compares, and no more bytes than that takes."""

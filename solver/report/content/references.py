@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from linkrisk.solver.charts.table import Of
+from linkrisk.solver.documents.document import Block, Numbers, Paragraph, Section
+from linkrisk.solver.documents.formats import count
 from linkrisk.solver.measures.base import OF_WEIGHTS
 from linkrisk.solver.report.content.drawn import drawn
 from linkrisk.solver.report.content.meanings import meaning_of
 from linkrisk.solver.report.content.results import Json, Results
 from linkrisk.solver.report.content.wording import family_heading, family_words, number_of, proof, table
-from linkrisk.solver.report.document import Block, Numbers, Paragraph, Section
-from linkrisk.solver.report.formats import count
 from linkrisk.solver.report.words import sum_of_parts
 
 _OUT_OF_REACH = (

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from linkrisk.solver.charts.reading import upper_end
 from linkrisk.solver.charts.table import Of
+from linkrisk.solver.documents.document import Block, Numbers, Section
 from linkrisk.solver.report.content.drawn import drawn, drawn_or
 from linkrisk.solver.report.content.meanings import meaning_of
 from linkrisk.solver.report.content.results import Json, Results
 from linkrisk.solver.report.content.wording import family_heading, number_of, table
-from linkrisk.solver.report.document import Block, Numbers, Section
 
 
 def several_releases(results: Results) -> Section:

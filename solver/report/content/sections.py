@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from linkrisk.solver.charts.table import Of
+from linkrisk.solver.documents.document import Audience, Section
 from linkrisk.solver.report.content.cost import what_it_cost
 from linkrisk.solver.report.content.external import about
 from linkrisk.solver.report.content.leaks import who_leaks
@@ -19,7 +20,6 @@ from linkrisk.solver.report.content.releases import several_releases
 from linkrisk.solver.report.content.results import Results
 from linkrisk.solver.report.content.summary import summary
 from linkrisk.solver.report.content.wording import table
-from linkrisk.solver.report.document import Audience, Section
 
 SECTIONS: dict[Audience, tuple[Callable[[Results], Section], ...]] = {
     Audience.INTERNAL: (

@@ -8,12 +8,12 @@ from typing import Any
 from linkrisk.datasets.microdata.names import Labels, code_in_words, group_in_words, name_in_words
 from linkrisk.errors import called
 from linkrisk.solver.charts.reading import is_weighted
+from linkrisk.solver.documents.document import Block, Items, Paragraph, Section
 from linkrisk.solver.measures.base import OF_RECORDS, OF_WEIGHTS
 from linkrisk.solver.report.content.next_steps import next_steps
 from linkrisk.solver.report.content.records import group_columns
 from linkrisk.solver.report.content.results import Json, Results
 from linkrisk.solver.report.content.wording import joined, table
-from linkrisk.solver.report.document import Block, Items, Paragraph, Section
 from linkrisk.solver.run.percent import percent
 
 MOST_STRATA = 5

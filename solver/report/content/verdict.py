@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from linkrisk.solver.charts.reading import run_ends, sweep_sentence
+from linkrisk.solver.documents.document import Headline
 from linkrisk.solver.measures.verdict import grounds_of, kinds, sentence_of
 from linkrisk.solver.report.content.consistency import check
 from linkrisk.solver.report.content.results import FamilyResult, Interval, Json, Results
 from linkrisk.solver.report.content.wording import between, family_words, of_all, sentence
-from linkrisk.solver.report.document import Headline
 from linkrisk.solver.run.percent import percent
 from linkrisk.solver.run.results import meets
 from linkrisk.solver.run.worst_sentence import by_lot, percents, without_recoding, worst_sentence

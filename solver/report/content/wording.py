@@ -7,9 +7,9 @@ from typing import Any
 
 from linkrisk.formulations.linkage.aggregators import words_of
 from linkrisk.solver.charts.table import Column, Of, Table
+from linkrisk.solver.documents.document import Number
+from linkrisk.solver.documents.formats import count, significant
 from linkrisk.solver.report.content.results import FamilyResult, Interval, Json
-from linkrisk.solver.report.document import Number
-from linkrisk.solver.report.formats import count, significant
 from linkrisk.solver.report.words import state
 from linkrisk.solver.run.counts import persons
 from linkrisk.solver.run.percent import percent

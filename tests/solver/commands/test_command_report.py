@@ -14,8 +14,8 @@ from report_texts import rows, section
 from linkrisk import verify
 from linkrisk.errors import spelled_by
 from linkrisk.solver.commands.program import main
+from linkrisk.solver.documents.document import Document
 from linkrisk.solver.report.content.build import document_of
-from linkrisk.solver.report.document import Document
 from linkrisk.solver.run.flags import flag
 from linkrisk.solver.run.results import dump_json
 

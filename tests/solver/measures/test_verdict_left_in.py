@@ -161,7 +161,7 @@ def test_what_no_intruder_knows_leaves_a_verdict_green(role: Role) -> None:
 
 
 def test_readers_outside_learn_that_there_are_names_and_not_which() -> None:
-    from linkrisk.solver.report.document import Audience
+    from linkrisk.solver.documents.document import Audience
 
     content = released({"firm": FIRMS}, {"firm": Role.IDENTIFIER})
     texts = said(content, audience=Audience.EXTERNAL).lower()

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from report_texts import leaves, said
 
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS
+from linkrisk.solver.documents.document import Audience
+from linkrisk.solver.documents.page import render_page
 from linkrisk.solver.measures.registry import MEASURES
 from linkrisk.solver.report.content.build import document_of
 from linkrisk.solver.report.content.external import FINDINGS, TITLES
-from linkrisk.solver.report.document import Audience
-from linkrisk.solver.report.page import render_page
 from linkrisk.solver.run.errors import UsageError
 
 KNOWN = {

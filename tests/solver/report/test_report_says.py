@@ -12,11 +12,11 @@ from report_texts import blocks, rows, said, section
 from linkrisk import fit
 from linkrisk.solver.charts.reading import held_out_of
 from linkrisk.solver.charts.table import Of
+from linkrisk.solver.documents.document import Audience, Document
+from linkrisk.solver.documents.formats import cell_text
 from linkrisk.solver.report.content.build import document_of
 from linkrisk.solver.report.content.meanings import MEANINGS, meaning_of
 from linkrisk.solver.report.content.sections import SECTIONS
-from linkrisk.solver.report.document import Audience, Document
-from linkrisk.solver.report.page.cells import cell_text
 from linkrisk.solver.run.errors import UsageError
 
 ORDER = [

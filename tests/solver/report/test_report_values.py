@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from linkrisk.solver.report import formats
+from linkrisk.solver.documents import formats
 from linkrisk.solver.report.words import sum_of_parts
 
 # Numbers

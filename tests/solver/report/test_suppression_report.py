@@ -17,9 +17,9 @@ from report_texts import leaves
 from linkrisk import suppress
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.schema import Attribute, Role, Scale, Schema
+from linkrisk.solver.documents.document import Audience
 from linkrisk.solver.report.content.suppression.build import suppression_document
 from linkrisk.solver.report.content.suppression.outside import for_external, rounded
-from linkrisk.solver.report.document import Audience
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
+from linkrisk.solver.documents.document import Audience, Document
 from linkrisk.solver.report.content.suppression.labelled import in_words
 from linkrisk.solver.report.content.suppression.making import how_it_was_made
 from linkrisk.solver.report.content.suppression.outside import (
@@ -17,7 +18,6 @@ from linkrisk.solver.report.content.suppression.outside import (
 from linkrisk.solver.report.content.suppression.risk import risk, riskiest, unsafe
 from linkrisk.solver.report.content.suppression.variables import frequencies, key_variables
 from linkrisk.solver.report.content.suppression.verdict import headline
-from linkrisk.solver.report.document import Audience, Document
 
 
 def suppression_document(given: Mapping[str, Any], audience: Audience = Audience.INTERNAL) -> Document:

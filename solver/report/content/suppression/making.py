@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from linkrisk.solver.charts.table import Of
+from linkrisk.solver.documents.document import Block, Number, Numbers, Section
+from linkrisk.solver.documents.formats import count, duration
 from linkrisk.solver.report.content.suppression.words import PROBLEMS, Json, several
 from linkrisk.solver.report.content.wording import joined, sentence
 from linkrisk.solver.report.content.wording import table as table_of
-from linkrisk.solver.report.document import Block, Number, Numbers, Section
-from linkrisk.solver.report.formats import count, duration
 
 _COSTS = {
     "one": "one for each value",

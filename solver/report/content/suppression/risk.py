@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from linkrisk.solver.charts.table import Of
+from linkrisk.solver.documents.document import Paragraph, Section
+from linkrisk.solver.documents.formats import count, significant
 from linkrisk.solver.report.content.suppression.words import COUNTED, MEANS, Json, levels_taken, several
 from linkrisk.solver.report.content.wording import table
-from linkrisk.solver.report.document import Paragraph, Section
-from linkrisk.solver.report.formats import count, significant
 from linkrisk.solver.run.percent import percent
 
 _MANY = 1000.0

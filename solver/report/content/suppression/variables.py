@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from linkrisk.solver.charts.table import Of
+from linkrisk.solver.documents.document import Block, Choice, Paragraph, Section
 from linkrisk.solver.report.content.suppression.words import Json, frequency_tables, several
 from linkrisk.solver.report.content.wording import joined, table
-from linkrisk.solver.report.document import Block, Choice, Paragraph, Section
 
 
 def key_variables(given: Json) -> Section:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from linkrisk.datasets.microdata.names import shown_names
+from linkrisk.solver.documents.document import Headline
+from linkrisk.solver.documents.formats import count
 from linkrisk.solver.report.content.suppression.words import COUNTED, Json, recoded, several
 from linkrisk.solver.report.content.wording import of_all
-from linkrisk.solver.report.document import Headline
-from linkrisk.solver.report.formats import count
 from linkrisk.solver.run.gaps import no_less
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from linkrisk.datasets.microdata.names import level_in_words
 from linkrisk.solver.charts.table import Of
+from linkrisk.solver.documents.document import Block
 from linkrisk.solver.report.content.wording import joined, table
-from linkrisk.solver.report.document import Block
 
 Json = Mapping[str, Any]
 

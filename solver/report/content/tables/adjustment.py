@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from linkrisk.solver.charts.table import Of
+from linkrisk.solver.documents.document import Headline, Items, Number, Numbers, Paragraph, Section
+from linkrisk.solver.documents.formats import significant
 from linkrisk.solver.report.content.tables.making import files, found_by, rule
 from linkrisk.solver.report.content.tables.rounding import by_category, changed_table
 from linkrisk.solver.report.content.tables.words import (
@@ -16,8 +18,6 @@ from linkrisk.solver.report.content.tables.words import (
     several,
 )
 from linkrisk.solver.report.content.wording import of_all, table
-from linkrisk.solver.report.document import Headline, Items, Number, Numbers, Paragraph, Section
-from linkrisk.solver.report.formats import significant
 from linkrisk.solver.run.gaps import no_less
 from linkrisk.solver.run.percent import percent
 

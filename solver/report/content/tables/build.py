@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import PurePath
 from typing import Any
 
+from linkrisk.solver.documents.document import Audience, Document, Headline, Section
 from linkrisk.solver.report.content.tables.adjustment import adjustment_headline, adjustment_sections
 from linkrisk.solver.report.content.tables.consistency import check
 from linkrisk.solver.report.content.tables.counted import counted
@@ -24,7 +25,6 @@ from linkrisk.solver.report.content.tables.recoding import recoding_headline, re
 from linkrisk.solver.report.content.tables.rounding import rounding_headline, rounding_sections
 from linkrisk.solver.report.content.tables.shown import loss, the_table
 from linkrisk.solver.report.content.tables.verdict import headline
-from linkrisk.solver.report.document import Audience, Document, Headline, Section
 from linkrisk.solver.run.errors import UsageError
 
 KEY = "protection"

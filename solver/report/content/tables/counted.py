@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from linkrisk.solver.charts.table import Of
+from linkrisk.solver.documents.document import Block, Number, Numbers, Paragraph, Section
+from linkrisk.solver.documents.formats import count
 from linkrisk.solver.report.content.tables.found import audited, what_attackers_find
 from linkrisk.solver.report.content.tables.shown import the_grid
 from linkrisk.solver.report.content.tables.words import Json, attacked, several
 from linkrisk.solver.report.content.wording import table
-from linkrisk.solver.report.document import Block, Number, Numbers, Paragraph, Section
-from linkrisk.solver.report.formats import count
 
 
 def counted(given: Json) -> tuple[Section, ...]:

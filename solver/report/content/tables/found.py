@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from linkrisk.solver.charts.intervals import Reach, intervals
 from linkrisk.solver.charts.table import Of, Table
+from linkrisk.solver.documents.document import Block, Number, Numbers, Paragraph, Section
+from linkrisk.solver.documents.formats import count
 from linkrisk.solver.report.content.tables.insiders import from_whom, insiders_find
 from linkrisk.solver.report.content.tables.shown import levels
 from linkrisk.solver.report.content.tables.words import Attacked, Json, attacked, exactly
 from linkrisk.solver.report.content.wording import joined, table
-from linkrisk.solver.report.document import Block, Number, Numbers, Paragraph, Section
-from linkrisk.solver.report.formats import count
 from linkrisk.solver.run.percent import percent
 
 MOST_LISTED = 2_000

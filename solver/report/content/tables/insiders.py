@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from linkrisk.solver.charts.table import Of
+from linkrisk.solver.documents.document import Block, Paragraph
 from linkrisk.solver.report.content.tables.words import Attacked, Json, several
 from linkrisk.solver.report.content.wording import table
-from linkrisk.solver.report.document import Block, Paragraph
 from linkrisk.solver.run.from_whom import AS_FAR
 
 MOST_LISTED = 2_000

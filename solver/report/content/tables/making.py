@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
 from linkrisk.solver.charts.table import Of
+from linkrisk.solver.documents.document import Block, Items, Number, Numbers, Section
+from linkrisk.solver.documents.formats import count, duration
 from linkrisk.solver.report.content.tables.words import (
     Attacked,
     Json,
@@ -16,8 +18,6 @@ from linkrisk.solver.report.content.tables.words import (
     several,
 )
 from linkrisk.solver.report.content.wording import table
-from linkrisk.solver.report.document import Block, Items, Number, Numbers, Section
-from linkrisk.solver.report.formats import count, duration
 from linkrisk.solver.run.gaps import NO_BOUND, gap, has_bound
 from linkrisk.solver.run.percent import percent, two_digits
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from linkrisk.solver.charts.table import Of
+from linkrisk.solver.documents.document import Block, Headline, Items, Number, Numbers, Paragraph, Section
+from linkrisk.solver.documents.formats import significant
 from linkrisk.solver.report.content.tables.adjustment import changes_by_share
 from linkrisk.solver.report.content.tables.making import files
 from linkrisk.solver.report.content.tables.rounding import by_category, changed_table
 from linkrisk.solver.report.content.tables.words import Json, exactly, several
 from linkrisk.solver.report.content.wording import of_all, table
-from linkrisk.solver.report.document import Block, Headline, Items, Number, Numbers, Paragraph, Section
-from linkrisk.solver.report.formats import significant
 from linkrisk.solver.run.percent import percent
 
 COUNTS, SUMS = "counts", "sums"

@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from linkrisk.solver.charts.table import Of
-from linkrisk.solver.report.cell_grid import CellState, GridCell
+from linkrisk.solver.documents.cell_grid import CellState, GridCell
+from linkrisk.solver.documents.document import Block, Choice, Headline, Items, Paragraph, Section
 from linkrisk.solver.report.content.external import fields, flag, number, one_of
 from linkrisk.solver.report.content.tables.outside_changed import CHANGED, of_table
 from linkrisk.solver.report.content.tables.shown import grids
 from linkrisk.solver.report.content.tables.words import Json, exactly
 from linkrisk.solver.report.content.wording import joined, of_all, table
-from linkrisk.solver.report.document import Block, Choice, Headline, Items, Paragraph, Section
 
 _WHO: dict[str, str] = {
     "singletons": "respondents who are alone in a cell",

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from linkrisk.solver.charts.table import Of
+from linkrisk.solver.documents.document import Block, Choice, Items, Paragraph, Section
+from linkrisk.solver.documents.formats import significant
 from linkrisk.solver.report.content.external import Keep, fields, flag, listed, number
 from linkrisk.solver.report.content.tables.words import Json, several
 from linkrisk.solver.report.content.wording import joined, of_all, table
-from linkrisk.solver.report.document import Block, Choice, Items, Paragraph, Section
-from linkrisk.solver.report.formats import significant
 
 _SIZE: dict[str, Keep] = {"cells": number, "relations": number}
 

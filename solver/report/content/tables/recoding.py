@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from linkrisk.solver.charts.table import Of
-from linkrisk.solver.report.cell_grid import CellState, GridCell
-from linkrisk.solver.report.content.tables.making import files
-from linkrisk.solver.report.content.tables.shown import grids
-from linkrisk.solver.report.content.tables.words import Json, exactly, several
-from linkrisk.solver.report.content.wording import joined, of_all, table
-from linkrisk.solver.report.document import (
+from linkrisk.solver.documents.cell_grid import CellState, GridCell
+from linkrisk.solver.documents.document import (
     Block,
     Choice,
     Headline,
@@ -20,7 +16,11 @@ from linkrisk.solver.report.document import (
     Paragraph,
     Section,
 )
-from linkrisk.solver.report.formats import duration
+from linkrisk.solver.documents.formats import duration
+from linkrisk.solver.report.content.tables.making import files
+from linkrisk.solver.report.content.tables.shown import grids
+from linkrisk.solver.report.content.tables.words import Json, exactly, several
+from linkrisk.solver.report.content.wording import joined, of_all, table
 
 MOST_LISTED = 2_000
 """Codes of a variable in the table of the page."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from linkrisk.solver.charts.table import Of
-from linkrisk.solver.report.cell_grid import CellState, GridCell
+from linkrisk.solver.documents.cell_grid import CellState, GridCell
+from linkrisk.solver.documents.document import Choice, Headline, Items, Number, Numbers, Section
 from linkrisk.solver.report.content.tables.making import files, found_by
 from linkrisk.solver.report.content.tables.shown import grids
 from linkrisk.solver.report.content.tables.words import Json, ended, exactly, proven, several
 from linkrisk.solver.report.content.wording import joined, of_all, table
-from linkrisk.solver.report.document import Choice, Headline, Items, Number, Numbers, Section
 from linkrisk.solver.run.gaps import no_less
 
 

@@ -8,7 +8,8 @@ from dataclasses import replace
 from itertools import product
 
 from linkrisk.solver.charts.table import Of
-from linkrisk.solver.report.cell_grid import SUPPRESSED, CellGrid, CellState, GridCell
+from linkrisk.solver.documents.cell_grid import SUPPRESSED, CellGrid, CellState, GridCell
+from linkrisk.solver.documents.document import Block, Choice, Paragraph, Section
 from linkrisk.solver.report.content.tables.words import (
     STATUSES,
     Attacked,
@@ -19,7 +20,6 @@ from linkrisk.solver.report.content.tables.words import (
     shares,
 )
 from linkrisk.solver.report.content.wording import joined, table
-from linkrisk.solver.report.document import Block, Choice, Paragraph, Section
 
 MOST_DRAWN = 10_000
 """Cells of a grid; places without a cell count as well."""

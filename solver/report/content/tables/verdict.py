@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from linkrisk.solver.documents.document import Headline
+from linkrisk.solver.documents.formats import count
 from linkrisk.solver.report.content.tables.words import (
     Json,
     ended,
@@ -13,8 +15,6 @@ from linkrisk.solver.report.content.tables.words import (
     several,
 )
 from linkrisk.solver.report.content.wording import of_all
-from linkrisk.solver.report.document import Headline
-from linkrisk.solver.report.formats import count
 from linkrisk.solver.run.from_whom import AS_FAR, known_on_grid, not_looked_at
 from linkrisk.solver.run.gaps import no_less
 from linkrisk.solver.run.percent import percent

@@ -14,9 +14,10 @@ from browsers import chromium, opened
 from report_documents import SCRIPT, empty_document, full_document, hostile_document, records
 
 from linkrisk.solver.charts.table import Column, Of, Table
-from linkrisk.solver.report.document import Document, Headline, Section
-from linkrisk.solver.report.page import cells, render_page
-from linkrisk.solver.report.page.cells import cell_text, whole
+from linkrisk.solver.documents.document import Document, Headline, Section
+from linkrisk.solver.documents.formats import cell_text
+from linkrisk.solver.documents.page import cells, render_page
+from linkrisk.solver.documents.page.cells import whole
 
 pytestmark = pytest.mark.browser
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from linkrisk.solver.report.cell_grid import CellState, GridCell
+from linkrisk.solver.documents.cell_grid import CellState, GridCell
 from linkrisk.solver.report.content.tables.shown import grids
 
 

@@ -8,8 +8,8 @@ from table_files import write_table_files
 from table_pages import section
 
 from linkrisk import round_table, suppress_table
+from linkrisk.solver.documents.document import Headline
 from linkrisk.solver.report.content.tables.build import table_document
-from linkrisk.solver.report.document import Headline
 
 ENDED = {"bound": 0.0, "status": "feasible", "limit": "time"}
 

@@ -8,9 +8,9 @@ from table_files import write_table_files
 from table_pages import INNER, texts
 
 from linkrisk import adjust_table, round_table
+from linkrisk.solver.documents.document import Audience
 from linkrisk.solver.report.content.tables.build import table_document
 from linkrisk.solver.report.content.tables.outside import for_external
-from linkrisk.solver.report.document import Audience
 
 # Readers outside
 

@@ -15,8 +15,8 @@ from table_pages import RECTANGLE, section
 
 from linkrisk import report_of, suppress_table
 from linkrisk.solver.commands.program import main
+from linkrisk.solver.documents.document import Audience, Document
 from linkrisk.solver.report.content.tables.build import table_document
-from linkrisk.solver.report.document import Audience, Document
 
 
 def test_it_loads_nothing_and_says_what_it_is(secret):

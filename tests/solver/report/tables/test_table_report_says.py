@@ -15,9 +15,9 @@ from linkrisk import audit_table, make_table, open_table, round_table, suppress_
 from linkrisk.datasets.tables.code_trees import CodeTree
 from linkrisk.solver.charts.intervals import Reach, intervals
 from linkrisk.solver.charts.table import Table
-from linkrisk.solver.report.cell_grid import CellGrid, CellState
+from linkrisk.solver.documents.cell_grid import CellGrid, CellState
+from linkrisk.solver.documents.document import Audience, Choice
 from linkrisk.solver.report.content.tables.build import table_document
-from linkrisk.solver.report.document import Audience, Choice
 from linkrisk.solver.run.interruption import Cancel
 
 OUTSIDERS_ONLY = (
@@ -221,7 +221,7 @@ def three_ways(given, size=(2, 3, 2)):
 
 
 def test_more_than_two_variables_are_shown_a_slice_at_a_time(protected):
-    from linkrisk.solver.report.cell_grid import GridCell
+    from linkrisk.solver.documents.cell_grid import GridCell
     from linkrisk.solver.report.content.tables.shown import grids
 
     given = three_ways(protected)

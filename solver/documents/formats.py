@@ -1,15 +1,21 @@
-"""Numbers as a reader wants them: counts with separators, honest percentages, four significant digits."""
+"""Numbers as a reader wants them: counts with separators, honest percentages, four significant digits.
+
+`page/scripts/format.js` writes cells of tables the same way in the browser.
+"""
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
+from linkrisk.solver.charts.table import Of
 from linkrisk.solver.run.counts import MINUS
 from linkrisk.solver.run.counts import count as whole_count
 from linkrisk.solver.run.percent import percent as share_percent
 
 NOTHING = "\N{EN DASH}"
 NARROW_SPACE = "\N{NARROW NO-BREAK SPACE}"
+_SMALLEST, _LARGEST = 1e-4, 1e15
 
 
 def count(value: float | None) -> str:
@@ -72,6 +78,43 @@ def cell(value: object) -> str:
     if isinstance(value, int):
         return count(value)
     return significant(value) if isinstance(value, float) else str(value)
+
+
+def number_text(value: float) -> str:
+    """Write a measurement with four significant digits: ``0.1235``, ``12,346``, ``1.2e−06``."""
+    plain = _SMALLEST <= abs(value) < _LARGEST
+    return count(round(value)) if plain and abs(value) >= 1000 else significant(value)
+
+
+def points_text(difference: float) -> str:
+    """Write a difference of shares in percentage points: ``33.0 points``."""
+    return f"{share_percent(difference).removesuffix(' %')} points"
+
+
+WRITERS = {
+    Of.COUNT: count,
+    Of.NUMBER: number_text,
+    Of.SHARE: share_percent,
+    Of.POINTS: points_text,
+    Of.SECONDS: duration,
+}
+
+
+def cell_text(value: Any, of: Of) -> str:
+    """Write a cell: ``12,345``, ``0.1235``, ``81.0 %``, ``3.0 points``, ``12.3 s``, ``yes``; else a dash.
+
+    A value of another kind than its column, such as a word among numbers, is written as it is.
+    """
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return NOTHING
+    if isinstance(value, bool) or not isinstance(value, int | float) or of not in WRITERS:
+        return cell(value) if isinstance(value, bool) else str(value)
+    return WRITERS[of](value)
+
+
+def is_numeric(of: Of) -> bool:
+    """Whether a column stands to the right."""
+    return of in WRITERS
 
 
 def _minus(text: str) -> str:

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.table import Table
-from linkrisk.solver.report.document import Records
+from linkrisk.solver.documents.document import Records
 
 # Of contributions, as charts show them: two attributes that differ by less look the same.
 _DIGITS = 4

@@ -11,12 +11,12 @@ from markupsafe import Markup
 
 from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.table import Table
-from linkrisk.solver.report.cell_grid import LETTERS, STATES
-from linkrisk.solver.report.document import Block, Choice, Document, Records
-from linkrisk.solver.report.formats import count
-from linkrisk.solver.report.page import cells, scripts
-from linkrisk.solver.report.page.data import PageData
-from linkrisk.solver.report.page.wording import RISK, WORDS
+from linkrisk.solver.documents.cell_grid import LETTERS, STATES
+from linkrisk.solver.documents.document import Block, Choice, Document, Records
+from linkrisk.solver.documents.formats import cell_text, count, is_numeric
+from linkrisk.solver.documents.page import cells, scripts
+from linkrisk.solver.documents.page.data import PageData
+from linkrisk.solver.documents.page.wording import RISK, WORDS
 
 # Rows of a table that are in the page without scripts; with scripts, how many are shown at a time.
 ROWS = 15
@@ -87,8 +87,8 @@ def _environment() -> Environment:
     )
     environment.globals.update(
         kind=_kind,
-        cell_text=cells.cell_text,
-        is_numeric=cells.is_numeric,
+        cell_text=cell_text,
+        is_numeric=is_numeric,
         letters=LETTERS,
         words_of=STATES,
         few_rows=_FEW_ROWS,

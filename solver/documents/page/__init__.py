@@ -3,4 +3,4 @@
 May import `report.document` and `report.formats`, `charts` and `run`; never what the document is made from.
 """
 
-from linkrisk.solver.report.page.rendering import render_page as render_page
+from linkrisk.solver.documents.page.rendering import render_page as render_page

@@ -1,4 +1,4 @@
-"""What a report says, apart from how it looks: sections of blocks, the same for page, JSON and app."""
+"""What a result says, apart from how it looks: sections of blocks for terminal, notebook, page and app."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeGuard
 
 from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.table import Table
-from linkrisk.solver.report.cell_grid import CellGrid
+from linkrisk.solver.documents.cell_grid import CellGrid
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.results import dump_json
 
@@ -169,7 +169,7 @@ def _is_note(block: Block) -> TypeGuard[Paragraph]:
 
 @dataclass(frozen=True)
 class Headline:
-    """The sentences at the head of the report.
+    """The sentences at the head of a document.
 
     Attributes
     ----------
@@ -181,17 +181,26 @@ class Headline:
     worst : str
         "At worst between x and y of n records (p to q %) can be re-identified by a distance of this kind."
     reasons : tuple of str
+    bar : (float, float) or None
+        Shares between 0 and 1 that a terminal and a notebook draw as a bar: what was found, and what is
+        not exceeded.
     """
 
     answer: str
     verdict: str
-    worst: str
+    worst: str = ""
     reasons: tuple[str, ...] = ()
+    bar: tuple[float, float] | None = None
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """List verdict and worst case, each once and none that is empty."""
+        return tuple(one for one in dict.fromkeys((self.verdict, self.worst)) if one)
 
 
 @dataclass(frozen=True)
 class Document:
-    """A report.
+    """A report, or the answer in short that a terminal and a notebook show of a result.
 
     Attributes
     ----------
@@ -202,21 +211,32 @@ class Document:
     sections : tuple of Section
         In the order of the page.
     version : str
-        Of linkrisk.
+        Of linkrisk; of an answer in short, which no file keeps, nothing.
     made : str
-        When, ISO 8601 with the offset.
+        When, ISO 8601 with the offset; nothing of an answer in short.
     about : str
         What it is about, and so which words stand around it: ``risk``, ``suppression``, ``table``.
+    asked : tuple of str
+        What was asked, of an answer in short: the files with their sizes, and the way of linking.
+    how : str
+        How it was found, of an answer in short: engine, seed and seconds.
     """
 
     title: str
     audience: Audience
     headline: Headline
     sections: tuple[Section, ...]
-    version: str
-    made: str
+    version: str = ""
+    made: str = ""
     about: str = RISK
+    asked: tuple[str, ...] = ()
+    how: str = ""
     format: int = field(default=FORMAT)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """List the notes of all sections, each once."""
+        return tuple(dict.fromkeys(note for one in self.sections for note in one.notes))
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON: `report --json`."""
@@ -227,7 +247,12 @@ class Document:
             "version": self.version,
             "made": self.made,
             **({} if self.about == RISK else {"about": self.about}),
-            "headline": {**vars(self.headline), "reasons": list(self.headline.reasons)},
+            "headline": {
+                "answer": self.headline.answer,
+                "verdict": self.headline.verdict,
+                "worst": self.headline.worst,
+                "reasons": list(self.headline.reasons),
+            },
             "sections": [
                 {**vars(one), "blocks": [block_to_dict(block) for block in one.blocks]}
                 for one in self.sections

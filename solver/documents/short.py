@@ -1,0 +1,56 @@
+"""An answer in short: the document that a terminal and a notebook show of a result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from linkrisk.solver.documents.document import (
+    Audience,
+    Block,
+    Document,
+    Headline,
+    Number,
+    Numbers,
+    Paragraph,
+    Section,
+)
+
+
+def short(
+    *parts: Iterable[Block],
+    said: str | Headline = "",
+    asked: Sequence[str] = (),
+    notes: Iterable[str] = (),
+    how: str = "",
+) -> Document:
+    """Put an answer in short together.
+
+    Parameters
+    ----------
+    *parts : iterables of blocks
+        Each is set apart from the next by an empty line; an empty one is left out.
+    said : str or Headline
+        The sentence on top.
+    asked : sequence of str
+        Files, sizes and way of linking, in a line or two.
+    notes : iterable of str
+        What has to be known besides, the most important first.
+    how : str
+        Engine, seed and seconds.
+    """
+    sections = [Section("", "", "", blocks) for part in parts if (blocks := tuple(part))]
+    quiet = tuple(Paragraph(note, quiet=True) for note in dict.fromkeys(notes))
+    head = said if isinstance(said, Headline) else Headline("unknown", said)
+    return Document(
+        title=asked[0] if asked else head.verdict,
+        audience=Audience.INTERNAL,
+        headline=head,
+        sections=(*sections, *((Section("", "", "", quiet),) if quiet else ())),
+        asked=tuple(asked),
+        how=how,
+    )
+
+
+def pairs(*named: tuple[str, str], title: str = "") -> Numbers:
+    """Names and values below each other, such as ``re-identified  352 of 400 (88.0 %)``."""
+    return Numbers(title, tuple(Number(name, value) for name, value in named))

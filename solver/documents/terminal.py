@@ -1,0 +1,172 @@
+"""A document as text: the sentence on top with its bar, names and values, tables, notes."""
+
+from __future__ import annotations
+
+import os
+import sys
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TextIO
+
+from linkrisk.solver.charts.chart import Chart
+from linkrisk.solver.charts.table import Of, Table
+from linkrisk.solver.documents.cell_grid import CellGrid
+from linkrisk.solver.documents.document import (
+    Block,
+    Choice,
+    Code,
+    Document,
+    Items,
+    Numbers,
+    Paragraph,
+    Records,
+    Section,
+)
+from linkrisk.solver.documents.formats import cell_text, is_numeric
+
+_BLOCKS, _PLAIN = "█▒░", "#=."
+"""What is re-identified, what lies between attack and bound, and the rest."""
+
+_LEFT, _RIGHT = "  0 % ", " 100 %"
+_LONGEST, _SHORTEST = 60, 10
+"""Of the bar, in characters."""
+
+_ELSEWHERE = 80
+"""Columns of whatever is no terminal."""
+
+
+def terminal(document: Document, stream: TextIO | None = None) -> str:
+    """Draw a document as text, its parts set apart by empty lines, then notes and how it was found.
+
+    Parameters
+    ----------
+    document : Document
+    stream : text stream, optional
+        Where it will be written, which says how wide it is and whether it can show bars; standard output
+        when absent.
+    """
+    stream = sys.stdout if stream is None else stream
+    parts = [list(document.asked), [*_headline(document, stream)]]
+    width = _names(document.sections)
+    parts += [[*_section(one, width)] for one in document.sections]
+    last = [*(f"note: {note}" for note in document.notes), *([document.how] if document.how else [])]
+    return "\n\n".join("\n".join(part) for part in (*parts, last) if part) + "\n"
+
+
+def _headline(document: Document, stream: TextIO) -> Iterator[str]:
+    """The sentences, broken to the width of the terminal, and the bar below them."""
+    width = columns(stream)
+    for sentence in document.headline.sentences:
+        yield from textwrap.wrap(sentence, max(width - 1, 20), break_on_hyphens=False)
+    if document.headline.bar is not None:
+        yield bar(*document.headline.bar, width - 1, _BLOCKS if _encodes(stream, _BLOCKS) else _PLAIN)
+    yield from (f"  {reason}" for reason in document.headline.reasons)
+
+
+def _names(sections: Sequence[Section]) -> int:
+    """Width of the names of all values that stand without a title, so that values stand below each other."""
+    blocks = (block for one in sections for block in one.shown)
+    found = (one.numbers for one in blocks if isinstance(one, Numbers) and not one.title)
+    return max((len(one.words) for numbers in found for one in numbers), default=0)
+
+
+def _section(section: Section, width: int) -> Iterator[str]:
+    lines = [line for block in section.shown for line in _block(block, width)]
+    if lines and section.title:
+        yield section.title
+    yield from lines
+
+
+def _block(block: Block, width: int) -> Iterator[str]:
+    """A block in lines; charts, grids and tables of records are for pages."""
+    match block:
+        case Paragraph():
+            yield f"  {block.text}"
+        case Numbers():
+            own = max((len(one.words) for one in block.numbers), default=0) if block.title else width
+            yield from _titled(
+                block.title,
+                (f"{one.words:<{own}}  {_value(one.value, one.interval)}".rstrip() for one in block.numbers),
+            )
+        case Items():
+            yield from _titled(block.title, block.items)
+        case Code():
+            yield from _titled(block.title, block.text.splitlines())
+        case Table():
+            yield from _titled(block.caption, table(block))
+        case Choice():
+            for name, blocks in block.options:
+                yield f"  {block.label}: {name}"
+                yield from (f"  {line}" for one in blocks for line in _block(one, width))
+        case Records() | CellGrid() | Chart():
+            return
+
+
+def _titled(title: str, lines: Iterable[str]) -> Iterator[str]:
+    """Lines below a title, indented once more than without."""
+    if title:
+        yield f"  {title}"
+    yield from (f"  {line}" if title else line for line in (f"  {line}" for line in lines))
+
+
+def _value(value: str, interval: str) -> str:
+    return f"{value} ({interval})" if interval else value
+
+
+def table(shown: Table) -> list[str]:
+    """Columns as wide as they need to be, numbers to the right."""
+    from rich.cells import cell_len  # signs of some scripts are two columns wide
+
+    kinds = [column.of for column in shown.columns]
+    cells = [[column.title for column in shown.columns]]
+    cells += [[_cell(value, of) for value, of in zip(row, kinds, strict=True)] for row in shown.rows]
+    widths = [max(cell_len(line[at]) for line in cells) for at in range(len(kinds))]
+    lines = []
+    for line in cells:
+        spaces = [" " * (width - cell_len(text)) for text, width in zip(line, widths, strict=True)]
+        sides = (
+            space + text if is_numeric(of) else text + space
+            for text, space, of in zip(line, spaces, kinds, strict=True)
+        )
+        lines.append("  ".join(sides).rstrip())
+    return lines
+
+
+def _cell(value: Any, of: Of) -> str:
+    return "-" if value is None else cell_text(value, of)
+
+
+def bar(low: float, high: float, width: int, marks: str = _BLOCKS) -> str:
+    """An interval of shares; what is more than nothing is seen, and so is what is less than all.
+
+    Parameters
+    ----------
+    low, high : float
+        From 0 to 1.
+    width : int
+        Of the line, with its ends; a bar has ten characters at least.
+    marks : str
+        One each for what is below `low`, between the two, and above `high`.
+    """
+    cells = min(max(width - len(_LEFT) - len(_RIGHT), _SHORTEST), _LONGEST)
+    wanted = [(0.0, low), (low, high), (high, 1.0)]
+    least = [int(end > begin) for begin, end in wanted]
+    full = min(max(round(cells * low), least[0]), cells - least[1] - least[2])
+    ends = min(max(round(cells * high), full + least[1]), cells - least[2])
+    return _LEFT + marks[0] * full + marks[1] * (ends - full) + marks[2] * (cells - ends) + _RIGHT
+
+
+def columns(stream: TextIO) -> int:
+    """Width of a terminal; 80 of all else."""
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or _ELSEWHERE
+    except (OSError, ValueError, AttributeError):
+        return _ELSEWHERE
+
+
+def _encodes(stream: TextIO, text: str) -> bool:
+    try:
+        text.encode(getattr(stream, "encoding", None) or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
