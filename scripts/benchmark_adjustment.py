@@ -16,9 +16,9 @@ import pandas as pd
 
 from linkrisk.datasets.tables.cells_and_relations import read_cells_and_relations
 from linkrisk.formulations.tables.tabular_adjustment import TabularAdjustment
-from linkrisk.solver.api.tables.source import cell_table
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.tables.operations.source import cell_table
 from linkrisk.solver.tables.perturbation.adjustment import adjust_cells
 
 

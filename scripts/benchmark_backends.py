@@ -22,13 +22,13 @@ from linkrisk.formulations.linkage.aggregators import make_aggregator
 from linkrisk.formulations.linkage.block_indicator import indicator_model, paper_options
 from linkrisk.formulations.linkage.block_system import block_system
 from linkrisk.formulations.linkage.pair import Direction, make_pair
-from linkrisk.solver.api.fit import fit
 from linkrisk.solver.backends.base import SolveOptions
 from linkrisk.solver.backends.isolated import solve_isolated
 from linkrisk.solver.backends.registry import available_backends
 from linkrisk.solver.inputs.problem import make_problem
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.options.pair import ProblemOptions
+from linkrisk.solver.worst_case.operations.fit import fit
 
 PROOFS = (
     *(("weighted-mean", kind) for kind in ("M4-33", "M4-28", "M6-385", "M6-853")),

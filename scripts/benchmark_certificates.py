@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from linkrisk.datasets.pairs.file_pair import make_file_pair
-from linkrisk.solver.api.fit import fit
 from linkrisk.solver.certificates.checking.verify import Verdict, demand_fit, verify
+from linkrisk.solver.worst_case.operations.fit import fit
 
 
 class Case(NamedTuple):

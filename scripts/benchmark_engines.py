@@ -22,7 +22,7 @@ from engine_cases import AGGREGATORS, LIMITS, PARTS, QUICK, Case, Choice, best_k
 from engine_runs import METHODS, Ledger, measure
 from engine_tables import part_tables
 
-from linkrisk.solver.api.fit import fit
+from linkrisk.solver.worst_case.operations.fit import fit
 
 QUICK_LIMIT = 10.0
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import pandas as pd
 
 from linkrisk import make_table, suppress_table
-from linkrisk.solver.api.tables.make import MadeTable
+from linkrisk.solver.tables.operations.make import MadeTable
 
 _TABLES = ("t2_10x10", "h2_18x12", "t2_20x20", "t2_50x50", "t3_5x5x4", "t3_8x6x5", "t3_10x8x6")
 _TITLES = (

@@ -29,9 +29,9 @@ from linkrisk.datasets.tables.tabulating import Roles, tabulate
 from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.formulations.tables.contributions import Contributions
 from linkrisk.formulations.tables.primary_rules import PPercentRule, sensitive
-from linkrisk.solver.api.tables.source import cell_table
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers.demands import unmet
+from linkrisk.solver.tables.operations.source import cell_table
 from linkrisk.solver.tables.suppression.large_tables import suppress_large
 
 _TABLES = {

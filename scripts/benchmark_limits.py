@@ -22,9 +22,9 @@ import numpy as np
 import pandas as pd
 
 from linkrisk.datasets.public.registry import load
-from linkrisk.solver.api.fit import fit
 from linkrisk.solver.compiling.ahead import compile_once
 from linkrisk.solver.worst_case.families import several
+from linkrisk.solver.worst_case.operations.fit import fit
 
 FAMILIES = ("weighted-mean", "owa", "choquet", "mahalanobis", "all")
 ATTRIBUTES = ["AFNLWGT", "AGI", "EMCONTRB", "FEDTAX", "PTOTVAL", "STATETAX"]

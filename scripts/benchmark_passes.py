@@ -24,7 +24,7 @@ from pathlib import Path
 
 from drawn_persons import draw_persons
 
-from linkrisk.solver.api.link import link
+from linkrisk.solver.linkage.operations.link import link
 from linkrisk.solver.linkage.probabilistic.comparisons import parse_comparison
 from linkrisk.solver.linkage.probabilistic.passes.keys import parse_pass
 from linkrisk.solver.linkage.result import LinkResult

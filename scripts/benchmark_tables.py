@@ -25,10 +25,10 @@ import pandas as pd
 
 from linkrisk.datasets.tables.argus.jj_files import jj_text
 from linkrisk.datasets.tables.cells_and_relations import StoredTable, read_cells_and_relations
-from linkrisk.solver.api.tables.source import cell_table
 from linkrisk.solver.compiling.ahead import TABLES, compile_once
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers.audit import audit
+from linkrisk.solver.tables.operations.source import cell_table
 from linkrisk.solver.tables.suppression.cell_suppression import suppress_cells
 
 _RULES = {"P(10,1)": "P10-1", "NK(2,75)": "NK2-75"}

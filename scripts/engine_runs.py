@@ -16,7 +16,6 @@ import pandas as pd
 from engine_cases import Case
 
 from linkrisk.formulations.linkage.block_indicator import indicator_model, paper_options
-from linkrisk.solver.api.fit import fit
 from linkrisk.solver.backends.base import SolveOptions
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.engines.base import EngineOptions, rounded_bound
@@ -25,6 +24,7 @@ from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.memory import MemoryMeter
+from linkrisk.solver.worst_case.operations.fit import fit
 from linkrisk.solver.worst_case.problem_rows import problem_system
 
 METHODS = {

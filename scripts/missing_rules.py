@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from linkrisk.formulations.linkage.missing import Missing
-from linkrisk.solver.api.fit import fit
+from linkrisk.solver.worst_case.operations.fit import fit
 
 PAIRS = ("M4-28_400_s0", "noise-20-6_400_s0", "rankswap-15-6_400_s0")
 SHARES = (0.02, 0.1, 0.3, 0.5)

@@ -21,8 +21,8 @@ from figures import stamp_of_today
 
 from linkrisk.datasets.masking.protections import PROTECTIONS
 from linkrisk.datasets.public.registry import load
-from linkrisk.solver.api.fit import fit
 from linkrisk.solver.run.results import FamilyFit, dump_json
+from linkrisk.solver.worst_case.operations.fit import fit
 
 PUBLISHED = {
     "M4-33": (0.84, 0.94, 0.955, 0.9575, 0.9675),

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from linkrisk.solver.api.fit import fit_request
 from linkrisk.solver.inputs.problem import make_problem
 from linkrisk.solver.measures.links.withheld import WithheldAttribute, withheld
 from linkrisk.solver.measures.task import Attack
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.clock import Clock, Limits
+from linkrisk.solver.worst_case.operations.fit import fit_request
 from linkrisk.solver.worst_case.single_fit import FitRequest, fit_one
 
 FAMILIES = ("weighted-mean", "choquet")

@@ -47,7 +47,7 @@ QUICK = (
     "formulations/linkage/test_aggregator_errors.py",
     "solver/certificates/test_checks.py",
     "solver/engines/exact/test_exact_engine.py",
-    "solver/api/test_fit_optimum.py",
+    "solver/worst_case/operations/test_fit_optimum.py",
 )
 MORE = (
     "formulations",
@@ -55,7 +55,6 @@ MORE = (
     "solver/engines",
     "solver/linkage/test_evaluator.py",
     "solver/linkage/test_assignment.py",
-    "solver/api",
     "solver/worst_case",
 )
 FILES = ["--original", "original.csv", "--masked", "masked.csv"]
@@ -106,7 +105,7 @@ STEPS = {
         "solver/options/operations/evaluate.py",
         "solver/options/names.py",
         "solver/options/types.py",
-        "solver/api/evaluate.py",
+        "solver/linkage/operations/evaluate.py",
         "tests/golden/help-evaluate.txt",
         "docs/options.md",
     ],
@@ -248,7 +247,7 @@ def test_the_worked_option_is_on_every_face(monkeypatch, capsys):
     monkeypatch.setattr("linkrisk.solver.commands.evaluate.ASKED", typed)
     monkeypatch.setattr("linkrisk.solver.commands.evaluate.EvaluateOptions", asked)
     made = taking(asked)(linkrisk.evaluate.__wrapped__)
-    monkeypatch.setattr("linkrisk.solver.api.evaluate.evaluate", made)
+    monkeypatch.setattr("linkrisk.solver.linkage.operations.evaluate.evaluate", made)
     with pytest.raises(SystemExit):
         main(["evaluate", "--help"])
     assert "\nremark:\n  --remark TEXT" in capsys.readouterr().out

@@ -17,12 +17,12 @@ from linkrisk.datasets.masking.registry import METHODS
 from linkrisk.datasets.masking.spelled import masking_method
 from linkrisk.datasets.public.registry import names as dataset_names
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS
-from linkrisk.solver.api.fit import fit
-from linkrisk.solver.api.tables.suppress import METHODS as TABLE_METHODS
 from linkrisk.solver.backends.registry import BACKENDS
 from linkrisk.solver.commands.program import build_parser, main
 from linkrisk.solver.linkage.registry import LINKERS
 from linkrisk.solver.risk_utility.maskings import maskings_of
+from linkrisk.solver.tables.operations.suppress import METHODS as TABLE_METHODS
+from linkrisk.solver.worst_case.operations.fit import fit
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"

@@ -33,9 +33,12 @@ FACES = ("solver/commands", "solver/app", "solver/run/flags.py", "solver/options
 COMMANDS = {
     "datasets/masking/parameters.py": ["(default: the hierarchies of --schema)"],  # help of the command
     "datasets/tables/argus/batch_file.py": ["write tables suppress --table FILE.jj"],
-    "solver/api/fitted_files.py": ["--original", "--masked"],  # words of a command that is read
-    "solver/api/report.py": ["give what fit, risk, sweep or report wrote with --json"],
-    "solver/api/verify.py": [
+    "solver/linkage/operations/fitted_files.py": [
+        "--original",
+        "--masked",
+    ],  # words of a command that is read
+    "solver/report/operations/report.py": ["give what fit, risk, sweep or report wrote with --json"],
+    "solver/certificates/operations/verify.py": [
         "fit --json",
         "fit --certificate",
         "report --certificate",

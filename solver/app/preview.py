@@ -77,8 +77,8 @@ def main(file: str, target: str, signs: str, *methods: str) -> int:
 
 def _tried(file: str, spelled: list[str]) -> dict[str, Any]:
     from linkrisk.datasets.microdata.names import code_in_words
-    from linkrisk.solver.api.mask import mask_source, methods_of
-    from linkrisk.solver.api.masking_source import read_source
+    from linkrisk.solver.inputs.source import read_source
+    from linkrisk.solver.masking.mask import mask_source, methods_of
 
     methods = methods_of(spelled, {})
     source = read_source(file, methods, None)

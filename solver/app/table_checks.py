@@ -51,7 +51,7 @@ def _check_attackers(question: TableQuestion) -> None:
 
 def _check_making(question: TableQuestion) -> None:
     from linkrisk.formulations.tables.primary_rules import RequestRule
-    from linkrisk.solver.api.tables.rules import primary_rule
+    from linkrisk.solver.tables.operations.rules import primary_rule
 
     if not question.by:
         raise UsageError("a table of microdata needs explanatory variables: choose one or more")

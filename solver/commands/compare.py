@@ -14,10 +14,10 @@ DESCRIPTION = (
 def run(asked: CompareCommand) -> int:
     """Compare, print the table, write the files that were asked for; 1 when something went wrong."""
     from linkrisk.datasets.microdata.writing import write_whole
-    from linkrisk.solver.api.compare import compare
     from linkrisk.solver.commands.compare_summary import summary
     from linkrisk.solver.commands.contest_verdict import exit_code
     from linkrisk.solver.commands.progress import progress_line, reporter
+    from linkrisk.solver.worst_case.operations.compare import compare
 
     with progress_line("reading and comparing records") as line:
         result = compare(**keywords(CompareOptions, asked, on_progress=reporter(line)))

@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from linkrisk.solver.api.compare import ComparisonResult
 from linkrisk.solver.commands.contest_verdict import wrong
 from linkrisk.solver.commands.wording import heading, table
 from linkrisk.solver.run.results import is_bound
 from linkrisk.solver.worst_case.contest import EXACT, BackendRow
+from linkrisk.solver.worst_case.operations.compare import ComparisonResult
 
 _COLUMNS = {
     "engine": "engine",

@@ -6,8 +6,8 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from linkrisk.solver.api.compare import ComparisonResult
-    from linkrisk.solver.api.tables.compare import TableComparison
+    from linkrisk.solver.tables.operations.compare import TableComparison
+    from linkrisk.solver.worst_case.operations.compare import ComparisonResult
 
 
 def wrong(result: ComparisonResult | TableComparison) -> list[str]:

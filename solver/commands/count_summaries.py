@@ -10,7 +10,6 @@ import pandas as pd
 
 from linkrisk.datasets.microdata.writing import write_table, write_whole
 from linkrisk.formulations.linkage.pair import Direction, Ties
-from linkrisk.solver.api.evaluation_task import EvaluationResult
 from linkrisk.solver.commands.pass_lines import pass_lines
 from linkrisk.solver.commands.wording import (
     baseline_pairs,
@@ -23,6 +22,7 @@ from linkrisk.solver.commands.wording import (
     weighted_pairs,
 )
 from linkrisk.solver.documents.formats import count
+from linkrisk.solver.linkage.operations.evaluation_task import EvaluationResult
 from linkrisk.solver.linkage.result import FoundLinks, LinkResult
 from linkrisk.solver.run.records import RecordsTable
 from linkrisk.solver.run.results import EXPECTED, LINKED, WEIGHTED, least_key, limit_key

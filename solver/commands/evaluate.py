@@ -15,9 +15,9 @@ DESCRIPTION = (
 
 def run(asked: EvaluateCommand) -> int:
     """Count, print, write the files that were asked for."""
-    from linkrisk.solver.api.evaluate import evaluate
     from linkrisk.solver.commands.count_summaries import finish, summary
     from linkrisk.solver.commands.progress import progress_line, reporter
+    from linkrisk.solver.linkage.operations.evaluate import evaluate
 
     with progress_line("comparing records", asked.time_limit) as line:
         result = evaluate(**keywords(EvaluateOptions, asked, on_progress=reporter(line)))

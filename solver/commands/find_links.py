@@ -18,9 +18,9 @@ EXAMPLE = "example: find-links --original a.csv --masked b.csv --pass surname,to
 
 def run(asked: FindCommand) -> int:
     """Link, print, write the files that were asked for."""
-    from linkrisk.solver.api.find_links import find_links
     from linkrisk.solver.commands.count_summaries import finish_link
     from linkrisk.solver.commands.progress import progress_line, reporter
+    from linkrisk.solver.linkage.operations.find_links import find_links
 
     parameters = parameters_of(asked)
     with progress_line("comparing records") as line:

@@ -24,8 +24,8 @@ _CHARTS, _EACH_RECORD = 2.0, 1.5e-5
 
 def run(asked: FitCommand) -> int:
     """Solve, print the answer, write the files that were asked for; then the certificate."""
-    from linkrisk.solver.api.fit import fit
     from linkrisk.solver.commands.progress import limit_of, progress_line, reporter
+    from linkrisk.solver.worst_case.operations.fit import fit
 
     if asked.certificate_time_limit is not None and asked.certificate_file is None:
         raise UsageError(
@@ -93,7 +93,7 @@ def _write_table(asked: FitCommand, result: FitResult) -> None:
 
 def _write(asked: FitCommand, result: FitResult) -> None:
     from linkrisk.datasets.microdata.writing import write_whole
-    from linkrisk.solver.api.report import report_of
+    from linkrisk.solver.report.operations.report import report_of
 
     if asked.json is not None:
         write_whole(asked.json, result.to_json())
@@ -123,7 +123,7 @@ def _hand_over_certificate(asked: FitCommand, path: str, result: FitResult, note
 
 
 def _write_model(asked: FitCommand) -> int:
-    from linkrisk.solver.api.model import save_model
+    from linkrisk.solver.worst_case.operations.model import save_model
 
     for name in ("json", "report", "table", "certificate_file"):
         if getattr(asked, name) is not None:

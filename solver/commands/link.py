@@ -21,9 +21,9 @@ EXAMPLE = "example: link --original o.csv --masked m.csv --method prl --one-to-o
 
 def run(asked: LinkCommand) -> int:
     """Link, print, write the files that were asked for."""
-    from linkrisk.solver.api.link import link
     from linkrisk.solver.commands.count_summaries import finish_link
     from linkrisk.solver.commands.progress import progress_line, reporter
+    from linkrisk.solver.linkage.operations.link import link
 
     parameters = parameters_of(asked)
     with progress_line("comparing records") as line:

@@ -16,7 +16,7 @@ from linkrisk.solver.options.operations.mask import MaskCommand, MaskOptions
 from linkrisk.solver.run.errors import UsageError
 
 if TYPE_CHECKING:
-    from linkrisk.solver.api.mask import MaskingResult
+    from linkrisk.solver.masking.mask import MaskingResult
 
 MOST_LABELS = 8
 """So many labels of new codes are printed."""
@@ -31,7 +31,7 @@ DESCRIPTION = "Make a masked file. Columns that are not masked stay as they are,
 def complete(arguments: argparse.Namespace) -> dict[str, Any]:
     """Call the output what it will be called, and see that it can be written."""
     from linkrisk.datasets.microdata.formats.registry import with_suffix_of
-    from linkrisk.solver.api.masking_source import check_targets
+    from linkrisk.solver.inputs.source import check_targets
 
     arguments.output = with_suffix_of(arguments.output, arguments.input)
     check_targets(arguments.input, arguments.output, arguments.record)
@@ -41,11 +41,11 @@ def complete(arguments: argparse.Namespace) -> dict[str, Any]:
 def run(asked: MaskCommand) -> int:
     """Mask a table, write it and print what was done."""
     from linkrisk.datasets.microdata.writing import write_all
-    from linkrisk.solver.api.mask import mask
-    from linkrisk.solver.api.masking_source import Source
     from linkrisk.solver.commands.progress import progress_line, reporter
     from linkrisk.solver.commands.recodings import recoding_files
     from linkrisk.solver.commands.settings import given_settings
+    from linkrisk.solver.inputs.source import Source
+    from linkrisk.solver.masking.mask import mask
     from linkrisk.solver.protocol.keeping import add_step
 
     source, seed = str(asked.data), _seed(asked.seed)

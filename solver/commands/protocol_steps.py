@@ -16,7 +16,7 @@ def check_protocol(protocol: str | None, source: str, output: str | None) -> Non
     UsageError, DataError
         If the input is no file, nothing is written, or it does not follow on from the last step.
     """
-    from linkrisk.solver.api.masking_source import is_file
+    from linkrisk.solver.inputs.source import is_file
     from linkrisk.solver.protocol.keeping import check_goes_on
     from linkrisk.solver.run.errors import UsageError
 

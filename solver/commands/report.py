@@ -11,7 +11,7 @@ from linkrisk.solver.options.operations.risk import ReportCommand, ReportOptions
 from linkrisk.solver.run.errors import UsageError
 
 if TYPE_CHECKING:
-    from linkrisk.solver.api.report import ReportResult
+    from linkrisk.solver.report.operations.report import ReportResult
 
 ASKED = ReportCommand
 DESCRIPTION = (
@@ -58,8 +58,8 @@ def _write(result: ReportResult, asked: ReportCommand) -> int:
 
 def _made(asked: ReportCommand) -> ReportResult:
     """Measure everything."""
-    from linkrisk.solver.api.report import report
     from linkrisk.solver.commands.progress import limit_of, progress_line, reporter
+    from linkrisk.solver.report.operations.report import report
 
     certificates = True if asked.certificate_file is not None else None
     with progress_line("comparing records", limit_of(asked)) as line:
@@ -69,7 +69,7 @@ def _made(asked: ReportCommand) -> ReportResult:
 
 def _read(asked: ReportCommand) -> ReportResult:
     """Make it from JSON."""
-    from linkrisk.solver.api.report import report_of
+    from linkrisk.solver.report.operations.report import report_of
 
     for name in ("original", "masked", "certificate_file", "certificate_time_limit"):
         if getattr(asked, name) is not None:

@@ -10,7 +10,7 @@ from linkrisk.solver.options.operations.run_protocol import RunProtocolCommand, 
 from linkrisk.solver.run.counts import several
 
 if TYPE_CHECKING:
-    from linkrisk.solver.api.protocol import ProtocolResult
+    from linkrisk.solver.protocol.run import ProtocolResult
 
 
 ASKED = RunProtocolCommand
@@ -34,8 +34,8 @@ def complete(arguments: argparse.Namespace) -> dict[str, Any]:
 def run(asked: RunProtocolCommand) -> int:
     """Run the steps, write, and print what was done."""
     from linkrisk.datasets.microdata.writing import write_whole
-    from linkrisk.solver.api.protocol import run_protocol
     from linkrisk.solver.commands.progress import progress_line, reporter
+    from linkrisk.solver.protocol.run import run_protocol
 
     with progress_line("running the protocol") as line:
         result = run_protocol(**keywords(RunProtocolOptions, asked, on_progress=reporter(line)))

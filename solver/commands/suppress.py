@@ -14,7 +14,7 @@ from linkrisk.solver.options.operations.suppress import SuppressCommand, Suppres
 from linkrisk.solver.run.counts import several
 
 if TYPE_CHECKING:
-    from linkrisk.solver.api.suppression_result import SuppressionResult
+    from linkrisk.solver.suppression.operations.result import SuppressionResult
 
 
 ASKED = SuppressCommand
@@ -32,11 +32,11 @@ def run(asked: SuppressCommand) -> int:
     """Suppress, write, and print what was done."""
     from linkrisk.datasets.microdata.formats.registry import with_suffix_of
     from linkrisk.datasets.microdata.writing import SECRET, write_all, write_whole
-    from linkrisk.solver.api.masking_source import check_targets
-    from linkrisk.solver.api.suppress import suppress
     from linkrisk.solver.commands.progress import limit_of, progress_line, reporter
     from linkrisk.solver.commands.recodings import recoding_files
+    from linkrisk.solver.inputs.source import check_targets
     from linkrisk.solver.run.errors import UsageError
+    from linkrisk.solver.suppression.operations.suppress import suppress
 
     if asked.output is None and (asked.shuffle or asked.renumber):
         raise UsageError("--shuffle and --renumber are for --output: say what to write, or leave them out")

@@ -74,7 +74,7 @@ def hand_over(asked: Any, result: Measured, text: str) -> None:
     A reader that has gone away does not cost the files of a long run.
     """
     from linkrisk.datasets.microdata.writing import write_table, write_whole
-    from linkrisk.solver.api.report import report_of
+    from linkrisk.solver.report.operations.report import report_of
 
     try:
         print(text, end="")

@@ -11,7 +11,7 @@ from linkrisk.solver.run.counts import several
 
 if TYPE_CHECKING:
     from linkrisk.datasets.microdata.names import Labels
-    from linkrisk.solver.api.unsafe_result import UnsafeCount, UnsafeResult
+    from linkrisk.solver.suppression.operations.unsafe_result import UnsafeCount, UnsafeResult
 
 _MOST = 10
 """Categories that are listed."""
@@ -28,8 +28,8 @@ EXAMPLE = "example: unsafe --input people.csv --k 3 --recode 'top-coding categor
 def run(asked: UnsafeCommand) -> int:
     """Count, write, and print."""
     from linkrisk.datasets.microdata.writing import write_whole
-    from linkrisk.solver.api.unsafe import unsafe
     from linkrisk.solver.commands.progress import progress_line
+    from linkrisk.solver.suppression.operations.unsafe import unsafe
 
     with progress_line("counting combinations"):
         result = unsafe(**keywords(UnsafeOptions, asked))

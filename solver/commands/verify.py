@@ -10,8 +10,8 @@ from linkrisk.solver.options.operations.verify import VerifyCommand, VerifyOptio
 from linkrisk.solver.run.counts import several
 
 if TYPE_CHECKING:
-    from linkrisk.solver.api.verification import VerificationResult
     from linkrisk.solver.certificates.checking.table import TableVerdict
+    from linkrisk.solver.certificates.operations.verification import VerificationResult
 
 
 ASKED = VerifyCommand
@@ -30,7 +30,7 @@ EXAMPLE = (
 def run(asked: VerifyCommand) -> int:
     """Check and say what is proved; 1 when a check fails, or a table is not protected."""
     from linkrisk.datasets.microdata.writing import write_whole
-    from linkrisk.solver.api.verify import verify
+    from linkrisk.solver.certificates.operations.verify import verify
     from linkrisk.solver.commands.progress import progress_line, reporter
 
     with progress_line("checking") as line:

@@ -1,1 +1,1 @@
-"""Protocols: which steps made a safe file, in which order, with which parameters and seeds."""
+"""Protocols: which steps made a safe file, with which parameters and seeds; `run` does them again."""

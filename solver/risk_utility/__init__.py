@@ -1,4 +1,1 @@
-"""The risk-utility map of many maskings: what is asked, what has been kept, which are not dominated.
-
-For `api`, `commands` and `report`. How one masking is measured is in `api`.
-"""
+"""The risk-utility map: `sweep` measures many maskings, keeps what is done, finds which are not dominated."""

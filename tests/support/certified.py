@@ -18,7 +18,6 @@ from aggregator_cases import Case
 from small_programs import least
 
 from linkrisk.formulations.linkage.block_system import BlockSystem
-from linkrisk.solver.api.fit import fit
 from linkrisk.solver.certificates.checking.cores import Rows
 from linkrisk.solver.certificates.checking.records import make_records
 from linkrisk.solver.certificates.checking.verify import demand_fit, fit_setting, verify
@@ -27,6 +26,7 @@ from linkrisk.solver.engines.base import CoreProof, Proof
 from linkrisk.solver.inputs.problem import Problem, make_problem
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.worst_case.answers import most_blocks
+from linkrisk.solver.worst_case.operations.fit import fit
 from linkrisk.solver.worst_case.problem_rows import problem_system
 
 

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from multiprocessing.context import BaseContext
 
 IMPORTED = (
-    "linkrisk.solver.api.compare",
-    "linkrisk.solver.api.fit",
-    "linkrisk.solver.api.link",
+    "linkrisk.solver.worst_case.operations.compare",
+    "linkrisk.solver.worst_case.operations.fit",
+    "linkrisk.solver.linkage.operations.link",
     "distributed",
 )
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from linkrisk.solver.api.fit import fit_request
 from linkrisk.solver.inputs.problem import Problem, schema_of
 from linkrisk.solver.measures.choices import MeasureChoices
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.clock import Limits
 from linkrisk.solver.worst_case.families import family_problems, read_once, search_families
+from linkrisk.solver.worst_case.operations.fit import fit_request
 
 
 def task_of(files, names=("weighted-mean",), *, seed=0, choices=None, **options):

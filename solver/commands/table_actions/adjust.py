@@ -13,7 +13,7 @@ from linkrisk.solver.options.operations.tables.adjust import AdjustCommand, Adju
 from linkrisk.solver.run.counts import several
 
 if TYPE_CHECKING:
-    from linkrisk.solver.api.tables.adjust import AdjustedTable
+    from linkrisk.solver.tables.operations.adjust import AdjustedTable
 
 ASKED = AdjustCommand
 EXAMPLE = "example: tables adjust --cells cells.csv --relations relations.csv --output adjusted.csv"
@@ -21,7 +21,7 @@ EXAMPLE = "example: tables adjust --cells cells.csv --relations relations.csv --
 
 def run(asked: AdjustCommand) -> int:
     """Adjust, write, and print what was found."""
-    from linkrisk.solver.api.tables.adjust import adjust_table
+    from linkrisk.solver.tables.operations.adjust import adjust_table
 
     print(_summary(asked, changed_table(AdjustOptions, asked, adjust_table, "adjusting cells")))
     return 0

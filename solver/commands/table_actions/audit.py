@@ -22,8 +22,8 @@ from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.from_whom import AS_FAR, known_on_grid, not_looked_at
 
 if TYPE_CHECKING:
-    from linkrisk.solver.api.tables.crowd_result import CrowdResult
-    from linkrisk.solver.api.tables.result import TableResult
+    from linkrisk.solver.tables.operations.crowd_result import CrowdResult
+    from linkrisk.solver.tables.operations.result import TableResult
 
 ASKED = AuditCommand
 EXAMPLE = "example: tables audit --cells internal.csv --relations relations.csv"
@@ -34,9 +34,9 @@ _SHOWN = 5
 def run(asked: AuditCommand) -> int:
     """Audit, write, and print what was found; 1 where a sensitive cell is not protected."""
     from linkrisk.datasets.tables.linking import link_publications
-    from linkrisk.solver.api.tables.audit import audit_table
-    from linkrisk.solver.api.tables.source import other_table
     from linkrisk.solver.commands.progress import progress_line, reporter
+    from linkrisk.solver.tables.operations.audit import audit_table
+    from linkrisk.solver.tables.operations.source import other_table
 
     check_files(asked)
     if asked.also and asked.certificate is not None:
@@ -98,7 +98,7 @@ def summary(asked: Any, result: TableResult) -> str:
 
 
 def _counting(result: TableResult) -> list[str]:
-    from linkrisk.solver.api.tables.counts import counting_lines
+    from linkrisk.solver.tables.operations.counts import counting_lines
 
     return counting_lines(result.counting, result.table.named)
 

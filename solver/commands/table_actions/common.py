@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from linkrisk.datasets.tables.cells_and_relations import StoredTable
-    from linkrisk.solver.api.tables.changed import ChangedTable
-    from linkrisk.solver.api.tables.noisy import NoisyTable
-    from linkrisk.solver.api.tables.reported import Reported
+    from linkrisk.solver.tables.operations.changed import ChangedTable
+    from linkrisk.solver.tables.operations.noisy import NoisyTable
+    from linkrisk.solver.tables.operations.reported import Reported
 
 
 PAGES = ("report", "external_report")
@@ -27,7 +27,7 @@ PAGES = ("report", "external_report")
 
 def read_table(asked: TableOptions) -> StoredTable:
     """The table that is asked for."""
-    from linkrisk.solver.api.tables.source import open_table
+    from linkrisk.solver.tables.operations.source import open_table
 
     return open_table(**keywords(TableOptions, asked))
 

@@ -10,7 +10,7 @@ from linkrisk.solver.commands.table_actions.common import table_line
 from linkrisk.solver.options.operations.tables.compare import CompareTableCommand, CompareTableOptions
 
 if TYPE_CHECKING:
-    from linkrisk.solver.api.tables.compare import TableComparison
+    from linkrisk.solver.tables.operations.compare import TableComparison
 
 ASKED = CompareTableCommand
 EXAMPLE = "example: tables compare --cells cells.csv --relations relations.csv --time-limit 10"
@@ -35,8 +35,8 @@ _COLUMNS = {
 def run(asked: CompareTableCommand) -> int:
     """Compare, write, and print the table; 1 where claims contradict each other or the count, or none is."""
     from linkrisk.datasets.microdata.writing import write_whole
-    from linkrisk.solver.api.tables.compare import compare_table
     from linkrisk.solver.commands.progress import progress_line, reporter
+    from linkrisk.solver.tables.operations.compare import compare_table
 
     with progress_line("comparing backends") as line:
         result = compare_table(**keywords(CompareTableOptions, asked, on_progress=reporter(line)))

@@ -11,8 +11,8 @@ from linkrisk.solver.options.operations.tables.make import MakeCommand, MakeSeve
 from linkrisk.solver.run.counts import several
 
 if TYPE_CHECKING:
-    from linkrisk.solver.api.tables.make import MadeTable
-    from linkrisk.solver.api.tables.make_tables import MadeTables
+    from linkrisk.solver.tables.operations.make import MadeTable
+    from linkrisk.solver.tables.operations.make_tables import MadeTables
 
 ASKED = MakeCommand
 OTHER_FORMATS = ("table",)
@@ -24,8 +24,8 @@ EXAMPLE = (
 
 def run(asked: MakeCommand) -> int:
     """Make, write, and print what was made."""
-    from linkrisk.solver.api.tables.make import make_table
-    from linkrisk.solver.api.tables.make_tables import make_tables
+    from linkrisk.solver.tables.operations.make import make_table
+    from linkrisk.solver.tables.operations.make_tables import make_tables
 
     _check_files(asked)
     made: MadeTable | MadeTables
@@ -65,7 +65,7 @@ def _write(asked: MakeCommand, made: MadeTable | MadeTables) -> None:
     from linkrisk.datasets.microdata.writing import for_the_house, together, write_all, write_whole
     from linkrisk.datasets.tables.made_record import made_record
     from linkrisk.datasets.tables.writing import internal_files
-    from linkrisk.solver.api.tables.figures import labelled
+    from linkrisk.solver.tables.operations.figures import labelled
 
     with together():
         if asked.table is not None:

@@ -18,7 +18,7 @@ from linkrisk.solver.options.operations.tables.perturb_counts import (
 from linkrisk.solver.run.counts import several
 
 if TYPE_CHECKING:
-    from linkrisk.solver.api.tables.perturb_counts import PerturbedCounts
+    from linkrisk.solver.tables.operations.perturb_counts import PerturbedCounts
 
 ASKED = PerturbCountsCommand
 EXAMPLE = (
@@ -28,7 +28,7 @@ EXAMPLE = (
 
 def run(asked: PerturbCountsCommand) -> int:
     """Count, perturb, write, and print what was done."""
-    from linkrisk.solver.api.tables.perturb_counts import perturb_counts
+    from linkrisk.solver.tables.operations.perturb_counts import perturb_counts
 
     result = perturb_counts(**keywords(PerturbCountsOptions, asked))
     write_changed(asked, result, write_design=result.design)

@@ -16,7 +16,7 @@ from linkrisk.solver.options.operations.tables.perturb_sums import PerturbSumsCo
 from linkrisk.solver.run.counts import several
 
 if TYPE_CHECKING:
-    from linkrisk.solver.api.tables.perturb_sums import PerturbedSums
+    from linkrisk.solver.tables.operations.perturb_sums import PerturbedSums
 
 ASKED = PerturbSumsCommand
 EXAMPLE = (
@@ -27,7 +27,7 @@ EXAMPLE = (
 
 def run(asked: PerturbSumsCommand) -> int:
     """Sum, perturb, write, and print what was done."""
-    from linkrisk.solver.api.tables.perturb_sums import perturb_sums
+    from linkrisk.solver.tables.operations.perturb_sums import perturb_sums
 
     result = perturb_sums(**keywords(PerturbSumsOptions, asked))
     write_changed(asked, result, write_design=result.design)

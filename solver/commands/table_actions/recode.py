@@ -15,7 +15,7 @@ from linkrisk.solver.commands.table_actions.common import (
 from linkrisk.solver.options.operations.tables.recode import RecodeCommand, RecodeOptions
 
 if TYPE_CHECKING:
-    from linkrisk.solver.api.tables.recode import RecodedTable
+    from linkrisk.solver.tables.operations.recode import RecodedTable
 
 ASKED = RecodeCommand
 EXAMPLE = (
@@ -38,8 +38,8 @@ _COLUMNS = {
 def run(asked: RecodeCommand) -> int:
     """Recode, write, and print the effects."""
     from linkrisk.datasets.microdata.writing import together
-    from linkrisk.solver.api.tables.recode import recode_table
     from linkrisk.solver.run.errors import UsageError
+    from linkrisk.solver.tables.operations.recode import recode_table
 
     if (asked.cells is None) != (asked.relations is None):
         both = f"{called('cells')} and {called('relations')}"

@@ -13,7 +13,7 @@ from linkrisk.solver.options.operations.tables.round import RoundCommand, RoundO
 from linkrisk.solver.run.counts import several
 
 if TYPE_CHECKING:
-    from linkrisk.solver.api.tables.round import RoundedTable
+    from linkrisk.solver.tables.operations.round import RoundedTable
 
 ASKED = RoundCommand
 EXAMPLE = "example: tables round --cells cells.csv --relations relations.csv --base 5 --output safe.csv"
@@ -21,7 +21,7 @@ EXAMPLE = "example: tables round --cells cells.csv --relations relations.csv --b
 
 def run(asked: RoundCommand) -> int:
     """Round, write, and print what was found."""
-    from linkrisk.solver.api.tables.round import round_table
+    from linkrisk.solver.tables.operations.round import round_table
 
     print(_summary(asked, changed_table(RoundOptions, asked, round_table, "rounding cells")))
     return 0

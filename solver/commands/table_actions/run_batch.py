@@ -9,8 +9,8 @@ from linkrisk.solver.options.operations.tables.run_batch import RunBatchCommand,
 from linkrisk.solver.run.counts import several
 
 if TYPE_CHECKING:
-    from linkrisk.solver.api.tables.batch.run import BatchResult
-    from linkrisk.solver.api.tables.batch.steps import BatchTable
+    from linkrisk.solver.tables.operations.batch.run import BatchResult
+    from linkrisk.solver.tables.operations.batch.steps import BatchTable
 
 
 ASKED = RunBatchCommand
@@ -20,8 +20,8 @@ EXAMPLE = "example: tables run-batch survey.arb"
 def run(asked: RunBatchCommand) -> int:
     """Run the batch, and print what was done; 1 where a table is not protected, or it was stopped before."""
     from linkrisk.datasets.microdata.writing import write_whole
-    from linkrisk.solver.api.tables.batch.run import run_batch
     from linkrisk.solver.commands.progress import progress_line, reporter
+    from linkrisk.solver.tables.operations.batch.run import run_batch
 
     beside = [] if asked.json is None else [asked.json]
     with progress_line("running the batch") as line:

@@ -10,10 +10,10 @@ EXAMPLE = "example: tables suppress --cells cells.csv --relations relations.csv 
 
 def run(asked: SuppressCommand) -> int:
     """Suppress, write, and print what was found."""
-    from linkrisk.solver.api.tables.suppress import suppress_table
     from linkrisk.solver.commands.progress import progress_line, reporter
     from linkrisk.solver.commands.table_actions.audit import exactly, written
     from linkrisk.solver.commands.table_actions.common import check_files, check_fits, of_table, read_table
+    from linkrisk.solver.tables.operations.suppress import suppress_table
 
     check_files(asked)
     table = read_table(asked)

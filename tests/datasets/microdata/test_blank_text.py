@@ -17,7 +17,7 @@ from linkrisk.datasets.microdata.formats.registry import read_file, writable_for
 from linkrisk.datasets.microdata.scales import Scale
 from linkrisk.datasets.microdata.tables import load_table
 from linkrisk.datasets.microdata.writing import write_all
-from linkrisk.solver.api.mask import mask
+from linkrisk.solver.masking.mask import mask
 
 
 def _written(folder: Path, suffix: str, **columns: list[Any]) -> Path:

@@ -16,7 +16,6 @@ from linkrisk import make_table
 from linkrisk.datasets.microdata.writing import write_all
 from linkrisk.datasets.tables.writing import internal_files
 from linkrisk.errors import LinkriskError
-from linkrisk.solver.api.tables.make import MadeTable
 from linkrisk.solver.app.answers import answer
 from linkrisk.solver.app.project import Project
 from linkrisk.solver.app.run_folder import Run, State
@@ -28,6 +27,7 @@ from linkrisk.solver.commands.program import build_parser
 from linkrisk.solver.commands.table_actions.common import read_table
 from linkrisk.solver.options.line import asked_of
 from linkrisk.solver.options.operations.tables.suppress import SuppressCommand
+from linkrisk.solver.tables.operations.make import MadeTable
 
 REGIONS = [f"R{at}" for at in range(6)]
 COUNTY, ZONE = (

@@ -12,8 +12,6 @@ import pandas as pd
 import pytest
 
 from linkrisk.formulations.linkage.distances import Standardisation
-from linkrisk.solver.api.fit import fit
-from linkrisk.solver.api.verify import verify
 from linkrisk.solver.certificates.checking import counting
 from linkrisk.solver.certificates.checking.cores import Rows
 from linkrisk.solver.certificates.checking.counting import linked_blocks, settled_blocks
@@ -22,8 +20,10 @@ from linkrisk.solver.certificates.checking.fields import Fields
 from linkrisk.solver.certificates.checking.orders import best_order
 from linkrisk.solver.certificates.checking.records import make_records
 from linkrisk.solver.certificates.checking.setting import read_setting
+from linkrisk.solver.certificates.operations.verify import verify
 from linkrisk.solver.inputs.problem import make_problem
 from linkrisk.solver.options.pair import ProblemOptions
+from linkrisk.solver.worst_case.operations.fit import fit
 
 RECORDS = 90
 FAMILIES = [

@@ -14,7 +14,6 @@ import pytest
 from certified import all_cores
 
 from linkrisk.formulations.linkage.distances import Standardisation
-from linkrisk.solver.api.fit import fit
 from linkrisk.solver.certificates.checking.cores import Rows
 from linkrisk.solver.certificates.checking.families import family_of
 from linkrisk.solver.certificates.checking.fields import Fields
@@ -27,6 +26,7 @@ from linkrisk.solver.engines.base import Proof
 from linkrisk.solver.inputs.problem import make_problem
 from linkrisk.solver.linkage import orders
 from linkrisk.solver.options.pair import ProblemOptions
+from linkrisk.solver.worst_case.operations.fit import fit
 from linkrisk.solver.worst_case.problem_rows import problem_system
 
 COMMAND = ["--original", "original.csv", "--masked", "masked.csv", "--row-by-row"]

@@ -14,11 +14,11 @@ from cli_runs import PAIR, refuse, run
 from in_process import run_here, solve_here
 
 import linkrisk.solver.worst_case.contest
-from linkrisk.solver.api.compare import BackendRow, compare
 from linkrisk.solver.backends import registry
 from linkrisk.solver.backends.isolated import IsolatedResult
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.run.status import Limit, Status
+from linkrisk.solver.worst_case.operations.compare import BackendRow, compare
 
 COMPARE = ["compare", *PAIR, "--backends", "highs,scipy", "--json", "out.json", "--table", "out.csv"]
 

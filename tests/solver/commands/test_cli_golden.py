@@ -11,9 +11,9 @@ import pytest
 from cli_runs import PAIR, check_golden, run, without_seconds
 from survey_files import NAMES, csv_text, survey
 
-from linkrisk.solver.api.compare import BackendRow, ComparisonResult, disagreements
 from linkrisk.solver.commands.compare_summary import summary
 from linkrisk.solver.commands.program import COMMANDS, main
+from linkrisk.solver.worst_case.operations.compare import BackendRow, ComparisonResult, disagreements
 
 pytestmark = pytest.mark.usefixtures("survey_folder", "still_time")
 

@@ -45,7 +45,7 @@ def no_work(monkeypatch) -> None:
         raise AssertionError("the work began")
 
     monkeypatch.setattr("linkrisk.solver.inputs.problem._files", read)
-    monkeypatch.setattr("linkrisk.solver.api.evaluate.read_parameters", read)
+    monkeypatch.setattr("linkrisk.solver.linkage.operations.evaluate.read_parameters", read)
 
 
 @pytest.mark.usefixtures("no_work")

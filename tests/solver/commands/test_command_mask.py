@@ -67,7 +67,7 @@ def test_what_is_missing_stays_and_what_too_few_have_is_withheld(capsys: pytest.
 def test_masking_shows_that_it_is_going_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from linkrisk.solver.api import mask as command
+    from linkrisk.solver.masking import mask as command
 
     def masked(*arguments: object, **options: object) -> object:
         assert "progress" in {thread.name for thread in threading.enumerate()}

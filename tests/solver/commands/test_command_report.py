@@ -177,7 +177,7 @@ def test_nothing_is_written_where_the_page_cannot_be_made(monkeypatch, capsys):
     def fail(_):
         raise RuntimeError("no page")
 
-    monkeypatch.setattr("linkrisk.solver.api.report.page", fail)
+    monkeypatch.setattr("linkrisk.solver.report.operations.report.page", fail)
     before = contents()
     assert main([*MADE, "--certificate", "proof.json"]) == 1
     assert contents() == before
@@ -188,13 +188,13 @@ def test_the_function_has_the_name_of_a_room():
     import linkrisk
     import linkrisk.solver.report
 
-    assert linkrisk.report.__module__ == "linkrisk.solver.api.report"
+    assert linkrisk.report.__module__ == "linkrisk.solver.report.operations.report"
 
 
 def test_an_interrupt_while_certifying_costs_no_report(monkeypatch, capsys):
     def stop(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("linkrisk.solver.api.report_certificates.verify", stop)
+    monkeypatch.setattr("linkrisk.solver.report.operations.certificates.verify", stop)
     run(capsys, *MADE)
     assert "stopped before it was checked" in Path("r.json").read_text(encoding="utf-8")

@@ -149,10 +149,10 @@ def test_methods_go_by_the_hierarchies_of_the_schema_in_plans_and_out_of_them(ca
 
 
 def test_a_sweep_that_is_stopped_says_so(capsys, monkeypatch):
-    from linkrisk.solver.api import sweep as api
+    from linkrisk.solver.risk_utility import sweep as operation
     from linkrisk.solver.run.interruption import Cancel
 
-    real = api.sweep
+    real = operation.sweep
 
     def stopped(*given, **options):
         cancel = Cancel()
@@ -163,18 +163,18 @@ def test_a_sweep_that_is_stopped_says_so(capsys, monkeypatch):
 
         return real(*given, **{**options, "cancel": cancel, "on_progress": stop})
 
-    monkeypatch.setattr(api, "sweep", stopped)
+    monkeypatch.setattr(operation, "sweep", stopped)
     printed = run(capsys, *SWEEP, "--table", "map.csv")
     assert "note: stopped: 1 of 2 maskings are not measured; the same command goes on\n" in printed
     assert len(pd.read_csv("map.csv")) == 1
     printed = run(capsys, *SWEEP)
     assert "measured; give --folder, and the next sweep could go on\n" in printed
-    monkeypatch.setattr(api, "sweep", real)
+    monkeypatch.setattr(operation, "sweep", real)
     assert "2 maskings, 1 of them measured before\n" in run(capsys, *SWEEP, "--table", "map.csv")
 
 
 def test_a_fault_ends_with_1(capsys, monkeypatch):
-    from linkrisk.solver.api import sweep_run
+    from linkrisk.solver.risk_utility import sweep_run
 
     def broken(*_):
         raise MemoryError

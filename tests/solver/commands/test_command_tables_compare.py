@@ -12,11 +12,11 @@ from cli_runs import refuse
 from worked_table import ASKED, write_worked_table
 
 from linkrisk import compare_table
-from linkrisk.solver.api.tables import compare as comparing
 from linkrisk.solver.backends.registry import available_backends
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.tables.contest import SuppressionProblem, TableRow
+from linkrisk.solver.tables.operations import compare as comparing
 
 
 @pytest.fixture(autouse=True)

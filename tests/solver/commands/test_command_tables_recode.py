@@ -12,7 +12,7 @@ import pytest
 from cli_runs import check_golden, refuse, run
 
 from linkrisk import make_table, recode_table
-from linkrisk.solver.api.tables import recode as recoding
+from linkrisk.solver.tables.operations import recode as recoding
 
 TREE = "code,parent\nN,Total\nN1,N\nN2,N\nN3,N\nS,Total\nS1,S\nS2,S\n"
 ASKED = ["tables", "recode", "--input", "persons.csv", "--by", "region,age", "--rule", "frequency=3"]

@@ -13,8 +13,8 @@ from batch_files import TABLE, batch, write_batch_files
 from cli_runs import contents, refuse, run
 
 from linkrisk import Cancel, run_batch
-from linkrisk.solver.api.tables.batch import steps
 from linkrisk.solver.commands.program import main
+from linkrisk.solver.tables.operations.batch import steps
 
 SOLVED = TABLE + '<SUPPRESS> OPT(1,5)\n<WRITETABLE> (1,1,,"safe.csv")\n'
 TWICE = TABLE.replace("<READ", '<SPECIFYTABLE> "size"|"turnover"|""|""\n<SAFETYRULE> P(10,1)\n<READ')
@@ -123,7 +123,7 @@ def test_a_logbook_that_cannot_be_written_costs_nothing_else(capsys, monkeypatch
 
         raise DataError("the disk is full")
 
-    monkeypatch.setattr("linkrisk.solver.api.tables.batch.logbook.write_whole", full)
+    monkeypatch.setattr("linkrisk.solver.tables.operations.batch.logbook.write_whole", full)
     refuse(capsys, NO_BASE, "tables", "run-batch", "firms.arb")
 
 
@@ -157,6 +157,6 @@ def test_a_batch_that_was_stopped_before_anything_was_protected(capsys, monkeypa
     token.cancel()
     done = run_batch("firms.arb", cancel=token)
     assert (done.files, len(done.not_begun)) == ((), 2)
-    monkeypatch.setattr("linkrisk.solver.api.tables.batch.run.run_batch", lambda *_, **__: done)
+    monkeypatch.setattr("linkrisk.solver.tables.operations.batch.run.run_batch", lambda *_, **__: done)
     assert main(["tables", "run-batch", "firms.arb"]) == 1
     assert "stopped     by the user" in capsys.readouterr().out

@@ -172,7 +172,7 @@ def test_the_mark_does_not_depend_on_what_has_been_imported(tmp_path):
     """Whoever writes `from linkrisk import fit` has imported other modules than the command `compile`."""
     imports = (
         "import linkrisk.formulations.compiled",
-        "import linkrisk.solver.api.mask; from linkrisk import fit",
+        "import linkrisk.solver.masking.mask; from linkrisk import fit",
     )
     code = "; from linkrisk.formulations.compiled import _mark; print(_mark('choquet'))"
     paths = {process(line + code, tmp_path).strip() for line in imports}

@@ -15,7 +15,6 @@ from linkrisk.formulations.linkage.block_indicator import indicator_model, paper
 from linkrisk.formulations.linkage.block_system import block_system
 from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
-from linkrisk.solver.api.fit import fit
 from linkrisk.solver.backends.base import BackendResult
 from linkrisk.solver.backends.registry import available_backends
 from linkrisk.solver.engines import milp as milp_module
@@ -28,6 +27,7 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.incumbent import Incumbent
 from linkrisk.solver.run.status import Limit, Status
+from linkrisk.solver.worst_case.operations.fit import fit
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
 

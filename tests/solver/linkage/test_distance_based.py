@@ -19,12 +19,12 @@ from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.formulations.linkage.aggregators import make_aggregator
 from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
-from linkrisk.solver.api.link import link
 from linkrisk.solver.inputs.problem import make_problem
 from linkrisk.solver.linkage.distance_based import DistanceBased, parse_weights
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.judging import judge
 from linkrisk.solver.linkage.linker import LinkageTask, Truth
+from linkrisk.solver.linkage.operations.link import link
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.errors import UsageError
 

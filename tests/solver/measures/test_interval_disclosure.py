@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from linkrisk.datasets.microdata.scales import Scale
-from linkrisk.solver.api.risk import risk
 from linkrisk.solver.measures.interval_disclosure import PERCENT, interval_disclosure
+from linkrisk.solver.measures.risk import risk
 from linkrisk.solver.measures.values.intervals import (
     RMD_WIDTH,
     deviation,

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from linkrisk.solver.api.risk import risk
 from linkrisk.solver.commands.risk_summary import summary
+from linkrisk.solver.measures.risk import risk
 
 SCHEMA = {
     "attributes": [

@@ -14,10 +14,10 @@ from risk_runs import task_of
 from survey_files import NAMES, grouped, noisy, survey
 
 from linkrisk import Cancel, fit, risk
-from linkrisk.solver.api.risk import page_seconds
 from linkrisk.solver.inputs.releases import given_releases
 from linkrisk.solver.measures.base import Finding, Kind, MeasureResult, Unit
 from linkrisk.solver.measures.registry import MEASURES
+from linkrisk.solver.measures.risk import page_seconds
 from linkrisk.solver.measures.verdict_findings import Known, verdict_of
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import CancelledError, UsageError, noted
@@ -25,7 +25,7 @@ from linkrisk.solver.worst_case import families
 from linkrisk.solver.worst_case.families import search_families
 
 TIES = ({"ties": "strict"}, {"ties": "share"}, {})
-api_risk = sys.modules["linkrisk.solver.api.risk"]
+api_risk = sys.modules["linkrisk.solver.measures.risk"]
 
 BEFORE = ("worst-case", "references")
 

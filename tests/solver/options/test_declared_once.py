@@ -69,9 +69,10 @@ def function(name, monkeypatch):
     operation, typed, _ = OPERATIONS[name]
     made = taking(operation)(getattr(linkrisk, name).__wrapped__)
     command = f"linkrisk.solver.commands.{name}"
+    room = "linkage" if name == "evaluate" else "worst_case"
     monkeypatch.setattr(f"{command}.ASKED", typed)
     monkeypatch.setattr(f"{command}.{name.capitalize()}Options", operation)
-    monkeypatch.setattr(f"linkrisk.solver.api.{name}.{name}", made)
+    monkeypatch.setattr(f"linkrisk.solver.{room}.operations.{name}.{name}", made)
     return made
 
 

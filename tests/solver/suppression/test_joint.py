@@ -17,12 +17,12 @@ from linkrisk.datasets.microdata.hierarchies import Hierarchy
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.suppression.key_table import KeyTable
 from linkrisk.formulations.suppression.nodes import nodes_of
-from linkrisk.solver.api import suppression_run
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.suppression.anonymity.node_search import NodeSearch
+from linkrisk.solver.suppression.operations import run as suppression_run
 
 AGE = Hierarchy("age", (("1", "2", "3", "4"), ("low", "low", "high", "high"), ("*", "*", "*", "*")))
 TOWN = Hierarchy("town", (("u", "v", "w"), ("uv", "uv", "w")))

@@ -17,12 +17,12 @@ from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.suppression import nodes
 from linkrisk.formulations.suppression.key_table import KeyTable
 from linkrisk.formulations.suppression.nodes import nodes_of
-from linkrisk.solver.api import suppression_run
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.suppression.anonymity import node_search
 from linkrisk.solver.suppression.anonymity.assignment import Assignment, completed, greedy
 from linkrisk.solver.suppression.independent_count import too_few_alike
+from linkrisk.solver.suppression.operations import run as suppression_run
 
 OWN, ANYTHING = "own-category", "matches-anything"
 

@@ -14,14 +14,14 @@ from whole_attacker import attacked, interval, known_too_closely
 from linkrisk import audit_table, make_table, open_table, suppress_table, verify
 from linkrisk.datasets.errors import DataError
 from linkrisk.formulations.tables.own_knowledge import singletons
-from linkrisk.solver.api.tables.counts import counting_lines
-from linkrisk.solver.api.tables.source import cell_table
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.tables.attackers.audit import audit
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
 from linkrisk.solver.tables.attackers.integer_attacks import IntegerAttacks, unreachable_in_whole_numbers
 from linkrisk.solver.tables.attackers.integer_programs import IntegerProgram
+from linkrisk.solver.tables.operations.counts import counting_lines
+from linkrisk.solver.tables.operations.source import cell_table
 
 ROWS = ["1A", "1B", *7 * ["1H"], "1M", "2A", *3 * ["2M"][:2], *8 * ["2W"]]
 TWO_WAYS = pd.DataFrame({"v1": [one[0] for one in ROWS], "v2": [one[1] for one in ROWS]})

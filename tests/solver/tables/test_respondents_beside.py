@@ -28,8 +28,8 @@ from linkrisk import (
 )
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.tables.beside import split_beside
-from linkrisk.solver.api.tables.source import cell_table
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.tables.operations.source import cell_table
 
 RULES = ["p=10", "frequency=3"]
 

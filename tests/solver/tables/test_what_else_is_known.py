@@ -9,7 +9,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from linkrisk import audit_table, make_table, open_table, suppress_table
 from linkrisk.datasets.errors import DataError
-from linkrisk.solver.api.tables.source import cell_table
+from linkrisk.solver.tables.operations.source import cell_table
 
 
 def lonely(tmp_path, status, times=1, **how):

@@ -362,10 +362,10 @@ def test_time_is_left_to_what_lists_records():
     """Writing JSON and page of 100,000 records of four families took 9 s beyond a limit of 15 s."""
     from dataclasses import replace
 
-    from linkrisk.solver.api.fit import fit_request
     from linkrisk.solver.inputs.problem import make_problem
     from linkrisk.solver.options.pair import ProblemOptions
     from linkrisk.solver.run.clock import Limits
+    from linkrisk.solver.worst_case.operations.fit import fit_request
 
     problem = make_problem(*frames(5, 14), ProblemOptions())
     request = fit_request(

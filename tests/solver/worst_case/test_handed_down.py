@@ -212,8 +212,8 @@ def test_the_same_work_gives_the_same_answers():
 
 
 def test_a_search_begins_with_the_bound_that_is_known():
-    from linkrisk.solver.api.fit import fit_request
     from linkrisk.solver.run.clock import Clock, Limits
+    from linkrisk.solver.worst_case.operations.fit import fit_request
     from linkrisk.solver.worst_case.search import Start, search
 
     problem = make_problem(*frames(5, 14, noise=0.9), ProblemOptions(aggregator="choquet"))

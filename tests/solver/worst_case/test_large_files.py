@@ -14,7 +14,6 @@ from scipy import sparse
 from linkrisk.formulations.linkage.block_system import block_system
 from linkrisk.formulations.linkage.distances import attribute_distances
 from linkrisk.formulations.linkage.pair import Ties, make_pair
-from linkrisk.solver.api.fit import fit
 from linkrisk.solver.engines.attacks.lines import best_on_lines
 from linkrisk.solver.engines.attacks.scoring import STRICT, Scorer, _smallest
 from linkrisk.solver.engines.exact.simplex_tree.conflicts import clique_saving, matching_saving
@@ -24,6 +23,7 @@ from linkrisk.solver.engines.steering import TreeSteering
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.incumbent import Incumbent
+from linkrisk.solver.worst_case.operations.fit import fit
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
 

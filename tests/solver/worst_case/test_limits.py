@@ -16,14 +16,14 @@ import pytest
 from aggregator_cases import CASES, LABELS
 from fit_runs import check, frames, solve, steered
 
-from linkrisk.solver.api.evaluate import evaluate
-from linkrisk.solver.api.fit import fit
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.engines.exact.engine import ExactEngine
 from linkrisk.solver.engines.growing_rows import GrowingRows
+from linkrisk.solver.linkage.operations.evaluate import evaluate
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.worst_case import search
+from linkrisk.solver.worst_case.operations.fit import fit
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
 

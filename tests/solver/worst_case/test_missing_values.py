@@ -15,13 +15,13 @@ from pairwise import pairwise
 
 from linkrisk.formulations.linkage.missing import Missing
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
-from linkrisk.solver.api.fit import fit
 from linkrisk.solver.certificates.checking.rejection import RejectedError
 from linkrisk.solver.certificates.checking.verify import verify
 from linkrisk.solver.inputs.problem import make_problem
 from linkrisk.solver.linkage.evaluator import Evaluator, evaluate_parameters
 from linkrisk.solver.linkage.orders import linked_in_order
 from linkrisk.solver.options.pair import ProblemOptions
+from linkrisk.solver.worst_case.operations.fit import fit
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=aggregator_cases.LABELS)
 rules = pytest.mark.parametrize("rule", list(Missing), ids=str)

@@ -14,8 +14,8 @@ from fit_runs import frames, steered
 from work_run import files, found
 
 from linkrisk import fit
-from linkrisk.solver.api.evaluate import evaluate
 from linkrisk.solver.commands.program import main
+from linkrisk.solver.linkage.operations.evaluate import evaluate
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.work import UNIT
 

@@ -14,13 +14,13 @@ from fit_runs import steered
 
 from hunting.quarry import Quarry
 from hunting.reached import Reached, reached
-from linkrisk.solver.api.fit import fit
 from linkrisk.solver.certificates.checking.rejection import RejectedError
 from linkrisk.solver.certificates.checking.verify import verify
 from linkrisk.solver.inputs.problem import Problem, make_problem
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.results import FamilyFit
+from linkrisk.solver.worst_case.operations.fit import fit
 
 _ENUMERATED = 6
 """Blocks up to which every set of them is asked about."""

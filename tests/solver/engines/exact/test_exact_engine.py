@@ -12,7 +12,6 @@ from pairwise import pairwise
 from linkrisk.datasets.public.default_pair import default_pair
 from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
-from linkrisk.solver.api.fit import fit
 from linkrisk.solver.backends.registry import available_backends
 from linkrisk.solver.engines.attacks.search import attack
 from linkrisk.solver.engines.base import EngineOptions
@@ -23,6 +22,7 @@ from linkrisk.solver.engines.milp import MilpEngine
 from linkrisk.solver.engines.steering import STEERING
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.status import Limit, Status
+from linkrisk.solver.worst_case.operations.fit import fit
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
 

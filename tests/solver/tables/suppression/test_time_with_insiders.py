@@ -10,12 +10,12 @@ import pytest
 from insider_tables import insider, protects, table_of
 
 from linkrisk import audit_table, suppress_table
-from linkrisk.solver.api.tables import suppress
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.tables.attackers import by_insider
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
+from linkrisk.solver.tables.operations import suppress
 from linkrisk.solver.tables.suppression.cell_suppression import suppress_cells
 from linkrisk.solver.tables.suppression.reachability import unreachable
 

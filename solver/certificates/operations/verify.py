@@ -1,0 +1,227 @@
+"""`verify`: the certificate of a fit checked from the two files, and that of a table from the table."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from linkrisk.datasets.microdata.names import shown_names
+from linkrisk.datasets.microdata.schema import Attribute, Role, Scale, Schema
+from linkrisk.datasets.options.option import given_of, part
+from linkrisk.datasets.pairs.categorical import NOT_INFERRED
+from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
+from linkrisk.datasets.public.default_pair import default_pair
+from linkrisk.errors import called
+from linkrisk.solver.certificates.checking import verify as checking
+from linkrisk.solver.certificates.checking.bundle import fits_and_certificates, is_bundle
+from linkrisk.solver.certificates.checking.fields import read_object
+from linkrisk.solver.certificates.checking.rejection import RejectedError
+from linkrisk.solver.certificates.checking.setting import Setting
+from linkrisk.solver.certificates.checking.table import FORMAT as TABLE
+from linkrisk.solver.certificates.checking.verify import Verdict, demand_fit, fit_setting
+from linkrisk.solver.certificates.operations.tables import checked_table
+from linkrisk.solver.certificates.operations.verification import VerificationResult
+from linkrisk.solver.compiling.ahead import CERTIFICATES, compile_once
+from linkrisk.solver.inputs.problem import check_alignment_options, schema_of
+from linkrisk.solver.options.operations.verify import Bundled, FilesOptions, VerifyOptions
+from linkrisk.solver.options.tables import TableOptions
+from linkrisk.solver.options.taking import taking
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.progress import Progress
+from linkrisk.solver.worst_case.result import FitResult
+
+_KEPT = (Role.RECORD_ID, Role.WEIGHT)
+"""Roles that the user of `verify` has the say on."""
+
+WRITERS = "fit --json`, `report --certificate` or `tables audit --certificate"
+"""Commands that write what can be verified."""
+
+
+@taking(VerifyOptions)
+def verify(asked: VerifyOptions) -> VerificationResult:
+    """Check a claim by its certificate, in exact arithmetic: no optimiser, no tolerance.
+
+    A claim is that of a fit about two files, or those of the fits of a report; or the certificate itself,
+    which `suppress_table` or `audit_table` has made of a table. Suppressed cells of the table have the status
+    ``u`` or ``m``, as in the internal file.
+
+    Parameters
+    ----------
+    {options}
+
+    Returns
+    -------
+    VerificationResult
+        A check that fails is an answer, not an error: see `rejected`.
+
+    Raises
+    ------
+    TypeError
+        If there is no such keyword.
+    UsageError, DataError
+        If the claim, the certificate, the files or the table cannot be read, or there is no certificate.
+
+    Examples
+    --------
+    >>> from linkrisk import fit, verify
+    >>> result = fit("original.csv", "masked.csv", certificate=True)  # doctest: +SKIP
+    >>> assert verify(result, "original.csv", "masked.csv")  # doctest: +SKIP
+    >>> assert verify("proofs.json", "original.csv", "masked.csv")  # doctest: +SKIP
+    >>> assert verify("proof.json.gz", tables="internal.jj")  # doctest: +SKIP
+    """
+    content, name = _content(asked.result, "the fit", WRITERS)
+    if content.get("format") == TABLE:
+        _refuse(asked, FilesOptions, f"{name} is the certificate of a table")
+        return checked_table(content, name, part(TableOptions, asked))
+    _refuse(asked, TableOptions, f"{name} is not the certificate of a table")
+    if is_bundle(content):
+        _refuse(asked, Bundled, f"{name} holds fits with their certificates")
+        return _of_several(asked, fits_and_certificates(content, name))
+    return _of_fit(asked, content, name)
+
+
+def _refuse(asked: VerifyOptions, group: type[Any], why: str) -> None:
+    """Refuse what is given of a group of options that are not about such a claim."""
+    for option in given_of(asked, group):
+        raise UsageError(f"{why}: leave {called(option)} out", option=option)
+
+
+def _of_several(asked: VerifyOptions, entries: Mapping[str, tuple[Any, Any]]) -> VerificationResult:
+    """The fits of a report, each by its certificate."""
+    results = {}
+    for at, (family, (fit, certificate)) in enumerate(entries.items()):
+        if asked.on_progress is not None:
+            asked.on_progress(Progress.uncounted("checking", about=family, done=at / len(entries)))
+        one = replace(asked, result=fit, certificate=certificate, on_progress=None)
+        results[family] = _of_fit(one, *_content(fit, "the fit", WRITERS))
+    return VerificationResult.of(results)
+
+
+def _of_fit(asked: VerifyOptions, content: Mapping[str, Any], name: str) -> VerificationResult:
+    """What a fit claims about two files."""
+    began = time.perf_counter()
+    proof, proof_name = _content(
+        _certificate(asked.result, asked.certificate), "the certificate", "fit --certificate"
+    )
+    if "families" in content:
+        raise UsageError(
+            f"{name} is about several families, and a certificate about one: run `fit` with one "
+            f"{called('aggregator')} and {called('certificate')}",
+            option="aggregator",
+        )
+    setting = fit_setting(content, name)
+    check_alignment_options(asked.id, asked.row_by_row)
+    if asked.attributes is not None and tuple(asked.attributes) != setting.attributes:
+        raise UsageError(
+            f"{called('attributes')}: {name} is about {shown_names(setting.attributes, ',')}; leave the "
+            "option out",
+            option="attributes",
+        )
+    compile_once(CERTIFICATES, asked.on_progress)
+    known = _schema(schema_of(asked.schema), setting)
+    files = _files(
+        asked.original, asked.masked, setting, name, schema=known, id=asked.id, row_by_row=asked.row_by_row
+    )
+    verdict, rejected = _judged(content, proof, files, (name, proof_name))
+    return VerificationResult(
+        verified=rejected is None,
+        rejected=rejected,
+        verdict=verdict,
+        fit=content,
+        name=files.name,
+        alignment=files.alignment,
+        seconds=time.perf_counter() - began,
+    )
+
+
+def _certificate(result: object, given: Mapping[str, Any] | str | Path | None) -> Any:
+    """The certificate that is given, or that of the result; UsageError when there is none."""
+    if given is not None:
+        return given
+    made = result.certificate if isinstance(result, FitResult) else None
+    if made is None:
+        raise UsageError(
+            f"there is no certificate: give with {called('certificate')} the one that `fit` made in the same "
+            "run, or instead of the fit what `report --certificate` wrote",
+            option="certificate",
+        )
+    return made
+
+
+def _content(given: Any, name: str, writer: str) -> tuple[Mapping[str, Any], str]:
+    """The JSON of a fit or certificate, and what to call it."""
+    if isinstance(given, str | Path):
+        return read_object(given, writer), str(given)
+    content = given.to_dict() if isinstance(given, FitResult) else given
+    if not isinstance(content, Mapping):
+        raise UsageError(f"{name} is a {type(given).__name__}; give a result, a dictionary or a file name")
+    try:  # numbers, texts and lists as a stranger would read them, and nothing else
+        return json.loads(json.dumps(dict(content), allow_nan=False)), name
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UsageError(f"{name} cannot be written as JSON: {error}") from None
+
+
+def _judged(
+    fit: Mapping[str, Any], certificate: Mapping[str, Any], files: FilePair, names: tuple[str, str]
+) -> tuple[Verdict | None, str | None]:
+    """What is proved, and which check failed first."""
+    verdict = None
+    try:
+        verdict = checking.verify(fit, certificate, files, names)
+        demand_fit(fit, verdict, names[0])
+    except RejectedError as error:
+        return verdict, " ".join(str(error).splitlines())
+    return verdict, None
+
+
+def _files(original: Any, masked: Any, setting: Setting, name: str, **options: Any) -> FilePair:
+    """The two files, or the embedded pair, with the attributes of the fit and their categories."""
+    options |= {"attributes": setting.attributes, "masking": (NOT_INFERRED,)}  # it is given by the fit
+    if original is None and masked is None:
+        pair = default_pair()
+        absent = [known for known in setting.attributes if known not in pair.attributes]
+        if absent:
+            raise UsageError(
+                f"{name} is about {shown_names(absent, ',')}, which the embedded pair does not have: "
+                f"give the files of the fit with {called('original')} and {called('masked')}"
+            )
+        chosen = make_file_pair(pair.original, pair.masked, **options)
+        return replace(chosen, name=pair.name)
+    if original is None or masked is None:
+        missing = "original" if original is None else "masked"
+        raise UsageError(
+            f"the {missing} file is missing: give both {called('original')} and {called('masked')}, or "
+            "neither",
+            option=missing,
+        )
+    return make_file_pair(original, masked, **options)
+
+
+def _schema(given: Schema | None, setting: Setting) -> Schema:
+    """The categories of the fit; record id, weights and missing codes are those of the user's own schema."""
+    own = Schema(()) if given is None else given
+    categories = {name: (Scale(scale), listed) for name, scale, listed in setting.schema}
+    compared = []
+    for name in setting.attributes:
+        scale, listed = categories.get(name, (Scale.NUMERIC, None))
+        form = setting.dates.get(name)
+        if name in setting.dates:
+            scale = Scale.DATE
+        compared.append(replace(_beside(own.get(name)), scale=scale, categories=listed, form=form))
+    beside = [
+        _beside(declared)
+        for declared in own.attributes
+        if declared.name not in setting.attributes
+        and (declared.role in _KEPT or declared.name == setting.weight)
+    ]
+    return Schema((*compared, *beside))
+
+
+def _beside(declared: Attribute) -> Attribute:
+    """What counts of a declaration whatever the fit says: missing codes, and whether it is id or weight."""
+    role = declared.role if declared.role in _KEPT else None
+    return Attribute(declared.name, role, missing=declared.missing)

@@ -1,0 +1,1 @@
+"""What one can do with linkers, as functions: `link`, `find_links`, `evaluate`."""

@@ -1,0 +1,208 @@
+"""`evaluate`: apply learned parameters to a file pair and count."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkrisk.datasets.microdata.strict_json import AmbiguousError, parse
+from linkrisk.datasets.options.option import given_of, recorded_of
+from linkrisk.errors import called
+from linkrisk.formulations.errors import FormulationError
+from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
+from linkrisk.solver.inputs.learned_links import reusable_schema
+from linkrisk.solver.inputs.limits import check_limits
+from linkrisk.solver.inputs.mask_records import recorded
+from linkrisk.solver.inputs.problem import Problem, make_problem
+from linkrisk.solver.inputs.recorded_masking import recorded_masking
+from linkrisk.solver.linkage.operations.chosen_linker import Run
+from linkrisk.solver.linkage.operations.evaluation_task import EvaluationResult, EvaluationTask
+from linkrisk.solver.linkage.operations.fitted_files import (
+    changed,
+    check_same_records,
+    fitted_alignment,
+    fitted_files,
+)
+from linkrisk.solver.linkage.operations.link import relink
+from linkrisk.solver.linkage.result import LinkResult
+from linkrisk.solver.options.linking import LinkageOptions
+from linkrisk.solver.options.operations.evaluate import EvaluateOptions
+from linkrisk.solver.options.pair import ProblemOptions
+from linkrisk.solver.options.taking import taking
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.crew import Crew, crew_choice, hired
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.limits import cancellable
+
+_GIVE = "give the file that `fit --json` or `link --json` wrote"
+
+_PROBLEM_KEYS = ("aggregator", "direction", "ties", "standardisation", "differences", "missing")
+
+
+def read_parameters(path: str | Path) -> dict[str, Any]:
+    """Read the JSON that `fit --json` wrote; UsageError when it is not one, or is ambiguous."""
+    try:
+        content = parse(Path(path).read_bytes())
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise UsageError(f"{path} cannot be read: {reason}; {_GIVE}") from None
+    except AmbiguousError as error:
+        raise UsageError(f"{path} cannot be used: {error}; {_GIVE}") from None
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise UsageError(f"{path} is not valid JSON ({place}); {_GIVE}") from None
+    except (ValueError, RecursionError):  # not even text, or nested without end
+        raise UsageError(f"{path} is not valid JSON; {_GIVE}") from None
+    if not isinstance(content, dict) or not (
+        isinstance(content.get("parameters"), dict) or isinstance(content.get("families"), list)
+    ):
+        raise UsageError(f"{path} has no parameters; {_GIVE}")
+    return content
+
+
+def pick_family(fitted: Mapping[str, Any], aggregator: str | None, source: str) -> Mapping[str, Any]:
+    """The fit of one family where there are several: the one asked for, or else the worst.
+
+    Raises
+    ------
+    UsageError
+        If there is none.
+    """
+    if not isinstance(fitted.get("families"), list):
+        return fitted
+    found = {
+        family.get("aggregator"): family
+        for family in fitted["families"]
+        if isinstance(family, Mapping) and isinstance(family.get("parameters"), Mapping)
+    }
+    name = fitted.get("worst") if aggregator is None else aggregator
+    if name not in found:
+        known = ", ".join(str(other) for other in found) or "none"
+        raise UsageError(
+            f"{source} has no parameters of '{name}', only of {known}: choose with {called('aggregator')}",
+            option="aggregator",
+        )
+    return found[name]
+
+
+def learned_options(fitted: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of `ProblemOptions` under which parameters were learned."""
+    known = {key: fitted[key] for key in _PROBLEM_KEYS if isinstance(fitted.get(key), str)}
+    if isinstance(fitted.get("attributes"), list):
+        known["attributes"] = [str(name) for name in fitted["attributes"]]
+    schema = fitted.get("schema")
+    if "attributes" in known:
+        recorded = schema if isinstance(schema, Mapping) else {"attributes": []}
+        known["schema"] = reusable_schema(recorded, known["attributes"])
+    options = fitted.get("aggregator_options")
+    if isinstance(options, Mapping) and isinstance(options.get("k_additive"), int):
+        known["k_additive"] = options["k_additive"]
+    return known
+
+
+@taking(EvaluateOptions)
+def evaluate(asked: EvaluateOptions) -> EvaluationResult:
+    """Apply parameters learned by `fit`, or by a linker, to a file pair.
+
+    Parameters
+    ----------
+    {options}
+
+    Returns
+    -------
+    EvaluationResult
+        Of what `link` learned, `link` has what that linker re-identifies.
+
+    Raises
+    ------
+    TypeError
+        If there is no such keyword.
+    UsageError, DataError, FormulationError
+        If the request, the parameters or the files cannot be used.
+    CancelledError
+        If `cancel` has been used before enough records were counted.
+    """
+    clock = check_limits(asked.time_limit, cancel=asked.cancel).clock()
+    asked_for = crew_choice(asked.scheduler, asked.workers)
+
+    def do() -> EvaluationTask | LinkResult:
+        return _read(asked, given_of(asked, ProblemOptions), crew, clock)
+
+    with hired(asked_for) as crew:
+        read = cancellable(do, asked.cancel)
+        return EvaluationResult.of(read) if isinstance(read, LinkResult) else read.count()
+
+
+def _read(
+    asked: EvaluateOptions, given: dict[str, Any], crew: Crew, clock: Clock
+) -> EvaluationTask | LinkResult:
+    """What is to be counted, or what a linker links; `given` are options of the problem not as learned."""
+    parameters, original, masked = asked.parameters, asked.original, asked.masked
+    one_to_one, report, cancel = asked.one_to_one, asked.on_progress, asked.cancel
+    if isinstance(parameters, Mapping):
+        fitted, source = parameters, "the parameters"
+    elif isinstance(parameters, str | Path):
+        fitted, source = read_parameters(parameters), str(parameters)
+    else:
+        fitted, source = parameters.to_dict(), "the parameters"
+    whole, fitted = fitted, pick_family(fitted, given.get("aggregator"), source)
+    named = None
+    if original is None and masked is None:
+        folder = Path(parameters).parent if isinstance(parameters, str | Path) else None
+        named = fitted_files(whole, source, folder)
+        original, masked = named or (None, None)
+    if named is not None and not given.keys() & {"id", "row_by_row"}:
+        given |= fitted_alignment(whole)
+    if "method" in fitted:
+        matching = "hungarian" if one_to_one else None
+        if clock.time_limit is not None:
+            given |= {"time_limit": clock.time_limit}
+        run = Run(crew, report, cancel)
+        return relink(original, masked, fitted, run, one_to_one=matching, **_link_options(given, source))
+    given.setdefault("masking", recorded_masking(fitted))
+    options = recorded(ProblemOptions(**{**learned_options(fitted), **given}))
+    problem = make_problem(original, masked, options)
+    if named is not None:
+        check_same_records(whole, problem.pair.blocks, len(problem.pair.candidates), source)
+    alone = original is None and masked is None and "name" not in fitted
+    theta = _encode(problem, fitted["parameters"], source, alone)
+    spent = clock.seconds
+    compile_once(LINKAGE, report)
+    crew.prepare(compile_once, LINKAGE)
+    crew.know(problem.pair, problem.rereading)
+    clock = Clock(clock.time_limit, spent=spent, cancel=cancel)
+    same = named is not None and given.keys() <= {"id", "row_by_row", "masking"}
+    stale = partial(changed, fitted) if same else None
+    return EvaluationTask(problem, theta, one_to_one, crew, clock, report, stale, recorded_of(asked))
+
+
+def _link_options(given: Mapping[str, Any], source: str) -> dict[str, Any]:
+    """Options of a problem as options of `link`."""
+    known = {item.name for item in fields(LinkageOptions)}
+    for name in given:
+        if name not in known:
+            raise UsageError(
+                f"{source} is the result of a linker, which takes no {name.replace('_', ' ')}: leave it out"
+            )
+    return dict(given)
+
+
+def _encode(problem: Problem, parameters: Mapping[str, Any], source: str, alone: bool) -> NDArray[np.float64]:
+    """Read parameters; what is wrong with them is said along with where they are from.
+
+    Those that are `alone` come without files, and unless they fit the embedded pair these are asked for.
+    """
+    try:
+        return problem.aggregator.encode(parameters)
+    except FormulationError as error:
+        if alone:
+            files = f"give {called('original')} and {called('masked')}"
+            raise UsageError(f"{source} does not say which files it is about: {files}") from None
+        raise UsageError(f"{source}: {error}", option=error.option) from None

@@ -1,0 +1,364 @@
+"""`mask`: a masked table from an original one, and the record of how it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from linkrisk.datasets.masking.base import MaskingMethod, new_seed, random_generator
+from linkrisk.datasets.masking.household_level import household_level, masks_households
+from linkrisk.datasets.masking.recoding import CategoricalMethod
+from linkrisk.datasets.masking.record import sha256, steps_as_json, version, write_record
+from linkrisk.datasets.masking.registry import make_method
+from linkrisk.datasets.masking.releasing import Release, release_of
+from linkrisk.datasets.masking.sequence import (
+    NOTHING,
+    Step,
+    counted_as_written,
+    masked_in_order,
+    planned,
+    seed_of_step,
+)
+from linkrisk.datasets.masking.spelled import masking_method
+from linkrisk.datasets.microdata.carried import carried, labels_of_recoded, occurring_only
+from linkrisk.datasets.microdata.formats.registry import with_suffix_of, writable_format
+from linkrisk.datasets.microdata.names import shown_names, with_columns
+from linkrisk.datasets.microdata.recoding_files import codes_become
+from linkrisk.datasets.microdata.roles import Role
+from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.datasets.microdata.writing import together, write_all
+from linkrisk.errors import called
+from linkrisk.solver.compiling.ahead import MASKING, compile_once
+from linkrisk.solver.inputs.problem import schema_of
+from linkrisk.solver.inputs.source import Source, check_targets, read_source
+from linkrisk.solver.masking.masked_columns import columns_of
+from linkrisk.solver.options.operations.mask import MaskOptions
+from linkrisk.solver.options.taking import taking
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.progress import Reporter
+from linkrisk.solver.run.results import dump_json
+
+
+@dataclass(frozen=True, eq=False)
+class MaskingResult:
+    """A masked table, and how it was made.
+
+    Attributes
+    ----------
+    table : DataFrame
+        The masked table as it is released, n rows: all columns of the original that are not dropped.
+    steps : tuple of Step
+        The methods in the order in which they were applied, with the attributes that each masked.
+    seed : int or None
+        Seed of the random choices, None where there were none. Whoever has it can undo the
+        masking, so it is not shown where the result is printed.
+    masked, unchanged, as_is : tuple of str
+        Columns that were masked, those of them without a single changed value, and all others.
+    left_alone : mapping of str to str
+        Columns that were not masked because of what they are: ``id``, ``weight`` or ``stratum``, and
+        ``categories`` where numbers are codes.
+    withheld : mapping of str to int
+        How many values of a column are missing only since masking.
+    perhaps_codes : tuple of str
+        Columns masked as numbers by default that hold few different whole numbers.
+    source : Source
+        The original table, with all that its file says of it.
+    strata : tuple of str
+        Columns by which records were masked apart.
+    release : Release
+        Columns that were dropped or numbered anew, and the order of the records.
+    schema : Schema
+        The roles of all columns, declared or recognised.
+    """
+
+    in_place: pd.DataFrame = field(repr=False)
+    steps: tuple[Step, ...]
+    seed: int | None = field(repr=False)
+    masked: tuple[str, ...]
+    unchanged: tuple[str, ...]
+    as_is: tuple[str, ...]
+    left_alone: Mapping[str, str]
+    withheld: Mapping[str, int]
+    perhaps_codes: tuple[str, ...]
+    source: Source = field(repr=False)
+    release: Release
+    schema: Schema = field(repr=False)
+    strata: tuple[str, ...] = ()
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """The masked table as it is released."""
+        return self.release.of(self.in_place)
+
+    @property
+    def original(self) -> pd.DataFrame:
+        """The original table."""
+        return self.source.stored.frame
+
+    @property
+    def recodings(self) -> dict[str, dict[str, str]]:
+        """What became of the codes of each column that was recoded code by code, and by nothing else."""
+        recoded = [
+            step
+            for step in self.steps
+            if isinstance(step.method, CategoricalMethod) and not step.method.chance
+        ]
+        others = {name for step in self.steps if step not in recoded for name in step.attributes}
+        names = [name for name in self.masked if name not in (*others, *self.unchanged)]
+        return (
+            codes_become(
+                self.source.known, with_columns(self.source.known, dict(self.in_place[names].items())), names
+            )
+            if names
+            else {}
+        )
+
+    @property
+    def labels(self) -> dict[str, dict[str, str]]:
+        """What the codes of each recoded column mean, where the method or the labels of its codes say it."""
+        found, known = {}, self.source.labels(self.masked, self.schema)
+        for name, becomes in self.recodings.items():
+            said: dict[str, str] = {}
+            for step in self.steps:
+                if isinstance(step.method, CategoricalMethod) and name in step.attributes:
+                    said |= step.method.new_labels(name)
+            found[name] = labels_of_recoded(becomes, known.get(name, {}).get("codes", {}), said)
+        return {name: labels for name, labels in found.items() if labels}
+
+    @cached_property
+    def split(self) -> dict[str, str]:
+        """Columns that had one value in each household and have several since, with that of its number."""
+        before = household_level(self.source.plain, self._household, self.masked)
+        after = household_level(self.in_place, self._household, before)
+        return {name: str(self._household) for name in before if name not in after}
+
+    @cached_property
+    def once(self) -> dict[str, str]:
+        """Columns that were masked once for each household, with that of its number."""
+        found = (
+            name
+            for step in self.steps
+            if masks_households(step.method, tuple(step.attributes), self.source.plain, self._household)
+            for name in step.attributes
+        )
+        return {name: str(self._household) for name in found if name not in self.split}
+
+    @property
+    def _household(self) -> str | None:
+        return next(iter(self.schema.select(role=Role.HOUSEHOLD)), None)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How the file of the original table was read, where that had to be found out."""
+        return self.source.stored.remarks
+
+    def losses(self, output: str | Path) -> tuple[str, ...]:
+        """What a file of this name cannot hold, such as labels, a sentence each."""
+        return self.source.losses(with_suffix_of(str(output), self.source.name))
+
+    def to_frame(self) -> pd.DataFrame:
+        """The masked table."""
+        return self.table
+
+    def to_dict(self) -> dict[str, Any]:
+        """How the table was made, with the seed: to be kept, and to be kept secret."""
+        return {
+            "linkrisk": version(),
+            "records": len(self.table),
+            "methods": steps_as_json(self.steps),
+            **({"strata": list(self.strata)} if self.strata else {}),
+            # As text: few programs read whole numbers of so many digits.
+            "seed": None if self.seed is None else str(self.seed),
+            "masked": list(self.masked),
+            "unchanged": list(self.unchanged),
+            "as_is": list(self.as_is),
+            "left_alone": dict(self.left_alone),
+            "withheld": dict(self.withheld),
+            **({"once_per_household": self.once} if self.once else {}),
+            **({"several_per_household": self.split} if self.split else {}),
+            **({"perhaps_codes": list(self.perhaps_codes)} if self.perhaps_codes else {}),
+            **self.release.to_dict(),
+            **({"labels": self.labels} if self.labels else {}),
+        }
+
+    def to_json(self) -> str:
+        """How the table was made, with the seed: to be kept, and to be kept secret."""
+        return dump_json(self.to_dict())
+
+    def write(self, output: str | Path, record: str | Path | None = None) -> None:
+        """Write the masked table and, where asked for, the record of it: both or none.
+
+        Parameters
+        ----------
+        output : str or Path
+            File, in the format that its suffix says; without a suffix in that of the original file. Labels
+            and missing codes are carried over as far as they still hold. Columns that are not masked are
+            taken letter by letter from a text file to a text file: codes such as 007 stay 007.
+        record : str or Path, optional
+            JSON file to keep, for its owner's eyes only (mode 0600).
+
+        Raises
+        ------
+        UsageError, DataError
+            If one would overwrite another file, or cannot be written.
+        """
+        output = with_suffix_of(str(output), self.source.name)
+        check_targets(self.source.name, output, record)
+        new = dict.fromkeys(self.recodings, NOTHING) | self.labels
+        masked = carried(self.source.stored, self.in_place, self.masked, new)
+        others = [name for name in self.in_place.columns if name not in self.masked]
+        written = self.release.stored(self.source.as_written(masked, others, output))
+        files = writable_format(output).write(written, Path(output))
+        if record is None:
+            write_all(files)
+            return
+        content, described = self.source.content, self.to_dict()
+        names = {
+            "input": {"name": self.source.name, "sha256": None if content is None else sha256(content)},
+            "output": {"name": output, "sha256": sha256(files[Path(output)])},
+        }
+        with together():  # the record first: a masked file whose seed is lost cannot be made again
+            write_record(record, {"linkrisk": described.pop("linkrisk"), **names, **described})
+            write_all(files)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from linkrisk.solver.charts.linkage_cards import masking_card
+
+        return masking_card(self.to_dict(), self.source.name)
+
+    def __repr__(self) -> str:
+        size = f"{len(self.table)} records"
+        methods = ", ".join(f"{step.method.name} of {shown_names(step.attributes)}" for step in self.steps)
+        return f"MaskingResult({self.source.name}, {size}: {methods})"
+
+
+@taking(MaskOptions)
+def mask(asked: MaskOptions) -> MaskingResult:
+    """Mask a table. Columns that are not masked stay as they are, and so do the rows unless shuffled.
+
+    Parameters
+    ----------
+    {options}
+
+    Returns
+    -------
+    MaskingResult
+
+    Raises
+    ------
+    TypeError
+        If there is no such keyword.
+    UsageError, DataError
+        If there is no such method, or it does not fit the table.
+
+    Examples
+    --------
+    >>> from linkrisk import mask
+    >>> mask("original.csv", "noise", parameters={"percent": 5.0}).write("masked.csv")  # doctest: +SKIP
+    """
+    declared = {} if asked.schema is None else {"schema": schema_of(asked.schema)}
+    methods = methods_of(asked.method, {**declared, **(asked.parameters or {})})
+    source = read_source(asked.data, methods, asked.id)
+    if asked.on_read is not None:
+        asked.on_read(source)
+    return mask_source(
+        source,
+        methods,
+        id_column=asked.id,
+        weight=asked.weight,
+        strata=asked.strata,
+        drop=asked.drop,
+        shuffle=asked.shuffle,
+        renumber=asked.renumber,
+        seed=asked.seed,
+        report=asked.on_progress,
+    )
+
+
+def mask_source(
+    source: Source,
+    methods: Sequence[MaskingMethod],
+    *,
+    id_column: str | None,
+    weight: str | None,
+    strata: Sequence[str] = (),
+    drop: Sequence[str] | None = None,
+    shuffle: bool = False,
+    renumber: Sequence[str] = (),
+    seed: int | None,
+    report: Reporter | None,
+) -> MaskingResult:
+    """Mask a table that has been read; see `mask`."""
+    used, frame = new_seed() if seed is None else seed, source.known
+    kept = {name: what for name, what in ((weight, "weight"), (id_column, "id")) if name is not None}
+    steps = planned(methods, frame, kept, source=source.name, guessed=source.schema)
+    declared = next((step.method.schema for step in steps if step.method.schema is not None), None)
+    known = source.schema(declared)
+    household = next(iter(known.select(role=Role.HOUSEHOLD)), None)
+    release = release_of(
+        frame,
+        {name: step.method.name for step in steps for name in step.attributes},
+        identifiers=[name for name in _identifiers(declared) if name not in kept],
+        household=household,
+        drop=drop,
+        renumber=renumber,
+        shuffle=random_generator(seed_of_step(used, len(steps))) if shuffle else None,
+        source=source.name,
+    )
+    compile_once(MASKING, report)
+    names = {name for step in steps for name in step.attributes}
+    made = masked_in_order(
+        steps, frame, used, source=source.name, strata=strata, written=source.plain, household=household
+    )
+    suppressed = {name: made[name] for name in counted_as_written(steps)}  # codes, too, where that is best
+    masked = occurring_only(with_columns(source.with_codes(made, names), suppressed), names)
+    return MaskingResult(
+        in_place=masked,
+        steps=steps,
+        seed=used if shuffle or any(step.method.chance for step in steps) else None,
+        release=release,
+        schema=known,
+        **columns_of(source, masked, steps, kept, release.dropped),
+        source=source,
+        strata=tuple(strata),
+    )
+
+
+def _identifiers(declared: Schema | None) -> Sequence[str]:
+    """The direct identifiers of a schema."""
+    return () if declared is None else declared.select(role=Role.IDENTIFIER)
+
+
+def methods_of(
+    method: str | MaskingMethod | Sequence[str | MaskingMethod], parameters: Mapping[str, Any]
+) -> list[MaskingMethod]:
+    """The methods; parameters are those of one that is given by its name alone, but a schema is of all."""
+    given = [method] if isinstance(method, str | MaskingMethod) else list(method)
+    if not given:
+        raise UsageError("no masking method is given; give at least one")
+    first = given[0]
+    if len(given) == 1 and isinstance(first, str) and len(first.split()) == 1:
+        return [make_method(first, parameters)]
+    schema = parameters.get("schema")
+    others = [name for name in parameters if name != "schema"]
+    if others:
+        name = others[0]
+        text = f"{first.split()[0] if isinstance(first, str) else first.name} {name}=..."
+        said = f"{called(name)} does not say which method it is for; write it into the method, as "
+        raise UsageError(said + called("method", text), option=name)
+    return [
+        masking_method(item, schema) if isinstance(item, str) else _with_schema(item, schema)
+        for item in given
+    ]
+
+
+def _with_schema(method: MaskingMethod, schema: Schema | None) -> MaskingMethod:
+    """A method that knows the columns, unless it has a schema of its own."""
+    known: Any = method
+    return method if schema is None or method.schema is not None else replace(known, schema=schema)

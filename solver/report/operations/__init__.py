@@ -1,0 +1,1 @@
+"""`report` as a function, and the certificates that go with a report."""

@@ -1,0 +1,228 @@
+"""`report`: every measure of a release as one document, with certificates that were checked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from linkrisk.datasets.microdata.writing import write_whole
+from linkrisk.datasets.options.option import given_of, keywords
+from linkrisk.solver.documents.document import Audience, Document
+from linkrisk.solver.options.operations.risk import Measured, ReportOptions
+from linkrisk.solver.options.pair import ProblemOptions
+from linkrisk.solver.options.taking import taking
+from linkrisk.solver.report.content.build import document_of
+from linkrisk.solver.run.errors import UsageError
+
+if TYPE_CHECKING:  # a page that is made again should not wait for what measures
+    from linkrisk.solver.measures.results import RiskResult
+    from linkrisk.solver.report.operations.certificates import Certified
+
+_MEASURED = 0.9
+"""Share of the call after which there is nothing left but certificates."""
+
+_LEAST_SECONDS = 0.5
+"""Certificates have so many, however late the measures have ended."""
+
+_READING = ("id", "row_by_row", "schema")
+
+
+@dataclass(frozen=True)
+class ReportResult:
+    """A report, and what it was made of.
+
+    Attributes
+    ----------
+    document : Document
+        What it says.
+    risk : RiskResult or None
+        All measures; None where it was made from JSON.
+    certificates : tuple of Certified
+        One for each family that has a result.
+    """
+
+    document: Document
+    risk: RiskResult | None = field(default=None, repr=False)
+    certificates: tuple[Certified, ...] = field(default=(), repr=False)
+
+    def to_html(self) -> str:
+        """The page."""
+        return page(self.document)
+
+    def save(self, path: str | Path) -> None:
+        """Write the page, whole or not at all; DataError where it cannot be written."""
+        write_whole(path, self.to_html())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of `report --json` as a dictionary."""
+        return self.document.to_dict()
+
+    def to_json(self) -> str:
+        """The JSON of `report --json`."""
+        return self.document.to_json()
+
+    def bundle(self) -> str:
+        """What `report --certificate` writes."""
+        from linkrisk.solver.report.operations.certificates import bundle
+
+        return json.dumps(bundle(self.certificates)) + "\n"
+
+    def __repr__(self) -> str:
+        return f"ReportResult({self.document.audience.value}: {self.document.headline.verdict})"
+
+
+@taking(ReportOptions)
+def report(asked: ReportOptions) -> ReportResult:
+    """Take every measure of a release, certify its worst cases, and say all of it in one document.
+
+    Parameters
+    ----------
+    {options}
+
+    Returns
+    -------
+    ReportResult
+
+    Raises
+    ------
+    TypeError
+        If there is no such keyword.
+    UsageError, DataError, FormulationError
+        If the request or the files cannot be used.
+
+    Examples
+    --------
+    >>> from linkrisk import report
+    >>> report("original.csv", "masked.csv").save("report.html")  # doctest: +SKIP
+    """
+    from linkrisk.solver.charts import theme
+    from linkrisk.solver.inputs.limits import check_limit
+    from linkrisk.solver.measures.risk import risk
+    from linkrisk.solver.report.operations.certificates import certified, hashes
+    from linkrisk.solver.run.progress import part_of_call
+
+    del theme  # loaded while no clock runs: Altair takes seconds
+
+    reader = audience_of(asked.audience or Audience.INTERNAL.value)
+    if asked.certificate_time_limit is not None:
+        check_limit(asked.certificate_time_limit, "time limit of the certificate")
+    wanted, certain = asked.certificates is not False, asked.certificates is True
+    measuring, certifying = (
+        part_of_call(asked.on_progress, *part) for part in ((0.0, _MEASURED), (_MEASURED, 1.0))
+    )
+    found = risk(**keywords(Measured, asked, certificates=wanted, on_progress=measuring))
+    made: tuple[Certified, ...] = ()
+    if wanted:
+        made = certified(
+            found.worst,
+            _only(asked.original),
+            _only(asked.masked),
+            {name: value for name, value in given_of(asked, ProblemOptions).items() if name in _READING},
+            seconds=asked.certificate_time_limit or _left(found, asked=certain),
+            asked=certain,
+            on_progress=certifying,
+        )
+    content = {
+        **found.to_dict(),
+        "files": hashes(asked.original, asked.masked),
+        "certificates": [one.to_dict() for one in made],
+    }
+    return ReportResult(document_of(content, audience=reader), found, made)
+
+
+def _left(found: RiskResult, *, asked: bool) -> float:
+    """Seconds for certificates where none are named: what the measures have left of the time limit."""
+    from linkrisk.solver.measures.risk import page_seconds
+    from linkrisk.solver.report.operations.certificates import MOST_PAIRS, SECONDS
+
+    limit = found.details["time_limit"]
+    large = found.worst.worst.records * found.worst.details["candidates"] > MOST_PAIRS
+    if limit is None or (asked and large):  # whatever that takes
+        return SECONDS
+    left = float(limit) - page_seconds(found.worst.worst.records, limit) - float(found.details["seconds"])
+    return min(SECONDS, max(_LEAST_SECONDS, left))
+
+
+def _only(given: Any) -> Any:
+    """One file of a list of one."""
+    return given[0] if isinstance(given, list | tuple) and len(given) == 1 else given
+
+
+def report_of(*saved: Mapping[str, Any] | str | Path, audience: str | None = None) -> ReportResult:
+    """Make the report of JSON that was saved before.
+
+    Parameters
+    ----------
+    *saved : mapping or path
+        What `fit --json`, `risk --json` or `sweep --json` wrote, one of a worst case and
+        one of a sweep; what `tables suppress`, `audit` or `round` wrote with ``--json``; or what
+        `report --json` wrote.
+    audience : str, optional
+        That of a report stays what it is; ``internal`` when absent.
+
+    Raises
+    ------
+    UsageError
+        If one cannot be read, or an internal report is to become external.
+    """
+    given = [_read(one) for one in saved]
+    try:
+        return _report_of(given, audience)
+    except UsageError as error:
+        names = " and ".join(str(one) for one in saved if isinstance(one, str | Path))
+        raise UsageError(f"{names}: {error}" if names else str(error), option=error.option) from error
+
+
+def _report_of(given: Sequence[Mapping[str, Any]], audience: str | None) -> ReportResult:
+    """The report of JSON that was read."""
+    if len(given) == 1 and "report" in given[0]:
+        document = Document.from_dict(given[0])
+        if audience is not None and audience_of(audience) is not document.audience:
+            raise UsageError(
+                f"the report was made for {document.audience.value} readers, and stays that: make it "
+                "from the "
+                "JSON of risk instead"
+            )
+        return ReportResult(document)
+    reader = audience_of(audience or Audience.INTERNAL.value)
+    if len(given) == 1 and "protection" in given[0]:
+        from linkrisk.solver.report.content.tables.build import table_document
+
+        return ReportResult(table_document(given[0], reader))
+    return ReportResult(document_of(*given, audience=reader))
+
+
+def _read(given: Mapping[str, Any] | str | Path) -> Mapping[str, Any]:
+    """A JSON object; UsageError where a file has none."""
+    if not isinstance(given, str | Path):
+        return given
+    try:
+        content = json.loads(Path(given).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"cannot read {given}: {(error.strerror or str(error)).lower()}") from None
+    except (ValueError, RecursionError):
+        content = None
+    if not isinstance(content, dict):
+        raise UsageError(
+            f"{given} is no JSON of results: give what fit, risk, sweep or report wrote with --json"
+        )
+    return content
+
+
+def audience_of(name: str) -> Audience:
+    """The audience of a name; UsageError where there is none."""
+    try:
+        return Audience(name)
+    except ValueError:
+        known = " or ".join(one.value for one in Audience)
+        raise UsageError(f"unknown audience {name!r}: choose {known}") from None
+
+
+def page(document: Document) -> str:
+    """The page of a document."""
+    from linkrisk.solver.documents.page import render_page
+
+    return render_page(document)

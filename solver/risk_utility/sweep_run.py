@@ -1,0 +1,198 @@
+"""One masking of a sweep: the file is masked, and the release measured as `risk` does."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from linkrisk.datasets.masking.base import MaskingMethod
+from linkrisk.datasets.masking.recoding import CategoricalMethod
+from linkrisk.datasets.microdata.carried import carried
+from linkrisk.datasets.microdata.formats.base import StoredFile
+from linkrisk.datasets.microdata.tables import Table
+from linkrisk.errors import LinkriskError
+from linkrisk.solver.inputs.problem import schema_of
+from linkrisk.solver.inputs.releases import Given, Way
+from linkrisk.solver.inputs.source import Source
+from linkrisk.solver.linkage.spreading import Asked
+from linkrisk.solver.masking.mask import mask_source
+from linkrisk.solver.measures.base import jsonable
+from linkrisk.solver.measures.choices import MeasureChoices
+from linkrisk.solver.measures.information_loss import InformationLoss
+from linkrisk.solver.measures.results import RiskResult
+from linkrisk.solver.measures.risk import asked_measures, measured
+from linkrisk.solver.measures.verdict import TOLERATED
+from linkrisk.solver.measures.worst_case import WorstCaseRisk
+from linkrisk.solver.options.pair import ProblemOptions
+from linkrisk.solver.risk_utility.maskings import Masking
+from linkrisk.solver.risk_utility.results import LOSS, WORST_CASE
+from linkrisk.solver.risk_utility.runs import Status, SweepRun
+from linkrisk.solver.run.clock import Clock, Limits
+from linkrisk.solver.worst_case.operations.fit import fit_request
+from linkrisk.solver.worst_case.single_fit import FitRequest
+
+
+@dataclass(frozen=True)
+class SweepJob:
+    """What all maskings of a sweep share.
+
+    Attributes
+    ----------
+    source : Source
+        The original table.
+    options : ProblemOptions
+        What is linked to what.
+    families, measures : tuple of str
+        Names of both.
+    limits : Limits
+        Of each masking.
+    seed : int
+        Of the searches and all other measures.
+    tolerated : float
+        Share of records that may be re-identified, for the verdicts.
+    """
+
+    source: Source
+    options: ProblemOptions
+    families: tuple[str, ...]
+    measures: tuple[str, ...]
+    limits: Limits
+    seed: int
+    tolerated: float = TOLERATED
+
+    def describe(self) -> dict[str, Any]:
+        """All but the table, ready for JSON: what the numbers of a masking depend on."""
+        asked = {each.name: getattr(self.options, each.name) for each in fields(self.options)}
+        schema = schema_of(self.options.schema)
+        asked |= {"schema": None if schema is None else schema.to_dict()}
+        del asked["aggregator"], asked["row_by_row"], asked["masking"]
+        return {
+            "families": list(self.families),
+            "measures": list(self.measures),
+            **{name: list(value) if isinstance(value, tuple) else value for name, value in asked.items()},
+            "seed": self.seed,
+            "tolerated": self.tolerated,
+            "time_limit": self.limits.time,
+            "work_limit": self.limits.work,
+        }
+
+    def request(self, clock: Clock) -> FitRequest:
+        """How to search, for as long as the sweep goes on."""
+        limits = replace(self.limits, cancel=Asked(lambda: clock.expired), threads=clock.most_threads)
+        return fit_request(seed=self.seed, limits=limits)
+
+
+@dataclass(frozen=True)
+class SweepTask:
+    """A masking to be measured.
+
+    Attributes
+    ----------
+    at : int
+        Its place in the plan.
+    masking : Masking
+    methods : tuple of MaskingMethod
+    seed : int
+        Of masking.
+    """
+
+    at: int
+    masking: Masking
+    methods: tuple[MaskingMethod, ...]
+    seed: int
+
+    def ended(self, status: Status, reason: str) -> SweepRun:
+        """A run without any numbers."""
+        return SweepRun(self.masking.text, self.masking.name, self.seed, status, " ".join(reason.split()))
+
+
+def run_masking(job: SweepJob, task: SweepTask, clock: Clock) -> SweepRun | None:
+    """Mask the original table and measure the release; None where the sweep was stopped meanwhile.
+
+    The numbers are those of `mask` with the same methods and seed, and then `risk` with the same options. A
+    masking that does not fit the table costs its own row only, and so does a fault.
+    """
+    began = time.perf_counter()
+    try:
+        found = _measured(job, task, clock)
+    except LinkriskError as error:
+        return None if clock.expired else task.ended(Status.REFUSED, str(error))
+    except Exception as error:  # such as too little memory: the other maskings go on
+        return None if clock.expired else task.ended(Status.FAILED, _fault(error))
+    if clock.expired:
+        return None
+    worst, loss = found.worst.worst, found.measures.get(LOSS)
+    cases = found[WORST_CASE]
+    assert isinstance(cases, WorstCaseRisk)
+    run = SweepRun(
+        task.masking.text,
+        task.masking.name,
+        task.seed,
+        Status.DONE,
+        records=worst.records,
+        total=worst.total,
+        families=cases.families,
+        verdict=jsonable(found.verdict),
+        with_twins=cases.with_twins,
+        findings={name: each.findings for name, each in found.measures.items() if name != WORST_CASE},
+        loss=il1s_of_all(loss) if isinstance(loss, InformationLoss) else None,
+        not_measured=dict(found.not_measured),
+        seconds=round(time.perf_counter() - began, 3),
+    )
+    return SweepRun.from_dict(run.to_dict())  # the same, to the letter, as one that was kept and read
+
+
+def _fault(error: Exception) -> str:
+    """An error with its kind; some have no words."""
+    return f"{type(error).__name__}: {error}".removesuffix(": ")
+
+
+def _measured(job: SweepJob, task: SweepTask, clock: Clock) -> RiskResult:
+    original = job.source.stored
+    masked = mask_source(
+        job.source,
+        task.methods,
+        id_column=job.options.id,
+        weight=None,
+        drop=(),
+        seed=task.seed,
+        report=None,
+    )
+    release = carried(original, masked.table, masked.masked)
+    given = Given(_table(original, "original"), _table(release, "masked"), job.options)
+    return measured(
+        [given],
+        Way.TOGETHER,
+        asked_measures(job.measures),
+        job.tolerated,
+        job.families,
+        job.options,
+        MeasureChoices(masked_by=_of_numbers(task)),
+        job.request(clock),
+    )
+
+
+def _of_numbers(task: SweepTask) -> tuple[tuple[str, MaskingMethod], ...]:
+    """How numbers were masked. Of categories it is not told: the distances of links would be others then."""
+    told = zip(task.masking.methods, task.methods, strict=True)
+    return tuple((text, method) for text, method in told if not isinstance(method, CategoricalMethod))
+
+
+def _table(stored: StoredFile, name: str) -> Table:
+    """A table that has been read or made, with all that its file says of it."""
+    frame = stored.frame.reset_index(drop=True)
+    return Table(frame, name, notes=stored.columns, dialect=stored.dialect, remarks=stored.remarks)
+
+
+def il1s_of_all(loss: InformationLoss) -> float | None:
+    """Mean IL1s over all attributes, those that are left as they were counting 0.
+
+    So maskings of different attributes compare. None where a masked attribute is not numeric, or values were
+    suppressed: IL1s would not see that loss.
+    """
+    of_each = {row[1]: row[-1] for row in loss.numeric.rows if row[0] == "IL1s"}
+    if loss.suppressed > 0.0 or not set(loss.masked) <= set(of_each):
+        return None
+    many = len(loss.masked) + len(loss.unchanged)
+    return float(sum(of_each[name] for name in loss.masked) / many) if many else None

@@ -1,0 +1,259 @@
+"""What `suppress` returns: the table without the values that had to go, and the bound that proves it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from linkrisk.datasets.masking.base import random_generator
+from linkrisk.datasets.microdata.carried import carried, labels_of_recoded
+from linkrisk.datasets.microdata.formats.registry import with_suffix_of, writable_format
+from linkrisk.datasets.microdata.missing import is_declared_missing
+from linkrisk.datasets.microdata.names import with_columns
+from linkrisk.datasets.microdata.recoding_files import codes_become
+from linkrisk.datasets.microdata.shuffling import renumbered, shuffled
+from linkrisk.datasets.microdata.writing import write_all, write_whole
+from linkrisk.formulations.suppression.counting import MissingMeaning
+from linkrisk.solver.inputs.source import Source, check_targets, is_input
+from linkrisk.solver.measures.keys.suppression_risk import suppression_risk
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.results import dump_json
+from linkrisk.solver.run.status import Limit, Status
+from linkrisk.solver.suppression.before_and_after import BeforeAndAfter
+from linkrisk.solver.suppression.given_answer import GivenAnswer
+
+
+@dataclass(frozen=True)
+class TableSummary:
+    """What a checked table has of unsafe combinations in the input.
+
+    Attributes
+    ----------
+    variables : tuple of str
+    threshold : float
+    combinations : int
+        Different unsafe ones.
+    records : int
+        That have one.
+    """
+
+    variables: tuple[str, ...]
+    threshold: float
+    combinations: int
+    records: int
+
+
+@dataclass(frozen=True, eq=False)
+class SuppressionResult:
+    """A table with values taken out at least cost.
+
+    Attributes
+    ----------
+    table : DataFrame
+        All columns of the input in its order, n rows.
+    cells : int
+        Values that were taken out.
+    cost, bound : float
+        What they cost, and what no other suppression that does the same costs less than.
+    status : Status
+        ``optimal`` when the two are equal.
+    limit : Limit or None
+        What ended the search.
+    checked : tuple of TableSummary
+        The tables, as the input has them.
+    minimal : int
+        Minimal unsafe combinations of records in the input.
+    unsafe : int
+        Records with an unsafe combination in the input.
+    suppressed : mapping of str to int
+        Values taken by key variable.
+    recounted : int or None
+        Records that keep an unsafe combination of the input whole, by the independent count: 0. None where
+        there was too much to compare.
+    after : mapping of str to int
+        Records with an unsafe combination when the output is counted again, by what a missing value means.
+    levels : mapping of str to int
+        Levels of recoding by key variable, of the joint problem.
+    answer : GivenAnswer
+        What was taken from which record; `suppress` takes it again instead of a search.
+    compared : BeforeAndAfter
+        The key variables before and after.
+    details : dict
+        Everything else of the JSON.
+    source : Source
+        The input.
+    """
+
+    table: pd.DataFrame = field(repr=False)
+    cells: int
+    cost: float
+    bound: float
+    status: Status
+    limit: Limit | None
+    checked: tuple[TableSummary, ...] = field(repr=False)
+    minimal: int
+    unsafe: int
+    suppressed: Mapping[str, int] = field(repr=False)
+    recounted: int | None
+    after: Mapping[str, int] = field(repr=False)
+    levels: Mapping[str, int] = field(repr=False)
+    answer: GivenAnswer = field(repr=False)
+    compared: BeforeAndAfter = field(repr=False)
+    details: dict[str, Any] = field(repr=False)
+    source: Source = field(repr=False)
+
+    @property
+    def proven(self) -> bool:
+        """Whether no other suppression that does the same costs less."""
+        return self.status is Status.OPTIMAL
+
+    @property
+    def answer_given(self) -> bool:
+        """Whether nothing was searched, because the answer was given."""
+        return self.limit is None and not self.proven
+
+    @property
+    def unsafe_combinations(self) -> int:
+        """Unsafe combinations of all checked tables; one that several records have counts once."""
+        return sum(one.combinations for one in self.checked)
+
+    @cached_property
+    def before_and_after(self) -> dict[str, Any]:
+        """Key variables and risk before and after, as JSON and reports have them; counted when asked for."""
+        risk = suppression_risk(self.compared, MissingMeaning.parse(self.details["missing"]))
+        return {"variables": self.compared.variables(), **risk}
+
+    def to_frame(self) -> pd.DataFrame:
+        """The table."""
+        return self.table
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of `suppress --json` as a dictionary."""
+        head = {
+            "records": len(self.table),
+            "cells": self.cells,
+            "cost": self.cost,
+            "bound": self.bound,
+            "status": self.status.value,
+            "answer_given": self.answer_given,
+            "limit": None if self.limit is None else self.limit.value,
+            "unsafe_records": self.unsafe,
+            "unsafe_combinations": self.unsafe_combinations,
+            "minimal_unsafe_combinations": self.minimal,
+            "suppressed": dict(self.suppressed),
+            "levels": dict(self.levels),
+            "recounted": self.recounted,
+            "after": dict(self.after),
+            "tables": [{**vars(one), "variables": list(one.variables)} for one in self.checked],
+        }
+        return {**head, **self.details, "before_and_after": self.before_and_after}
+
+    def to_json(self) -> str:
+        """The JSON of `suppress --json`."""
+        return dump_json(self.to_dict())
+
+    def to_html(self, external: bool = False) -> str:
+        """What `report` writes."""
+        from linkrisk.solver.documents.document import Audience
+        from linkrisk.solver.documents.page import render_page
+        from linkrisk.solver.report.content.suppression.build import suppression_document
+
+        audience = Audience.EXTERNAL if external else Audience.INTERNAL
+        return render_page(suppression_document(self.to_dict(), audience))
+
+    def report(self, output: str | Path, external: bool = False) -> None:
+        """Write what was done, with risk and frequencies before and after, as one HTML page.
+
+        Parameters
+        ----------
+        output : str or Path
+        external : bool
+            Whether readers outside may have it. Such a page leaves out what would lead an intruder to
+            records or undo what was taken out: the riskiest combinations; risk and frequencies of the input,
+            as beside those of the output they say which categories lost values; categories with fewer than
+            10 records; costs, priorities, seed and search, with which suppression can be run again; name
+            and digest of the input, and the columns of households, weights and ghosts. Numbers of values
+            are rounded. It keeps the names of key variables and methods, the levels of recoding, and the k
+            that the output has.
+
+        Raises
+        ------
+        UsageError, DataError
+            If it would overwrite the input, or cannot be written.
+        """
+        if is_input(self.source.name, output):
+            raise UsageError(f"the report {output} is the input file; give it another name")
+        write_whole(output, self.to_html(external))
+
+    def write(
+        self,
+        output: str | Path,
+        *,
+        shuffle: bool = False,
+        renumber: Sequence[str] = (),
+        seed: int | None = None,
+    ) -> None:
+        """Write the table in the format that the suffix says, whole or not at all.
+
+        Parameters
+        ----------
+        output : str or Path
+        shuffle : bool
+            Whether to write the records in random order, whole households together.
+        renumber : sequence of str
+            Columns whose values become 1, 2, 3, ... in the order in which they are written, such as ids and
+            household numbers; equal values stay equal.
+        seed : int, optional
+            Of the order; one that nobody knows when absent, as whoever has it can undo the order.
+
+        Raises
+        ------
+        UsageError, DataError
+            If it would overwrite the input, a column cannot be numbered, or it cannot be written.
+        """
+        output = with_suffix_of(str(output), self.source.name)
+        check_targets(self.source.name, output, None)
+        keys = [name for name in renumber if name in self.suppressed]
+        if keys:
+            raise UsageError(f"renumber: {keys[0]!r} is a key variable, whose values are to be kept")
+        touched = [name for name, many in self.suppressed.items() if many]
+        touched += [ghost for name in touched for ghost in self.details["ghosts"].get(name, ())]
+        recoded = [name for name, level in self.levels.items() if level]
+        groups = self._group_labels(recoded)
+        stored = carried(self.source.stored, self.table, dict.fromkeys([*touched, *recoded]), groups)
+        others = [name for name in self.table.columns if name not in recoded]
+        written = self.source.as_written(stored, others, output)
+        # What was missing before, perhaps as a word such as NA, is not told from what was taken out.
+        gone = {name: self._gone(name, written.frame[name]) for name in touched}
+        written = replace(written, frame=with_columns(written.frame, gone))
+        frame = written.frame
+        if shuffle:
+            frame = shuffled(frame, random_generator(seed), self.details["household"])
+        if renumber:
+            frame = renumbered(frame, renumber)
+        write_all(writable_format(output).write(replace(written, frame=frame), Path(output)))
+
+    def _group_labels(self, recoded: Sequence[str]) -> dict[str, dict[str, str]]:
+        """What the groups of recoded variables mean: the labels of the codes that are in them."""
+        codes = {name: self.details.get("labels", {}).get(name, {}).get("codes", {}) for name in recoded}
+        found = codes_become(self.source.known, self.table, recoded)
+        return {name: labels_of_recoded(found.get(name, {}), codes[name], {}) for name in recoded}
+
+    def _gone(self, name: str, written: pd.Series) -> pd.Series:
+        """A column as its file writes it, without what was taken out, or with the code that stands for it."""
+        column, code = self.table[name], MissingMeaning.parse(self.details["missing"]).code
+        written = written.mask(column.isna())
+        if code is None:
+            return written
+        text = not pd.api.types.is_numeric_dtype(written.dtype)
+        coded = pd.Series(is_declared_missing(column, (code,)), written.index)
+        return written.astype("object").mask(coded, code) if text else written.mask(coded, column)
+
+    def __repr__(self) -> str:
+        state = "proven" if self.proven else f"at least {self.bound:g}, {self.status.value}"
+        return f"SuppressionResult({self.source.name}: {self.cells} values, cost {self.cost:g}, {state})"

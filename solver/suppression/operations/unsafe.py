@@ -1,0 +1,185 @@
+"""`unsafe`: unsafe combinations of key variables, and what trial recodings would make of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+import pandas as pd
+
+from linkrisk.datasets.masking.record import version
+from linkrisk.datasets.masking.spelled import masking_method
+from linkrisk.datasets.microdata.category_names import spelled
+from linkrisk.datasets.microdata.hierarchies import Hierarchy
+from linkrisk.formulations.suppression.checked_tables import CheckedTables
+from linkrisk.formulations.suppression.counting import MissingMeaning
+from linkrisk.formulations.suppression.key_table import MISSING, IntArray, KeyTable
+from linkrisk.formulations.suppression.minimal_unsafe import (
+    minimal_unsafe,
+    unsafe_in,
+    unsafe_per_variable,
+)
+from linkrisk.solver.options.operations.unsafe import UnsafeOptions
+from linkrisk.solver.options.taking import taking
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.suppression.hierarchy_levels import HierarchyLevels
+from linkrisk.solver.suppression.operations.key_variables import (
+    KeyVariables,
+    asked_tables,
+    hierarchy_names,
+    level_names,
+    meaning_of,
+)
+from linkrisk.solver.suppression.operations.result import TableSummary
+from linkrisk.solver.suppression.operations.unsafe_result import LevelCount, UnsafeCount, UnsafeResult
+from linkrisk.solver.suppression.problem import key_codes
+
+NO_VALUE = "missing"
+
+
+@taking(UnsafeOptions)
+def unsafe(asked: UnsafeOptions) -> UnsafeResult:
+    """Count the unsafe combinations of key variables: by table, variable, category and level of recoding.
+
+    Parameters
+    ----------
+    {options}
+
+    Returns
+    -------
+    UnsafeResult
+
+    Raises
+    ------
+    TypeError
+        If there is no such keyword.
+    UsageError, DataError, FormulationError
+        If the request or the table cannot be used, or a method leaves something to chance.
+
+    Examples
+    --------
+    >>> from linkrisk import unsafe
+    >>> unsafe("people.csv", keys=["town", "sex", "trade"], k=3).to_frame()  # doctest: +SKIP
+    """
+    tables = asked_tables(asked)
+    meaning = meaning_of(asked.missing, tables)
+    methods = [masking_method(one) if isinstance(one, str) else one for one in asked.recode]
+    for method in methods:
+        if method.chance:
+            raise UsageError(f"recode: {method.name!r} leaves something to chance; try recodings only")
+    named = [*chain(asked.levels or (), *asked.tables), *hierarchy_names(asked.hierarchies)]
+    found = KeyVariables.read(asked.data, asked.keys, asked.schema, (asked.weight,), meaning, named)
+    table = found.table(asked.weight)
+    trial = _Trial(table, tables.tables(found.names), meaning)
+    recoded, chosen = found.known, found.hierarchies(asked.hierarchies)
+    for method in methods:
+        recoded = method.apply(recoded, source=found.source.name)
+    return UnsafeResult(
+        before=trial.count(found.known),
+        after=trial.count(recoded) if methods else None,
+        recoded=tuple(method.describe(found.known) for method in methods),
+        checked=trial.checked(),
+        levels=tuple(_by_level(trial, found, chosen)),
+        details={
+            "linkrisk": version(),
+            "name": found.source.name,
+            "records": table.records,
+            "keys": list(found.names),
+            "constant": list(found.constant),
+            "k": tables.k,
+            "risk": tables.risk,
+            "missing": str(meaning),
+            "missing_means": meaning.words,
+            "weight": asked.weight,
+            "labels": found.source.labels(found.names, found.schema),
+            **level_names(chosen),
+        },
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Trial:
+    """What is counted again and again."""
+
+    table: KeyTable
+    tables: CheckedTables
+    meaning: MissingMeaning
+
+    def checked(self) -> tuple[TableSummary, ...]:
+        """The tables, as the input has them."""
+        types = self.table.types
+        found = []
+        for mask, threshold in self.tables.thresholds.items():
+            check = unsafe_in(types, mask, threshold, self.meaning)
+            records = int(types.count[check.unsafe].sum())
+            found.append(TableSummary(self.table.named(mask), threshold, check.combinations, records))
+        return tuple(found)
+
+    def of(self, known: pd.DataFrame) -> KeyTable:
+        """The same key variables of another table."""
+        return KeyTable(self.table.names, key_codes(known, self.table.names), self.table.weights)
+
+    def totals(self, table: KeyTable) -> tuple[int, int]:
+        """Minimal unsafe combinations of records, and records that have one."""
+        minimal = minimal_unsafe(table.types, self.tables, self.meaning)
+        assert minimal is not None  # nothing ends it
+        count = table.types.count
+        return int((np.diff(minimal.start) * count).sum()), int(count[minimal.unsafe].sum())
+
+    def count(self, known: pd.DataFrame) -> UnsafeCount:
+        """All that is said of a table."""
+        table = self.of(known)
+        types = table.types
+        minimal = minimal_unsafe(types, self.tables, self.meaning)
+        assert minimal is not None  # nothing ends it
+        combinations = sum(
+            unsafe_in(types, mask, threshold, self.meaning).combinations
+            for mask, threshold in self.tables.thresholds.items()
+        )
+        by_variable, by_code = unsafe_per_variable(table, minimal)
+        by_category = {
+            name: _by_label(pd.factorize(known[name])[1], by_code[at]) for at, name in enumerate(table.names)
+        }
+        return UnsafeCount(
+            combinations=combinations,
+            minimal=int((np.diff(minimal.start) * types.count).sum()),
+            records=int(types.count[minimal.unsafe].sum()),
+            by_variable=dict(zip(table.names, by_variable.tolist(), strict=True)),
+            by_category=by_category,
+        )
+
+
+def _by_label(values: Iterable[object], counts: IntArray) -> dict[str, int]:
+    """Counts by category, the last of a missing value; the most first, and none that is 0."""
+    labels = list(map(spelled, values))
+    missing = NO_VALUE
+    while missing in labels:  # there is a category of this name
+        missing = f"({missing})"
+    pairs = zip([*labels, missing], counts.tolist(), strict=True)
+    return {label: many for label, many in sorted(pairs, key=lambda one: -one[1]) if many}
+
+
+def _by_level(trial: _Trial, found: KeyVariables, hierarchies: Sequence[Hierarchy]) -> Iterator[LevelCount]:
+    """Every level of every hierarchy by itself."""
+    if not hierarchies:
+        return
+    columns = HierarchyLevels.of(found.known, found.names, hierarchies, found.source.name, found.plain)
+    for at, (name, hierarchy) in enumerate(zip(found.names, columns.hierarchies, strict=True)):
+        if hierarchy is None:
+            continue
+        for level, column in enumerate(columns.columns[at]):
+            codes = trial.table.codes.copy()
+            codes[:, at] = pd.factorize(column)[0]
+            table = KeyTable(trial.table.names, codes, trial.table.weights)
+            leaves = Counter(hierarchy.levels[level])
+            there = column[codes[:, at] != MISSING].astype(str)
+            lost = (
+                (there.map(dict(leaves)).fillna(1.0) - 1.0).mean() / max(leaves.total() - 1, 1)
+                if level
+                else 0.0
+            )
+            minimal, records = trial.totals(table)
+            yield LevelCount(name, level, int(column.nunique()), float(np.nan_to_num(lost)), minimal, records)

@@ -1,0 +1,209 @@
+"""`run_batch`: a batch of tau-ARGUS, command by command, written when all of it is done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from linkrisk.datasets.masking.record import version
+from linkrisk.datasets.microdata.writing import write_all
+from linkrisk.datasets.tables.argus.batch_commands import Apriori, Batch, CellKeys, Named, Recode, Write
+from linkrisk.datasets.tables.argus.batch_file import read_batch
+from linkrisk.datasets.tables.cells_and_relations import SENSITIVE
+from linkrisk.datasets.tables.own_columns import BESIDE
+from linkrisk.solver.inputs.limits import check_limit
+from linkrisk.solver.options.operations.tables.run_batch import RunBatchOptions
+from linkrisk.solver.options.taking import taking
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.results import dump_json
+from linkrisk.solver.tables.operations.batch.in_turn import in_turn
+from linkrisk.solver.tables.operations.batch.logbook import Logbook
+from linkrisk.solver.tables.operations.batch.steps import BatchTable, Search
+from linkrisk.solver.tables.operations.batch.tables import tables_of
+from linkrisk.solver.tables.operations.source import check_adds_up
+
+
+@dataclass(frozen=True, eq=False)
+class BatchResult:
+    """What a batch has done.
+
+    Attributes
+    ----------
+    tables : tuple of BatchTable
+    files : tuple of Path
+        That were written.
+    withheld : tuple of Path
+        That were not, since their table is not protected.
+    said : tuple of str
+        What was left out, or done in another way than the batch asks for.
+    not_begun : tuple of str
+        Lines of the batch that were left out when it was stopped.
+    """
+
+    path: Path
+    tables: tuple[BatchTable, ...]
+    files: tuple[Path, ...]
+    withheld: tuple[Path, ...]
+    said: tuple[str, ...] = field(repr=False)
+    not_begun: tuple[str, ...] = ()
+
+    @property
+    def protected(self) -> bool:
+        """Whether no table failed its audit."""
+        return not self.withheld and all(
+            table.result is None or table.result.protected for table in self.tables
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of `tables run-batch --json` as a dictionary."""
+        return {
+            "linkrisk": version(),
+            "batch": str(self.path),
+            "protected": self.protected,
+            "tables": [_told(table) for table in self.tables],
+            "files": [str(path) for path in self.files],
+            "withheld": [str(path) for path in self.withheld],
+            "said": list(self.said),
+            "not_begun": list(self.not_begun),
+        }
+
+    def to_json(self) -> str:
+        """The JSON of `tables run-batch --json`."""
+        return dump_json(self.to_dict())
+
+
+@taking(RunBatchOptions)
+def run_batch(asked: RunBatchOptions) -> BatchResult:
+    """Run a batch of tau-ARGUS.
+
+    Nothing is written before all of it is done, and then all files or none; tables that fail their audit are
+    not published.
+
+    Parameters
+    ----------
+    {options}
+
+    Returns
+    -------
+    BatchResult
+
+    Raises
+    ------
+    TypeError
+        If there is no such keyword.
+    UsageError, DataError, FormulationError
+        If a command is not known or cannot be done; the message names the line.
+
+    Examples
+    --------
+    >>> from linkrisk import run_batch
+    >>> run_batch("survey.arb").protected  # doctest: +SKIP
+    True
+    """
+    check_limit(asked.time_limit, "time limit")
+    logbook = Logbook(asked.batch)
+    with logbook.kept():
+        search = Search(asked.time_limit, asked.cancel, asked.on_progress)
+        return _run(asked.batch, search, logbook, asked.beside, asked.publish_respondents)
+
+
+def _run(
+    batch: str | Path,
+    search: Search,
+    logbook: Logbook,
+    beside: Sequence[str | Path],
+    publish_respondents: bool,
+) -> BatchResult:
+    read = read_batch(batch)
+    _check_files(read, beside)
+    for spec in read.tables:
+        logbook.note(read.lines[spec.line - 1])
+    tables = [
+        BatchTable(spec, one.stored, source=one.source)
+        for spec, one in zip(
+            read.tables, tables_of(read, publish_respondents=publish_respondents), strict=True
+        )
+    ]
+    for table in tables:
+        check_adds_up(table.stored)
+    cells = sum(len(table.stored) for table in tables)
+    logbook.note(f"Tables have been made: {len(tables)}, with {cells} cells; {logbook.lap()}")
+    done = in_turn(read, tables, search, logbook)
+    files = done.files | {one.file: f"linkrisk {version()}\n".encode() for one in read.versions}
+    _check_written(files, read)
+    names = [path.name for path in files]
+    logbook.note(f"End of run: {', '.join(names) or 'nothing'} {'are' if len(names) > 1 else 'is'} written")
+    if logbook.file is not None:
+        files[logbook.file] = logbook.content()
+    if files:
+        write_all(files)
+    told = (*(f"{read.path}, {one}" for one in read.ignored), *search.said, *done.said)
+    return BatchResult(
+        read.path, tuple(tables), tuple(files), tuple(done.withheld), told, tuple(done.not_begun)
+    )
+
+
+def _inputs(batch: Batch) -> set[Path]:
+    found = {batch.path.resolve()}
+    for table in batch.tables:
+        found |= {table.opened.data.resolve(), table.opened.metadata.resolve()}
+    found |= {step.file.resolve() for step in batch.steps if isinstance(step, Apriori)}
+    keys = (step for step in batch.steps if isinstance(step, CellKeys))
+    found |= {file.resolve() for step in keys for file in (step.noise, step.small) if file is not None}
+    return found | {step.file.resolve() for step in batch.steps if isinstance(step, Recode) and step.file}
+
+
+def _check_files(batch: Batch, beside: Sequence[str | Path]) -> None:
+    """Refuse outputs that would overwrite an input or one another, or go nowhere."""
+    inputs = _inputs(batch)
+    written: list[Write | Named] = [one for one in batch.steps if isinstance(one, Write)]
+    written += [one for one in (batch.logbook, *batch.versions) if one is not None]
+    for step in written:
+        where = f"{batch.path}, line {step.line}"
+        if step.file.resolve() in inputs:
+            raise UsageError(
+                f"{where}: {step.file.name} is read by the batch; give what is written another name"
+            )
+        if not step.file.parent.is_dir():
+            raise UsageError(f"{where}: the folder {step.file.parent} does not exist; create it first")
+    taken = inputs | {step.file.resolve() for step in written}
+    for path in beside:
+        if Path(path).resolve() in taken:
+            raise UsageError(f"{path} is read or written by {batch.path}; give it another name")
+
+
+def _check_written(files: Sequence[Path] | dict[Path, bytes], batch: Batch) -> None:
+    """Refuse metadata that would overwrite that of the input."""
+    clash = next((path for path in files if path.resolve() in _inputs(batch)), None)
+    if clash is not None:
+        raise UsageError(
+            f"{batch.path}: {clash.name} would be written beside a table, but the batch reads it; give the "
+            "table another name"
+        )
+
+
+def _told(table: BatchTable) -> dict[str, Any]:
+    spec = table.spec
+    found = table.result.to_dict() if table.result is not None else None
+    return {
+        "by": list(table.stored.by),
+        "response": spec.response,
+        "cells": len(table.stored),
+        "sensitive": int((table.stored.status == SENSITIVE).sum()),
+        "method": table.method or None,
+        "suppressed": int(table.suppressed.sum()),
+        "cost": None if found is None else found["cost"],
+        "bound": None if found is None else found["bound"],
+        "protected": None if found is None else found["protected"],
+        "respondents_published": BESIDE in table.stored.cells.columns,
+        "changed": _changed(table),
+    }
+
+
+def _changed(table: BatchTable) -> int | None:
+    """How many cells have another value than before, where they may."""
+    if table.noisy is not None:
+        return table.noisy.changed
+    return None if table.changed is None else table.changed.changed

@@ -1,0 +1,258 @@
+"""The tables that a batch of tau-ARGUS specifies, from microdata or cells, with what its rules say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.formats.argus_files import read_text
+from linkrisk.datasets.microdata.formats.argus_metadata import parse_metadata
+from linkrisk.datasets.microdata.names import with_columns
+from linkrisk.datasets.tables.argus.batch_commands import MICRODATA, Batch, Opened, Recode, Specified
+from linkrisk.datasets.tables.argus.ready_tables import RESPONDENTS, read_argus_table
+from linkrisk.datasets.tables.beside import with_beside
+from linkrisk.datasets.tables.cells_and_relations import SAFE, SENSITIVE, StoredTable, stored_table
+from linkrisk.datasets.tables.linking import link
+from linkrisk.datasets.tables.own_columns import STATUS
+from linkrisk.formulations.tables.contributions import Contributions
+from linkrisk.formulations.tables.primary_rules import least_of, sensitive
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.tables.operations.batch.safety_rules import SafetyRule, safety_rules, width_of
+from linkrisk.solver.tables.operations.batch.sources import BatchSource, source_of
+from linkrisk.solver.tables.operations.make import make_table
+
+MANUAL = 20.0
+
+_BY_FREQUENCY, _UNITY, _BY_DISTANCE = "-1", "-2", "-3"
+
+
+@dataclass(frozen=True, eq=False)
+class ReadTable:
+    """A table of a batch as it was read; of microdata with its records."""
+
+    stored: StoredTable
+    source: BatchSource | None = None
+
+
+def tables_of(batch: Batch, *, publish_respondents: bool = False) -> list[ReadTable]:
+    """The tables of a batch, recoded, with the cells that are sensitive by its rules.
+
+    Parameters
+    ----------
+    batch : Batch
+    publish_respondents : bool
+        Whether numbers of respondents are published beside the sums (`make_table`).
+
+    Raises
+    ------
+    UsageError, DataError, FormulationError
+        If one cannot be made; the message names the line of the batch or the file.
+    """
+    _check_recodings(batch)
+    if publish_respondents and not any(spec.response for spec in batch.tables):
+        raise UsageError(
+            f"{batch.path}: numbers of respondents are published beside sums, and no table has a response; "
+            "leave them out"
+        )
+    sources: dict[Opened, BatchSource] = {}
+    found = []
+    for spec in batch.tables:
+        where, opened = f"{batch.path}, line {spec.line}", spec.opened
+        if opened.kind == MICRODATA:
+            if opened not in sources:
+                sources[opened] = source_of(batch, opened)
+            source = sources[opened]
+            found.append(ReadTable(_of_records(source, spec, where, publish_respondents), source))
+        else:
+            found.append(ReadTable(_of_cells(spec, where, publish_respondents)))
+    return found
+
+
+def manual_share(table: Specified) -> float:
+    """Percent of the value that the levels of a cell unsafe by hand are."""
+    return table.settings.get("MAN", MANUAL)
+
+
+def _check_recodings(batch: Batch) -> None:
+    for step in (one for one in batch.steps if isinstance(one, Recode)):
+        if batch.tables[step.table - 1].opened.kind != MICRODATA:
+            raise UsageError(
+                f"{batch.path}, line {step.line}: <RECODE> is of microdata; cells have the codes that they "
+                "have"
+            )
+
+
+def _of_records(source: BatchSource, spec: Specified, where: str, publish: bool) -> StoredTable:
+    by = [source.named(name, where) for name in spec.by]
+    response = None if spec.response is None else source.named(spec.response, where)
+    own, held = safety_rules(spec, where)
+    holding = source.of_kind("holding")
+    if held and holding is None:
+        raise DataError(f"{where}: its rules are of holdings, but no variable is <HOLDING>")
+    if response is None and any(one.name != "FREQ" for one in (*own, *held)):
+        raise DataError(f"{where}: P, NK, ZERO and REQ look at a response; frequencies have FREQ only")
+    frame = source.with_requests()
+    parts: list[tuple[list[SafetyRule], str | None]] = []
+    parts += [(own, None)] if own or not held else []
+    parts += [(held, holding)] if held else []
+    tables = []
+    for at, (rules, column) in enumerate(parts):
+        made = make_table(
+            frame,
+            by,
+            response=response,
+            rules=[one.rule for one in rules],
+            hierarchies={name: source.trees[name] for name in by},
+            holding=column,
+            publish_respondents=publish and response is not None and at == 0,
+            **columns_of(source, spec, where, request=any(one.name == "REQ" for one in rules)),
+        )
+        tables.append(replace(_with_largest(made.stored(), made.tabulated.seen.largest, rules), name=where))
+    stored = tables[0] if len(tables) == 1 else _joined(tables)
+    return _with_costs(_missing_safe(stored, source, spec, by), spec, where)
+
+
+def _joined(tables: Sequence[StoredTable]) -> StoredTable:
+    """The same table by rules of respondents and of holdings: the stricter holds."""
+    totals = {tree.variable: tree.codes[0] for tree in tables[0].trees}
+    return replace(link(tables, totals), trees=tables[0].trees, name=tables[0].name)
+
+
+def columns_of(source: BatchSource, spec: Specified, where: str, *, request: bool = False) -> dict[str, Any]:
+    """The other columns that `make_table` needs.
+
+    Raises
+    ------
+    DataError
+        If one is not there.
+    """
+    found: dict[str, Any] = {}
+    if spec.settings.get("WGT"):
+        found["weight"] = source.of_kind("weight")
+        if found["weight"] is None:
+            raise DataError(f"{where}: WGT needs weights, but no variable is <WEIGHT>")
+    if request:
+        found["request"] = source.of_kind("request")
+        if found["request"] is None:
+            raise DataError(f"{where}: REQ needs requests, but no variable is <REQUEST>")
+    response = None if spec.response is None else source.named(spec.response, where)
+    if spec.shadow is not None and source.named(spec.shadow, where) != response:
+        found["shadow"] = source.named(spec.shadow, where)
+    if spec.cost is not None and not spec.cost.startswith("-"):
+        cost = source.named(spec.cost, where)
+        if cost != response:
+            found["cost_column"] = cost
+    return found
+
+
+def _with_largest(
+    stored: StoredTable, largest: npt.NDArray[np.float64], rules: list[SafetyRule]
+) -> StoredTable:
+    """The largest contributions that rules look at beside the cells."""
+    columns = {f"largest_{at + 1}": largest[:, at] for at in range(width_of(rules))}
+    return replace(stored, cells=with_columns(stored.cells, columns))
+
+
+def _missing_safe(
+    stored: StoredTable, source: BatchSource, spec: Specified, by: Sequence[str]
+) -> StoredTable:
+    """With MIS(1), cells of missing codes are safe whatever the rules say."""
+    if not spec.settings.get("MIS"):
+        return stored
+    missing = np.zeros(len(stored), dtype=np.bool_)
+    for column, name in zip(stored.by, by, strict=True):
+        missing |= stored.codes[column].isin(source.variables[name].missing).to_numpy()
+    return _with_status(stored, missing & (stored.status == SENSITIVE), SAFE)
+
+
+def _with_status(stored: StoredTable, cells: npt.NDArray[np.bool_], status: str) -> StoredTable:
+    frame = with_columns(stored.cells, {STATUS: np.where(cells, status, stored.status)})
+    for level in ("lower_protection", "upper_protection"):
+        if status != SENSITIVE and level in frame:
+            frame[level] = np.where(cells, 0.0, frame[level])
+    return stored_table(frame, stored.relations, stored.name, by=stored.by, trees=stored.trees)
+
+
+def _of_cells(spec: Specified, where: str, publish: bool) -> StoredTable:
+    opened = spec.opened
+    known = parse_metadata(read_text(opened.metadata)[0], opened.metadata, cells=True)
+    frequency = next((one.name for one in known.variables if "frequency" in one.words), None)
+    response = spec.response or frequency
+    if response is None:
+        raise DataError(f"{where}: no variable of the cells is <FREQUENCY>")
+    stored = read_argus_table(
+        opened.data,
+        opened.metadata,
+        by=spec.by,
+        response=response,
+        recompute=spec.recompute,
+        manual=manual_share(spec),
+    )
+    own, held = safety_rules(spec, where)
+    if held:
+        raise DataError(f"{where}: rules of holdings look at microdata; cells have no holdings")
+    if own:
+        stored = _by_rules(stored, own, where)
+    if publish and spec.response is not None:
+        stored = _published(stored, own, where)
+    return _with_costs(stored, spec, where, own_column=spec.cost != spec.response)
+
+
+def _by_rules(stored: StoredTable, rules: list[SafetyRule], where: str) -> StoredTable:
+    """Ready cells by rules that look at their counts and largest contributions."""
+    names = [name for name in stored.cells.columns if name.startswith("largest_")]
+    width = width_of(rules)
+    if any(one.name == "REQ" for one in rules):
+        raise DataError(f"{where}: REQ looks at microdata; cells do not say who asked for protection")
+    if any(one.name in ("P", "NK") for one in rules) and width > len(names):
+        raise DataError(
+            f"{where}: its rules look at the {width} largest, but {len(names)} variables are <MAXSCORE>"
+        )
+    _check_counted(stored, where, "its rules look at counts")
+    value = stored.numbers["value"]
+    largest = stored.cells[names].to_numpy(dtype=np.float64) if names else np.zeros((value.size, 1))
+    counts = stored.cells[RESPONDENTS].to_numpy(dtype=np.float64)
+    seen = Contributions(value, largest, counts)
+    found = sensitive(tuple(one.rule for one in rules), seen)
+    unsafe = found.unsafe & (counts > 0) & (stored.status != SENSITIVE)
+    frame = with_columns(stored.cells, {STATUS: np.where(unsafe, SENSITIVE, stored.status)})
+    frame["lower_protection"] = np.where(unsafe, found.lower, frame["lower_protection"])
+    frame["upper_protection"] = np.where(unsafe, found.upper, frame["upper_protection"])
+    return stored_table(frame, stored.relations, stored.name, by=stored.by, trees=stored.trees)
+
+
+def _published(stored: StoredTable, rules: list[SafetyRule], where: str) -> StoredTable:
+    """Ready cells whose numbers of respondents are published beside the values."""
+    _check_counted(stored, where, "numbers of respondents are published")
+    cells = with_beside(stored.cells, least_of([one.rule for one in rules]))
+    return stored_table(cells, stored.relations, stored.name, by=stored.by, trees=stored.trees)
+
+
+def _check_counted(stored: StoredTable, where: str, why: str) -> None:
+    if RESPONDENTS not in stored.cells:
+        raise DataError(f"{where}: {why}, but no variable is <FREQUENCY>")
+
+
+def _with_costs(stored: StoredTable, spec: Specified, where: str, *, own_column: bool = False) -> StoredTable:
+    """The column of costs as the batch says them: a variable, the value, counts or 1 each, to some power."""
+    value = np.maximum(np.abs(stored.numbers["value"]), 1.0)
+    if spec.cost == _BY_DISTANCE:
+        raise UsageError(
+            f"{where}: costs by distance are not here; leave them out, or give a column of costs"
+        )
+    if spec.cost == _UNITY:
+        base = np.ones(len(stored))
+    elif spec.cost == _BY_FREQUENCY:
+        base = np.maximum(stored.cells[RESPONDENTS].to_numpy(dtype=np.float64), 1.0)
+    elif "cost" in stored.numbers and (own_column or spec.cost not in (None, spec.response)):
+        base = np.where(np.isnan(stored.numbers["cost"]), value, stored.numbers["cost"])
+    else:
+        base = value
+    cost = np.log1p(base) if spec.power == 0 else base**spec.power  # the manual: the power 0 means log
+    numbers = {**stored.numbers, "cost": cost}
+    return replace(stored, numbers=numbers, cells=stored.cells.assign(cost=cost))

@@ -1,0 +1,310 @@
+"""`make_table`: a table from microdata, with the cells that are sensitive by some rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from linkrisk.datasets.masking.choosing import known_values
+from linkrisk.datasets.microdata.category_names import spelled
+from linkrisk.datasets.microdata.formats.base import StoredFile
+from linkrisk.datasets.microdata.names import Labels, with_columns
+from linkrisk.datasets.microdata.numeric import check_known, check_no_duplicates
+from linkrisk.datasets.microdata.writing import contents, for_the_house, write_all
+from linkrisk.datasets.tables.beside import with_beside
+from linkrisk.datasets.tables.cells_and_relations import FIXED, SAFE, SENSITIVE, StoredTable, stored_table
+from linkrisk.datasets.tables.code_trees import Codes, CodeTree, Hierarchies, codes_of, renamed
+from linkrisk.datasets.tables.counting import check_weights, with_whole_levels
+from linkrisk.datasets.tables.date_levels import with_date_levels
+from linkrisk.datasets.tables.incomplete import Incomplete, settled, with_code
+from linkrisk.datasets.tables.manual_statuses import read_manual_statuses
+from linkrisk.datasets.tables.own_columns import names_of_codes
+from linkrisk.datasets.tables.tabulating import Roles, Tabulated, tabulate
+from linkrisk.datasets.tables.usual_bounds import with_bounds
+from linkrisk.formulations.tables.contributions import Contributions
+from linkrisk.formulations.tables.primary_rules import (
+    PrimaryRule,
+    RequestRule,
+    Sensitive,
+    least_of,
+    sensitive,
+)
+from linkrisk.solver.inputs.problem import schema_of
+from linkrisk.solver.inputs.source import read_source
+from linkrisk.solver.options.operations.tables.make import EMPTY, PROTECTIONS, WEIGHTINGS, MakeOptions
+from linkrisk.solver.options.taking import taking
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.tables.operations.by_hand import by_hand
+from linkrisk.solver.tables.operations.rules import primary_rule, with_written_levels
+
+_MOST_VARIABLES = 6
+
+
+@dataclass(frozen=True, eq=False)
+class MadeTable:
+    """A table of microdata.
+
+    Attributes
+    ----------
+    cells : DataFrame
+        A line for each cell: its codes, `value`, `respondents`, `status`, `lower_protection`,
+        `upper_protection`.
+    relations : DataFrame
+        A line for each term: `relation`, `cell`, `coefficient`.
+    tabulated : Tabulated
+        What the cells were made of.
+    rules : tuple of str
+        By which cells are sensitive. Not to be published.
+    counts : bool
+        Whether the values are counts, which attackers know to be whole numbers.
+    renamed : dict of str to str
+        Variables whose column of codes has another name, such as `status_code` for `status`.
+    coded, left_out : dict of str to int
+        By column, how many records without a code got one, and how many are not in the table because they
+        have no code or no response; one that lacks several is counted with each.
+    labels : Labels
+        What columns of codes and their codes mean, as far as the file of the microdata says it.
+    """
+
+    cells: pd.DataFrame = field(repr=False)
+    relations: pd.DataFrame = field(repr=False)
+    tabulated: Tabulated = field(repr=False)
+    rules: tuple[str, ...] = field(default=(), repr=False)
+    counts: bool = field(default=False, repr=False)
+    renamed: dict[str, str] = field(default_factory=dict, repr=False)
+    coded: dict[str, int] = field(default_factory=dict, repr=False)
+    left_out: dict[str, int] = field(default_factory=dict, repr=False)
+    labels: Labels = field(default_factory=dict, repr=False)
+
+    @property
+    def by(self) -> list[str]:
+        """Columns of codes of its variables."""
+        return [tree.variable for tree in self.tabulated.trees]
+
+    @property
+    def sensitive(self) -> int:
+        """How many cells are."""
+        return int((self.cells["status"] == SENSITIVE).sum())
+
+    def stored(self) -> StoredTable:
+        """It as a table that `suppress_table` takes."""
+        trees = self.tabulated.trees
+        table = stored_table(self.cells, self.relations, "the table", by=self.by, trees=trees)
+        return replace(table, rules=self.rules, counts=self.counts, labels=self.labels)
+
+    @property
+    def contributors(self) -> pd.DataFrame:
+        """A line for each respondent of each cell: `cell`, `contributor`, `amount`. Not to be published."""
+        return self.tabulated.contributions()
+
+    def write(self, cells: str | Path, relations: str | Path, contributors: str | Path | None = None) -> None:
+        """Write the files that `suppress_table` reads, all or none.
+
+        Raises
+        ------
+        DataError
+            If one cannot be written.
+        """
+        write_made(self, cells, relations, contributors)
+
+    def __repr__(self) -> str:
+        return f"MadeTable({len(self.cells)} cells, {self.sensitive} sensitive)"
+
+
+class Made(Protocol):
+    """What was made of microdata."""
+
+    @property
+    def cells(self) -> pd.DataFrame:
+        """A line for each cell."""
+
+    @property
+    def relations(self) -> pd.DataFrame:
+        """A line for each term."""
+
+    @property
+    def contributors(self) -> pd.DataFrame:
+        """A line for each respondent of each cell."""
+
+
+def write_made(
+    made: Made, cells: str | Path, relations: str | Path, contributors: str | Path | None = None
+) -> None:
+    """Write the files that `suppress_table` reads, all or none.
+
+    Raises
+    ------
+    DataError
+        If one cannot be written.
+    """
+    files = {**contents(StoredFile(made.cells), cells), **contents(StoredFile(made.relations), relations)}
+    if contributors is not None:
+        files |= contents(StoredFile(made.contributors), contributors)
+    with for_the_house():
+        write_all(files)
+
+
+@taking(MakeOptions)
+def make_table(asked: MakeOptions) -> MadeTable:
+    """Make a table of microdata, and say which cells are sensitive.
+
+    Parameters
+    ----------
+    {options}
+
+    Returns
+    -------
+    MadeTable
+        Cells without respondents have the status ``z``.
+
+    Raises
+    ------
+    TypeError
+        If there is no such keyword.
+    UsageError, DataError, FormulationError
+        If the request or the data cannot be used.
+
+    Examples
+    --------
+    >>> from linkrisk import make_table
+    >>> made = make_table("firms.csv", ["region"], response="turnover", rules=["p=10"])  # doctest: +SKIP
+    >>> made.write("cells.csv", "relations.csv")  # doctest: +SKIP
+    """
+    by, weight, missing = asked.by, asked.weight, asked.missing
+    if not 1 <= len(by) <= _MOST_VARIABLES:
+        raise UsageError(f"a table has one to {_MOST_VARIABLES} explanatory variables, not {len(by)}")
+    known = [rule if isinstance(rule, PrimaryRule) else primary_rule(rule) for rule in asked.rules]
+    check_no_duplicates(list(by), "the explanatory variables")
+    _check_word("weights in rules", asked.weights_in_rules, WEIGHTINGS)
+    _check_word("protection", asked.protection, PROTECTIONS)
+    _check_word("empty cells", asked.empty, EMPTY)
+    named = [one.name for one in fields(Roles) if one.name != "cost"]
+    roles = Roles(**{name: getattr(asked, name) for name in named}, cost=asked.cost_column)
+    _check_roles(roles, known)
+    if asked.publish_respondents:
+        _check_published(roles, asked.empty)
+    names = [one for one in (asked.holding, asked.respondent) if one is not None]
+    source, declared = read_source(asked.data, (), None, [*by, *names]), schema_of(asked.schema)
+    check_known([*by, *roles.columns], list(source.known.columns), source.name, what="column")
+    known_cells = known_values(source.known, source.known.columns, declared)
+    lacking = missing if isinstance(missing, Incomplete) else Incomplete.parse(missing)
+    amounts = [
+        one for one in dict.fromkeys((asked.response, asked.shadow, asked.cost_column)) if one is not None
+    ]
+    frame, coded = with_date_levels(known_cells, asked.hierarchies or {}, source.name, declared)
+    given = settled(frame, by, amounts, lacking, source.name)
+    trees = _trees(given.frame[given.kept], by, coded)
+    made = tabulate(
+        given.frame,
+        [with_code(tree, lacking.code) if tree.variable in given.coded else tree for tree in trees],
+        roles,
+        max((rule.width for rule in known), default=1),
+        weighting=asked.weights_in_rules,
+        negative=asked.negative,
+        source=source.name,
+        kept=given.kept,
+    )
+    if weight is not None and asked.response is None and known:
+        check_weights(f"{source.name}, column {weight!r}", given.frame[weight])
+    columns = names_of_codes(by)
+    made = replace(made, trees=tuple(renamed(tree, columns[tree.variable]) for tree in made.trees))
+    found = sensitive(tuple(known), _contributions(made, roles))
+    cells = _cells(made, found, asked.protection, asked.empty)
+    if asked.manual is not None:
+        statuses = read_manual_statuses(asked.manual, made.codes())
+        cells = by_hand(cells, statuses, asked.manual_range, str(asked.manual))
+    cells = with_written_levels(cells)
+    if (made.absolute > np.abs(made.total)).any():  # nobody knows that sums are not below 0
+        cells = with_bounds(cells, (cells["status"] == SENSITIVE).to_numpy(), float(made.absolute.max()))
+    counts = asked.response is None and bool((made.total == np.round(made.total)).all())
+    least = least_of(known)
+    if asked.publish_respondents:
+        cells = with_beside(cells, least)
+    if counts:
+        cells = with_whole_levels(cells, least, suppressible=asked.empty == "suppressible")
+    other = {name: column for name, column in columns.items() if name != column}
+    words = tuple(str(rule) for rule in asked.rules)
+    labels = {columns[name]: found for name, found in source.labels(by, declared).items()}
+    return MadeTable(cells, made.terms(), made, words, counts, other, given.coded, given.left_out, labels)
+
+
+def _check_word(what: str, given: str, known: Sequence[str]) -> None:
+    if given not in known:
+        raise UsageError(f"unknown {what} {given!r}: choose {', '.join(known)}")
+
+
+def _check_roles(roles: Roles, rules: Sequence[PrimaryRule]) -> None:
+    asks = any(isinstance(rule, RequestRule) for rule in rules)
+    if asks and roles.request is None:
+        raise UsageError("the request rule needs the column of who asked for protection; name it by request")
+    if roles.request is not None and not asks:
+        raise UsageError("request, who asked for protection, is looked at by the request rule only; add it")
+    if roles.shadow is not None and roles.response is None:
+        raise UsageError("a shadow is looked at instead of a response; name the response, too")
+
+
+def _check_published(roles: Roles, empty: str) -> None:
+    """Refuse numbers of respondents that are no table of counts beside one of sums."""
+    if roles.response is None:
+        raise UsageError(
+            "numbers of respondents are published beside sums; name a response, or leave them out"
+        )
+    if roles.holding is not None:
+        raise UsageError(
+            "holdings do not add up, as one counts once in a total and in each of its parts: publish no "
+            "numbers of respondents, or leave the holdings out"
+        )
+    if empty != "published":
+        raise UsageError(
+            "numbers of respondents show which cells are empty: leave them out, or publish empty cells"
+        )
+
+
+def _contributions(made: Tabulated, roles: Roles) -> Contributions:
+    seen = made.seen
+    apart = roles.shadow is not None
+    return Contributions(
+        seen.total,
+        seen.largest,
+        seen.units,
+        seen.first,
+        made.asked,
+        made.total if apart else None,
+    )
+
+
+def _cells(made: Tabulated, found: Sensitive, protection: str, empty: str) -> pd.DataFrame:
+    whole = bool((made.total == np.round(made.total)).all())
+    nobody = made.respondents == 0
+    gone = FIXED if empty == "published" else SAFE
+    sliding = protection == "sliding"
+    columns: dict[str, npt.NDArray[np.float64]] = {
+        "lower_protection": found.lower if protection == "both" else np.zeros(found.lower.size),
+        "upper_protection": np.zeros(found.upper.size) if sliding else found.upper,
+    }
+    if sliding:
+        columns["sliding_protection"] = found.lower + found.upper
+    if made.cost is not None:
+        columns["cost"] = made.cost
+    value = made.total.astype(np.int64) if whole else made.total
+    status = np.where(found.unsafe, SENSITIVE, np.where(nobody, gone, SAFE))
+    more = {"value": value, "respondents": made.respondents, "status": status, **columns}
+    return with_columns(made.codes(), more)
+
+
+def _trees(frame: pd.DataFrame, by: Sequence[str], files: Mapping[str, Hierarchies]) -> list[Codes]:
+    for name in files:
+        if name not in by:
+            raise UsageError(f"hierarchies: {name!r} is no explanatory variable; these are {', '.join(by)}")
+    return [
+        codes_of(name, files[name])
+        if name in files
+        else CodeTree.flat(name, (spelled(code) for code in frame[name].dropna().unique()))
+        for name in by
+    ]

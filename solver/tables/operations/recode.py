@@ -1,0 +1,284 @@
+"""`recode_table`: a table of coarser codes, and what each recoding does to sensitive cells and costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.choosing import known_values
+from linkrisk.datasets.masking.record import version
+from linkrisk.datasets.microdata.category_names import spelled
+from linkrisk.datasets.microdata.formats.registry import read_table
+from linkrisk.datasets.microdata.names import with_columns
+from linkrisk.datasets.microdata.numeric import check_known
+from linkrisk.datasets.options.option import recorded_of
+from linkrisk.datasets.tables.code_trees import CodeTree, Hierarchies, codes_of
+from linkrisk.datasets.tables.recoded_codes import cut_at_level, recoded
+from linkrisk.solver.inputs.problem import schema_of
+from linkrisk.solver.inputs.source import read_source
+from linkrisk.solver.options.operations.tables.recode import RecodeOptions
+from linkrisk.solver.options.taking import taking
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.interruption import Halt, interruptible
+from linkrisk.solver.run.results import dump_json
+from linkrisk.solver.tables.operations.figures import all_cells, codes_by
+from linkrisk.solver.tables.operations.make import MadeTable, make_table
+from linkrisk.solver.tables.operations.reported import Reported
+from linkrisk.solver.tables.operations.suppress import suppress_table
+
+AS_IT_IS, ALL = "as it is", "all together"
+
+
+@dataclass(frozen=True)
+class RecodingEffect:
+    """A table with some recodings.
+
+    Attributes
+    ----------
+    recoding : str
+    cells, relations : int
+    empty : int
+        Cells that nobody is in.
+    sensitive : int
+    secondary : int or None
+        Cells that are suppressed with them, where that was asked for, and possible.
+    cost, bound : float or None
+        Of these, and what no pattern that protects costs less than.
+    """
+
+    recoding: str
+    cells: int
+    relations: int
+    empty: int
+    sensitive: int
+    secondary: int | None = None
+    cost: float | None = None
+    bound: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class RecodedTable(Reported):
+    """A table of coarser codes.
+
+    Attributes
+    ----------
+    made : MadeTable
+        With all recodings.
+    effects : tuple of RecodingEffect
+        The table as it is, with each recoding by itself, and with all.
+    details : dict
+        Everything else of the JSON.
+    """
+
+    made: MadeTable = field(repr=False)
+    effects: tuple[RecodingEffect, ...]
+    details: dict[str, Any] = field(repr=False)
+
+    def to_frame(self) -> pd.DataFrame:
+        """A line for each of the effects."""
+        return pd.DataFrame([asdict(one) for one in self.effects])
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of `tables recode --json` as a dictionary."""
+        return {**self.details, "effects": [asdict(one) for one in self.effects]}
+
+    def to_json(self) -> str:
+        """The JSON of `tables recode --json`."""
+        return dump_json(self.to_dict())
+
+    def write(self, cells: str | Path, relations: str | Path) -> None:
+        """Write the table with all recodings, as `make_table` does.
+
+        Raises
+        ------
+        DataError
+            If it cannot be written.
+        """
+        self.made.write(cells, relations)
+
+
+@taking(RecodeOptions)
+def recode_table(asked: RecodeOptions) -> RecodedTable:
+    """Make a table of coarser codes, and say what each recoding does.
+
+    Parameters
+    ----------
+    {options}
+
+    Returns
+    -------
+    RecodedTable
+        Where nothing is asked for, with every cut of every tree by itself.
+
+    Raises
+    ------
+    TypeError
+        If there is no such keyword.
+    UsageError, DataError, FormulationError
+        If the request or the data cannot be used.
+
+    Examples
+    --------
+    >>> from linkrisk import recode_table
+    >>> recode_table("firms.csv", ["region"], cut={"region": 1}, rules=["frequency=3"])  # doctest: +SKIP
+    """
+    by = asked.by
+    source = read_source(asked.data, (), None, list(by))
+    check_known(list(by), list(source.known.columns), source.name, what="by")
+    known = known_values(source.known, source.known.columns, schema_of(asked.schema))
+    trees = {name: _tree(known, name, asked.hierarchies or {}) for name in by}
+    wanted = _asked(asked.recode or {}, asked.cut or {}, trees)
+    more = {name: getattr(asked, name) for name in ("response", "rules", "holding", "weight", "missing")}
+
+    def made(chosen: Mapping[str, _Recoding]) -> MadeTable:
+        frame, coarser = known, dict(trees)
+        for name, (_, tree, becomes) in chosen.items():
+            coarser[name] = tree
+            frame = with_columns(frame, {name: _mapped(frame[name], becomes)})
+        return make_table(frame, by, hierarchies=coarser, **more)
+
+    plain = made({})
+    alone = wanted or _every_cut(trees)
+    last = made({each[1].variable: each for each in wanted}) if wanted else plain
+    tables = [(AS_IT_IS, plain), *((each[0], made({each[1].variable: each})) for each in alone)]
+    tables += [(ALL, last)] if len(wanted) > 1 else []
+    effects, not_begun = [_effect(*one) for one in tables], []
+    halt = Halt(asked.cancel)
+    with interruptible(halt):
+        for at, (name, one) in enumerate(tables if asked.suppress else []):
+            if halt.cancelled:
+                not_begun.append(name)
+            else:
+                effects[at] = _suppressed(effects[at], one, asked.time_limit, halt)
+    details = {
+        "protection": "recoding",
+        "linkrisk": version(),
+        "name": source.name,
+        "by": list(by),
+        "suppressed": asked.suppress,
+        "time_limit": asked.time_limit if asked.suppress else None,
+        "not_begun": not_begun,
+        "response": asked.response,
+        "holding": asked.holding,
+        "weight": asked.weight,
+        "rules": list(last.rules),
+        "recodings": [_told(each, trees[each[1].variable]) for each in wanted],
+        **_figures(last),
+        **recorded_of(asked),
+    }
+    return RecodedTable(last, tuple(effects), details)
+
+
+def _told(recoding: _Recoding, before: CodeTree) -> dict[str, Any]:
+    """A recoding, with the codes that become others."""
+    how, after, becomes = recoding
+    inner = {int(line[0]) for line in before.inner}
+    pairs = ((code, becomes.get(code, code)) for at, code in enumerate(before.codes) if at not in inner)
+    codes = [[code, other] for code, other in pairs if code != other]
+    return {
+        "variable": after.variable,
+        "how": how,
+        "before": len(before.codes),
+        "after": len(after.codes),
+        "codes": codes,
+    }
+
+
+def _figures(made: MadeTable) -> dict[str, Any]:
+    """The table with all recodings."""
+    cells, codes = made.cells, codes_by(made.cells, made.by)
+    return {
+        "cells": len(cells),
+        "relations": int(made.relations["relation"].max()) + 1,
+        "table": {
+            "variables": list(codes),
+            "all": all_cells(codes, {"value": cells["value"], "status": cells["status"]}),
+        },
+    }
+
+
+_Recoding = tuple[str, CodeTree, dict[str, str]]
+"""What to call it, the codes afterwards, and what each code becomes."""
+
+
+def _tree(frame: pd.DataFrame, name: str, files: Mapping[str, Hierarchies]) -> CodeTree:
+    if name not in files:
+        return CodeTree.flat(name, (spelled(code) for code in frame[name].dropna().unique()))
+    found = codes_of(name, files[name])
+    if not isinstance(found, CodeTree):
+        raise UsageError(f"{name!r} has several hierarchies; give the one that is to be recoded")
+    return found
+
+
+def _mapped(column: pd.Series, becomes: Mapping[str, str]) -> pd.Series:
+    return column.map(lambda code: becomes.get(spelled(code), spelled(code)), na_action="ignore")
+
+
+def _asked(
+    recode: Mapping[str, str | Path], cut: Mapping[str, int], trees: Mapping[str, CodeTree]
+) -> list[_Recoding]:
+    found: list[_Recoding] = []
+    for name in [*recode, *cut]:
+        if name not in trees:
+            raise UsageError(f"recode: {name!r} is no explanatory variable; these are {', '.join(trees)}")
+        if name in recode and name in cut:
+            raise UsageError(f"{name!r} is both recoded and cut; leave one out")
+    for name, path in recode.items():
+        found.append((f"{name} by {path}", *_by_file(trees[name], Path(path))))
+    for name, level in cut.items():
+        if level < 1:
+            raise UsageError(f"{name!r} cannot be cut at level {level}: levels are 1 and more")
+        found.append((f"{name} cut at {level}", *cut_at_level(trees[name], level)))
+    return found
+
+
+def _by_file(tree: CodeTree, path: Path) -> tuple[CodeTree, dict[str, str]]:
+    if path.suffix.lower() != ".csv":
+        return recoded(tree, path)
+    frame = read_table(path, text_columns=["code", "becomes"])
+    check_known(["code", "becomes"], list(frame.columns), str(path), what="column")
+    inner = {int(line[0]) for line in tree.inner}
+    leaves = [code for at, code in enumerate(tree.codes) if at not in inner]
+    given = dict(zip(frame["code"], frame["becomes"], strict=True))
+    for row, code in enumerate(frame["code"], start=1):
+        if code not in leaves:
+            raise DataError(f"{path}, row {row}: {code!r} is no code of {tree.variable!r}; correct it")
+    becomes = {code: str(given.get(code, code)) for code in leaves}
+    return CodeTree.flat(tree.variable, becomes.values(), tree.codes[0]), becomes
+
+
+def _every_cut(trees: Mapping[str, CodeTree]) -> list[_Recoding]:
+    return [
+        (f"{name} cut at {level}", *cut_at_level(tree, level))
+        for name, tree in trees.items()
+        for level in range(max(tree.depths().values()) - 1, 0, -1)
+    ]
+
+
+def _effect(name: str, made: MadeTable) -> RecodingEffect:
+    cells = made.cells
+    return RecodingEffect(
+        recoding=name,
+        cells=len(cells),
+        relations=int(made.relations["relation"].max()) + 1,
+        empty=int((cells["respondents"] == 0).sum()),
+        sensitive=made.sensitive,
+    )
+
+
+def _suppressed(found: RecodingEffect, made: MadeTable, limit: float | None, halt: Halt) -> RecodingEffect:
+    """The same with the cells that are suppressed."""
+    if not made.sensitive:
+        return replace(found, secondary=0, cost=0.0, bound=0.0)
+    try:
+        pattern = suppress_table(made, time_limit=limit, cancel=halt)
+    except UsageError:  # a cell that cannot be protected: nothing is suppressed then
+        return found
+    assert pattern.pattern is not None
+    secondary = int(pattern.suppressed.sum()) - made.sensitive
+    return replace(found, secondary=secondary, cost=pattern.pattern.cost, bound=pattern.pattern.bound)

@@ -1,0 +1,271 @@
+"""A table with suppressed cells, as it comes back: audited, written, summed up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from linkrisk.datasets.masking.record import version
+from linkrisk.datasets.microdata.writing import for_the_house, write_all, write_whole
+from linkrisk.datasets.tables.cells_and_relations import SECONDARY, SENSITIVE, StoredTable
+from linkrisk.datasets.tables.writing import internal_files, published_files
+from linkrisk.formulations.tables.cell_table import BoolArray, CellTable
+from linkrisk.formulations.tables.units import Grid
+from linkrisk.solver.certificates.writing.table import certificate_bytes, table_certificate
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.results import dump_json
+from linkrisk.solver.run.status import Limit, Status
+from linkrisk.solver.tables.attackers.audit import Audit
+from linkrisk.solver.tables.attackers.certified import Certified
+from linkrisk.solver.tables.operations.attacked import AttackedTable
+from linkrisk.solver.tables.operations.counts import Counting
+from linkrisk.solver.tables.operations.crowd_result import CrowdResult
+from linkrisk.solver.tables.operations.figures import ruled, suppression_figures
+from linkrisk.solver.tables.operations.reported import Reported
+from linkrisk.solver.tables.suppression.bounded_pattern import Pattern
+
+_NEAR = 1e-6
+"""Relative to a value: how near an end of an interval is to a multiple, so that it is one."""
+
+
+@dataclass(frozen=True, eq=False)
+class TableResult(Reported):
+    """A table with suppressed cells, audited.
+
+    Attributes
+    ----------
+    cells : DataFrame
+        All columns of the input, with `status`, and the interval `low` to `high` that an attacker finds;
+        empty where the audit was ended before.
+    suppressed : ndarray of bool, shape (n,)
+    audit : Audit
+    pattern : Pattern or None
+        Its cost and bound, where it was searched for.
+    status : Status or None
+        ``optimal`` where no pattern that protects costs less.
+    limit : Limit or None
+        What ended the search.
+    details : dict
+        Everything else of the JSON.
+    table : StoredTable
+        The cells with the relations between them.
+    insiders : CrowdResult or None
+        What they find out.
+    certified : Certified or None
+        What was decided in rational numbers, where that was asked for.
+    counting : Counting or None
+        What is known of the table because its values are counts.
+    beside : TableResult or None
+        The same of the numbers of respondents that are published beside the values, in the same cells.
+    """
+
+    cells: pd.DataFrame = field(repr=False)
+    suppressed: BoolArray = field(repr=False)
+    audit: Audit = field(repr=False)
+    pattern: Pattern | None
+    status: Status | None
+    limit: Limit | None
+    details: dict[str, Any] = field(repr=False)
+    table: StoredTable = field(repr=False)
+    insiders: CrowdResult | None = field(repr=False, default=None)
+    certified: Certified | None = field(repr=False, default=None)
+    counting: Counting | None = field(repr=False, default=None)
+    beside: TableResult | None = field(repr=False, default=None)
+
+    @property
+    def protected(self) -> bool:
+        """Whether every sensitive cell is protected from all attackers that there are.
+
+        From outsiders in rational numbers, where these were asked for.
+        """
+        return (
+            self.audit.passed
+            and (self.insiders is None or self.insiders.audit.passed)
+            and (self.certified is None or self.certified.protected)
+            and (self.beside is None or self.beside.protected)
+        )
+
+    @property
+    def unprotected(self) -> int:
+        """How many sensitive cells are not protected from somebody."""
+        return len(self._unprotected() | (set() if self.beside is None else self.beside._unprotected()))
+
+    def _unprotected(self) -> set[int]:
+        found = set(self.audit.cells[(self.audit.short > 0) | self.audit.undecided].tolist())
+        if self.insiders is not None:
+            found |= set(self.insiders.audit.cells[self.insiders.audit.short > 0].tolist())
+        if self.certified is not None:
+            found |= {one.cell for one in (*self.certified.missed, *self.certified.undecided)}
+        return found
+
+    def to_frame(self) -> pd.DataFrame:
+        """The cells with their intervals: not to be published."""
+        return self.cells
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of `tables --json` as a dictionary."""
+        short = self.audit.short > 0
+        found = {
+            "cells": len(self.cells),
+            "suppressed": int(self.suppressed.sum()),
+            "protected": self.protected,
+            "under_protected": self.audit.cells[short].tolist(),
+            "short_by": self.audit.short[short].tolist(),
+            "known_exactly": self.audit.cells[self.audit.exact].tolist(),
+            "not_audited": self.audit.cells[~self.audit.audited].tolist(),
+            "undecided": self.audit.cells[self.audit.undecided].tolist(),
+            "cost": None if self.pattern is None else self.pattern.cost,
+            "bound": None if self.pattern is None else self.pattern.bound,
+            "status": None if self.status is None else self.status.value,
+            "limit": None if self.limit is None else self.limit.value,
+            "pattern": np.flatnonzero(self.suppressed).tolist(),
+        }
+        if self.certified is not None:
+            found["exact"] = {
+                "protected": self.certified.protected,
+                "missed": sorted({one.cell for one in self.certified.missed}),
+                "undecided": sorted({one.cell for one in self.certified.undecided}),
+                "witnesses": len(self.certified.witnesses),
+            }
+        known = {} if self.insiders is None else {"insiders": self.insiders.to_dict()}
+        beside = {} if self.beside is None else {"respondents": self.beside.to_dict()}
+        return {**found, **known, **self.details, **beside}
+
+    def write_certificate(self, path: str | Path) -> None:
+        """Write what proves in rational numbers which levels hold, for `verify`; ``.gz`` is compressed.
+
+        Raises
+        ------
+        UsageError
+            If no rational numbers were asked for.
+        DataError
+            If it cannot be written.
+        """
+        if self.certified is None:
+            raise UsageError("there is no certificate: ask for it with exact=True")
+        beside = None if self.beside is None else self.beside.certified
+        certificate = table_certificate(self.suppressed, self.certified, beside)
+        write_whole(path, certificate_bytes(certificate, path))
+
+    def to_json(self) -> str:
+        """The JSON of `tables --json`."""
+        return dump_json(self.to_dict())
+
+    def write(self, output: str | Path) -> None:
+        """Write what may be published: no values of suppressed cells, nothing of what is known of any.
+
+        A workbook (``.xlsx``) has the table across and down, where cells have codes; ``.tab`` is a list
+        of ARGUS; other formats have a line for each cell.
+
+        Raises
+        ------
+        UsageError
+            If a sensitive cell is not protected.
+        DataError
+            If it cannot be written.
+        """
+        if not self.protected:
+            raise UsageError(
+                "the table is not protected: a sensitive cell can be found out; nothing was written"
+            )
+        write_all(published_files(self.table, self.suppressed, output))
+
+    def write_internal(self, path: str | Path) -> None:
+        """Write all that is known of the cells: for the house.
+
+        JJ files (``.jj``), cells of ARGUS (``.tab``) and SBS files (``.sbs``), or a line for each cell with
+        the interval that an attacker finds. Its owner alone can read the file.
+
+        Raises
+        ------
+        DataError
+            If it cannot be written.
+        """
+        with for_the_house():
+            write_all(internal_files(self.table, path))
+
+    def __repr__(self) -> str:
+        state = "protected" if self.protected else "not protected"
+        return f"TableResult({len(self.cells)} cells, {int(self.suppressed.sum())} suppressed, {state})"
+
+
+def _on_grid(table: CellTable, found: Audit) -> dict[str, Any]:
+    """The last decimal of all values, and sensitive cells whose interval has no other number of it.
+
+    Intervals are those of any numbers: whoever knows the decimals knows these cells, which meet their level.
+    """
+    grid = Grid.of(table.value)
+    if grid is None:
+        return {"step": None, "known": []}
+    grid = Grid(1, grid.decimals)  # a coarser step may be chance: nobody sees the suppressed values
+    low, high = grid.steps(found.low), grid.steps(found.high)
+    near = _NEAR * np.maximum(1.0, np.abs(grid.steps(table.value[found.cells])))
+    alone = np.floor(high + near) - np.ceil(low - near) < 1.0
+    known = found.audited & alone & ~found.exact & table.primary[found.cells]
+    return {"step": grid.step, "known": found.cells[known].tolist()}
+
+
+def table_result(
+    attacked: AttackedTable,
+    suppressed: BoolArray,
+    found: tuple[Audit, CrowdResult | None],
+    pattern: Pattern | None,
+    ended: tuple[Status | None, Limit | None],
+    more: dict[str, Any],
+) -> TableResult:
+    """The result of a pattern and its audit.
+
+    Parameters
+    ----------
+    attacked : AttackedTable
+    suppressed : ndarray of bool, shape (n,)
+    found : tuple of Audit, CrowdResult or None
+        What the outsider finds out, and insiders.
+    pattern : Pattern or None
+        Where it was searched for.
+    ended : tuple of Status or None, Limit or None
+    more : dict
+        What else the JSON says.
+    """
+    stored, table, counting = attacked.stored, attacked.table, attacked.counting
+    checked, insiders = found
+    low, high = table.value.copy(), table.value.copy()
+    low[checked.cells] = np.where(checked.audited, checked.low, np.nan)
+    high[checked.cells] = np.where(checked.audited, checked.high, np.nan)
+    words = np.where(
+        suppressed & ~table.primary, SECONDARY, np.where(table.primary, SENSITIVE, stored.status)
+    )
+    frame = stored.cells.assign(status=words, low=low, high=high)
+    details = {
+        "protection": "suppression",
+        "linkrisk": version(),
+        "name": stored.name,
+        "relations": int(table.relations.shape[0]),
+        "sensitive": int(table.primary.sum()),
+        "on_grid": _on_grid(table, checked),
+        "table": suppression_figures(stored, words, table, suppressed, checked),
+        **({"counts": counting.to_dict()} if counting is not None and counting.counts else {}),
+        "from": attacked.who.to_dict(),
+        **ruled(stored),
+        "respondents_known": "respondents" in stored.cells.columns and not table.counts,
+        **more,
+    }
+    frame = frame if insiders is None else insiders.columns(frame)
+    final = replace(stored, cells=frame, status=words)
+    return TableResult(
+        frame, suppressed, checked, pattern, *ended, details, final, insiders, counting=counting
+    )
+
+
+def with_beside(result: TableResult, beside: TableResult | None = None) -> TableResult:
+    """A result with that of the numbers of respondents that are published beside its values."""
+    if beside is None:
+        return result
+    frame = result.cells.assign(
+        respondents_low=beside.cells["low"].to_numpy(), respondents_high=beside.cells["high"].to_numpy()
+    )
+    return replace(result, cells=frame, table=replace(result.table, cells=frame), beside=beside)

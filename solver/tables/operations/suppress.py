@@ -1,0 +1,238 @@
+"""`suppress_table`: cells suppressed at least cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from linkrisk.datasets.options.option import part, recorded_of
+from linkrisk.formulations.tables.cell_table import BoolArray, CellTable
+from linkrisk.formulations.tables.units import in_units
+from linkrisk.solver.backends.base import Backend
+from linkrisk.solver.backends.registry import get_backend
+from linkrisk.solver.compiling.ahead import TABLES, compile_once
+from linkrisk.solver.inputs.limits import check_limit
+from linkrisk.solver.options.operations.tables.suppress import (
+    AUTOMATIC,
+    HEURISTIC,
+    METHODS,
+    MODULAR,
+    OPTIMAL,
+    SuppressOptions,
+)
+from linkrisk.solver.options.tables import OWN
+from linkrisk.solver.options.taking import taking
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.interruption import interruptible
+from linkrisk.solver.run.progress import Reporter
+from linkrisk.solver.run.status import Status
+from linkrisk.solver.tables.attackers.audit import Audit, audit
+from linkrisk.solver.tables.attackers.certified import Certified, certify
+from linkrisk.solver.tables.attackers.levels import audit_levels
+from linkrisk.solver.tables.operations.attacked import AttackedTable, attacked_system, opened_system
+from linkrisk.solver.tables.operations.crowd_result import CrowdResult
+from linkrisk.solver.tables.operations.insiders import Attackers, crowd_result
+from linkrisk.solver.tables.operations.result import TableResult, table_result, with_beside
+from linkrisk.solver.tables.operations.source import asked_table
+from linkrisk.solver.tables.suppression.bounded_pattern import Pattern
+from linkrisk.solver.tables.suppression.cell_suppression import (
+    cannot_be_protected,
+    in_whole_numbers,
+    suppress_cells,
+)
+from linkrisk.solver.tables.suppression.common_pattern import common_pattern
+from linkrisk.solver.tables.suppression.large_insiders import from_insiders_too
+from linkrisk.solver.tables.suppression.large_tables import LargePattern, suppress_large
+from linkrisk.solver.tables.suppression.reachability import found_by_the_audit, short_of_its_level
+
+MOST_OPTIMAL = 3000
+"""Cells up to which the optimum is looked for when nothing else is said (docs/tables-large.md)."""
+
+_AFTER_STOP = 5.0
+"""Seconds of the audit after Ctrl-C."""
+
+_FOR_AUDIT, _BEYOND, _LEAST_SECONDS, _INTERVALS = 0.25, 0.05, 1.0, 0.5
+"""Of the audit: the share of the time limit that is left for it, by how much of it more may pass, its least
+seconds, and the share of it for intervals: the rest is for levels, without which nothing is protected."""
+
+_LARGE_SHARE = 0.6
+"""Of the time: for a pattern of a large table of counts that protects in fractions."""
+
+_LEVELS_FIRST = 300
+"""Suppressed cells of a table from which on its levels are looked at before its intervals."""
+
+_MOST_INTERVALS, _OF_COUNTS = 5000, 1000
+"""Suppressed cells of a large table up to which the audit finds every interval, not the levels alone."""
+
+
+@taking(SuppressOptions)
+def suppress_table(asked: SuppressOptions) -> TableResult:
+    """Suppress cells of least cost so that no attacker can compute a sensitive one too closely.
+
+    Parameters
+    ----------
+    {options}
+
+    Returns
+    -------
+    TableResult
+
+    Raises
+    ------
+    TypeError
+        If there is no such keyword.
+    UsageError, DataError, FormulationError
+        If the table cannot be read, does not add up, or a cell cannot be protected.
+
+    Examples
+    --------
+    >>> from linkrisk import suppress_table
+    >>> suppress_table("cells.csv", "relations.csv").write("safe.csv")  # doctest: +SKIP
+    """
+    time_limit, method, report = asked.time_limit, asked.method, asked.on_progress
+    check_limit(time_limit, "time limit")
+    solver = _solver(asked)
+    system = opened_system(asked_table(asked), asked.cost)
+    compile_once(TABLES, report)
+    if method == AUTOMATIC:
+        method = OPTIMAL if len(system[0][1]) <= MOST_OPTIMAL or solver is not None else MODULAR
+    attackers = part(Attackers, asked).read(len(system[0][1]))
+    clock = Clock(time_limit, cancel=asked.cancel)
+    if time_limit is not None:
+        clock.leave(_FOR_AUDIT * time_limit)
+    with interruptible(clock):
+        tables = attacked_system(system, attackers, clock, (clock, True))
+        search = partial(
+            _in_units, partial(_optimal, solver, asked.seed) if method == OPTIMAL else partial(_large, method)
+        )
+        pattern = common_pattern(search, [one.table for one in tables], clock, report)
+    limit = None if pattern.proven else clock.limit
+    most = _OF_COUNTS if any(table.counts for _, table in system) else _MOST_INTERVALS
+    levels = method != OPTIMAL and int(pattern.suppressed.sum()) > most
+    patience = _patience(clock)
+    with interruptible(patience):
+        audits = [_audits(one, pattern, patience, levels=levels) for one in tables]
+    status = Status.OPTIMAL if pattern.proven else Status.INTERRUPTED if clock.stopped else Status.FEASIBLE
+    ended = (status, limit)
+    more = {
+        "method": method,
+        "cost_of": asked.cost,
+        "backend": asked.backend,
+        "seed": asked.seed,
+        "seconds": round(clock.seconds, 3),
+        "time_limit": time_limit,
+        **_of_large(pattern, levels=levels),
+        **recorded_of(asked),
+    }
+    results = [
+        table_result(one, pattern.suppressed, found, pattern, ended, more)
+        for one, found in zip(tables, audits, strict=True)
+    ]
+    if asked.exact:
+        with interruptible(patience):
+            results = [
+                replace(found, certified=_certified(one.table, pattern, patience, report))
+                for one, found in zip(tables, results, strict=True)
+            ]
+    return with_beside(*results)
+
+
+def _solver(asked: SuppressOptions) -> Backend | None:
+    """The backend that is asked for, or None for our own search."""
+    method, backend = asked.method, asked.backend
+    if method not in METHODS:
+        raise UsageError(f"unknown method {method!r}: choose {', '.join(METHODS)}")
+    if method in (MODULAR, HEURISTIC) and backend != OWN:
+        raise UsageError(f"the method {method} has no backend: leave {backend!r} out, or choose optimal")
+    return None if backend == OWN else get_backend(backend)
+
+
+def _certified(table: CellTable, pattern: Pattern, patience: Clock, report: Reporter | None) -> Certified:
+    """What is decided in rational numbers; of counts as long as there is patience."""
+    return certify(table, pattern.suppressed, patience if table.counts else None, report)
+
+
+def _audits(
+    one: AttackedTable, pattern: Pattern, patience: Clock, *, levels: bool
+) -> tuple[Audit, CrowdResult | None]:
+    """What the outsider finds of a pattern, and insiders."""
+    table, suppressed = one.table, pattern.suppressed
+    checked = (_levels if levels else _audited)(table, suppressed, patience)
+    crowd = crowd_result(table, suppressed, one.who.beyond, patience)
+    if bool((suppressed == ~table.fixed).all()):  # there was no time to look at it before
+        if not table.counts and (checked.short > 0).any():
+            at = int(np.argmax(checked.short))
+            raise UsageError(short_of_its_level(table, int(checked.cells[at]), float(checked.short[at])))
+        if crowd is not None and (crowd.audit.short > 0).any():
+            raise UsageError(found_by_the_audit(table, crowd.audit))
+    short = (checked.short > 0).any() or (crowd is not None and (crowd.audit.short > 0).any())
+    if not table.counts and short:
+        raise AssertionError("a pattern that was found does not protect when it is audited")
+    return checked, crowd
+
+
+_Search = Callable[[CellTable, Clock, Reporter | None], Pattern]
+
+
+def _optimal(
+    solver: Backend | None, seed: int, table: CellTable, clock: Clock, report: Reporter | None
+) -> Pattern:
+    return suppress_cells(table, solver, clock, report, seed)
+
+
+def _large(method: str, table: CellTable, clock: Clock, report: Reporter | None) -> Pattern:
+    if table.counts:
+        found = suppress_large(table, method, clock.part_of_left(_LARGE_SHARE), report)
+        return in_whole_numbers(table, found, clock)
+    return from_insiders_too(table, suppress_large(table, method, clock, report), clock, report)
+
+
+def _in_units(search: _Search, table: CellTable, clock: Clock, report: Reporter | None) -> Pattern:
+    """What a search finds, which sees small values in units; what it says of them is said in values."""
+    seen, unit = in_units(table)
+    try:
+        return search(seen, clock, report)
+    except UsageError:
+        if unit == 1.0:
+            raise
+    raise UsageError(cannot_be_protected(table))
+
+
+def _patience(clock: Clock) -> Clock:
+    """How long attackers are looked for: what was left for them, or not much longer after Ctrl-C."""
+    if clock.stopped or clock.time_limit is None:
+        return Clock(_AFTER_STOP if clock.stopped else None)
+    return Clock(max(_LEAST_SECONDS, clock.time_limit * (1.0 + _BEYOND) - clock.seconds))
+
+
+def _audited(table: CellTable, suppressed: BoolArray, patience: Clock) -> Audit:
+    """All levels, and intervals as long as there is time; the levels of many cells come first."""
+    many = suppressed.sum() > _LEVELS_FIRST
+    first = _levels(table, suppressed, patience) if many else None
+    found = audit(table, suppressed, patience.part_of_left(_INTERVALS))
+    if not found.undecided.any():
+        return found
+    levels = first or _levels(table, suppressed, patience)
+    return replace(found, short=levels.short, undecided=levels.undecided, exact=found.exact | levels.exact)
+
+
+def _levels(table: CellTable, suppressed: BoolArray, patience: Clock) -> Audit:
+    """All levels as long as there is patience; what is open by then is not met."""
+    return audit_levels(table, suppressed, patience.part_of_left(_INTERVALS if table.insiders else 1.0))
+
+
+def _of_large(pattern: Pattern, *, levels: bool) -> dict[str, object]:
+    """What the JSON says of a table beyond the optimum."""
+    if not isinstance(pattern, LargePattern):
+        return {}
+    return {
+        "subtables": pattern.subtables,
+        "open_before_repair": pattern.open,
+        "added_by_repair": pattern.added,
+        "removed_by_thinning": pattern.removed,
+        "intervals": not levels,
+    }

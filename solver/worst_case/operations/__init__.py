@@ -1,0 +1,1 @@
+"""The search as functions: `fit`, `fit_model`, `compare`, and the estimator `WorstCaseLinkage`."""

@@ -1,0 +1,140 @@
+"""`fit`: the worst case of a file pair, from files or frames to a recounted result."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from linkrisk.datasets.options.option import part, recorded_of
+from linkrisk.errors import called
+from linkrisk.solver.engines.registry import ENGINES, check_taken, choose_engine, get_engine
+from linkrisk.solver.engines.steering import Steering
+from linkrisk.solver.inputs.limits import check_limit, check_limits, engine_options
+from linkrisk.solver.inputs.mask_records import recorded
+from linkrisk.solver.inputs.problem import make_problem
+from linkrisk.solver.options.operations.fit import FitOptions
+from linkrisk.solver.options.pair import ALL, ProblemOptions
+from linkrisk.solver.options.taking import taking
+from linkrisk.solver.run.clock import Limits
+from linkrisk.solver.run.crew import CrewChoice, crew_choice
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.progress import Reporter
+from linkrisk.solver.worst_case.families import fit_families, several
+from linkrisk.solver.worst_case.operations.live import watched
+from linkrisk.solver.worst_case.operations.sampling import sampling_choice
+from linkrisk.solver.worst_case.result import FitResult
+from linkrisk.solver.worst_case.sampled.plan import SamplingChoice
+from linkrisk.solver.worst_case.single_fit import FitRequest, Fitted, fit_one
+
+
+@taking(FitOptions)
+def fit(asked: FitOptions) -> FitResult:
+    """Find the distance that re-identifies the most records, with an upper bound for all others.
+
+    Parameters
+    ----------
+    {options}
+
+    Returns
+    -------
+    FitResult
+        Of several aggregators the worst; `families` has each.
+
+    Raises
+    ------
+    TypeError
+        If there is no such keyword.
+    UsageError, DataError, FormulationError
+        If the request or the files cannot be used; also where the engine would ignore an option.
+
+    Examples
+    --------
+    >>> from linkrisk import fit
+    >>> result = fit("original.csv", "masked.csv", aggregator="choquet", time_limit=60)  # doctest: +SKIP
+    >>> result.linked, result.linked_upper_bound  # doctest: +SKIP
+    (389, 389)
+    """
+    if asked.certificate_time_limit is not None:
+        check_limit(asked.certificate_time_limit, "time limit of the certificate")
+    request = asked_fit(asked)
+    with watched(asked.on_progress) as told:
+        found = find(asked, replace(request, report=told))
+    if asked.on_found is not None:
+        asked.on_found(found if isinstance(found, FitResult) else FitResult.of(found.result))
+    if isinstance(found, FitResult):
+        return found
+    certified = found.certified(asked.certificate_time_limit) if asked.certificate else found.result
+    return FitResult.of(certified)
+
+
+def asked_fit(asked: FitOptions, *, modelling: bool = False) -> FitRequest:
+    """How to solve what `fit` is asked, checked before anything is read."""
+    request = fit_request(
+        asked.engine,
+        seed=asked.seed,
+        threads=asked.threads,
+        backend=asked.backend,
+        margin=asked.margin,
+        big_c=asked.big_c,
+        steering=asked.steering,
+        limits=check_limits(asked.time_limit, asked.work_limit, asked.memory_limit, asked.cancel),
+        sampling=sampling_choice(asked.sample, asked.samples, asked.confidence, asked.strata),
+        workers=crew_choice(asked.scheduler, asked.workers),
+        certificate=asked.certificate,
+        command=asked.command,
+        modelling=modelling,
+    )
+    own, (page, listed) = asked.certificate_time_limit is not None, asked.reserve
+    return replace(request, own_seconds=own, page=page, listed=listed, settings=recorded_of(asked))
+
+
+def find(asked: FitOptions, request: FitRequest) -> Fitted | FitResult:
+    """Search the family that is asked for, ready to be certified; or all of several."""
+    one = asked.aggregator if isinstance(asked.aggregator, str) else ALL
+    names, options = several(asked.aggregator), recorded(part(ProblemOptions, asked, aggregator=one))
+    with request.hired() as hired:
+        if names is not None:
+            return fit_families(asked.original, asked.masked, names, options, hired)
+        return fit_one(make_problem(asked.original, asked.masked, options), hired)
+
+
+def fit_request(
+    engine: str | None = None,
+    *,
+    seed: int,
+    limits: Limits,
+    threads: int | None = None,
+    backend: str | None = None,
+    margin: float | None = None,
+    big_c: float | None = None,
+    sampling: SamplingChoice | None = None,
+    workers: CrewChoice | None = None,
+    steering: Steering | None = None,
+    certificate: bool = False,
+    report: Reporter | None = None,
+    command: str | None = None,
+    modelling: bool = False,
+) -> FitRequest:
+    """How to solve, checked before anything is read; UsageError when it cannot be done that way.
+
+    Where no engine is named, `modelling` asks for one that makes a model.
+    """
+    options, given = engine_options(
+        seed=seed, threads=threads, backend=backend, margin=margin, big_c=big_c, steering=steering
+    )
+    runner = get_engine(engine or choose_engine(given, modelling=modelling), options)
+    check_taken(runner, given)
+    if certificate and not runner.proves:
+        able = next(name for name, kind in ENGINES.items() if kind.proves)
+        raise UsageError(
+            f"the engine {runner.name} gives no proof that could be checked: use {called('engine', able)}",
+            option="engine",
+        )
+    if limits.work is not None and not runner.counts:
+        able = next(name for name, kind in ENGINES.items() if kind.counts)
+        raise UsageError(
+            f"the work of the engine {runner.name} is done by its optimiser, which is not counted: use "
+            f"{called('engine', able)}, or {called('time_limit')}",
+            option="engine",
+        )
+    sampling, workers = sampling or SamplingChoice(), workers or CrewChoice()
+    return FitRequest(runner, options, limits, certificate, sampling, report, command, workers)
