@@ -14,8 +14,9 @@ from typing import Any
 from linkrisk.solver.charts.table import Of
 from linkrisk.solver.documents.document import Choice, Headline, Number, Numbers, Paragraph, Section
 from linkrisk.solver.report.content.external import fields, listed, number, one_of
-from linkrisk.solver.report.content.suppression.words import MEANS, PROBLEMS, Json, recoded, several
+from linkrisk.solver.report.content.suppression.words import MEANS, PROBLEMS, Json, recoded
 from linkrisk.solver.report.content.wording import sentence, table
+from linkrisk.solver.run.counts import several
 
 BASE = 10
 """Counts are rounded to multiples of it, and what is less is only said to be less."""

@@ -1,14 +1,16 @@
-"""Words and tables that the sections share."""
+"""What the page of a suppression and its answer in short have in common: the headline, and words."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from linkrisk.datasets.microdata.names import level_in_words
-from linkrisk.solver.charts.table import Of
-from linkrisk.solver.documents.document import Block
-from linkrisk.solver.report.content.wording import joined, table
+from linkrisk.datasets.microdata.names import level_in_words, shown_names
+from linkrisk.solver.documents.document import Headline
+from linkrisk.solver.documents.formats import count
+from linkrisk.solver.report.content.wording import joined, of_all
+from linkrisk.solver.run.counts import several
+from linkrisk.solver.run.gaps import no_less
 
 Json = Mapping[str, Any]
 
@@ -31,11 +33,6 @@ PROBLEMS = {
 }
 
 
-def several(many: int, one: str, more: str = "") -> str:
-    """``1 value``, ``1,204 values``."""
-    return f"{many:,} {one if many == 1 else more or one + 's'}"
-
-
 def recoded(given: Json) -> str:
     """``town recoded to level 1 and age recoded to level 2``; empty where nothing was."""
     return joined([f"{name} recoded to {level}" for name, level in levels_taken(given)])
@@ -49,22 +46,70 @@ def levels_taken(given: Json) -> list[tuple[str, str]]:
     ]
 
 
-def frequency_tables(lines: Sequence[Json], level: int) -> tuple[Block, ...]:
-    """Records by category, before and after; of a recoded variable a table of each."""
-    if not level:
-        columns = [
-            ("category", "Category", Of.TEXT),
-            *(("before", "Before", Of.COUNT), ("after", "After", Of.COUNT), ("lost", "Lost", Of.COUNT)),
-        ]
-        rows = [[_category(one), one["before"], one["after"], one["before"] - one["after"]] for one in lines]
-        return (table("Records by category", columns, rows),)
-    found = []
-    for when, said in (("before", "before"), ("after", f"after, at level {level}")):
-        columns = [("category", "Category", Of.TEXT), (when, "Records", Of.COUNT)]
-        rows = [[_category(one), one[when]] for one in lines if one[when] is not None]
-        found.append(table(f"Records by category {said}", columns, rows))
-    return tuple(found)
+def headline(given: Json) -> Headline:
+    """What stands at the head of the report."""
+    proven = given["status"] == "optimal"
+    variables = given["before_and_after"]["variables"]
+    values = sum(given["records"] - one["missing_before"] for one in variables)
+    done = [f"{of_all(given['cells'], values)} values of key variables suppressed", recoded(given)]
+    said = f"{', '.join(filter(None, done))}: {_proof(given)}."
+    if not (given["cells"] or recoded(given)):
+        said = "Nothing had to be suppressed."
+    if given["identifiers"]:
+        columns = shown_names(given["identifiers"])
+        said = (
+            f"The file that is written names the records, as it has {columns}: leave such columns out. {said}"
+        )
+        return Headline("above", said, recounted(given), tuple(_reasons(given)))
+    return Headline("below" if proven else "open", said, recounted(given), tuple(_reasons(given)))
 
 
-def _category(line: Json) -> str:
-    return f"{several(line['others'], 'other')}" if line["category"] is None else str(line["category"])
+def _proof(given: Json) -> str:
+    """What is known of a better answer."""
+    if given["status"] == "optimal":
+        if given["cost_of"] == "one" and not recoded(given):
+            return "proven, no fewer will do"
+        return f"proven least, at a cost of {count(round(given['cost'], 6))}"
+    if given["answer_given"]:
+        return "as a given answer says; nothing was searched or proven"
+    cost, bound = given["cost"], given["bound"]
+    less = no_less("no other answer costs less than", cost, bound, count(round(bound, 6)))
+    return f"at a cost of {count(round(cost, 6))}; {less}"
+
+
+def recounted(given: Json) -> str:
+    """What the independent count found."""
+    if given["recounted"] is None:
+        return "It was not counted again independently: there are too many different rows to compare."
+    found = several(given["recounted"], "record")
+    if given["problem"] == "cover":
+        return (
+            f"Counted again by independent code: {found} with an unsafe combination of the input still whole."
+        )
+    return (
+        f"Counted again by independent code: {found} of the output with fewer than {given['k']} like them; "
+        f"{given['missing_means']}."
+    )
+
+
+def _reasons(given: Json) -> Iterator[str]:
+    """What is left, by what a missing value means to whoever counts."""
+    records = given["records"]
+    yield f"Before: {of_all(given['unsafe_records'], records)} records have an unsafe combination."
+    again = [f"{of_all(given['after'][name], records)} records {COUNTED[name]}" for name in COUNTED]
+    yield f"After, when all of the output is counted: {' and '.join(again)}."
+    key, what = "expected", "Expected re-identifications by the key variables"
+    risks = given["before_and_after"]["risk"]
+    if risks["own-category"]["before"]["population"] is not None:
+        key, what = "population", f"{what}, in the population"
+    before, after = (risks["own-category"][when][key] for when in ("before", "after"))
+    loose = risks["matches-anything"]["after"][key]
+    yield (
+        f"{what}: {count(before)} records before; after, {count(after)} {COUNTED['own-category']} and "
+        f"{count(loose)} {COUNTED['matches-anything']}."
+    )
+    if given["problem"] == "cover" and max(given["after"].values()):
+        yield (
+            "This problem takes a combination that has lost a value for safe. To have k records alike in the "
+            "output, use the problem recount."
+        )

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from linkrisk.solver.report.content.suppression.words import several as several
 from linkrisk.solver.run.counts import MINUS
+from linkrisk.solver.run.counts import several as several
 
 Json = Mapping[str, Any]
 
