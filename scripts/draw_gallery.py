@@ -23,7 +23,7 @@ from linkrisk import mask, risk, sweep  # noqa: E402
 from linkrisk.datasets.public.embedded import load_wdbc  # noqa: E402
 from linkrisk.solver.charts.chart import Chart  # noqa: E402
 from linkrisk.solver.charts.gallery import GALLERY, draw  # noqa: E402
-from linkrisk.solver.run.results import dump_json  # noqa: E402
+from linkrisk.solver.run.result import dump_json  # noqa: E402
 
 PICTURES = ROOT / "docs" / "gallery"
 RESULTS = PICTURES / "results.json"

@@ -18,6 +18,7 @@ from linkrisk.datasets.microdata.missing import is_declared_missing, without_cod
 from linkrisk.datasets.microdata.roles import NAMES_RECORDS
 from linkrisk.datasets.microdata.scales import CATEGORICAL, Scale
 from linkrisk.datasets.microdata.schema import Attribute, Schema
+from linkrisk.datasets.microdata.strict_json import headed
 
 FREQUENT = 5
 """Of so many categories it is said how frequent they are."""
@@ -122,13 +123,14 @@ class Description:
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of `describe --json` as a dictionary."""
-        return {
+        content = {
             "file": self.source,
             "records": self.records,
             "columns": [column.to_dict() for column in self.columns],
             "notes": list(self.notes),
             "schema": self.schema.to_dict(),
         }
+        return headed("description", content)
 
 
 def describe(

@@ -1,17 +1,36 @@
-"""Reading JSON from untrusted sources: what is invalid or ambiguous is refused."""
+"""JSON that says what it is, and is read from untrusted sources: what is invalid or ambiguous is refused."""
 
 from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from typing import Any
 
 LONGEST_NUMBER = 2_000
 """Digits of a whole number. The largest that the project writes have a few hundred."""
 
 
+_FORMAT = "linkrisk-"
+VERSION = 1
+"""Of every format; one that is changed so that programs read it wrongly gets the next number."""
+
+
 class AmbiguousError(Exception):
     """Says what is wrong with a text that otherwise is JSON."""
+
+
+def headed(kind: str, content: Mapping[str, Any]) -> dict[str, Any]:
+    """The content of a JSON below what it is."""
+    return {"format": _FORMAT + kind, "version": VERSION, **content}
+
+
+def kind_of(found: object) -> str | None:
+    """What kind of JSON of this version it is; None where it does not say that it is one."""
+    if not isinstance(found, Mapping) or found.get("version") != VERSION:
+        return None
+    said = str(found.get("format"))
+    return said.removeprefix(_FORMAT) if said.startswith(_FORMAT) else None
 
 
 def parse(content: bytes) -> Any:

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.strict_json import headed
 from linkrisk.datasets.tables.cells_and_relations import StoredTable
 
 
 def made_record(rules: Sequence[str], cells: int, more: dict[str, Any]) -> str:
     """The record as JSON."""
-    return json.dumps({"rules": list(rules), "cells": cells, **more}, indent=2) + "\n"
+    return json.dumps(headed("made-table", {"rules": list(rules), "cells": cells, **more}), indent=2) + "\n"
 
 
 def with_record(table: StoredTable, path: str | Path) -> StoredTable:

@@ -8,6 +8,8 @@ import json
 import textwrap
 from typing import TYPE_CHECKING
 
+from linkrisk.datasets.microdata.strict_json import headed
+
 if TYPE_CHECKING:
     from linkrisk.datasets.public.registry import Description
 
@@ -46,7 +48,8 @@ def _list(arguments: argparse.Namespace) -> str:
 
     descriptions = [describe(name) for name in names()]
     if arguments.json:
-        return json.dumps([dataclasses.asdict(description) for description in descriptions], indent=2)
+        listed = {"datasets": [dataclasses.asdict(description) for description in descriptions]}
+        return json.dumps(headed("datasets", listed), indent=2)
     lines = [f"{'name':<15} {'records':>7} {'columns':>7}  comes from"]
     lines += [
         f"{data.name:<15} {data.rows:>7} {len(data.columns):>7}  {data.comes_from}" for data in descriptions
@@ -59,7 +62,7 @@ def _show(arguments: argparse.Namespace) -> str:
 
     data = describe(arguments.name)
     if arguments.json:
-        return json.dumps(dataclasses.asdict(data), indent=2)
+        return json.dumps(headed("dataset", dataclasses.asdict(data)), indent=2)
     return _as_text(data)
 
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, ClassVar, TypeGuard
 
+from linkrisk.datasets.microdata.strict_json import headed
 from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.table import Table
 from linkrisk.solver.documents.cell_grid import CellGrid
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.results import dump_json
+from linkrisk.solver.run.result import dump_json
 
-FORMAT = 1
 RISK = "risk"
+
+REPORT = "report"
+"""What kind of JSON a document makes."""
 
 
 class Audience(StrEnum):
@@ -210,8 +213,8 @@ class Document:
     headline : Headline
     sections : tuple of Section
         In the order of the page.
-    version : str
-        Of linkrisk; of an answer in short, which no file keeps, nothing.
+    linkrisk : str
+        Its version; of an answer in short, which no file keeps, nothing.
     made : str
         When, ISO 8601 with the offset; nothing of an answer in short.
     about : str
@@ -226,12 +229,11 @@ class Document:
     audience: Audience
     headline: Headline
     sections: tuple[Section, ...]
-    version: str = ""
+    linkrisk: str = ""
     made: str = ""
     about: str = RISK
     asked: tuple[str, ...] = ()
     how: str = ""
-    format: int = field(default=FORMAT)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -240,11 +242,18 @@ class Document:
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON: `report --json`."""
+        return headed(REPORT, self.content())
+
+    def to_json(self) -> str:
+        """The same as a text."""
+        return dump_json(self.to_dict())
+
+    def content(self) -> dict[str, Any]:
+        """What this JSON has besides its format."""
         return {
-            "report": self.format,
             "title": self.title,
             "audience": self.audience.value,
-            "version": self.version,
+            "linkrisk": self.linkrisk,
             "made": self.made,
             **({} if self.about == RISK else {"about": self.about}),
             "headline": {
@@ -259,10 +268,6 @@ class Document:
             ],
         }
 
-    def to_json(self) -> str:
-        """The same as a text."""
-        return dump_json(self.to_dict())
-
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Document:
         """The report of a JSON.
@@ -273,8 +278,6 @@ class Document:
             When it is not what `report --json` wrote.
         """
         try:
-            if given["report"] != FORMAT:
-                raise UsageError(f"the report has format {given['report']}; this version reads {FORMAT}")
             head = given["headline"]
             return cls(
                 title=given["title"],
@@ -284,7 +287,7 @@ class Document:
                     Section(one["name"], one["title"], one["lead"], _blocks(one["blocks"]))
                     for one in given["sections"]
                 ),
-                version=given["version"],
+                linkrisk=given["linkrisk"],
                 made=given["made"],
                 about=given.get("about", RISK),
             )

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import pandas as pd
 
 from linkrisk.solver.linkage.curves import PrecisionRecall
 from linkrisk.solver.linkage.probabilistic.passes.reporting import LinkedPasses
 from linkrisk.solver.run.records import RecordsTable
-from linkrisk.solver.run.results import dump_json
+from linkrisk.solver.run.result import Result
 
 _MOST_POINTS = 500
 """Points of the precision-recall curve that the JSON holds."""
@@ -55,7 +55,7 @@ class OneToOne:
 
 
 @dataclass(frozen=True)
-class LinkResult:
+class LinkResult(Result):
     """What a linker re-identifies in a file pair.
 
     Attributes
@@ -80,6 +80,8 @@ class LinkResult:
         What linkage in passes made: a report per pass, the links, the pairs for clerical review.
     """
 
+    kind: ClassVar[str] = "link"
+
     method: str
     linked: int
     records: int
@@ -90,7 +92,7 @@ class LinkResult:
     details: dict[str, Any] = field(repr=False)
     passes: LinkedPasses | None = field(default=None, repr=False)
 
-    def to_dict(self) -> dict[str, Any]:
+    def content(self) -> dict[str, Any]:
         """The JSON of `link --json` as a dictionary; `linked_upper_bound` is null, as there is none."""
         headline = {
             "method": self.method,
@@ -106,10 +108,6 @@ class LinkResult:
         if self.passes is not None:
             headline["passes"] = self.passes.to_dict()
         return {**headline, **self.details, "records_table": self.table.to_dict()}
-
-    def to_json(self) -> str:
-        """The JSON of `link --json`."""
-        return dump_json(self.to_dict())
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
@@ -129,7 +127,7 @@ class LinkResult:
 
 
 @dataclass(frozen=True)
-class FoundLinks:
+class FoundLinks(Result):
     """The links between two files of which nobody knows the true ones.
 
     Attributes
@@ -145,6 +143,8 @@ class FoundLinks:
     details : dict
         Everything else of the JSON.
     """
+
+    kind: ClassVar[str] = "links"
 
     method: str
     parameters: dict[str, Any] = field(repr=False)
@@ -162,7 +162,7 @@ class FoundLinks:
         """The pairs for clerical review, with an empty column for the decision."""
         return self.passes.clerical
 
-    def to_dict(self) -> dict[str, Any]:
+    def content(self) -> dict[str, Any]:
         """The JSON of `find-links --json` as a dictionary."""
         headline = {
             "method": self.method,
@@ -172,10 +172,6 @@ class FoundLinks:
             "passes": self.passes.to_dict(),
         }
         return {**headline, **self.details}
-
-    def to_json(self) -> str:
-        """The JSON of `find-links --json`."""
-        return dump_json(self.to_dict())
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pandas as pd
 
@@ -31,6 +31,7 @@ from linkrisk.datasets.microdata.names import shown_names, with_columns
 from linkrisk.datasets.microdata.recoding_files import codes_become
 from linkrisk.datasets.microdata.roles import Role
 from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.datasets.microdata.strict_json import headed
 from linkrisk.datasets.microdata.writing import together, write_all
 from linkrisk.errors import called
 from linkrisk.solver.compiling.ahead import MASKING, compile_once
@@ -41,11 +42,11 @@ from linkrisk.solver.options.operations.mask import MaskOptions
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Reporter
-from linkrisk.solver.run.results import dump_json
+from linkrisk.solver.run.result import Result
 
 
 @dataclass(frozen=True, eq=False)
-class MaskingResult:
+class MaskingResult(Result):
     """A masked table, and how it was made.
 
     Attributes
@@ -75,6 +76,8 @@ class MaskingResult:
     schema : Schema
         The roles of all columns, declared or recognised.
     """
+
+    kind: ClassVar[str] = "masking"
 
     in_place: pd.DataFrame = field(repr=False)
     steps: tuple[Step, ...]
@@ -165,7 +168,7 @@ class MaskingResult:
         """The masked table."""
         return self.table
 
-    def to_dict(self) -> dict[str, Any]:
+    def content(self) -> dict[str, Any]:
         """How the table was made, with the seed: to be kept, and to be kept secret."""
         return {
             "linkrisk": version(),
@@ -185,10 +188,6 @@ class MaskingResult:
             **self.release.to_dict(),
             **({"labels": self.labels} if self.labels else {}),
         }
-
-    def to_json(self) -> str:
-        """How the table was made, with the seed: to be kept, and to be kept secret."""
-        return dump_json(self.to_dict())
 
     def write(self, output: str | Path, record: str | Path | None = None) -> None:
         """Write the masked table and, where asked for, the record of it: both or none.
@@ -217,13 +216,13 @@ class MaskingResult:
         if record is None:
             write_all(files)
             return
-        content, described = self.source.content, self.to_dict()
+        content, described = self.source.content, self.content()
         names = {
             "input": {"name": self.source.name, "sha256": None if content is None else sha256(content)},
             "output": {"name": output, "sha256": sha256(files[Path(output)])},
         }
         with together():  # the record first: a masked file whose seed is lost cannot be made again
-            write_record(record, {"linkrisk": described.pop("linkrisk"), **names, **described})
+            write_record(record, headed(self.kind, {**names, **described}))
             write_all(files)
 
     def _repr_html_(self) -> str:

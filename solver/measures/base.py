@@ -14,7 +14,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from linkrisk.solver.run.plots import Plots
-from linkrisk.solver.run.results import dump_json, plain
+from linkrisk.solver.run.result import Result
+from linkrisk.solver.run.results import plain
 
 if TYPE_CHECKING:
     from linkrisk.solver.measures.task import RiskTask
@@ -106,7 +107,7 @@ class CountedAttack(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MeasureResult(ABC):
+class MeasureResult(Result):
     """What a measure has found: a frozen dataclass without a `repr` of its own, the same as its JSON.
 
     Attributes
@@ -114,6 +115,8 @@ class MeasureResult(ABC):
     measure : str
         The measure's name, of the class.
     """
+
+    kind: ClassVar[str] = "measure"
 
     measure: ClassVar[str]
 
@@ -141,7 +144,7 @@ class MeasureResult(ABC):
     def to_frame(self) -> pd.DataFrame:
         """The details as a table; its columns are documented where it is made."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def content(self) -> dict[str, Any]:
         """The JSON as a dictionary: the findings, and every field of the result."""
         return {
             "findings": [jsonable(finding) for finding in self.findings],
@@ -152,10 +155,6 @@ class MeasureResult(ABC):
     def written(self, name: str) -> Any:
         """What the JSON has of a field."""
         return getattr(self, name)
-
-    def to_json(self) -> str:
-        """The same as a text."""
-        return dump_json(self.to_dict())
 
     @property
     def plot(self) -> Plots:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import pandas as pd
 
 from linkrisk.solver.measures.base import MeasureResult, jsonable
 from linkrisk.solver.measures.verdict import Verdict
 from linkrisk.solver.run.plots import Plots
-from linkrisk.solver.run.results import dump_json
+from linkrisk.solver.run.result import Result
 from linkrisk.solver.worst_case.result import FitResult
 
 FINDING_COLUMNS = ("measure", "key", "finding", "value", "low", "high", "interval", "unit", "worse")
 
 
 @dataclass(frozen=True, eq=False)
-class RiskResult:
+class RiskResult(Result):
     """Every measure of one release.
 
     Attributes
@@ -33,6 +33,8 @@ class RiskResult:
     details : dict
         Files, options, seconds and versions of the call.
     """
+
+    kind: ClassVar[str] = "risk"
 
     verdict: Verdict
     measures: Mapping[str, MeasureResult]
@@ -61,25 +63,21 @@ class RiskResult:
         said += [note for result in self.measures.values() for note in result.notes]
         return tuple(dict.fromkeys(said))
 
-    def to_dict(self) -> dict[str, Any]:
+    def content(self) -> dict[str, Any]:
         """The JSON of `risk --json` as a dictionary."""
         from linkrisk.solver.measures.registry import MEASURES
 
         return {
             "verdict": jsonable(self.verdict),
             **self.details,
-            "measures": {name: result.to_dict() for name, result in self.measures.items()},
+            "measures": {name: result.content() for name, result in self.measures.items()},
             "not_measured": dict(self.not_measured),
             "titles": {
                 name: MEASURES[name].heading(weighted=self.verdict.weighted)
                 for name in (*self.measures, *self.not_measured)
             },
-            "worst_case": self.worst.to_dict(),
+            "worst_case": self.worst.content(),
         }
-
-    def to_json(self) -> str:
-        """The JSON of `risk --json`."""
-        return dump_json(self.to_dict())
 
     @property
     def plot(self) -> Plots:

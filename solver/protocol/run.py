@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, ClassVar
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.record import sha256, version
@@ -25,11 +25,11 @@ from linkrisk.solver.protocol.named_files import renamed, seen_from, seen_from_h
 from linkrisk.solver.protocol.steps import StepDone, done
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Reporter
-from linkrisk.solver.run.results import dump_json
+from linkrisk.solver.run.result import Result
 
 
 @dataclass(frozen=True, eq=False)
-class ProtocolResult:
+class ProtocolResult(Result):
     """What running a protocol did.
 
     Attributes
@@ -43,6 +43,8 @@ class ProtocolResult:
     output : str
     """
 
+    kind: ClassVar[str] = "protocol"
+
     protocol: Protocol
     steps: tuple[StepDone, ...]
     undone: int
@@ -53,7 +55,7 @@ class ProtocolResult:
         """Whether the protocol as it was given makes the same file again."""
         return not any(step.drawn for step in self.steps)
 
-    def to_dict(self) -> dict[str, Any]:
+    def content(self) -> dict[str, Any]:
         """The JSON of `run-protocol --json`, without seeds."""
         return {
             "linkrisk": version(),
@@ -66,10 +68,6 @@ class ProtocolResult:
             "output": self.output,
             "repeatable": self.repeatable,
         }
-
-    def to_json(self) -> str:
-        """The JSON of `run-protocol --json`."""
-        return dump_json(self.to_dict())
 
     def __repr__(self) -> str:
         return f"ProtocolResult({self.protocol.file}: {len(self.steps)} steps, to {self.output})"

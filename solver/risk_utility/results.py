@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import pandas as pd
 
@@ -13,7 +13,7 @@ from linkrisk.solver.measures.base import Finding
 from linkrisk.solver.risk_utility.pareto import Place, Point, places
 from linkrisk.solver.risk_utility.runs import Status, SweepRun
 from linkrisk.solver.run.plots import Plots
-from linkrisk.solver.run.results import dump_json
+from linkrisk.solver.run.result import Result
 from linkrisk.solver.run.worst_sentence import percents
 
 HELD_OUT, WORST_CASE, LOSS = "held-out", "worst-case", "information-loss"
@@ -36,7 +36,7 @@ _EQUAL = "held_out_equal_weights"
 
 
 @dataclass(frozen=True, eq=False)
-class SweepResult:
+class SweepResult(Result):
     """The risk-utility map of many maskings of one file.
 
     Attributes
@@ -50,6 +50,8 @@ class SweepResult:
     details : dict
         What was swept, with notes, seconds and versions.
     """
+
+    kind: ClassVar[str] = "sweep"
 
     runs: tuple[SweepRun, ...]
     unfinished: tuple[str, ...]
@@ -129,7 +131,7 @@ class SweepResult:
             row.update(_columns(finding))
         return {**row, "seconds": run.seconds, "seed": run.seed, "records": run.records}
 
-    def to_dict(self) -> dict[str, Any]:
+    def content(self) -> dict[str, Any]:
         """The JSON of `sweep --json` as a dictionary."""
         return {
             **self.details,
@@ -137,10 +139,6 @@ class SweepResult:
             "runs": [{"pareto": self.places.get(run.masking), **run.to_dict()} for run in self.runs],
             "unfinished": list(self.unfinished),
         }
-
-    def to_json(self) -> str:
-        """The JSON of `sweep --json`."""
-        return dump_json(self.to_dict())
 
     @property
     def plot(self) -> Plots:

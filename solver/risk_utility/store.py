@@ -17,7 +17,7 @@ from linkrisk.datasets.microdata.writing import write_whole
 from linkrisk.errors import called
 from linkrisk.solver.risk_utility.runs import SweepRun
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.results import dump_json
+from linkrisk.solver.run.result import dump_json
 
 Depends = Mapping[str, Any]
 """What a run depends on, ready for JSON: the original file, the masking, options, the program."""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import chain
-from typing import Any
+from typing import Any, ClassVar
 
 from linkrisk.solver.run.plots import Plots
 from linkrisk.solver.run.records import RecordsTable
+from linkrisk.solver.run.result import Result
 
 LINKED = ("linked", "linked_upper_bound")
 EXPECTED = ("expected_links", "expected_links_upper_bound")
@@ -101,7 +100,7 @@ def may_say_proven(fitted: Mapping[str, Any]) -> bool:
 
 
 @dataclass(frozen=True)
-class FamilyFit:
+class FamilyFit(Result):
     """The worst case of a family of distances, and the bound on how much worse other parameters could be.
 
     Attributes
@@ -125,6 +124,8 @@ class FamilyFit:
     certificate : dict or None
         What proves the bound, where asked for; the command `verify` checks it.
     """
+
+    kind: ClassVar[str] = "fit"
 
     linked: int
     linked_upper_bound: int
@@ -187,7 +188,7 @@ class FamilyFit:
         weight: float = self.details.get("total_weight", self.records)
         return weight
 
-    def to_dict(self) -> dict[str, Any]:
+    def content(self) -> dict[str, Any]:
         """The JSON of `fit --json` as a dictionary."""
         headline = {
             "records": self.records,
@@ -198,10 +199,6 @@ class FamilyFit:
             "parameters": self.parameters,
         }
         return {**headline, **self.details, "records_table": self.table.to_dict()}
-
-    def to_json(self) -> str:
-        """The JSON of `fit --json`."""
-        return dump_json(self.to_dict())
 
     @property
     def plot(self) -> Plots:
@@ -226,35 +223,3 @@ class FamilyFit:
 
     def __repr__(self) -> str:
         return f"FamilyFit({self.said})"
-
-
-_PLAIN = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
-_SCALARS, _LISTS = frozenset((str, int, float, bool, type(None))), frozenset((list, tuple))
-
-
-def dump_json(content: Any) -> str:
-    """Strict JSON (no NaN), indented, with every list of plain values on a line of its own."""
-    return _render(content, "") + "\n"
-
-
-def _nested(content: Iterable[Any]) -> bool:
-    """Whether one of these values is a list or a mapping."""
-    return not _SCALARS.issuperset(map(type, content)) and any(
-        isinstance(item, dict | list | tuple) for item in content
-    )
-
-
-def _render(content: Any, indent: str) -> str:
-    deeper = indent + "  "
-    if isinstance(content, dict) and content:
-        lines = [
-            f"{deeper}{_PLAIN.encode(str(key))}: {_render(value, deeper)}" for key, value in content.items()
-        ]
-        return "{\n" + ",\n".join(lines) + "\n" + indent + "}"
-    if isinstance(content, list | tuple) and _nested(content):
-        if _LISTS.issuperset(map(type, content)) and _SCALARS.issuperset(map(type, chain(*content))):
-            lines = [deeper + _PLAIN.encode(row) for row in content]  # of large files hundreds of thousands
-        else:
-            lines = [deeper + _render(item, deeper) for item in content]
-        return "[\n" + ",\n".join(lines) + "\n" + indent + "]"
-    return _PLAIN.encode(content)

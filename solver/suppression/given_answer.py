@@ -11,14 +11,15 @@ from typing import Any
 import numpy as np
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.strict_json import parse
+from linkrisk.datasets.microdata.strict_json import headed, kind_of, parse
 from linkrisk.formulations.suppression.recodings import Recodings
 from linkrisk.solver.suppression.anonymity.joint import Recoded
 from linkrisk.solver.suppression.answer import Answer, BoolArray, IntArray
 from linkrisk.solver.suppression.problem import Problem
 
 PROOF = "none: the answer was given"
-_KEYS = {"records", "taken", "levels"}
+_KEYS = {"format", "version", "records", "taken", "levels"}
+_ANSWER = "suppression-answer"
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +50,7 @@ class GivenAnswer:
         """As a file: rows are counted from 1."""
         lists = {name: (rows + 1).tolist() for name, rows in self.taken.items()}
         content = {"records": self.records, "levels": dict(self.levels), "taken": lists}
-        return json.dumps(content, ensure_ascii=False) + "\n"
+        return json.dumps(headed(_ANSWER, content), ensure_ascii=False) + "\n"
 
     @classmethod
     def read(cls, path: str | Path) -> GivenAnswer:
@@ -66,8 +67,8 @@ class GivenAnswer:
             raise DataError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}") from error
         except (ValueError, RecursionError) as error:
             raise DataError(f"{path} is not valid JSON: {error}") from error
-        if not isinstance(found, dict) or set(found) != _KEYS or not _whole(found["records"]):
-            raise DataError(f"{path} is no answer of suppress: it has other keys than records, taken, levels")
+        if kind_of(found) != _ANSWER or set(found) != _KEYS or not _whole(found["records"]):
+            raise DataError(f"{path} is no answer of suppress: name what `suppress --write-answer` wrote")
         levels = _mapping(found, "levels", path)
         if not all(_whole(level) for level in levels.values()):
             raise DataError(f"{path}: a level is no whole number")

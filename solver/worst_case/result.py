@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pandas as pd
 
 from linkrisk.solver.linkage.evaluation import Evaluation
 from linkrisk.solver.run.plots import Plots
 from linkrisk.solver.run.records import RecordsTable
+from linkrisk.solver.run.result import Result
 from linkrisk.solver.run.results import (
     LINKED,
     FamilyFit,
-    dump_json,
     guessed_ends,
     least_key,
     limit_key,
@@ -56,7 +56,7 @@ class Family:
 
 
 @dataclass(frozen=True)
-class FitResult:
+class FitResult(Result):
     """The worst case that `fit` found, and the bound on how much worse any other parameters could be.
 
     Its numbers are those of all families of distances that were searched; parameters, records and certificate
@@ -70,6 +70,8 @@ class FitResult:
         Everything else of the JSON; of several families what holds for all: files, notes on them, seconds,
         limits and command of the whole run.
     """
+
+    kind: ClassVar[str] = "fit"
 
     families: tuple[Family, ...]
     details: dict[str, Any] = field(repr=False)
@@ -193,10 +195,10 @@ class FitResult:
         details = [result.details for result in self.results.values()]
         return guessed_ends(details, *self.bounded_interval, self.worst.total)
 
-    def to_dict(self) -> dict[str, Any]:
+    def content(self) -> dict[str, Any]:
         """The JSON of `fit --json` as a dictionary."""
         if self.alone:
-            return self.worst.to_dict()
+            return self.worst.content()
         return {
             "records": self.worst.records,
             "linked": self.linked,
@@ -221,10 +223,6 @@ class FitResult:
             if self.interval[0] > ends.get(keys[0], self.linked):
                 ends[least_key(keys)] = self.interval[0]
         return ends
-
-    def to_json(self) -> str:
-        """The JSON of `fit --json`."""
-        return dump_json(self.to_dict())
 
     def to_frame(self) -> pd.DataFrame:
         """As a data frame, one row per family."""
@@ -256,7 +254,7 @@ class FitResult:
 def _family(family: Family) -> dict[str, Any]:
     if family.result is None:
         return {"aggregator": family.aggregator, "reason": family.reason}
-    return family.result.to_dict()
+    return family.result.content()
 
 
 def _row(family: Family) -> tuple[Any, ...]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from linkrisk.solver.run.errors import UsageError
 
+FORMAT = "linkrisk-certificates"
 KEY, FAMILY, FIT, CERTIFICATE = "certificates", "aggregator", "fit", "certificate"
 """Keys of such a file, and of each of its entries."""
 
@@ -14,8 +15,8 @@ _WRITER = "report --certificate"
 
 
 def is_bundle(content: Mapping[str, Any]) -> bool:
-    """Whether a JSON object is what `report --certificate` writes, and not a fit."""
-    return KEY in content and FAMILY not in content
+    """Whether a JSON object is what `report --certificate` writes."""
+    return content.get("format") == FORMAT
 
 
 def fits_and_certificates(content: Mapping[str, Any], name: str) -> dict[str, tuple[Any, Any]]:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from linkrisk.solver.certificates.checking.bundle import KEY
 from linkrisk.solver.certificates.checking.table import TableVerdict
 from linkrisk.solver.certificates.checking.verify import Verdict
-from linkrisk.solver.run.results import EXPECTED, WEIGHTED, dump_json
+from linkrisk.solver.run.result import Result
+from linkrisk.solver.run.results import EXPECTED, WEIGHTED
 
 
 @dataclass(frozen=True, kw_only=True)
-class VerificationResult:
+class VerificationResult(Result):
     """What a certificate proves about two files, or about a table.
 
     As a condition it is true if all that a fit claims holds, or if the table is protected.
@@ -41,6 +42,8 @@ class VerificationResult:
     seconds : float
         What checking took.
     """
+
+    kind: ClassVar[str] = "verification"
 
     verified: bool
     rejected: str | None
@@ -78,19 +81,15 @@ class VerificationResult:
         """No parameters link more records, where that is proved."""
         return None if self.verdict is None else self.verdict.bound_count
 
-    def to_dict(self) -> dict[str, Any]:
+    def content(self) -> dict[str, Any]:
         """What is proved, and whether that is what is claimed."""
         if self.parts:
-            return {"verified": self.verified, KEY: {name: one.to_dict() for name, one in self.parts.items()}}
+            return {"verified": self.verified, KEY: {name: one.content() for name, one in self.parts.items()}}
         head: dict[str, Any] = {"verified": self.verified, "rejected": self.rejected}
         if self.cells:
             return head if self.table is None else {**head, **_of_table(self.table)}
         head |= {"name": self.name, "alignment": self.alignment, "seconds": round(self.seconds, 3)}
         return {**head, "proved": None if self.verdict is None else _of_fit(self.verdict)}
-
-    def to_json(self) -> str:
-        """The same as JSON."""
-        return dump_json(self.to_dict())
 
     def _repr_html_(self) -> str | None:
         """What a notebook shows."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,8 @@ from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.run.limits import in_time, no_time
 from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.run.records import RecordsTable
-from linkrisk.solver.run.results import EXPECTED, LINKED, WEIGHTED, dump_json, least_key, limit_key, plain
+from linkrisk.solver.run.result import Result
+from linkrisk.solver.run.results import EXPECTED, LINKED, WEIGHTED, least_key, limit_key, plain
 from linkrisk.solver.run.status import Status
 from linkrisk.solver.run.versions import library_versions
 from linkrisk.solver.worst_case.answers import in_population, records_table
@@ -41,7 +42,7 @@ _EACH_WRITTEN, _MOST_LEFT = 1.5e-5, 1.0 / 3.0
 
 
 @dataclass(frozen=True)
-class EvaluationResult:
+class EvaluationResult(Result):
     """What given parameters re-identify in a file pair.
 
     Attributes
@@ -59,6 +60,8 @@ class EvaluationResult:
     link : LinkResult or None
         What a linker re-identifies, where it was a linker that had learned the parameters.
     """
+
+    kind: ClassVar[str] = "evaluation"
 
     linked: int
     records: int
@@ -88,14 +91,12 @@ class EvaluationResult:
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of `evaluate --json` as a dictionary."""
-        if self.link is not None:
-            return self.link.to_dict()
+        return super().to_dict() if self.link is None else self.link.to_dict()
+
+    def content(self) -> dict[str, Any]:
+        """What it has besides its format; see `Result`."""
         headline = {"records": self.records, "linked": self.linked, "one_to_one": self.one_to_one}
         return {**headline, **self.details, "records_table": self.table.to_dict()}
-
-    def to_json(self) -> str:
-        """The JSON of `evaluate --json`."""
-        return dump_json(self.to_dict())
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""

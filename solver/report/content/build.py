@@ -43,7 +43,7 @@ def document_of(*given: Mapping[str, Any], audience: Audience = Audience.INTERNA
             audience=audience,
             headline=headline(results),
             sections=sections_of(results, audience),
-            version=library_versions()["linkrisk"],
+            linkrisk=library_versions()["linkrisk"],
             made=datetime.datetime.now(datetime.UTC).astimezone().isoformat(timespec="seconds"),
         )
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:

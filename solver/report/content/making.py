@@ -11,7 +11,7 @@ from linkrisk.solver.documents.formats import cell, duration
 from linkrisk.solver.report.content.drawn import drawn, drawn_or
 from linkrisk.solver.report.content.results import FamilyResult, Json, Results
 from linkrisk.solver.report.content.wording import family_heading, table
-from linkrisk.solver.run.results import dump_json
+from linkrisk.solver.run.result import dump_json
 
 _SAID = {
     "name": "Files",

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from linkrisk.errors import called
-from linkrisk.solver.certificates.checking.bundle import CERTIFICATE, FAMILY, FIT, KEY
+from linkrisk.solver.certificates.checking.bundle import CERTIFICATE, FAMILY, FIT, FORMAT, KEY
 from linkrisk.solver.certificates.operations.verify import verify
 from linkrisk.solver.certificates.writing.certifiable import why_not_certifiable
 from linkrisk.solver.options.types import TableLike
@@ -192,9 +192,11 @@ def _hashed(path: Path) -> dict[str, Any]:
 def bundle(made: Sequence[Certified]) -> dict[str, Any]:
     """What `report --certificate` writes: every certificate beside the fit that it proves."""
     return {
+        "format": FORMAT,
+        "version": 1,
         KEY: [
             {FAMILY: one.aggregator, FIT: one.result.to_dict(), CERTIFICATE: one.result.certificate}
             for one in made
             if one.result is not None and one.result.certificate is not None
-        ]
+        ],
     }

@@ -6,16 +6,18 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from linkrisk.datasets.microdata.strict_json import kind_of
 from linkrisk.datasets.microdata.writing import write_whole
 from linkrisk.datasets.options.option import given_of, keywords
-from linkrisk.solver.documents.document import Audience, Document
+from linkrisk.solver.documents.document import REPORT, Audience, Document
 from linkrisk.solver.options.operations.risk import Measured, ReportOptions
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.report.content.build import document_of
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.result import Result
 
 if TYPE_CHECKING:  # a page that is made again should not wait for what measures
     from linkrisk.solver.measures.results import RiskResult
@@ -31,7 +33,7 @@ _READING = ("id", "row_by_row", "schema")
 
 
 @dataclass(frozen=True)
-class ReportResult:
+class ReportResult(Result):
     """A report, and what it was made of.
 
     Attributes
@@ -43,6 +45,8 @@ class ReportResult:
     certificates : tuple of Certified
         One for each family that has a result.
     """
+
+    kind: ClassVar[str] = REPORT
 
     document: Document
     risk: RiskResult | None = field(default=None, repr=False)
@@ -56,13 +60,9 @@ class ReportResult:
         """Write the page, whole or not at all; DataError where it cannot be written."""
         write_whole(path, self.to_html())
 
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON of `report --json` as a dictionary."""
-        return self.document.to_dict()
-
-    def to_json(self) -> str:
-        """The JSON of `report --json`."""
-        return self.document.to_json()
+    def content(self) -> dict[str, Any]:
+        """What the JSON of `report --json` has besides its format."""
+        return self.document.content()
 
     def bundle(self) -> str:
         """What `report --certificate` writes."""
@@ -178,7 +178,7 @@ def report_of(*saved: Mapping[str, Any] | str | Path, audience: str | None = Non
 
 def _report_of(given: Sequence[Mapping[str, Any]], audience: str | None) -> ReportResult:
     """The report of JSON that was read."""
-    if len(given) == 1 and "report" in given[0]:
+    if len(given) == 1 and kind_of(given[0]) == REPORT:
         document = Document.from_dict(given[0])
         if audience is not None and audience_of(audience) is not document.audience:
             raise UsageError(

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pandas as pd
 
@@ -22,7 +22,7 @@ from linkrisk.formulations.suppression.counting import MissingMeaning
 from linkrisk.solver.inputs.source import Source, check_targets, is_input
 from linkrisk.solver.measures.keys.suppression_risk import suppression_risk
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.results import dump_json
+from linkrisk.solver.run.result import Result
 from linkrisk.solver.run.status import Limit, Status
 from linkrisk.solver.suppression.before_and_after import BeforeAndAfter
 from linkrisk.solver.suppression.given_answer import GivenAnswer
@@ -49,7 +49,7 @@ class TableSummary:
 
 
 @dataclass(frozen=True, eq=False)
-class SuppressionResult:
+class SuppressionResult(Result):
     """A table with values taken out at least cost.
 
     Attributes
@@ -88,6 +88,8 @@ class SuppressionResult:
     source : Source
         The input.
     """
+
+    kind: ClassVar[str] = "suppression"
 
     table: pd.DataFrame = field(repr=False)
     cells: int
@@ -132,7 +134,7 @@ class SuppressionResult:
         """The table."""
         return self.table
 
-    def to_dict(self) -> dict[str, Any]:
+    def content(self) -> dict[str, Any]:
         """The JSON of `suppress --json` as a dictionary."""
         head = {
             "records": len(self.table),
@@ -152,10 +154,6 @@ class SuppressionResult:
             "tables": [{**vars(one), "variables": list(one.variables)} for one in self.checked],
         }
         return {**head, **self.details, "before_and_after": self.before_and_after}
-
-    def to_json(self) -> str:
-        """The JSON of `suppress --json`."""
-        return dump_json(self.to_dict())
 
     def to_html(self, external: bool = False) -> str:
         """What `report` writes."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import pandas as pd
 
-from linkrisk.solver.run.results import dump_json
+from linkrisk.solver.run.result import Result
 from linkrisk.solver.suppression.operations.result import TableSummary
 
 
@@ -64,7 +64,7 @@ class LevelCount:
 
 
 @dataclass(frozen=True, eq=False)
-class UnsafeResult:
+class UnsafeResult(Result):
     """Unsafe combinations of a table.
 
     Attributes
@@ -82,6 +82,8 @@ class UnsafeResult:
     details : dict
         Everything else of the JSON.
     """
+
+    kind: ClassVar[str] = "unsafe"
 
     before: UnsafeCount
     after: UnsafeCount | None
@@ -108,7 +110,7 @@ class UnsafeResult:
         found.index = pd.MultiIndex.from_tuples(list(found.index), names=["variable", "category"])
         return found.reset_index()
 
-    def to_dict(self) -> dict[str, Any]:
+    def content(self) -> dict[str, Any]:
         """The JSON of `unsafe --json` as a dictionary."""
         return {
             "before": asdict(self.before),
@@ -118,7 +120,3 @@ class UnsafeResult:
             "tables": [{**vars(one), "variables": list(one.variables)} for one in self.checked],
             **self.details,
         }
-
-    def to_json(self) -> str:
-        """The JSON of `unsafe --json`."""
-        return dump_json(self.to_dict())

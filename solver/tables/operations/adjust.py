@@ -51,6 +51,7 @@ class AdjustedTable(ChangedTable):
         Everything else of the JSON.
     """
 
+    kind: ClassVar[str] = "adjusted-table"
     changed_column: ClassVar[str] = "adjusted"
 
     @property
@@ -58,7 +59,7 @@ class AdjustedTable(ChangedTable):
         """How many sensitive cells went up; the others went down."""
         return int(self.details["up"])
 
-    def to_dict(self) -> dict[str, Any]:
+    def content(self) -> dict[str, Any]:
         """The JSON of `tables adjust --json` as a dictionary."""
         value = np.abs(self.cells["value"].to_numpy(dtype=np.float64))
         change = np.abs(self.cells["adjusted"].to_numpy(dtype=np.float64) - self.cells["value"].to_numpy())
@@ -68,7 +69,7 @@ class AdjustedTable(ChangedTable):
             "mean_relative_change": float(shares.mean()) if shares.size else 0.0,
             "median_relative_change": float(np.median(shares)) if shares.size else 0.0,
         }
-        return {**super().to_dict(), **measures}
+        return {**super().content(), **measures}
 
     def __repr__(self) -> str:
         return f"AdjustedTable({len(self.cells)} cells, {self.changed} changed, {self.status.value})"

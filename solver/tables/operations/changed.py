@@ -13,7 +13,6 @@ from linkrisk.datasets.microdata.writing import write_all
 from linkrisk.datasets.tables.cells_and_relations import StoredTable
 from linkrisk.datasets.tables.writing import published_files
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.results import dump_json
 from linkrisk.solver.run.status import Limit, Status
 from linkrisk.solver.tables.operations.reported import Reported
 
@@ -64,7 +63,7 @@ class ChangedTable(Reported):
         """The cells with their values before and after: not to be published."""
         return self.cells
 
-    def to_dict(self) -> dict[str, Any]:
+    def content(self) -> dict[str, Any]:
         """The JSON of the command as a dictionary."""
         found = {
             "cells": len(self.cells),
@@ -77,10 +76,6 @@ class ChangedTable(Reported):
             self.changed_column: self.cells[self.changed_column].tolist(),
         }
         return {**found, **self.details}
-
-    def to_json(self) -> str:
-        """The JSON of the command."""
-        return dump_json(self.to_dict())
 
     def write(self, output: str | Path) -> None:
         """Write what may be published: new values in place of the values, nothing about protection.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations, product
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.answers import answered, no_answer
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.results import dump_json
+from linkrisk.solver.run.result import Result
 from linkrisk.solver.run.versions import library_versions
 from linkrisk.solver.tables.contest import (
     CLOSE,
@@ -44,7 +44,7 @@ from linkrisk.solver.tables.operations.source import asked_table, cell_table, re
 
 
 @dataclass(frozen=True)
-class TableComparison:
+class TableComparison(Result):
     """Every backend on the same model of a table.
 
     Attributes
@@ -56,6 +56,8 @@ class TableComparison:
         What was solved.
     """
 
+    kind: ClassVar[str] = "table-comparison"
+
     rows: tuple[TableRow, ...]
     disagreements: tuple[str, ...]
     details: dict[str, Any]
@@ -65,14 +67,10 @@ class TableComparison:
         """Why there is no answer, where none of them came back with any; None where one did."""
         return no_answer(self.rows, [answered(row.status, row.cost, row.bound) for row in self.rows])
 
-    def to_dict(self) -> dict[str, Any]:
+    def content(self) -> dict[str, Any]:
         """The JSON of `tables compare --json` as a dictionary."""
         lines = [asdict(row) for row in self.rows]
         return {**self.details, "backends": lines, "disagreements": list(self.disagreements)}
-
-    def to_json(self) -> str:
-        """The JSON of `tables compare --json`."""
-        return dump_json(self.to_dict())
 
     def __repr__(self) -> str:
         lines = [f"  {row.name}: {row.status}, cost {row.cost}, at least {row.bound}" for row in self.rows]

@@ -13,7 +13,6 @@ import pandas as pd
 from linkrisk.datasets.microdata.writing import write_table
 from linkrisk.formulations.tables.cell_table import FloatArray
 from linkrisk.solver.options.types import TableLike
-from linkrisk.solver.run.results import dump_json
 from linkrisk.solver.tables.operations.reported import Reported
 
 
@@ -63,7 +62,7 @@ class NoisyTable(Reported):
         """The cells with keys and noise: not to be published."""
         return self.cells
 
-    def to_dict(self) -> dict[str, Any]:
+    def content(self) -> dict[str, Any]:
         """The JSON of the command as a dictionary."""
         return {
             "cells": len(self.cells),
@@ -72,10 +71,6 @@ class NoisyTable(Reported):
             "changes": self._changes(),
             **self.details,
         }
-
-    def to_json(self) -> str:
-        """The JSON of the command."""
-        return dump_json(self.to_dict())
 
     def write(self, output: str | Path) -> None:
         """Write what may be published: codes and perturbed values.

@@ -38,6 +38,7 @@ _MOST_EQUAL = 0.25
 class PerturbedCounts(NoisyTable):
     """A table of counts with noise; with weights also the columns `weighted` and `perturbed_weighted`."""
 
+    kind: ClassVar[str] = "perturbed-counts"
     house: ClassVar[tuple[str, ...]] = ("cell_key", "noise", "perturbed", "weighted", "perturbed_weighted")
 
     def _changes(self) -> dict[str, Any]:

@@ -35,6 +35,7 @@ from linkrisk.solver.tables.perturbation.count_changes import sum_changes
 class PerturbedSums(NoisyTable):
     """A table of sums with noise; its cells also have the columns `respondents` and `sensitive`."""
 
+    kind: ClassVar[str] = "perturbed-sums"
     house: ClassVar[tuple[str, ...]] = ("respondents", "sensitive", "cell_key", "noise", "perturbed")
 
     def _changes(self) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pandas as pd
 
@@ -25,7 +25,6 @@ from linkrisk.solver.options.operations.tables.recode import RecodeOptions
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Halt, interruptible
-from linkrisk.solver.run.results import dump_json
 from linkrisk.solver.tables.operations.figures import all_cells, codes_by
 from linkrisk.solver.tables.operations.make import MadeTable, make_table
 from linkrisk.solver.tables.operations.reported import Reported
@@ -75,6 +74,8 @@ class RecodedTable(Reported):
         Everything else of the JSON.
     """
 
+    kind: ClassVar[str] = "recoded-table"
+
     made: MadeTable = field(repr=False)
     effects: tuple[RecodingEffect, ...]
     details: dict[str, Any] = field(repr=False)
@@ -83,13 +84,9 @@ class RecodedTable(Reported):
         """A line for each of the effects."""
         return pd.DataFrame([asdict(one) for one in self.effects])
 
-    def to_dict(self) -> dict[str, Any]:
+    def content(self) -> dict[str, Any]:
         """The JSON of `tables recode --json` as a dictionary."""
         return {**self.details, "effects": [asdict(one) for one in self.effects]}
-
-    def to_json(self) -> str:
-        """The JSON of `tables recode --json`."""
-        return dump_json(self.to_dict())
 
     def write(self, cells: str | Path, relations: str | Path) -> None:
         """Write the table with all recodings, as `make_table` does.

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import Any
 
 from linkrisk.datasets.microdata.writing import write_whole
+from linkrisk.solver.run.result import Result
 
 
-class Reported(ABC):
+class Reported(Result):
     """A result whose JSON makes a report."""
-
-    @abstractmethod
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON as a dictionary."""
-
-    @abstractmethod
-    def to_json(self) -> str:
-        """The JSON as a text."""
 
     def to_html(self, external: bool = False) -> str:
         """What `report` writes."""

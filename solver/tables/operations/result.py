@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,6 @@ from linkrisk.formulations.tables.cell_table import BoolArray, CellTable
 from linkrisk.formulations.tables.units import Grid
 from linkrisk.solver.certificates.writing.table import certificate_bytes, table_certificate
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.results import dump_json
 from linkrisk.solver.run.status import Limit, Status
 from linkrisk.solver.tables.attackers.audit import Audit
 from linkrisk.solver.tables.attackers.certified import Certified
@@ -63,6 +62,8 @@ class TableResult(Reported):
         The same of the numbers of respondents that are published beside the values, in the same cells.
     """
 
+    kind: ClassVar[str] = "suppressed-table"
+
     cells: pd.DataFrame = field(repr=False)
     suppressed: BoolArray = field(repr=False)
     audit: Audit = field(repr=False)
@@ -106,7 +107,7 @@ class TableResult(Reported):
         """The cells with their intervals: not to be published."""
         return self.cells
 
-    def to_dict(self) -> dict[str, Any]:
+    def content(self) -> dict[str, Any]:
         """The JSON of `tables --json` as a dictionary."""
         short = self.audit.short > 0
         found = {
@@ -132,7 +133,7 @@ class TableResult(Reported):
                 "witnesses": len(self.certified.witnesses),
             }
         known = {} if self.insiders is None else {"insiders": self.insiders.to_dict()}
-        beside = {} if self.beside is None else {"respondents": self.beside.to_dict()}
+        beside = {} if self.beside is None else {"respondents": self.beside.content()}
         return {**found, **known, **self.details, **beside}
 
     def write_certificate(self, path: str | Path) -> None:
@@ -150,10 +151,6 @@ class TableResult(Reported):
         beside = None if self.beside is None else self.beside.certified
         certificate = table_certificate(self.suppressed, self.certified, beside)
         write_whole(path, certificate_bytes(certificate, path))
-
-    def to_json(self) -> str:
-        """The JSON of `tables --json`."""
-        return dump_json(self.to_dict())
 
     def write(self, output: str | Path) -> None:
         """Write what may be published: no values of suppressed cells, nothing of what is known of any.

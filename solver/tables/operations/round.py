@@ -44,6 +44,7 @@ class RoundedTable(ChangedTable):
         Everything else of the JSON.
     """
 
+    kind: ClassVar[str] = "rounded-table"
     changed_column: ClassVar[str] = "rounded"
 
     def __repr__(self) -> str:

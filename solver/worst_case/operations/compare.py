@@ -8,7 +8,7 @@ import io
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import combinations, product
-from typing import Any
+from typing import Any, ClassVar
 
 from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.datasets.options.option import part, recorded_of
@@ -25,7 +25,8 @@ from linkrisk.solver.run.answers import answered, no_answer
 from linkrisk.solver.run.clock import Limits
 from linkrisk.solver.run.crew import crew_choice, hired
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.results import dump_json, plain
+from linkrisk.solver.run.result import Result
+from linkrisk.solver.run.results import plain
 from linkrisk.solver.run.versions import library_versions
 from linkrisk.solver.worst_case.contest import EXACT, BackendRow, Contest
 
@@ -39,7 +40,7 @@ _WEIGHTS = ("claimed", "linked", "linked_with_margin", "linked_upper_bound", "ga
 
 
 @dataclass(frozen=True)
-class ComparisonResult:
+class ComparisonResult(Result):
     """The exact engine and every backend on the same problem.
 
     Attributes
@@ -52,6 +53,8 @@ class ComparisonResult:
         What was solved, as in `fit`.
     """
 
+    kind: ClassVar[str] = "comparison"
+
     rows: tuple[BackendRow, ...]
     disagreements: tuple[str, ...]
     details: dict[str, Any]
@@ -62,14 +65,10 @@ class ComparisonResult:
         found = [answered(row.status, row.linked, row.linked_upper_bound) for row in self.rows]
         return no_answer(self.rows, found)
 
-    def to_dict(self) -> dict[str, Any]:
+    def content(self) -> dict[str, Any]:
         """The JSON of `compare --json` as a dictionary."""
         rows = [{key: plain(value) for key, value in asdict(row).items()} for row in self.rows]
         return {**self.details, "backends": rows, "disagreements": list(self.disagreements)}
-
-    def to_json(self) -> str:
-        """The JSON of `compare --json`."""
-        return dump_json(self.to_dict())
 
     def to_csv(self) -> str:
         """One line per row."""

@@ -69,6 +69,8 @@ def test_show(capsys: pytest.CaptureFixture[str]) -> None:
 def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     shown = json.loads(_run(capsys, "show", "iris", "--json")[1])
     assert shown == {
+        "format": "linkrisk-dataset",
+        "version": 1,
         "name": "iris",
         "title": "Iris: lengths and widths of sepals and petals, values as in Fisher (1936)",
         "rows": 150,
@@ -79,9 +81,9 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
         "local_file": None,
         "comes_from": "scikit-learn",
     }
-    listed = json.loads(_run(capsys, "list", "--json")[1])
+    listed = json.loads(_run(capsys, "list", "--json")[1])["datasets"]
     assert len(listed) == 11
-    assert listed[1] == shown
+    assert listed[1] == {key: value for key, value in shown.items() if key not in ("format", "version")}
 
 
 def test_fetch_writes_a_table(capsys: pytest.CaptureFixture[str]) -> None:

@@ -62,6 +62,8 @@ def test_the_record_is_the_owners_and_has_the_seed_that_is_not_printed(
     assert seed not in out
     assert record.pop("linkrisk")
     assert record == {
+        "format": "linkrisk-masking",
+        "version": 1,
         "input": {"name": "o.csv", "sha256": hashlib.sha256(TABLE.encode()).hexdigest()},
         "output": {"name": "m.csv", "sha256": hashlib.sha256(Path("m.csv").read_bytes()).hexdigest()},
         "records": 6,

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from linkrisk import mask, run_protocol, suppress
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.reading import reading
+from linkrisk.datasets.microdata.strict_json import headed
 from linkrisk.errors import LinkriskError
 from linkrisk.solver.run.errors import UsageError
 
@@ -191,10 +192,11 @@ def test_another_file_after_a_step_is_noticed():
 
 def test_an_answer_of_another_table_is_refused():
     run_protocol(written(SHUFFLED), "safe.csv", record="kept.toml")
-    Path("kept.answer1.json").write_text('{"records": 9, "levels": {}, "taken": {}}', encoding="utf-8")
+    answer = Path("kept.answer1.json")
+    answer.write_text(json.dumps(headed("suppression-answer", {"records": 9, "levels": {}, "taken": {}})))
     with pytest.raises(DataError, match="step 1: the answer is for 9 records, not 8: it is of another table"):
         run_protocol("kept.toml", "again.csv")
-    Path("kept.answer1.json").write_text('{"records": 8, "levels": {}, "taken": {}}', encoding="utf-8")
+    answer.write_text(json.dumps(headed("suppression-answer", {"records": 8, "levels": {}, "taken": {}})))
     with pytest.raises(DataError, match="leaves 2 records unsafe: it is of another table or request"):
         run_protocol("kept.toml", "again.csv")
 

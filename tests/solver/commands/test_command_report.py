@@ -17,7 +17,7 @@ from linkrisk.solver.commands.program import main
 from linkrisk.solver.documents.document import Document
 from linkrisk.solver.report.content.build import document_of
 from linkrisk.solver.run.flags import flag
-from linkrisk.solver.run.results import dump_json
+from linkrisk.solver.run.result import dump_json
 
 pytestmark = pytest.mark.usefixtures("survey_folder", "still_time")
 

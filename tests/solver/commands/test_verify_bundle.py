@@ -25,7 +25,7 @@ def entry(family: str) -> dict[str, object]:
 
 @pytest.fixture
 def bundle():
-    made = {"certificates": [entry(family) for family in FAMILIES]}
+    made = {"format": "linkrisk-certificates", "certificates": [entry(family) for family in FAMILIES]}
     return json.loads(json.dumps(made))
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from linkrisk.solver.run import records
 from linkrisk.solver.run.records import TABLE_COLUMNS, RecordsTable
-from linkrisk.solver.run.results import dump_json
+from linkrisk.solver.run.result import dump_json
 
 ROWS = (
     ("a", True, 1, 0.5, 2.0, 1.5, 0),

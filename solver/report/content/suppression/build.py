@@ -63,7 +63,7 @@ def suppression_document(given: Mapping[str, Any], audience: Audience = Audience
         audience=audience,
         headline=head,
         sections=sections,
-        version=given["linkrisk"],
+        linkrisk=given["linkrisk"],
         made=datetime.datetime.now(datetime.UTC).astimezone().isoformat(timespec="seconds"),
         about="suppression",
     )

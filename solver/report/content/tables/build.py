@@ -67,7 +67,7 @@ def table_document(given: Mapping[str, Any], audience: Audience = Audience.INTER
             audience=audience,
             headline=head,
             sections=sections,
-            version=given["linkrisk"],
+            linkrisk=given["linkrisk"],
             made=datetime.datetime.now(datetime.UTC).astimezone().isoformat(timespec="seconds"),
             about=about,
         )

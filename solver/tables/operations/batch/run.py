@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from linkrisk.datasets.masking.record import version
 from linkrisk.datasets.microdata.writing import write_all
@@ -17,7 +17,7 @@ from linkrisk.solver.inputs.limits import check_limit
 from linkrisk.solver.options.operations.tables.run_batch import RunBatchOptions
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.results import dump_json
+from linkrisk.solver.run.result import Result
 from linkrisk.solver.tables.operations.batch.in_turn import in_turn
 from linkrisk.solver.tables.operations.batch.logbook import Logbook
 from linkrisk.solver.tables.operations.batch.steps import BatchTable, Search
@@ -26,7 +26,7 @@ from linkrisk.solver.tables.operations.source import check_adds_up
 
 
 @dataclass(frozen=True, eq=False)
-class BatchResult:
+class BatchResult(Result):
     """What a batch has done.
 
     Attributes
@@ -42,6 +42,8 @@ class BatchResult:
         Lines of the batch that were left out when it was stopped.
     """
 
+    kind: ClassVar[str] = "batch"
+
     path: Path
     tables: tuple[BatchTable, ...]
     files: tuple[Path, ...]
@@ -56,7 +58,7 @@ class BatchResult:
             table.result is None or table.result.protected for table in self.tables
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def content(self) -> dict[str, Any]:
         """The JSON of `tables run-batch --json` as a dictionary."""
         return {
             "linkrisk": version(),
@@ -68,10 +70,6 @@ class BatchResult:
             "said": list(self.said),
             "not_begun": list(self.not_begun),
         }
-
-    def to_json(self) -> str:
-        """The JSON of `tables run-batch --json`."""
-        return dump_json(self.to_dict())
 
 
 @taking(RunBatchOptions)
