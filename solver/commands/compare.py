@@ -14,7 +14,6 @@ DESCRIPTION = (
 def run(asked: CompareCommand) -> int:
     """Compare, print the table, write the files that were asked for; 1 when something went wrong."""
     from linkrisk.datasets.microdata.writing import write_whole
-    from linkrisk.solver.commands.compare_summary import summary
     from linkrisk.solver.commands.contest_verdict import exit_code
     from linkrisk.solver.commands.progress import progress_line, reporter
     from linkrisk.solver.worst_case.operations.compare import compare
@@ -27,6 +26,6 @@ def run(asked: CompareCommand) -> int:
         if asked.table is not None:
             write_whole(asked.table, result.to_csv())
     finally:
-        print(summary(result), end="")
+        print(result, end="")
         code = exit_code(result)
     return code

@@ -11,7 +11,7 @@ import pandas as pd
 from linkrisk.datasets.microdata.writing import write_table, write_whole
 from linkrisk.formulations.linkage.pair import Direction, Ties
 from linkrisk.solver.commands.pass_lines import pass_lines
-from linkrisk.solver.commands.wording import (
+from linkrisk.solver.report.short.wording import (
     baseline_pairs,
     directions,
     heading,

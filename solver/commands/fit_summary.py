@@ -8,7 +8,7 @@ from typing import Any
 from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.formulations.linkage.aggregators import Words, words_of
 from linkrisk.solver.commands.headline import headline
-from linkrisk.solver.commands.wording import (
+from linkrisk.solver.report.short.wording import (
     baseline_name,
     baseline_pairs,
     files_line,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from linkrisk.solver.commands.wording import listed
+from linkrisk.solver.report.short.wording import listed
 from linkrisk.solver.documents.formats import NARROW_SPACE, count, percent
 from linkrisk.solver.linkage.probabilistic.passes.reporting import LinkedPasses
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from linkrisk.solver.commands.headline import headline
-from linkrisk.solver.commands.wording import files_line
+from linkrisk.solver.report.short.wording import files_line
 from linkrisk.solver.documents.formats import count
 from linkrisk.solver.measures.base import Finding, Kind, Unit, jsonable
 from linkrisk.solver.measures.registry import MEASURES

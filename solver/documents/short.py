@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
+from typing import Any
 
 from linkrisk.solver.documents.document import (
     Audience,
@@ -14,6 +16,12 @@ from linkrisk.solver.documents.document import (
     Paragraph,
     Section,
 )
+
+
+_MAKERS = {
+    "linkrisk-compare": "compare:comparison",
+}
+"""By the `format` of a JSON, the module of `report/short` and the function in it that says it in short."""
 
 
 def short(
@@ -54,3 +62,16 @@ def short(
 def pairs(*named: tuple[str, str], title: str = "") -> Numbers:
     """Names and values below each other, such as ``re-identified  352 of 400 (88.0 %)``."""
     return Numbers(title, tuple(Number(name, value) for name, value in named))
+
+
+def short_of(result: Mapping[str, Any]) -> Document:
+    """Say any result in short.
+
+    Parameters
+    ----------
+    result : mapping
+        Its JSON, with its `format`.
+    """
+    module, function = _MAKERS[result["format"]].split(":")
+    document: Document = getattr(import_module(f"linkrisk.solver.report.short.{module}"), function)(result)
+    return document

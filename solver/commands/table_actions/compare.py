@@ -47,7 +47,7 @@ def run(asked: CompareTableCommand) -> int:
 
 
 def _summary(asked: CompareTableCommand, result: TableComparison) -> str:
-    from linkrisk.solver.commands.wording import table
+    from linkrisk.solver.report.short.wording import table
 
     found = result.details
     size = found["model"]

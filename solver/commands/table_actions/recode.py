@@ -54,7 +54,7 @@ def run(asked: RecodeCommand) -> int:
 
 
 def _summary(asked: RecodeCommand, result: RecodedTable) -> str:
-    from linkrisk.solver.commands.wording import table
+    from linkrisk.solver.report.short.wording import table
 
     shown = [name for name in _COLUMNS if asked.suppress or name not in ("secondary", "cost", "bound")]
     lines = [[getattr(one, name) for name in shown] for one in result.effects]

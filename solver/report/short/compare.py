@@ -1,0 +1,80 @@
+"""What is said of `compare` in short: every optimiser beside the others, and whether two contradict each other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from linkrisk.errors import called
+from linkrisk.solver.charts.table import Column, Of, Table
+from linkrisk.solver.documents.document import Document, Headline
+from linkrisk.solver.documents.short import short
+from linkrisk.solver.report.short.wording import heading
+from linkrisk.solver.run.outcome import Status
+from linkrisk.solver.run.results import is_bound
+from linkrisk.solver.worst_case.contest import EXACT
+
+Json = Mapping[str, Any]
+
+_COLUMNS = (
+    Column("engine", "engine"),
+    Column("backend", "backend"),
+    Column("status", "status"),
+    Column("limit", "limit"),
+    Column("linked", "linked", Of.NUMBER),
+    Column("linked_upper_bound", "at most", Of.NUMBER),
+    Column("gap", "gap", Of.NUMBER),
+    Column("build_seconds", "build s", Of.NUMBER),
+    Column("solve_seconds", "solve s", Of.NUMBER),
+    Column("peak_memory_mb", "peak MB", Of.NUMBER),
+    Column("version", "version"),
+)
+
+
+def comparison(result: Json) -> Document:
+    """Of the JSON of `compare`."""
+    rows = result["backends"]
+    total = result.get("total_weight", result["records"])
+    wrong = [f"DISAGREEMENT: {one}" for one in result["disagreements"]]
+    if result.get("no_answer") is not None:
+        wrong.append(f"NO ANSWER: {result['no_answer']}")
+    said = Headline("above", wrong[0], reasons=tuple(wrong[1:])) if wrong else _agreement(rows)
+    return short(
+        [Table(_COLUMNS, [_row(row, total) for row in rows])],
+        said=said,
+        asked=[*heading(result, result["records"]), *_model(rows)],
+        notes=[*result["notes"], *([] if wrong else _beyond_margin(result))],
+    )
+
+
+def _agreement(rows: Sequence[Json]) -> str:
+    claims = sum(row["status"] == Status.OPTIMAL for row in rows)
+    return f"{claims} of {len(rows)} claim a proof; no two contradict each other"
+
+
+def _model(rows: Sequence[Json]) -> Iterator[str]:
+    """The size of the model, of which the exact engine has none."""
+    for row in rows:
+        if row["rows"] is not None:
+            yield f"model: {row['rows']} rows, {row['columns']} columns, {row['nonzeros']} non-zeros"
+            return
+
+
+def _row(row: Json, total: float) -> list[Any]:
+    """A line of the table, without a bound that says no more than that all can be linked, and its gap."""
+    most = row["linked_upper_bound"]
+    says = most is None or row["status"] == Status.OPTIMAL or is_bound(row["linked"] or 0.0, most, total)
+    left_out = () if says else ("linked_upper_bound", "gap")
+    return [None if one.name in left_out else row[one.name] for one in _COLUMNS]
+
+
+def _beyond_margin(result: Json) -> Iterator[str]:
+    """Why links may be more than a bound of a backend; the exact engine's is about links of any margin."""
+    bounds = [row["linked_upper_bound"] for row in result["backends"] if row["engine"] != EXACT]
+    least = min((bound for bound in bounds if bound is not None), default=math.inf)
+    if max((row["linked"] or 0.0 for row in result["backends"]), default=0.0) > least:
+        yield (
+            f"bounds of backends hold for parameters that keep the margin of {result['margin']:g}; some "
+            f"records are linked by less; a smaller {called('margin')} counts them"
+        )
