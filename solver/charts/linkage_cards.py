@@ -20,13 +20,6 @@ _LINKS = (
     Column("precision", "Precision", Of.SHARE),
     Column("recall", "Recall", Of.SHARE),
 )
-_BACKENDS = (
-    Column("backend", "Optimiser"),
-    Column("linked", "Linked", Of.NUMBER),
-    Column("most", "At most", Of.NUMBER),
-    Column("state", "State"),
-    Column("seconds", "Seconds", Of.NUMBER),
-)
 _SIMPLE = {"euclid": "equal weights", "mahalanobis": "the classical Mahalanobis distance"}
 _STEPS = (Column("method", "Method"), Column("attributes", "Attributes"))
 
@@ -73,23 +66,6 @@ def found_card(result: Json, links: int) -> str:
     return card(
         f"{result['method']}: {count(links)} links of {sizes}.", paragraph(said), quiet=_quiet(result)
     )
-
-
-def comparison_card(result: Json) -> str:
-    """Of the JSON of `compare`: what every optimiser has found and proven, and where they contradict."""
-    rows = [_backend_row(row) for row in result["backends"]]
-    proofs = sum(row["status"] == "optimal" for row in result["backends"])
-    said = f"{proofs} of {len(rows)} claim a proof"
-    contradicting = result["disagreements"]
-    said += f"; {len(contradicting)} contradictions." if contradicting else ", and none contradicts another."
-    return card(said, table(Table(_BACKENDS, rows)), *map(paragraph, contradicting), quiet=_quiet(result))
-
-
-def _backend_row(row: Json) -> list[Any]:
-    state = row["status"] if row["limit"] is None else f"{row['status']} ({row['limit']})"
-    name = row["engine"] if row["backend"] is None else row["backend"]
-    seconds = row["solve_seconds"]
-    return [name, row["linked"], row["linked_upper_bound"], state, seconds and round(seconds, 1)]
 
 
 def masking_card(result: Json, name: str) -> str:

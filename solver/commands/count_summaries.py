@@ -11,6 +11,9 @@ import pandas as pd
 from linkrisk.datasets.microdata.writing import write_table, write_whole
 from linkrisk.formulations.linkage.pair import Direction, Ties
 from linkrisk.solver.commands.pass_lines import pass_lines
+from linkrisk.solver.documents.formats import count
+from linkrisk.solver.linkage.operations.evaluation_task import EvaluationResult
+from linkrisk.solver.linkage.result import FoundLinks, LinkResult
 from linkrisk.solver.report.short.wording import (
     baseline_pairs,
     directions,
@@ -21,9 +24,6 @@ from linkrisk.solver.report.short.wording import (
     strata_lines,
     weighted_pairs,
 )
-from linkrisk.solver.documents.formats import count
-from linkrisk.solver.linkage.operations.evaluation_task import EvaluationResult
-from linkrisk.solver.linkage.result import FoundLinks, LinkResult
 from linkrisk.solver.run.records import RecordsTable
 from linkrisk.solver.run.results import EXPECTED, LINKED, WEIGHTED, least_key, limit_key
 

@@ -8,6 +8,7 @@ from typing import Any
 from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.formulations.linkage.aggregators import Words, words_of
 from linkrisk.solver.commands.headline import headline
+from linkrisk.solver.documents.formats import count, weight
 from linkrisk.solver.report.short.wording import (
     baseline_name,
     baseline_pairs,
@@ -18,7 +19,6 @@ from linkrisk.solver.report.short.wording import (
     strata_lines,
     way,
 )
-from linkrisk.solver.documents.formats import count, weight
 from linkrisk.solver.report.words import family_title, state, sum_of_parts
 from linkrisk.solver.run.counts import several
 from linkrisk.solver.run.results import EXPECTED, WEIGHTED, FamilyFit, least_key, objective

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from linkrisk.solver.report.short.wording import listed
 from linkrisk.solver.documents.formats import NARROW_SPACE, count, percent
 from linkrisk.solver.linkage.probabilistic.passes.reporting import LinkedPasses
+from linkrisk.solver.report.short.wording import listed
 
 _TITLES = ("pass", "compared", "linked", "clerical", "false links")
 _LOST, _EXPECTED = "true links lost", "links lost, expected"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from linkrisk.solver.commands.headline import headline
-from linkrisk.solver.report.short.wording import files_line
 from linkrisk.solver.documents.formats import count
 from linkrisk.solver.measures.base import Finding, Kind, Unit, jsonable
 from linkrisk.solver.measures.registry import MEASURES
 from linkrisk.solver.measures.results import RiskResult
 from linkrisk.solver.measures.verdict import grounds_of
+from linkrisk.solver.report.short.wording import files_line
 from linkrisk.solver.run.percent import percent
 from linkrisk.solver.run.worst_sentence import ends_said
 

@@ -17,9 +17,8 @@ from linkrisk.solver.documents.document import (
     Section,
 )
 
-
 _MAKERS = {
-    "linkrisk-compare": "compare:comparison",
+    "linkrisk-comparison": "compare:comparison",
 }
 """By the `format` of a JSON, the module of `report/short` and the function in it that says it in short."""
 

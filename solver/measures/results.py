@@ -76,7 +76,7 @@ class RiskResult(Result):
                 name: MEASURES[name].heading(weighted=self.verdict.weighted)
                 for name in (*self.measures, *self.not_measured)
             },
-            "worst_case": self.worst.content(),
+            "worst_case": self.worst.of_families(),
         }
 
     @property

@@ -6,9 +6,12 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from itertools import chain
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from linkrisk.datasets.microdata.strict_json import headed
+
+if TYPE_CHECKING:
+    from linkrisk.solver.documents.document import Document
 
 
 class Result(ABC):
@@ -34,6 +37,24 @@ class Result(ABC):
     def to_json(self) -> str:
         """The JSON: what `--json` writes."""
         return dump_json(self.to_dict())
+
+    def document(self) -> Document:
+        """The answer in short, which a terminal and a notebook draw."""
+        from linkrisk.solver.documents.short import short_of
+
+        return short_of(self.to_dict())
+
+    def __str__(self) -> str:
+        """Draw it as a terminal does."""
+        from linkrisk.solver.documents.terminal import terminal
+
+        return terminal(self.document())
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from linkrisk.solver.documents.notebook import notebook
+
+        return notebook(self.document())
 
 
 _PLAIN = json.JSONEncoder(ensure_ascii=False, allow_nan=False)

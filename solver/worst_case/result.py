@@ -197,8 +197,10 @@ class FitResult(Result):
 
     def content(self) -> dict[str, Any]:
         """The JSON of `fit --json` as a dictionary."""
-        if self.alone:
-            return self.worst.content()
+        return self.worst.content() if self.alone else self.of_families()
+
+    def of_families(self) -> dict[str, Any]:
+        """The same with a list of families, also where one alone was searched: `worst_case` of a risk."""
         return {
             "records": self.worst.records,
             "linked": self.linked,

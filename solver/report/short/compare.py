@@ -1,4 +1,4 @@
-"""What is said of `compare` in short: every optimiser beside the others, and whether two contradict each other."""
+"""What is said of `compare` in short: every optimiser beside the others, and what contradicts what."""
 
 from __future__ import annotations
 

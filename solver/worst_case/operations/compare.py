@@ -68,7 +68,8 @@ class ComparisonResult(Result):
     def content(self) -> dict[str, Any]:
         """The JSON of `compare --json` as a dictionary."""
         rows = [{key: plain(value) for key, value in asdict(row).items()} for row in self.rows]
-        return {**self.details, "backends": rows, "disagreements": list(self.disagreements)}
+        lacking = {} if self.no_answer is None else {"no_answer": self.no_answer}
+        return {**self.details, "backends": rows, "disagreements": list(self.disagreements), **lacking}
 
     def to_csv(self) -> str:
         """One line per row."""
@@ -77,12 +78,6 @@ class ComparisonResult(Result):
         writer.writeheader()
         writer.writerows({key: plain(value) for key, value in asdict(row).items()} for row in self.rows)
         return out.getvalue()
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        from linkrisk.solver.charts.linkage_cards import comparison_card
-
-        return comparison_card(self.to_dict())
 
     def __repr__(self) -> str:
         lines = [

@@ -90,16 +90,16 @@ def test_linked_tables_leave_out_the_same_records():
 
 def test_noise_is_of_the_records_that_are_in_the_table():
     """Keys belong to records: whoever is left out takes none from another."""
-    design = {"keys": "key", "missing": "leave-out"}
+    design = {"record_key": "key", "missing": "leave-out"}
     counts = perturb_counts("firms.csv", ["region"], most=2, variance=1.0, **design)
     alone = pd.read_csv("firms.csv").dropna(subset=["region"])
     pd.testing.assert_frame_equal(
-        counts.cells, perturb_counts(alone, ["region"], most=2, variance=1.0, keys="key").cells
+        counts.cells, perturb_counts(alone, ["region"], most=2, variance=1.0, record_key="key").cells
     )
     given = {"response": "turnover", "noise": "most=2,variance=1", "share": 0.1}
     sums = perturb_sums("firms.csv", ["region"], **given, **design)
     alone = alone.dropna(subset=["turnover"])
-    again = perturb_sums(alone, ["region"], **given, keys="key")
+    again = perturb_sums(alone, ["region"], **given, record_key="key")
     pd.testing.assert_frame_equal(sums.cells, again.cells, check_dtype=False)
     assert sums.details["left_out"] == {"region": 2, "turnover": 1}
 

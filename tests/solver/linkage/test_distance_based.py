@@ -20,15 +20,21 @@ from linkrisk.formulations.linkage.aggregators import make_aggregator
 from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
 from linkrisk.solver.inputs.problem import make_problem
-from linkrisk.solver.linkage.distance_based import DistanceBased, parse_weights
+from linkrisk.solver.linkage.distance_based import DistanceBased
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.judging import judge
 from linkrisk.solver.linkage.linker import LinkageTask, Truth
 from linkrisk.solver.linkage.operations.link import link
+from linkrisk.solver.linkage.parameters import own_settings
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.errors import UsageError
 
 SCHEMA = Schema.from_dict(mixed.SCHEMA)
+
+
+def read_weights(text):
+    """The weights of attributes that a command line has in words."""
+    return own_settings("dbrl")["weights"].kind.parse(text)
 
 
 def task(queries, candidates, schema=None, attributes=None):
@@ -137,7 +143,7 @@ def test_parameters_are_json_and_restore_the_linker():
     rows = np.array([4, 2])
     assert np.array_equal(again.scores(rows), learned.scores(rows))
     assert again.parameters == learned.parameters
-    assert parse_weights("town=3, size = 1") == (("town", 3.0), ("size", 1.0))
+    assert read_weights("town=3, size = 1") == (("town", 3.0), ("size", 1.0))
 
 
 def test_scores_do_not_depend_on_the_chunk():
@@ -203,8 +209,8 @@ def learned(linker, **changes):
             "masking: 'a' is not a categorical attribute that is compared; name those that are with "
             "attributes=A,B (recodings of numbers and dates show in the files by themselves)",
         ),
-        (lambda: parse_weights("a"), "'a' has no weight for 'a'; write A=2,B=1"),
-        (lambda: parse_weights("a=b"), "'b' is not a number"),
+        (lambda: read_weights("a"), "'a' has no weight for 'a'; write A=2,B=1"),
+        (lambda: read_weights("a=b"), "'b' is not a number"),
     ],
 )  # fmt: skip
 def test_bad_requests(make, message):

@@ -73,6 +73,7 @@ def all_is_shared_out(monkeypatch):
 
 def said(result) -> dict:
     """What a result says, but for time and who has worked."""
+    result = getattr(result, "link", result)
     content = {key: value for key, value in result.to_dict().items() if key not in ("seconds", "workers")}
     return content if result.passes is None else content | {"links": result.passes.links.to_dict("list")}
 
