@@ -38,8 +38,8 @@ class Result(ABC):
         """The JSON: what `--json` writes."""
         return dump_json(self.to_dict())
 
-    def document(self) -> Document:
-        """The answer in short, which a terminal and a notebook draw."""
+    def in_short(self) -> Document:
+        """Make the answer in short, which a terminal and a notebook draw."""
         from linkrisk.solver.documents.short import short_of
 
         return short_of(self.to_dict())
@@ -48,13 +48,13 @@ class Result(ABC):
         """Draw it as a terminal does."""
         from linkrisk.solver.documents.terminal import terminal
 
-        return terminal(self.document())
+        return terminal(self.in_short())
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
         from linkrisk.solver.documents.notebook import notebook
 
-        return notebook(self.document())
+        return notebook(self.in_short())
 
 
 _PLAIN = json.JSONEncoder(ensure_ascii=False, allow_nan=False)

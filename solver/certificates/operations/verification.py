@@ -91,12 +91,13 @@ class VerificationResult(Result):
         head |= {"name": self.name, "alignment": self.alignment, "seconds": round(self.seconds, 3)}
         return {**head, "proved": None if self.verdict is None else _of_fit(self.verdict)}
 
-    def _repr_html_(self) -> str | None:
+    def _repr_html_(self) -> str:
         """What a notebook shows."""
         from linkrisk.solver.charts.cards import verification_card
+        from linkrisk.solver.documents.notebook import card
 
         if self.cells:
-            return None  # a line says it
+            return card(repr(self))
         return "".join(verification_card(one.to_dict()) for one in self.parts.values() or (self,))
 
     def __repr__(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,6 +12,7 @@ from linkrisk.datasets.microdata.strict_json import kind_of
 from linkrisk.datasets.microdata.writing import write_whole
 from linkrisk.datasets.options.option import given_of, keywords
 from linkrisk.solver.documents.document import REPORT, Audience, Document
+from linkrisk.solver.documents.short import short
 from linkrisk.solver.options.operations.risk import Measured, ReportOptions
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.options.taking import taking
@@ -51,6 +52,10 @@ class ReportResult(Result):
     document: Document
     risk: RiskResult | None = field(default=None, repr=False)
     certificates: tuple[Certified, ...] = field(default=(), repr=False)
+
+    def in_short(self) -> Document:
+        """Its sentences on top."""
+        return short(said=replace(self.document.headline, reasons=()))
 
     def to_html(self) -> str:
         """The page."""

@@ -11,8 +11,8 @@ from linkrisk.solver.charts.table import Column, Of, Table
 from linkrisk.solver.documents.document import Document, Headline
 from linkrisk.solver.documents.short import short
 from linkrisk.solver.report.short.wording import heading
-from linkrisk.solver.run.outcome import Status
 from linkrisk.solver.run.results import is_bound
+from linkrisk.solver.run.status import Status
 from linkrisk.solver.worst_case.contest import EXACT
 
 Json = Mapping[str, Any]

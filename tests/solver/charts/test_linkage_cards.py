@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from dataclasses import fields
 
 import pytest
 from fit_runs import frames
 
 from linkrisk import compare, evaluate, fit, link, mask
-from linkrisk.solver.charts.linkage_cards import comparison_card, found_card, link_card, masking_card
+from linkrisk.solver.charts.linkage_cards import found_card, link_card, masking_card
+from linkrisk.solver.documents.notebook import notebook
+from linkrisk.solver.documents.short import short_of
+from linkrisk.solver.worst_case.contest import BackendRow
 
 NASTY = "<script>alert(\"1\")</script> & 'x'"
 
@@ -61,25 +65,33 @@ def test_a_matching_without_links_has_no_precision():
 def test_a_comparison_lists_every_optimiser(pair):
     result = compare(*pair, backends=["exact", "scipy"])
     words = said(result._repr_html_())
-    assert words.startswith("2 of 2 claim a proof, and none contradicts another.")
+    assert words.startswith("2 of 2 claim a proof; no two contradict each other")
     for row in result.rows:
         assert f"{row.name.split()[-1]}" in words
 
 
 def test_a_contradiction_stands_in_the_headline():
+    numbers = dict.fromkeys(field.name for field in fields(BackendRow))
     row = {
+        **numbers,
         "engine": "milp",
         "backend": NASTY,
         "status": "feasible",
         "limit": "time",
-        "linked": None,
-        "linked_upper_bound": 7,
-        "solve_seconds": 1.0,
+        "version": "1",
     }
-    words = said(comparison_card({"backends": [row], "disagreements": [f"{NASTY} lies"], "name": "x"}))
-    assert words.startswith("0 of 1 claim a proof; 1 contradictions.")
-    assert f"{NASTY} lies" in words
-    assert "feasible (time)" in words
+    said_of = {
+        "records": 3,
+        "candidates": 3,
+        "attributes": ["a"],
+        "name": "x",
+        "direction": "original-to-masked",
+    }
+    content = {**said_of, "aggregator": "owa", "aggregator_options": {}, "notes": [], "margin": 0.001}
+    more = {"backends": [row], "disagreements": [f"{NASTY} lies"], "format": "linkrisk-comparison"}
+    words = said(notebook(short_of({**content, **more})))
+    assert words.startswith(f"DISAGREEMENT: {NASTY} lies")
+    assert "feasible" in words
 
 
 def test_a_masking_says_what_was_masked_but_not_the_seed(pair):
