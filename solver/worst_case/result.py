@@ -83,8 +83,8 @@ class FitResult(Result):
 
     @property
     def alone(self) -> bool:
-        """Whether one family was asked for."""
-        return len(self.families) == 1
+        """Whether one family was asked for by its name: then the details are its own."""
+        return "aggregator" in self.details
 
     @property
     def results(self) -> dict[str, FamilyFit]:

@@ -160,7 +160,7 @@ def _one(family: Family, original: Any, masked: Any, reading: Mapping[str, Any],
         return Certified(name, result, f"not made: {result.details['certificate']['reason']}")
     if _several(original) or _several(masked):
         return Certified(name, result, "not checked: verify reads one original and one masked file")
-    checked = verify(result, original, masked, **reading)
+    checked = verify(FitResult.of(result), original, masked, **reading)
     if checked.verdict is None or not checked.verified:
         return Certified(name, result, f"rejected: {checked.rejected}", verified=False)
     records = checked.verdict.records

@@ -152,7 +152,7 @@ def test_one_json_one_frame_and_a_readable_line_for_each():
     single = fit(*files, aggregator="owa")
     assert isinstance(single, FitResult)
     assert single.alone
-    assert set(content["families"][1]) == set(single.to_dict())
+    assert set(content["families"][1]) == set(single.content())
 
 
 def test_shared_ties_compare_expected_links():
