@@ -56,20 +56,23 @@ class Counting:
     thresholds: int = 0
     lowered: tuple[Unmet, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """The part `counts` of the JSON."""
+    def told(self) -> dict[str, Any]:
+        """The part `counts` of the JSON; of what may be amounts, that nobody has said whether it counts."""
+        if not self.counts:
+            return {"counts_unsaid": True}
         below = [{"cell": at, "threshold": least, "reached": most} for at, least, most in self.below]
         lowered = [
             {"cell": one.demand.cell, "way": way_of(one), "level": one.demand.level, "reached": one.found}
             for one in self.lowered
         ]
-        return {
+        found = {
             "guessed": self.guessed,
             "threshold_out_of_reach": below,
             "least": self.least,
             "thresholds": self.thresholds,
             "lowered": lowered,
         }
+        return {"counts": found}
 
 
 def way_of(missed: Unmet) -> str:

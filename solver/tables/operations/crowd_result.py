@@ -33,6 +33,7 @@ class CrowdResult:
         return {
             "attackers": len(names) - 1,
             "protected": found.passed,
+            "audited": found.audited,
             "under_protected": found.cells[short].tolist(),
             "short_by": found.short[short].tolist(),
             "short_of": [names[int(found.short_of[at])] for at in short],

@@ -130,7 +130,10 @@ class TableResult(Reported):
                 "protected": self.certified.protected,
                 "missed": sorted({one.cell for one in self.certified.missed}),
                 "undecided": sorted({one.cell for one in self.certified.undecided}),
+                "levels_missed": len(self.certified.missed),
+                "levels_undecided": len(self.certified.undecided),
                 "witnesses": len(self.certified.witnesses),
+                "whole": self.certified.whole,
             }
         known = {} if self.insiders is None else {"insiders": self.insiders.to_dict()}
         beside = {} if self.beside is None else {"respondents": self.beside.content()}
@@ -245,7 +248,7 @@ def table_result(
         "sensitive": int(table.primary.sum()),
         "on_grid": _on_grid(table, checked),
         "table": suppression_figures(stored, words, table, suppressed, checked),
-        **({"counts": counting.to_dict()} if counting is not None and counting.counts else {}),
+        **({} if counting is None else counting.told()),
         "from": attacked.who.to_dict(),
         **ruled(stored),
         "respondents_known": "respondents" in stored.cells.columns and not table.counts,

@@ -1,45 +1,52 @@
-"""From the JSON of an action of `tables` to a `Document`."""
+"""From the JSON of an action of `tables` to a `Document`: what is said, by what was done."""
 
 from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from linkrisk.solver.documents.document import Audience, Document, Headline, Section
-from linkrisk.solver.report.content.tables.adjustment import adjustment_headline, adjustment_sections
+from linkrisk.solver.documents.document import Audience, Block, Document, Headline, Numbers, Section
+from linkrisk.solver.report.content.tables import changed, making, suppressed
 from linkrisk.solver.report.content.tables.consistency import check
-from linkrisk.solver.report.content.tables.counted import counted
-from linkrisk.solver.report.content.tables.found import audited, what_attackers_find
-from linkrisk.solver.report.content.tables.labelled import in_words
-from linkrisk.solver.report.content.tables.making import how_it_was_made, what_it_does_not_tell
-from linkrisk.solver.report.content.tables.noise import noise_headline, noise_sections
 from linkrisk.solver.report.content.tables.outside import (
     TITLES,
     for_external,
     outside_headline,
     outside_sections,
 )
-from linkrisk.solver.report.content.tables.recoding import recoding_headline, recoding_sections
-from linkrisk.solver.report.content.tables.rounding import rounding_headline, rounding_sections
-from linkrisk.solver.report.content.tables.shown import loss, the_table
-from linkrisk.solver.report.content.tables.verdict import headline
+from linkrisk.solver.report.content.tables.shown import changed_table, changes_by_category, loss, the_table
+from linkrisk.solver.report.content.tables.words import Json, in_words
 from linkrisk.solver.run.errors import UsageError
 
 KEY = "protection"
 """What the JSON of a table has and no other."""
 
-_ABOUT = {
-    "suppression": "table",
-    "rounding": "rounding",
-    "adjustment": "adjustment",
-    "counts": "noise",
-    "sums": "noise",
-    "recoding": "recoding",
-}
-_PARTS = (the_table, loss, what_attackers_find, audited)
-_LAST = (how_it_was_made, what_it_does_not_tell)
+
+@dataclass(frozen=True)
+class Kind:
+    """What is said of tables with which the same was done.
+
+    Attributes
+    ----------
+    title : str
+        Of the page, as it begins.
+    about : str
+        Which words stand around the page.
+    headline : callable
+    found : callable
+        The blocks of the page that an answer in short has, too.
+    sections : callable
+        Of the page, but for what it does not tell.
+    """
+
+    title: str
+    about: str
+    headline: Callable[[Json], Headline]
+    found: Callable[[Json], tuple[Block, ...]]
+    sections: Callable[[Json], tuple[Section, ...]]
 
 
 def table_document(given: Mapping[str, Any], audience: Audience = Audience.INTERNAL) -> Document:
@@ -59,9 +66,9 @@ def table_document(given: Mapping[str, Any], audience: Audience = Audience.INTER
         If it is no such JSON, or contradicts itself.
     """
     try:
-        about = _ABOUT[given[KEY]]
+        kind = KINDS[given[KEY]]
         check(given)
-        head, sections, title = _said(in_words(given), audience)
+        head, sections, title = _said(kind, in_words(given), audience)
         return Document(
             title=title,
             audience=audience,
@@ -69,7 +76,7 @@ def table_document(given: Mapping[str, Any], audience: Audience = Audience.INTER
             sections=sections,
             linkrisk=given["linkrisk"],
             made=datetime.datetime.now(datetime.UTC).astimezone().isoformat(timespec="seconds"),
-            about=about,
+            about=kind.about,
         )
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         if isinstance(error, UsageError):
@@ -81,32 +88,95 @@ def table_document(given: Mapping[str, Any], audience: Audience = Audience.INTER
         ) from error
 
 
-def _said(given: Mapping[str, Any], audience: Audience) -> tuple[Headline, tuple[Section, ...], str]:
-    kind = given[KEY]
+def _said(kind: Kind, given: Json, audience: Audience) -> tuple[Headline, tuple[Section, ...], str]:
     if audience is Audience.EXTERNAL:
         kept = for_external(given)
-        return outside_headline(kept), outside_sections(kept), TITLES[kind]
-    head, sections, title = _INSIDE[kind]
-    return head(given), sections(given), f"{title} {_shown_name(given['name'])}"
+        return outside_headline(kept), outside_sections(kept), TITLES[given[KEY]]
+    # linked tables are called by all of their names, without folders
+    name = " and ".join(PurePath(part).name for part in given["name"].split(" + "))
+    return kind.headline(given), (*kind.sections(given), making.limits(given)), f"{kind.title} {name}"
 
 
-def _suppressed(given: Mapping[str, Any]) -> tuple[Section, ...]:
-    return (*(part(given) for part in _PARTS), *counted(given), *(part(given) for part in _LAST))
+def _suppressed(given: Json) -> tuple[Section, ...]:
+    return (
+        the_table(given),
+        loss(given),
+        suppressed.what_attackers_find(given),
+        suppressed.audited(given),
+        *suppressed.counted(given),
+        making.made(given, making.of_suppression(given), making.search(given)),
+    )
 
 
-_Said = Callable[[Mapping[str, Any]], Any]
+def _rounded(given: Json) -> tuple[Section, ...]:
+    how = making.made(given, making.of_rounding(given), making.search(given))
+    return changed_table(given), changed.rounding_changes(given), changes_by_category(given), how
 
-_INSIDE: dict[str, tuple[_Said, _Said, str]] = {
-    "suppression": (headline, _suppressed, "Protection of"),
-    "rounding": (rounding_headline, rounding_sections, "Rounding of"),
-    "adjustment": (adjustment_headline, adjustment_sections, "Adjustment of"),
-    "counts": (noise_headline, noise_sections, "Counts with noise, of"),
-    "sums": (noise_headline, noise_sections, "Sums with noise, of"),
-    "recoding": (recoding_headline, recoding_sections, "Coarser codes of"),
+
+def _adjusted(given: Json) -> tuple[Section, ...]:
+    return (
+        changed_table(given),
+        changed.moved_cells(given),
+        changed.changes_by_share(given),
+        changes_by_category(given),
+        making.made(given, making.of_adjustment(given), making.search(given)),
+    )
+
+
+def _noisy(given: Json) -> tuple[Section, ...]:
+    changes = changed.noise_changes if given[KEY] == "counts" else changed.changes_by_share
+    table, utility = changed_table(given), changed.utility(given)
+    return table, changes(given), utility, changes_by_category(given), making.noise_made(given)
+
+
+def _recoded(given: Json) -> tuple[Section, ...]:
+    how = making.made(given, making.of_recoding(given), what="Microdata")
+    return changed.effects(given), *changed.codes(given), changed.recoded_table(given), how
+
+
+def _found_by_attackers(given: Json) -> tuple[Block, ...]:
+    """What the audit found, and how a large table was protected."""
+    found = suppressed.audit_numbers(given).numbers if given["sensitive"] else ()
+    how = tuple(making.method(given)) if "added_by_repair" in given else ()
+    known = suppressed.known_of_counts(given) if given.get("counts") else ()
+    return (Numbers("", (*found, *how)), *known) if (*found, *how) else known
+
+
+KINDS = {
+    "suppression": Kind("Protection of", "table", suppressed.headline, _found_by_attackers, _suppressed),
+    "rounding": Kind(
+        "Rounding of",
+        "rounding",
+        changed.rounding_headline,
+        lambda given: (Numbers("", tuple(making.of_rounding(given))),),
+        _rounded,
+    ),
+    "adjustment": Kind(
+        "Adjustment of",
+        "adjustment",
+        changed.adjustment_headline,
+        lambda given: (changed.sensitive_numbers(given),),
+        _adjusted,
+    ),
+    "counts": Kind(
+        "Counts with noise, of",
+        "noise",
+        changed.noise_headline,
+        lambda given: (Numbers("", tuple(making.of_counts(given))),),
+        _noisy,
+    ),
+    "sums": Kind(
+        "Sums with noise, of",
+        "noise",
+        changed.noise_headline,
+        lambda given: (Numbers("", tuple(making.of_sums(given))),),
+        _noisy,
+    ),
+    "recoding": Kind(
+        "Coarser codes of",
+        "recoding",
+        changed.recoding_headline,
+        lambda given: changed.effects(given).shown,
+        _recoded,
+    ),
 }
-"""Headline, sections and the beginning of the title, by what was done."""
-
-
-def _shown_name(name: str) -> str:
-    """What a table is called, without folders; linked ones are called by all of their names."""
-    return " and ".join(PurePath(part).name for part in name.split(" + "))

@@ -35,16 +35,16 @@ def _of_suppression(given: Json) -> Iterator[str]:
         )
     if len(given["pattern"]) != given["suppressed"] or len(found["intervals"]["cell"]) != given["suppressed"]:
         yield f"{given['suppressed']:,} cells are suppressed and {len(given['pattern']):,} are named"
-    others = [given[name]["protected"] for name in ("insiders", "respondents") if given.get(name)]
+    others = [given[name]["protected"] for name in ("insiders", "respondents", "exact") if given.get(name)]
     seen = not given["under_protected"] and not given["undecided"] and all(others)
     if given["protected"] != seen:
         yield "the verdict is not that of the cells that are short of a level"
     yield from _of_search(given)
     short, undecided = set(given["under_protected"]), set(given["undecided"])
     for one in attacked(given):
-        yield from _of_cell(one, one.cell in short)
-        if one.undecided != (one.cell in undecided):
-            yield f"whether {one.name:.80} was decided is said in two ways"
+        yield from _of_cell(one, one.number in short)
+        if one.undecided != (one.number in undecided):
+            yield f"whether {one.cell:.80} was decided is said in two ways"
     if given.get("respondents"):
         yield from _of_suppression(given["respondents"])
         if given["respondents"]["pattern"] != given["pattern"]:
@@ -65,16 +65,16 @@ def _of_search(given: Json) -> Iterator[str]:
 def _of_cell(one: Attacked, listed: bool) -> Iterator[str]:
     slack = _ROUNDING * max(1.0, abs(one.value), abs(one.low), abs(one.high))
     if not one.low - slack <= one.value <= one.high + slack:
-        yield f"the value of {one.name:.80} is outside of its interval, {one.interval}"
-    short = one.share < 1.0 - 2.0 * SHORT
+        yield f"the value of {one.cell:.80} is outside of its interval, {one.interval}"
+    short = one.reached < 1.0 - 2.0 * SHORT
     if short and one.audited and not listed:
         yield (
-            f"{one.name:.80} counts as protected, and its interval, {one.interval}, is short of a level "
+            f"{one.cell:.80} counts as protected, and its interval, {one.interval}, is short of a level "
             f"around "
             f"{exactly(one.value)}"
         )
-    if listed and one.share >= 1.0 + SHORT:
-        yield f"{one.name:.80} counts as not protected, and its interval, {one.interval}, reaches its levels"
+    if listed and one.reached >= 1.0 + SHORT:
+        yield f"{one.cell:.80} counts as not protected, and its interval, {one.interval}, reaches its levels"
 
 
 def _of_rounding(given: Json) -> Iterator[str]:
@@ -97,7 +97,7 @@ def _of_adjustment(given: Json) -> Iterator[str]:
         yield f"they have {given['cells']:,} cells, and of {counted:,} is said by how much they changed"
     for one in moved(given):
         if one.short:
-            yield f"{one.name:.80} is nearer to its value, {exactly(one.value)}, than its level"
+            yield f"{one.cell:.80} is nearer to its value, {exactly(one.value)}, than its level"
 
 
 def _of_noise(given: Json) -> Iterator[str]:

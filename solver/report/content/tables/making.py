@@ -1,69 +1,132 @@
-"""How it was made: what was asked and how it was found; what it does not tell; where it comes from."""
+"""How a table was made: what was asked and how it was found; what it does not tell; where it comes from."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
 
 from linkrisk.solver.charts.table import Of
 from linkrisk.solver.documents.document import Block, Items, Number, Numbers, Section
-from linkrisk.solver.documents.formats import count, duration
+from linkrisk.solver.documents.formats import count, duration, significant
 from linkrisk.solver.report.content.tables.words import (
     Attacked,
+    Columns,
     Json,
     attacked,
     exactly,
     proven,
     several,
+    table,
 )
-from linkrisk.solver.report.content.wording import table
 from linkrisk.solver.run.gaps import NO_BOUND, gap, has_bound
 from linkrisk.solver.run.percent import percent, two_digits
 
-COSTS = {
+_COSTS = {
     "value": "its value, at least 1",
     "unit": "one for each cell",
     "log": "logarithm of 1 + its value",
     "given": "as given in the column cost",
 }
-
-METHODS = {
+_METHODS = {
     "optimal": "optimal: all relations at once",
     "modular": "modular: one subtable after the other, then audited and repaired over all relations",
     "heuristic": "heuristic: one pattern for each sensitive cell, audited over all relations",
 }
+_WEIGHTS = {
+    "value": "1 over its value, at least 1",
+    "unit": "the same for all",
+    "root": "1 over the root of its value",
+    "given": "as given in the column cost",
+}
+_SCALES = {
+    "largest": "the largest contributions of a cell",
+    "mean": "the mean contribution of a cell",
+    "range": "the range of the contributions of a cell",
+    "sum": "the value of a cell",
+}
+_AGAIN = "What is needed to make this again."
+_NO_RULE = "none: no cell is sensitive"
 
-BACKENDS = {"exact": "exact: our own branch and cut"}
+
+def made(given: Json, asked: Iterable[Number], *more: Block, what: str = "Cells") -> Section:
+    """What was asked, perhaps `more`, and which file was read, which has `what`."""
+    blocks = (Numbers("What was asked", tuple(asked)), *more, _files(given, what))
+    return Section("making", "How it was made", _AGAIN, blocks)
 
 
-def how_it_was_made(given: Json) -> Section:
-    """Rule, search and files."""
-    blocks: list[Block] = [Numbers("What was asked", tuple(_asked(given)))]
-    if given["cost"] is not None:
-        blocks.append(Numbers("How it was found", tuple(found_by(given))))
-    else:
-        blocks.append(Numbers("The audit", (Number("Time taken", duration(given.get("seconds"))),)))
-    blocks.append(files(given))
-    return Section("making", "How it was made", "What is needed to make this again.", tuple(blocks))
+def search(given: Json) -> Numbers:
+    """How it was found, and what is known of better answers; of an audit how long it took."""
+    if given["cost"] is None:
+        return Numbers("The audit", (Number("Time taken", duration(given.get("seconds"))),))
+    return Numbers("How it was found", tuple(_found_by(given)))
 
 
-def rule(given: Json) -> Number:
+def _found_by(given: Json) -> Iterator[Number]:
+    yield Number("Cost", exactly(round(given["cost"], 6)))
+    none = "No other that does the same costs less than"
+    left = ""
+    if not proven(given):
+        known = has_bound(given["cost"], given["bound"])
+        left = f"gap {two_digits(gap(given['cost'], given['bound']))} %" if known else NO_BOUND
+    yield Number(none, exactly(round(given["bound"], 6)), left)
+    ends = {"time": "the time was over", "user": "it was stopped", None: "the search went to its end"}
+    state = "proven" if proven(given) else "not proven"
+    yield Number("Status", f"{state}: {ends.get(given['limit'], str(given['limit']))}")
+    yield from method(given)
+    backend = given["backend"]
+    yield Number("Backend", "exact: our own branch and cut" if backend == "exact" else str(backend))
+    yield Number("Seed", str(given["seed"]))
+    limit = given.get("time_limit")
+    yield Number("Time limit", "none" if limit is None else duration(limit))
+    yield Number("Time taken", duration(given["seconds"]))
+
+
+def method(given: Json) -> Iterator[Number]:
+    """How a large table was protected, and what a method that looks at parts had to mend in the end."""
+    if given.get("method"):
+        yield Number("Method", _METHODS.get(given["method"], str(given["method"])))
+    if "added_by_repair" not in given:
+        return
+    if given.get("subtables"):
+        yield Number("Subtables", count(given["subtables"]))
+    opened = f"{several(given['open_before_repair'], 'level')} were open over all relations at once"
+    needed = several(given["removed_by_thinning"], "cell was", "cells were")
+    said = f"{opened}; afterwards {needed} not needed any more."
+    yield Number("Repair", f"{several(given['added_by_repair'], 'cell')} added", meaning=said)
+
+
+def _files(given: Json, what: str) -> Block:
+    columns = [("what", "Input", Of.TEXT), ("name", "Name", Of.TEXT)]
+    rows = [
+        [what, PurePath(given["name"]).name],
+        ["Size", f"{count(given['cells'])} cells, {count(given['relations'])} relations"],
+        ["Made by", f"linkrisk {given['linkrisk']}"],
+    ]
+    return table("", columns, rows)
+
+
+# What was asked
+
+
+def _rule(given: Json, none: str) -> Number:
     """What is sensitive, and why."""
-    rules = given.get("rules") or []
-    said = "; ".join(map(str, rules)) or "as given: sensitive cells and their levels are columns of the input"
-    return Number("Rule", said)
+    return Number("Rule", "; ".join(map(str, given.get("rules") or [])) or none)
 
 
-def _asked(given: Json) -> Iterator[Number]:
-    yield rule(given)
+_AS_GIVEN = "as given: sensitive cells and their levels are columns of the input"
+
+
+def of_suppression(given: Json) -> Iterator[Number]:
+    """Rules, levels, costs and attackers."""
+    yield _rule(given, _AS_GIVEN)
     sensitive = [one for one in attacked(given) if one.status == "u"]
     for words, name in (("below", "lower_level"), ("above", "upper_level"), ("sliding", "sliding_level")):
         said = _range(sensitive, name)
         if said:
             yield Number(f"Protection levels, {words}", said)
     if given.get("cost_of"):
-        yield Number("Cost of a cell", COSTS.get(given["cost_of"], str(given["cost_of"])))
+        yield Number("Cost of a cell", _COSTS.get(given["cost_of"], str(given["cost_of"])))
     known = given.get("insiders")
     more = (
         "" if known is None else f"; {several(known['attackers'], 'insider')}, who know of their cells more"
@@ -83,74 +146,185 @@ def _range(lines: Sequence[Attacked], name: str) -> str:
     return f"{said}, in the median {percent(statistics.median(parts))} of the value" if parts else said
 
 
-def found_by(given: Json) -> Iterator[Number]:
-    """What found it, how long that took, and what is known of better answers."""
-    yield Number("Cost", exactly(round(given["cost"], 6)))
-    none = "No other that does the same costs less than"
-    left = ""
-    if not proven(given):
-        known = has_bound(given["cost"], given["bound"])
-        left = f"gap {two_digits(gap(given['cost'], given['bound']))} %" if known else NO_BOUND
-    yield Number(none, exactly(round(given["bound"], 6)), left)
-    ends = {"time": "the time was over", "user": "it was stopped", None: "the search went to its end"}
-    state = "proven" if proven(given) else "not proven"
-    yield Number("Status", f"{state}: {ends.get(given['limit'], str(given['limit']))}")
-    if given.get("method"):
-        yield Number("Method", METHODS.get(given["method"], str(given["method"])))
-    yield Number("Backend", BACKENDS.get(given["backend"], str(given["backend"])))
-    yield Number("Seed", str(given["seed"]))
-    limit = given.get("time_limit")
-    yield Number("Time limit", "none" if limit is None else duration(limit))
-    yield Number("Time taken", duration(given["seconds"]))
-    yield from _repair(given)
+def of_rounding(given: Json) -> Iterator[Number]:
+    """Base and kind."""
+    kind = "relaxed: a cell may go further" if given["relaxed"] else "zero-restricted: each to a neighbour"
+    yield Number("Base", str(given["base"]))
+    yield Number("Kind", kind)
 
 
-def _repair(given: Json) -> Iterator[Number]:
-    """What a method that looks at parts had to mend in the end."""
-    if "added_by_repair" not in given:
-        return
-    if given.get("subtables"):
-        yield Number("Subtables", count(given["subtables"]))
+def of_adjustment(given: Json) -> Iterator[Number]:
+    """Rules, weights, ways and the grid that adjusted values are on, as all others are."""
+    least = "the sum of squares of changes" if given["squares"] else "the sum of changes"
+    step = given["step"]
+    on = "any numbers" if step is None else "whole numbers" if step == 1 else f"multiples of {step:.10g}"
+    yield _rule(given, _AS_GIVEN)
+    yield Number("Weight of a change", _WEIGHTS.get(given["weight"], str(given["weight"])))
+    yield Number("What is least", least)
+    yield Number("Sensitive cells go", "up only" if given["up_only"] else "up or down, as costs less")
+    yield Number("Values", on)
+
+
+def of_counts(given: Json) -> Iterator[Number]:
+    """What the noise of counts is like."""
+    small = given["small"]
+    words = {0: "all may appear", 1: "1 never appears"}
+    yield from _noise(given)
+    yield Number("Small counts", words.get(small, f"1 to {small} never appear"))
+
+
+def _noise(given: Json) -> Iterator[Number]:
+    yield Number("Largest noise", exactly(given["largest_noise"]))
+    yield Number("Variance", significant(given["variance"]), meaning="Of the noise of large values.")
+    keys, weight = given["keys"], given["weight"]
     yield Number(
-        "Repair",
-        f"{several(given['added_by_repair'], 'cell')} added",
-        meaning=f"{several(given['open_before_repair'], 'level')} were open over all relations at once; "
-        f"afterwards {several(given['removed_by_thinning'], 'cell was', 'cells were')} not needed any more.",
+        "Record keys", f"drawn with the seed {given['seed']}" if keys is None else f"the column {keys}"
     )
+    yield Number("Sampling weights", "none" if weight is None else f"the column {weight}")
 
 
-def files(given: Json, what: str = "Cells") -> Block:
-    """Which table it was, and `what` its file has."""
-    columns = [("what", "Input", Of.TEXT), ("name", "Name", Of.TEXT)]
-    rows = [
-        [what, PurePath(given["name"]).name],
-        ["Size", f"{count(given['cells'])} cells, {count(given['relations'])} relations"],
-        ["Made by", f"linkrisk {given['linkrisk']}"],
-    ]
-    return table("", columns, rows)
+def of_sums(given: Json) -> Iterator[Number]:
+    """What the noise of sums is like."""
+    yield Number("What is summed", str(given["response"]))
+    yield from _noise(given)
+    turned = "mixed bits" if given["digits"] is None else f"{given['digits']} digits turned round"
+    yield Number("Keys of the next contributions", turned)
+    yield Number("In proportion to", _SCALES.get(given["scale"], str(given["scale"])))
+    share = f"{percent(given['share'])} of it"
+    if given["least"] is not None:
+        share += f", falling to {percent(given['least'])} from {exactly(given['flex_point'])} on"
+    yield Number("A noise of 1 is", share)
+    if len(given["factors"]) > 1:
+        factors = ", ".join(exactly(one) for one in given["factors"])
+        yield Number("Of the largest, the second, ...", factors)
+    if given["separation_point"]:
+        yield Number("Values of their own noise", f"below {significant(given['separation_point'])}")
+    if given["extra"]:
+        yield Number("More noise of sensitive cells", exactly(given["extra"]))
+    yield _rule(given, _NO_RULE)
+    if given["decimals"] > given["decimals_of_sums"]:
+        said = "They show which sums have no noise, and how it was made."
+        yield Number(
+            "Decimals", f"{given['decimals']}, where sums have {given['decimals_of_sums']}", meaning=said
+        )
 
 
-def what_it_does_not_tell(given: Json) -> Section:
-    """Limits of the proof, and references."""
-    items = [
-        "Whoever contributes to a cell knows more than an outsider, and so do several who work together."
-        if not given.get("insiders")
-        else "Attackers who know more than those named here find more.",
-        "Tables with common cells are safe together only as one table: with the relations of all of them.",
-        "Levels are met up to a hundred-thousandth of themselves, which is what optimisers in floating point "
-        "can tell.",
-        "The bounds of cells are taken for known to everybody. Whoever knows more, such as the values of "
-        "last "
-        "year, finds shorter intervals.",
-    ]
-    blocks = (Items("", tuple(items)), Items("References", REFERENCES))
-    return Section("limits", "What it does not tell", "", blocks)
-
-
-REFERENCES = (
-    "M. Fischetti, J. J. Salazar, Models and algorithms for optimizing cell suppression in tabular data with "
-    "linear constraints, Journal of the American Statistical Association 95, 2000, 916–928.",
-    "A. Hundepool and others, Handbook on Statistical Disclosure Control, chapter 4: magnitude tabular data.",
-    "J. Kelly, B. Golden, A. Assad, Cell suppression: disclosure protection for sensitive tabular data, "
-    "Networks 22, 1992, 397–417.",
+DESIGN: Columns = (
+    *(("i", "Count", Of.NUMBER), ("v", "Noise", Of.NUMBER), ("p", "Probability", Of.SHARE)),
+    *(("p_int_lb", "Keys from", Of.NUMBER), ("p_int_ub", "to", Of.NUMBER)),
 )
+
+
+def noise_made(given: Json) -> Section:
+    """What the noise is like, which file was read, and the perturbation table of counts."""
+    counts = given["protection"] == "counts"
+    asked = Numbers("What the noise is like", tuple((of_counts if counts else of_sums)(given)))
+    blocks: list[Block] = [asked, _files(given, "Microdata")]
+    if counts:
+        rows = [list(row) for row in zip(*(given["design"][name] for name, *_ in DESIGN), strict=True)]
+        blocks.append(table("Perturbation table; larger counts have the noise of the last one", DESIGN, rows))
+    lead = "What is needed to make this again, with the records and their keys."
+    return Section("making", "How it was made", lead, tuple(blocks))
+
+
+def of_recoding(given: Json) -> Iterator[Number]:
+    """Rules, columns and recodings."""
+    yield _rule(given, _NO_RULE)
+    yield Number("What is summed", str(given["response"] or "records are counted"))
+    for name, words in (("holding", "Holdings"), ("weight", "Sampling weights")):
+        if given[name] is not None:
+            yield Number(words, f"the column {given[name]}")
+    for one in given["recodings"]:
+        yield Number("Recoding", str(one["how"]))
+    if given["suppressed"]:
+        limit = given["time_limit"]
+        yield Number("Cost of a cell", "its value, at least 1")
+        yield Number("Time limit", "none" if limit is None else f"{duration(limit)} for each table")
+
+
+# What it does not tell
+
+
+def limits(given: Json) -> Section:
+    """Limits of the proof, and references."""
+    kind = given["protection"]
+    items = _LIMITS[kind]
+    if kind == "suppression":
+        known = "Attackers who know more than those named here find more."
+        unknown = (
+            "Whoever contributes to a cell knows more than an outsider, and so do several who work together."
+        )
+        items = (known if given.get("insiders") else unknown, *items)
+    if kind == "rounding":
+        base = given["base"]
+        items = (
+            f"Levels of sensitive cells are not looked at: who sees a multiple of {base} thinks of values up "
+            f"to {base - 1} away, and whoever knows the other values of a relation thinks of fewer.",
+            *items,
+        )
+    references = (Items("References", _REFERENCES[kind]),) if kind in _REFERENCES else ()
+    return Section("limits", "What it does not tell", "", (Items("", items), *references))
+
+
+_OF_NOISE = (
+    "Many tables with common parts narrow a true value down: a total and all its parts have noise each.",
+    "Cells do not add up. Where they have to, round or adjust the table instead.",
+    "Largest noise, variance and keys are not to be published together; keys never.",
+)
+_LIMITS: dict[str, tuple[str, ...]] = {
+    "suppression": (
+        "Tables with common cells are safe together only as one table: with the relations of all of them.",
+        "Levels are met up to a hundred-thousandth of themselves, which is what optimisers in floating "
+        "point can tell.",
+        "The bounds of cells are taken for known to everybody. Whoever knows more, such as the values of "
+        "last year, finds shorter intervals.",
+    ),
+    "rounding": ("A second rounding of the same table says more than one: publish one only.",),
+    "adjustment": (
+        "Every cell is published, but none says whether its value is the true one: users have to be told "
+        "that values were adjusted, and by how much at most.",
+        "Whoever knows that the change is the least may find out more than from the table alone: parameters "
+        "stay in the house.",
+    ),
+    "counts": _OF_NOISE,
+    "sums": (
+        *_OF_NOISE,
+        "A cell of few records can have noise 0, but for sensitive cells with extra noise.",
+    ),
+    "recoding": (
+        "What readers wanted to know of codes that are gone is no part of the cost, which counts suppressed "
+        "values only.",
+        "Two published tables of different codes can be subtracted from one another: link them, or publish "
+        "one.",
+    ),
+}
+_CELL_KEYS = (
+    "J. K. Marley, V. L. Leaver, A method for confidentialising user-defined tables: statistical properties "
+    "and a risk-utility analysis, 58th World Statistical Congress, 2011.",
+    "S. Giessing, R. Tent, Concepts for generalising tools implementing the cell key method to the case of "
+    "continuous variables, UNECE work session on statistical data confidentiality, 2019.",
+)
+_REFERENCES: dict[str, tuple[str, ...]] = {
+    "suppression": (
+        "M. Fischetti, J. J. Salazar, Models and algorithms for optimizing cell suppression in tabular data "
+        "with linear constraints, Journal of the American Statistical Association 95, 2000, 916–928.",
+        "A. Hundepool and others, Handbook on Statistical Disclosure Control, chapter 4: magnitude tabular "
+        "data.",
+        "J. Kelly, B. Golden, A. Assad, Cell suppression: disclosure protection for sensitive tabular data, "
+        "Networks 22, 1992, 397–417.",
+    ),
+    "rounding": (
+        "L. H. Cox, A constructive procedure for unbiased controlled rounding, Journal of the American "
+        "Statistical Association 82, 1987, 520–524.",
+        "J. J. Salazar, C. Bycroft, A. T. Staggemeier, Controlled rounding implementation, UNECE work "
+        "session on statistical data confidentiality, 2005.",
+    ),
+    "adjustment": (
+        "R. A. Dandekar, L. H. Cox, Synthetic tabular data: an alternative to complementary cell "
+        "suppression, 2002.",
+        "J. Castro, Minimum-distance controlled perturbation methods for large-scale tabular data "
+        "protection, European Journal of Operational Research 171, 2006, 39–52.",
+    ),
+    "counts": _CELL_KEYS,
+    "sums": _CELL_KEYS,
+}

@@ -1,25 +1,27 @@
-"""The table itself: its cells by status, as a grid, and what each category lost."""
+"""The table itself: its cells as a grid, and what became of each category."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import product
+from math import prod
 
 from linkrisk.solver.charts.table import Of
 from linkrisk.solver.documents.cell_grid import SUPPRESSED, CellGrid, CellState, GridCell
 from linkrisk.solver.documents.document import Block, Choice, Paragraph, Section
 from linkrisk.solver.report.content.tables.words import (
+    EMPTY,
     STATUSES,
     Attacked,
+    Columns,
     Json,
     attacked,
     exactly,
-    several,
-    shares,
+    listing,
+    size,
 )
-from linkrisk.solver.report.content.wording import joined, table
+from linkrisk.solver.report.content.wording import joined
 
 MOST_DRAWN = 10_000
 """Cells of a grid; places without a cell count as well."""
@@ -28,6 +30,8 @@ _MOST_DECIMALS = 4
 """Values with more are results of calculations, and stay as they are."""
 
 _ABSENT = GridCell(CellState.ABSENT, "")
+_CODE = ("code", "Code", Of.TEXT)
+_CELLS = ("cells", "Cells", Of.COUNT)
 
 
 def the_table(given: Json) -> Section:
@@ -35,32 +39,26 @@ def the_table(given: Json) -> Section:
     statuses = given["table"]["statuses"]
     every = sum(one["value"] for one in statuses.values())
     columns = [
-        ("status", "Cells", Of.TEXT),
-        *(("cells", "Number", Of.COUNT), ("share", "Share of the cells", Of.SHARE)),
-        ("value", "Share of the values", Of.SHARE),
+        *(("status", "Cells", Of.TEXT), ("cells", "Number", Of.COUNT)),
+        *(("share", "Share of the cells", Of.SHARE), ("value", "Share of the values", Of.SHARE)),
     ]
-    rows = [
-        [
-            words,
-            statuses[name]["cells"],
-            statuses[name]["cells"] / given["cells"],
-            shares(statuses[name], every),
-        ]
+    lines = [
+        {
+            "status": words,
+            "cells": statuses[name]["cells"],
+            "share": statuses[name]["cells"] / given["cells"],
+            "value": statuses[name]["value"] / every if every > 0 else None,
+        }
         for name, words in STATUSES.items()
     ]
-    variables = given["table"]["variables"]
-    by = f" by {joined(variables)}" if variables else ""
-    lead = (
-        f"{several(given['cells'], 'cell')}{by}, with {several(given['relations'], 'relation')} between them."
-    )
     note = "Shares of values are those of the sum of their sizes over all cells, totals included."
-    blocks = (table("", columns, rows), Paragraph(note, quiet=True), *the_grid(given))
-    return Section("table", "The table", lead, blocks)
+    blocks = (listing("", columns, lines), Paragraph(note, quiet=True), *the_grid(given))
+    return Section("table", "The table", f"{size(given)}.", blocks)
 
 
 def the_grid(given: Json) -> tuple[Block, ...]:
     """Every cell with its value, what became of it, and what attackers find of it."""
-    known = {one.cell: one for one in attacked(given)}
+    known = {one.number: one for one in attacked(given)}
     narrowest = {one["cell"]: one for one in (given.get("insiders") or {"narrowest": []})["narrowest"]}
 
     def drawn(at: int) -> GridCell:
@@ -81,10 +79,9 @@ def _state(one: Attacked) -> CellState:
 
 def _note(one: Attacked) -> str:
     known = "known exactly" if one.exact else f"an outsider finds {one.interval}"
-    asked = levels(one)
     short = f", short by {exactly(one.short)}" if one.short > 0 else ""
     short = ", and nobody has seen whether it does" if one.undecided else short
-    return f"{known}; {asked} must remain possible{short}" if asked else known
+    return f"{known}; {one.levels} must remain possible{short}" if one.levels else known
 
 
 def _nearer(one: Attacked, found: Json | None) -> str:
@@ -94,14 +91,17 @@ def _nearer(one: Attacked, found: Json | None) -> str:
     return f"; {found['attacker']} finds {exactly(found['low'])} to {exactly(found['high'])}"
 
 
-def levels(one: Attacked) -> str:
-    """What must remain possible: ``7 to 13``, ``a width of 6``, or empty."""
-    parts = []
-    if one.lower_level > 0 or one.upper_level > 0:
-        parts.append(f"{exactly(one.value - one.lower_level)} to {exactly(one.value + one.upper_level)}")
-    if one.sliding_level > 0:
-        parts.append(f"a width of {exactly(one.sliding_level)}")
-    return " and ".join(parts)
+def changed_table(given: Json) -> Section:
+    """The grid of new values."""
+
+    def drawn(at: int) -> GridCell:
+        value, became = (given["table"]["all"][name][at] for name in ("value", "became"))
+        if became == value:
+            return GridCell(CellState.PUBLISHED, exactly(became))
+        state = CellState.UP if became > value else CellState.DOWN
+        return GridCell(state, exactly(became), f"was {exactly(value)}")
+
+    return Section("table", "The table", f"{size(given)}.", grids(given, drawn))
 
 
 def grids(given: Json, drawn: Callable[[int], GridCell]) -> tuple[Block, ...]:
@@ -115,26 +115,22 @@ def grids(given: Json, drawn: Callable[[int], GridCell]) -> tuple[Block, ...]:
     """
     found, variables = given["table"]["all"], given["table"]["variables"]
     if not variables:
-        return (
-            _said(
-                "Cells have no codes, so that there is no table to be drawn. Codes are the columns before "
-                "the value."
-            ),
-        )
+        none = "Cells have no codes, so that there is no table to be drawn."
+        return (Paragraph(f"{none} Codes are the columns before the value."),)
     if found is None:
-        return (_said(f"The table is not drawn: it has more than {MOST_DRAWN:,} cells."),)
+        return (Paragraph(f"The table is not drawn: it has more than {MOST_DRAWN:,} cells."),)
     codes = [
         _axis(given["table"].get("loss", {}).get(name, ()), column)
         for name, column in zip(variables, found["codes"], strict=True)
     ]
     places = dict(zip(zip(*found["codes"], strict=True), range(given["cells"]), strict=True))
     if len(places) < given["cells"]:
-        return (_said("The table is not drawn: several cells have the same codes, as in linked tables."),)
-    size = 1
-    for one in codes:
-        size *= len(one)
-    if size > 2 * MOST_DRAWN:
-        return (_said(f"The table is not drawn: with all combinations of its codes it has {size:,} places."),)
+        return (Paragraph("The table is not drawn: several cells have the same codes, as in linked tables."),)
+    many = prod(map(len, codes))
+    if many > 2 * MOST_DRAWN:
+        return (
+            Paragraph(f"The table is not drawn: with all combinations of its codes it has {many:,} places."),
+        )
     cells = _same_decimals([drawn(at) for at in range(given["cells"])])
     return _slices(variables, codes, lambda key: cells[places[key]] if key in places else _ABSENT)
 
@@ -154,10 +150,6 @@ def _same_decimals(cells: list[GridCell]) -> list[GridCell]:
         replace(cell, text=f"{cell.text}{'' if own else '.'}{'0' * (most - own)}")
         for cell, own in zip(cells, many, strict=True)
     ]
-
-
-def _said(text: str) -> Block:
-    return Paragraph(text)
 
 
 def _slices(
@@ -194,41 +186,48 @@ def _slices(
 
 def loss(given: Json) -> Section:
     """Suppressed cells and values by variable and code."""
-    found = given["table"]["loss"]
     columns = [
-        ("code", "Code", Of.TEXT),
-        *(("cells", "Cells", Of.COUNT), ("sensitive", "Sensitive", Of.COUNT)),
+        *(_CODE, _CELLS, ("sensitive", "Sensitive", Of.COUNT)),
         ("secondary", "Suppressed with them", Of.COUNT),
         *(("share", "Share suppressed", Of.SHARE), ("lost", "Share of the values", Of.SHARE)),
     ]
-    options = []
-    for name, lines in found.items():
-        rows = [
-            [
-                one["code"] or "(empty)",
-                *(one[key] for key in ("cells", "sensitive", "secondary")),
-                (one["sensitive"] + one["secondary"]) / one["cells"],
-                one["lost"] / one["value"] if one["value"] > 0 else None,
-            ]
-            for one in lines
-        ]
-        options.append((name, (table(f"Suppressed by {name}", columns, rows),)))
-    if not options:
-        return Section(
-            "loss", "Loss by category", "Cells have no codes, so that nothing can be said by category."
-        )
-    worst = _worst(found)
-    lead = (
-        f"What is suppressed in each category. {worst}" if worst else "What is suppressed in each category."
+    found = {
+        name: [{**one, "share": (one["sensitive"] + one["secondary"]) / one["cells"]} for one in lines]
+        for name, lines in given["table"]["loss"].items()
+    }
+    shares = {f"{name} {one['code']}": one["share"] for name, lines in found.items() for one in lines}
+    worst = max(shares, key=shares.__getitem__, default="")
+    lead = "What is suppressed in each category."
+    if shares.get(worst):
+        lead += f" Most is lost of {worst}: {100.0 * shares[worst]:.3g} % of its cells."
+    return _by_category("Loss by category", lead, "Suppressed", columns, found, ("lost", "lost"))
+
+
+def changes_by_category(given: Json) -> Section:
+    """Changes by variable and code."""
+    columns = [
+        *(_CODE, _CELLS, ("changed", "Changed", Of.COUNT)),
+        *(("change", "By, in all", Of.NUMBER), ("share", "Of the values", Of.SHARE)),
+    ]
+    lead = "The sum of all changes, without their signs, in each category."
+    return _by_category(
+        "Changes by category", lead, "Changes", columns, given["table"]["loss"], ("change", "share")
     )
-    return Section("loss", "Loss by category", lead, (Choice("Variable", tuple(options)),))
 
 
-def _worst(found: Json) -> str:
-    """The category that loses most of its cells."""
-    shared: Counter[str] = Counter()
-    for name, lines in found.items():
-        for one in lines:
-            shared[f"{name} {one['code']}"] = (one["sensitive"] + one["secondary"]) / one["cells"]
-    name, share = max(shared.items(), key=lambda pair: pair[1])
-    return f"Most is lost of {name}: {100.0 * share:.3g} % of its cells." if share > 0 else ""
+def _by_category(
+    title: str, lead: str, what: str, columns: Columns, found: Json, lost: tuple[str, str]
+) -> Section:
+    """A table for each variable; of what is `lost`, its name and the column of its share of the values."""
+    if not found:
+        return Section("loss", title, "Cells have no codes, so that nothing can be said by category.")
+    amount, share = lost
+
+    def line(one: Json) -> Json:
+        of = one[amount] / one["value"] if one["value"] > 0 else None
+        return {**one, "code": one["code"] or EMPTY, share: of}
+
+    options = tuple(
+        (name, (listing(f"{what} by {name}", columns, map(line, lines)),)) for name, lines in found.items()
+    )
+    return Section("loss", title, lead, (Choice("Variable", options),))

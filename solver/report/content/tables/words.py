@@ -1,15 +1,23 @@
-"""Words, numbers and rows that the sections share."""
+"""The JSON of a protected table as sections read it: its cells by name, numbers in words, codes in words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
 
+from linkrisk.datasets.microdata.names import Labels, code_in_words, names_in_words
+from linkrisk.solver.charts.table import Of, Table
+from linkrisk.solver.documents.document import Block, Paragraph
+from linkrisk.solver.report.content.wording import joined
+from linkrisk.solver.report.content.wording import table as table
 from linkrisk.solver.run.counts import MINUS
 from linkrisk.solver.run.counts import several as several
+from linkrisk.solver.run.gaps import no_less
 
 Json = Mapping[str, Any]
+Columns = Sequence[tuple[str, str, Of]]
+"""Name, title and kind of each column; names are those of what the lines are made of."""
 
 STATUSES = {
     "u": "Sensitive",
@@ -21,13 +29,30 @@ STATUSES = {
 SHORT = 1e-5
 """By how much of its level a cell may be short: what optimisers cannot tell; the audit has the same."""
 
+MOST_LISTED = 2_000
+"""Lines of a table of the page; files for the house have all."""
+
+EMPTY = "(empty)"
+"""A code without a sign."""
+
 
 @dataclass(frozen=True)
-class Attacked:
+class Named:
+    """A cell, by its codes where it has any."""
+
+    number: int
+    codes: tuple[str, ...]
+
+    @property
+    def cell(self) -> str:
+        """Its codes, ``N1 × big``, or its number."""
+        return " × ".join(code or EMPTY for code in self.codes) if self.codes else f"cell {self.number}"
+
+
+@dataclass(frozen=True)
+class Attacked(Named):
     """A suppressed cell, and what an outsider finds of it."""
 
-    cell: int
-    codes: tuple[str, ...]
     status: str
     value: float
     low: float
@@ -46,11 +71,6 @@ class Attacked:
         return self.short > 0 or self.undecided
 
     @property
-    def name(self) -> str:
-        """Its codes, or its number."""
-        return named(self.codes, self.cell)
-
-    @property
     def interval(self) -> str:
         """``7 to 13``; where the audit was ended before, what was seen until then."""
         if self.exact:
@@ -58,9 +78,25 @@ class Attacked:
         return f"{'' if self.audited else 'at least '}{exactly(self.low)} to {exactly(self.high)}"
 
     @property
-    def share(self) -> float:
+    def levels(self) -> str:
+        """What must remain possible: ``7 to 13``, ``a width of 6``, or empty."""
+        parts = []
+        if self.lower_level > 0 or self.upper_level > 0:
+            ends = (self.value - self.lower_level, self.value + self.upper_level)
+            parts.append(" to ".join(map(exactly, ends)))
+        if self.sliding_level > 0:
+            parts.append(f"a width of {exactly(self.sliding_level)}")
+        return " and ".join(parts)
+
+    @property
+    def reach(self) -> tuple[float, float]:
+        """How far its value may go down and up."""
+        return max(self.value - self.low, 0.0), max(self.high - self.value, 0.0)
+
+    @property
+    def reached(self) -> float:
         """How much of its worst level is reached: 1 where it just is."""
-        below, above = max(self.value - self.low, 0.0), max(self.high - self.value, 0.0)
+        below, above = self.reach
         pairs = (
             (below, self.lower_level),
             (above, self.upper_level),
@@ -69,39 +105,19 @@ class Attacked:
         return min((reach / level for reach, level in pairs if level > 0), default=float("inf"))
 
 
-def attacked(given: Json) -> list[Attacked]:
-    """The suppressed cells, sensitive ones first, of these those that reach least of their level."""
-    found = given["table"]["intervals"]
-    names = (
-        "status",
-        "value",
-        "low",
-        "high",
-        "lower_level",
-        "upper_level",
-        "sliding_level",
-        "short",
-        "exact",
-        "audited",
-        "undecided",
-    )
-    codes = list(zip(*found["codes"], strict=True)) or [()] * len(found["cell"])
-    lines = [
-        Attacked(cell, tuple(code), *rest)
-        for cell, code, *rest in zip(found["cell"], codes, *(found[name] for name in names), strict=True)
-    ]
-    return sorted(lines, key=lambda one: (one.status != "u", not one.unsafe, one.share, one.cell))
-
-
 @dataclass(frozen=True)
-class Moved:
+class Moved(Named):
     """A sensitive cell of an adjusted table."""
 
-    name: str
     value: float
     became: float
     lower_level: float
     upper_level: float
+
+    @property
+    def moved(self) -> float:
+        """How far it moved."""
+        return abs(self.became - self.value)
 
     @property
     def level(self) -> float:
@@ -109,24 +125,61 @@ class Moved:
         return self.upper_level if self.became > self.value else self.lower_level
 
     @property
+    def share(self) -> float | None:
+        """How far it moved, of its value."""
+        return self.moved / abs(self.value) if self.value else None
+
+    @property
     def short(self) -> bool:
         """Whether it is nearer to its value than that."""
-        far = abs(self.became - self.value)
-        return self.level <= 0.0 or far < self.level * (1.0 - SHORT) - 1e-9 * max(1.0, abs(self.value))
+        slack = self.level * SHORT + 1e-9 * max(1.0, abs(self.value))
+        return self.level <= 0.0 or self.moved < self.level - slack
+
+
+C = TypeVar("C", bound=Named)
+
+
+def _cells(kind: type[C], found: Json) -> list[C]:
+    """The cells of a part of the JSON that has a list for each thing that is known of them."""
+    codes = list(zip(*found["codes"], strict=True)) or [()] * len(found["cell"])
+    columns = (found[one.name] for one in fields(kind)[2:])
+    return [kind(*line) for line in zip(found["cell"], codes, *columns, strict=True)]
+
+
+def attacked(given: Json) -> list[Attacked]:
+    """The suppressed cells, sensitive ones first, of these those that reach least of their level."""
+    found = _cells(Attacked, given["table"]["intervals"])
+    return sorted(found, key=lambda one: (one.status != "u", not one.unsafe, one.reached, one.number))
 
 
 def moved(given: Json) -> list[Moved]:
-    """The sensitive cells of an adjusted table."""
-    found = given["table"]["sensitive"]
-    codes = list(zip(*found["codes"], strict=True)) or [()] * len(found["cell"])
-    columns = (found[name] for name in ("value", "became", "lower_level", "upper_level"))
-    lines = zip(found["cell"], codes, *columns, strict=True)
-    return [Moved(named(code, cell), *rest) for cell, code, *rest in lines]
+    """The sensitive cells of an adjusted table, first those that moved by most of their value."""
+    found = _cells(Moved, given["table"]["sensitive"])
+    return sorted(found, key=lambda one: -one.moved / max(abs(one.value), 1.0))
 
 
-def named(codes: Sequence[str], cell: int) -> str:
-    """A cell by its codes, ``N1 × big``; by its number where it has none."""
-    return " × ".join(code or "(empty)" for code in codes) if codes else f"cell {cell}"
+class Titles:
+    """What to call the suppressed cells where their numbers count, too: ``cell 4 (region=N, size=a)``."""
+
+    def __init__(self, given: Json) -> None:
+        found = given["table"]
+        names, codes = found["variables"], zip(*found["intervals"]["codes"], strict=True)
+        self._codes = {
+            cell: ", ".join(f"{name}={code}" for name, code in zip(names, own, strict=False))
+            for cell, own in zip(found["intervals"]["cell"], codes, strict=False)
+        }
+
+    def __call__(self, cell: int) -> str:
+        """The title of a cell."""
+        codes = self._codes.get(cell, "")
+        return f"cell {cell} ({codes})" if codes else f"cell {cell}"
+
+
+def some(names: Iterable[str], most: int = 5) -> str:
+    """The first of several, and how many more there are."""
+    given = list(names)
+    more = f" and {len(given) - most} more" if len(given) > most else ""
+    return "; ".join(given[:most]) + more
 
 
 def exactly(value: float) -> str:
@@ -135,19 +188,41 @@ def exactly(value: float) -> str:
     return ("0" if text == "-0" else text).replace("-", MINUS)
 
 
-def shares(part: Json, whole: float) -> float | None:
-    """The share of the values; None where there is nothing."""
-    return part["value"] / whole if whole > 0 else None
+def size(given: Json) -> str:
+    """How many cells, by which variables, and how many relations."""
+    variables = given["table"]["variables"]
+    by = f" by {joined(variables)}" if variables else ""
+    return (
+        f"{several(given['cells'], 'cell')}{by}, with {several(given['relations'], 'relation')} between them"
+    )
 
 
-def secondary(given: Json) -> int:
-    """Cells that are suppressed with the sensitive ones."""
-    return int(given["suppressed"] - given["sensitive"])
+def listing(caption: str, columns: Columns, lines: Iterable[Any]) -> Table:
+    """A table of objects or mappings, by the names of its columns; as many lines as a page has."""
+    return table(
+        caption, columns, [[_of(line, name) for name, *_ in columns] for line in lines][:MOST_LISTED]
+    )
+
+
+def _of(line: Any, name: str) -> Any:
+    return line[name] if isinstance(line, Mapping) else getattr(line, name)
+
+
+def cut(many: int, text: str) -> tuple[Block, ...]:
+    """The note that not all lines are listed, where they are not."""
+    return (Paragraph(text.format(MOST_LISTED), quiet=True),) if many > MOST_LISTED else ()
 
 
 def proven(given: Json) -> bool:
     """Whether nothing that does the same costs less."""
     return bool(given["status"] == "optimal")
+
+
+def proof(given: Json, claim: str, least: str = "proven least") -> str:
+    """What is known of cheaper answers, after a `claim` such as "no adjustment costs less than"."""
+    if proven(given):
+        return least
+    return no_less(claim, given["cost"], given["bound"], exactly(round(given["bound"], 6)))
 
 
 def ended(given: Json) -> Iterator[str]:
@@ -156,3 +231,28 @@ def ended(given: Json) -> Iterator[str]:
         yield "The time was over before that was proven; what was found until then is as safe."
     if given["limit"] == "user":
         yield "The search was stopped; what was found until then is as safe."
+
+
+# The words of the microdata
+
+
+def in_words(given: Json) -> Json:
+    """Say what variables and codes mean, with the codes beside, as far as the table has labels."""
+    found = given.get("table") or {}
+    labels: Labels = found.get("labels", {})
+    if not labels:
+        return given
+    variables = list(found["variables"])
+    words = names_in_words(variables, labels)
+    made = {**found, "variables": words}
+    for part in ("all", "intervals", "sensitive"):
+        if found.get(part):
+            columns = zip(variables, found[part]["codes"], strict=True)
+            codes = [[code_in_words(name, code, labels) for code in column] for name, column in columns]
+            made[part] = {**found[part], "codes": codes}
+    made["loss"] = {
+        word: [{**line, "code": code_in_words(name, line["code"], labels)} for line in found["loss"][name]]
+        for name, word in zip(variables, words, strict=True)
+    }
+    beside = given.get("respondents")
+    return {**given, "table": made, **({"respondents": in_words(beside)} if beside else {})}

@@ -79,7 +79,7 @@ def test_an_audit_that_failed(failed):
         "an outsider finds 9 to 15; 8 to 16 must remain possible, short by 1"
     )
     assert section(document, "intervals").blocks[0].table.rows[0][0] == "3 × 2"  # the worst first
-    assert section(document, "audit").blocks[0].numbers[1].meaning == "3 × 2"
+    assert section(document, "audit").blocks[0].numbers[1].meaning == "cell 17 (row=3, column=2) by 1"
 
 
 def test_a_table_in_which_nothing_is_sensitive(tmp_path):
@@ -133,7 +133,8 @@ def test_what_the_report_of_an_adjustment_says(adjusted):
     document = table_document(adjusted)
     assert document.about == "adjustment"
     assert document.headline.verdict == (
-        "2 sensitive cells are at least their level away from the value: at the least change, proven."
+        "2 sensitive cells are at least their level away from the value, at a cost of 0.820444, the sum of "
+        "weighted changes: proven least."
     )
     found = section(document, "sensitive").blocks[0].rows
     assert sorted(row[:2] for row in found) == [["1 × 3", 10], ["3 × 2", 12]]
@@ -162,12 +163,17 @@ def test_an_audit_that_was_ended_before(tmp_path):
 INSIDERS = {
     "attackers": 3,
     "protected": False,
+    "audited": True,
     "under_protected": [8],
     "short_by": [1.5],
     "short_of": ["contributor B"],
     "narrowest": [{"cell": 8, "low": 8.5, "high": 13.0, "attacker": "contributor B"}],
+    "without_interval": 0,
     "unreachable": [],
 }
+
+
+OUT_OF_REACH = {"cell": 8, "attacker": "contributor B", "way": "up", "level": 3.0, "reached": 1.5}
 
 
 def test_insiders_are_said_where_they_are_there(protected):
@@ -184,13 +190,19 @@ def test_insiders_are_said_where_they_are_there(protected):
     assert narrowest.rows == [["1 × 3", 10.0, 8.5, 13.0, "contributor B"]]
     safe = {**INSIDERS, "protected": True, "under_protected": [], "short_by": [], "short_of": []}
     looked = {"who": ["contributors"], "left_out": None, "in_part": True}
-    given = {**protected, "from": looked, "insiders": {**safe, "unreachable": [{}]}}
+    given = {**protected, "from": looked, "insiders": {**safe, "unreachable": [OUT_OF_REACH]}}
     document = table_document(given)
     assert document.headline.verdict == (
         "Both sensitive cells are protected from outsiders and from 3 insiders, as far as they can be kept "
         "from them."
     )
-    assert section(document, "audit").blocks[-1].text.startswith("1 level cannot be reached")
+    found = {one.words: one for one in section(document, "audit").blocks[0].numbers}
+    assert found["Insiders"].meaning == (
+        "every sensitive cell is protected from each, as far as they can be kept from them"
+    )
+    assert found["Levels out of reach"].value == "1"
+    said = "cell 8 (row=1, column=3) from contributor B: 1.5 of 3"
+    assert found["Levels out of reach"].meaning.endswith(f"what they know of their own cells: {said}")
     assert "contributor B" not in table_document(given, Audience.EXTERNAL).to_json()
 
 
