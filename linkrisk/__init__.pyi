@@ -29,7 +29,6 @@ from linkrisk.solver.protocol.run import ProtocolResult as ProtocolResult
 from linkrisk.solver.protocol.run import run_protocol as run_protocol
 from linkrisk.solver.report.operations.report import ReportResult as ReportResult
 from linkrisk.solver.report.operations.report import report as report
-from linkrisk.solver.report.operations.report import report_of as report_of
 from linkrisk.solver.risk_utility.results import SweepResult as SweepResult
 from linkrisk.solver.risk_utility.sweep import sweep as sweep
 from linkrisk.solver.run.errors import CancelledError as CancelledError

@@ -93,12 +93,12 @@ def _write_table(asked: FitCommand, result: FitResult) -> None:
 
 def _write(asked: FitCommand, result: FitResult) -> None:
     from linkrisk.datasets.microdata.writing import write_whole
-    from linkrisk.solver.report.operations.report import report_of
+    from linkrisk.solver.report.operations.report import report
 
     if asked.json is not None:
         write_whole(asked.json, result.to_json())
     if asked.report is not None:
-        write_whole(asked.report, report_of(result.to_dict()).to_html())
+        write_whole(asked.report, report(result).to_html())
 
 
 def _hand_over_certificate(asked: FitCommand, path: str, result: FitResult, noted: int) -> None:

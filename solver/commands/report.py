@@ -69,10 +69,10 @@ def _made(asked: ReportCommand) -> ReportResult:
 
 def _read(asked: ReportCommand) -> ReportResult:
     """Make it from JSON."""
-    from linkrisk.solver.report.operations.report import report_of
+    from linkrisk.solver.report.operations.report import saved_report
 
     for name in ("original", "masked", "certificate_file", "certificate_time_limit"):
         if getattr(asked, name) is not None:
             flag = called(name.removesuffix("_file"))
             raise UsageError(f"--saved measures nothing: leave {flag} out, or --saved")
-    return report_of(*asked.saved or (), audience=asked.audience)
+    return saved_report(asked.saved or (), asked.audience)

@@ -74,7 +74,7 @@ def hand_over(asked: Any, result: Measured, text: str) -> None:
     A reader that has gone away does not cost the files of a long run.
     """
     from linkrisk.datasets.microdata.writing import write_table, write_whole
-    from linkrisk.solver.report.operations.report import report_of
+    from linkrisk.solver.report.operations.report import report
 
     try:
         print(text, end="")
@@ -85,7 +85,7 @@ def hand_over(asked: Any, result: Measured, text: str) -> None:
         if asked.table is not None:
             write_table(result.to_frame(), asked.table)
         if asked.report is not None:
-            report_of(result.to_dict()).save(asked.report)
+            report(result).save(asked.report)
     say_written(asked.json, asked.table, asked.report)
 
 

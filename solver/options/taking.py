@@ -125,6 +125,7 @@ _IN_WORDS = {
     "Sequence[str | MaskingMethod]": "sequence of str or MaskingMethod",
     "Sequence[str]": "sequence of str",
     "TableLike": "path, frame (pandas, polars, pyarrow) or ndarray of shape (n, a)",
+    "FileOrResult": "path, frame, ndarray of shape (n, a), result or mapping",
     "SchemaLike": "path, mapping or Schema",
     "Masking": "sequence of str",
     "Reporter": "callable",

@@ -21,6 +21,7 @@ from linkrisk.formulations.tables.magnitude_noise import MagnitudeDesign
 from linkrisk.formulations.tables.primary_rules import PrimaryRule
 from linkrisk.solver.run.interruption import Cancel as Cancel
 from linkrisk.solver.run.progress import Reporter as Reporter
+from linkrisk.solver.run.result import Result as Result
 from linkrisk.solver.suppression.problem import Tables as Tables
 from linkrisk.solver.suppression.problem import Threshold as Threshold
 
@@ -39,16 +40,11 @@ class ToPandas(Protocol):
         ...
 
 
-class Result(Protocol):
-    """What a function has returned, or was written of it."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON as a dictionary."""
-        ...
-
-
 TableLike: TypeAlias = str | Path | pd.DataFrame | NDArray[Any] | ToPandas
 """A file of any format, a frame, or an array whose columns are the attributes V1, V2, ..."""
+
+FileOrResult: TypeAlias = TableLike | Result | Mapping[str, Any]
+"""A file, or what `report` can be made of: a result, its JSON, or a file with that."""
 
 SchemaLike: TypeAlias = str | Path | Mapping[str, Any] | Schema
 """What the columns are (docs/schema.md): a file, a mapping as `Schema.from_dict` reads it, or a schema."""

@@ -48,7 +48,7 @@ from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.suppression.problem import COSTS, KINDS
 from linkrisk.solver.worst_case.sampled.plan import CONFIDENCE
 
-HAND_ON = {"make_tables": "make_table", "report_of": "report"}
+HAND_ON = {"make_tables": "make_table"}
 """Functions that hand their keywords on to another."""
 
 OFFERED = [getattr(linkrisk, name) for name in linkrisk.__all__]

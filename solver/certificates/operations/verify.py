@@ -32,6 +32,8 @@ from linkrisk.solver.options.tables import TableOptions
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Progress
+from linkrisk.solver.run.result import Result
+from linkrisk.solver.run.results import FamilyFit
 from linkrisk.solver.worst_case.result import FitResult
 
 _KEPT = (Role.RECORD_ID, Role.WEIGHT)
@@ -142,7 +144,7 @@ def _certificate(result: object, given: Mapping[str, Any] | str | Path | None) -
     """The certificate that is given, or that of the result; UsageError when there is none."""
     if given is not None:
         return given
-    made = result.certificate if isinstance(result, FitResult) else None
+    made = result.certificate if isinstance(result, FamilyFit | FitResult) else None
     if made is None:
         raise UsageError(
             f"there is no certificate: give with {called('certificate')} the one that `fit` made in the same "
@@ -156,7 +158,7 @@ def _content(given: Any, name: str, writer: str) -> tuple[Mapping[str, Any], str
     """The JSON of a fit or certificate, and what to call it."""
     if isinstance(given, str | Path):
         return read_object(given, writer), str(given)
-    content = given.to_dict() if isinstance(given, FitResult) else given
+    content = given.to_dict() if isinstance(given, Result) else given
     if not isinstance(content, Mapping):
         raise UsageError(f"{name} is a {type(given).__name__}; give a result, a dictionary or a file name")
     try:  # numbers, texts and lists as a stranger would read them, and nothing else

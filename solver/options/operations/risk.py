@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from linkrisk.datasets.options.kinds import FILE, NAME, NUMBER, TEXT, WRITTEN, several
-from linkrisk.datasets.options.option import COMMAND, PYTHON, option
+from linkrisk.datasets.options.option import COMMAND, PYTHON, again, option
 from linkrisk.solver.options.measuring import (
     CalledSamples,
     LimitAll,
@@ -21,12 +21,14 @@ from linkrisk.solver.options.measuring import (
 from linkrisk.solver.options.pair import Alignment, Attributes, Constants
 from linkrisk.solver.options.run import Chance, Command, Live, Workers
 
+if TYPE_CHECKING:
+    from linkrisk.solver.options.types import FileOrResult
+
 _TYPED = frozenset({COMMAND})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measured(
-    SeveralFiles,
     Attributes,
     Alignment,
     Constants,
@@ -47,7 +49,7 @@ class Measured(
 
 
 @dataclass(frozen=True, kw_only=True)
-class RiskOptions(Measured, Provable):
+class RiskOptions(SeveralFiles, Measured, Provable):
     """What `risk` can be asked."""
 
 
@@ -64,8 +66,29 @@ class RiskCommand(RiskOptions):
     table: str | None = option(None, "write the table of findings, as its suffix says", WRITTEN, faces=_TYPED)
 
 
+@dataclass(frozen=True)
+class FilesOrResults:
+    """The two files, or results that are saved already."""
+
+    title = SeveralFiles.title
+
+    original: FileOrResult | Sequence[FileOrResult] | None = again(
+        SeveralFiles,
+        "original",
+        None,
+        doc="the original file, as `risk` takes it; or what a function has returned, its JSON, or the file "
+        "with it (.json), of which the report is made without measuring anything",
+    )
+    masked: FileOrResult | Sequence[FileOrResult] | None = again(
+        SeveralFiles,
+        "masked",
+        None,
+        doc="its masked version, likewise; or a sweep beside a worst case",
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
-class ReportOptions(Measured):
+class ReportOptions(FilesOrResults, Measured):
     """What `report` can be asked."""
 
     title = "report"

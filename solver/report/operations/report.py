@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from linkrisk.datasets.microdata.strict_json import kind_of
 from linkrisk.datasets.microdata.writing import write_whole
 from linkrisk.datasets.options.option import given_of, keywords
+from linkrisk.errors import called
 from linkrisk.solver.documents.document import REPORT, Audience, Document
 from linkrisk.solver.documents.short import short
-from linkrisk.solver.options.operations.risk import Measured, ReportOptions
+from linkrisk.solver.options.operations.risk import ReportOptions, RiskOptions
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.report.content.build import document_of
@@ -29,6 +30,9 @@ _MEASURED = 0.9
 
 _LEAST_SECONDS = 0.5
 """Certificates have so many, however late the measures have ended."""
+
+_OF_SAVED = ("original", "masked", "audience", "on_progress", "cancel")
+"""Options that hold for a report of results, too."""
 
 _READING = ("id", "row_by_row", "schema")
 
@@ -83,6 +87,9 @@ class ReportResult(Result):
 def report(asked: ReportOptions) -> ReportResult:
     """Take every measure of a release, certify its worst cases, and say all of it in one document.
 
+    Given results in place of files, make it of those, without measuring anything: of what `fit`, `risk` or
+    `sweep` returned, or a worst case and a sweep; of what a function of tables returned; or of a report.
+
     Parameters
     ----------
     {options}
@@ -96,13 +103,21 @@ def report(asked: ReportOptions) -> ReportResult:
     TypeError
         If there is no such keyword.
     UsageError, DataError, FormulationError
-        If the request or the files cannot be used.
+        If the request, the files or the results cannot be used, or an internal report is to become
+        external.
 
     Examples
     --------
     >>> from linkrisk import report
     >>> report("original.csv", "masked.csv").save("report.html")  # doctest: +SKIP
+    >>> report("risk.json", audience="external").save("outside.html")  # doctest: +SKIP
     """
+    saved = _saved(asked)
+    return saved_report(saved, asked.audience) if saved else _measured(asked)
+
+
+def _measured(asked: ReportOptions) -> ReportResult:
+    """Measure two files, and certify what was found."""
     from linkrisk.solver.charts import theme
     from linkrisk.solver.inputs.limits import check_limit
     from linkrisk.solver.measures.risk import risk
@@ -118,7 +133,7 @@ def report(asked: ReportOptions) -> ReportResult:
     measuring, certifying = (
         part_of_call(asked.on_progress, *part) for part in ((0.0, _MEASURED), (_MEASURED, 1.0))
     )
-    found = risk(**keywords(Measured, asked, certificates=wanted, on_progress=measuring))
+    found = risk(**keywords(RiskOptions, asked, certificates=wanted, on_progress=measuring))
     made: tuple[Certified, ...] = ()
     if wanted:
         made = certified(
@@ -156,17 +171,33 @@ def _only(given: Any) -> Any:
     return given[0] if isinstance(given, list | tuple) and len(given) == 1 else given
 
 
-def report_of(*saved: Mapping[str, Any] | str | Path, audience: str | None = None) -> ReportResult:
-    """Make the report of JSON that was saved before.
+def _saved(asked: ReportOptions) -> list[Any]:
+    """The results that are given in place of files; none where there are files."""
+    given = [one for files in (asked.original, asked.masked) for one in _listed(files)]
+    saved = [one for one in given if _is_saved(one)]
+    if saved and len(saved) < len(given):
+        raise UsageError("give two files, or results that are saved already: not one of each")
+    others = [name for name in given_of(asked, ReportOptions) if name not in _OF_SAVED]
+    if saved and others:
+        raise UsageError(
+            f"a report of results measures nothing: leave {called(others[0])} out", option=others[0]
+        )
+    return saved
 
-    Parameters
-    ----------
-    *saved : mapping or path
-        What `fit --json`, `risk --json` or `sweep --json` wrote, one of a worst case and
-        one of a sweep; what `tables suppress`, `audit` or `round` wrote with ``--json``; or what
-        `report --json` wrote.
-    audience : str, optional
-        That of a report stays what it is; ``internal`` when absent.
+
+def _listed(files: Any) -> Sequence[Any]:
+    return files if isinstance(files, list | tuple) else [] if files is None else [files]
+
+
+def _is_saved(given: Any) -> bool:
+    """Whether this is a result, its JSON or the file with it."""
+    if isinstance(given, str | Path):
+        return Path(given).suffix.lower() == ".json"
+    return isinstance(given, Mapping | Result)
+
+
+def saved_report(saved: Sequence[Any], audience: str | None) -> ReportResult:
+    """Make the report of results: a worst case, a sweep or both, a table, or a report.
 
     Raises
     ------
@@ -188,8 +219,7 @@ def _report_of(given: Sequence[Mapping[str, Any]], audience: str | None) -> Repo
         if audience is not None and audience_of(audience) is not document.audience:
             raise UsageError(
                 f"the report was made for {document.audience.value} readers, and stays that: make it "
-                "from the "
-                "JSON of risk instead"
+                "from the JSON of risk instead"
             )
         return ReportResult(document)
     reader = audience_of(audience or Audience.INTERNAL.value)
@@ -200,10 +230,12 @@ def _report_of(given: Sequence[Mapping[str, Any]], audience: str | None) -> Repo
     return ReportResult(document_of(*given, audience=reader))
 
 
-def _read(given: Mapping[str, Any] | str | Path) -> Mapping[str, Any]:
+def _read(given: Any) -> Mapping[str, Any]:
     """A JSON object; UsageError where a file has none."""
-    if not isinstance(given, str | Path):
+    if isinstance(given, Mapping):
         return given
+    if not isinstance(given, str | Path):
+        return dict(given.to_dict())
     try:
         content = json.loads(Path(given).read_text(encoding="utf-8"))
     except OSError as error:

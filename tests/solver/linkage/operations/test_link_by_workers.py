@@ -103,8 +103,8 @@ def test_processes_say_the_same(workers):
 def test_what_was_learned_is_applied_by_workers(address):
     parameters = link(*FILES, **NOMINAL, **WAYS["two keys"])
     others = files(200, seed=2)
-    expected = said(evaluate(*others, parameters=parameters))
-    assert said(evaluate(*others, parameters=parameters, scheduler=address)) == expected
+    expected = said(evaluate(*others, parameters=parameters).link)
+    assert said(evaluate(*others, parameters=parameters, scheduler=address).link) == expected
 
 
 def test_progress_is_in_tasks(address):

@@ -14,7 +14,7 @@ from cli_runs import refuse, run
 from report_texts import leaves
 from table_pages import grid, section, texts
 
-from linkrisk import perturb_counts, perturb_sums, recode_table, report_of
+from linkrisk import perturb_counts, perturb_sums, recode_table, report
 from linkrisk.solver.documents.cell_grid import CellState
 from linkrisk.solver.documents.document import Audience
 from linkrisk.solver.report.content.tables.build import table_document
@@ -164,7 +164,7 @@ def test_every_cut_of_a_table_that_is_not_recoded(folder):
 def test_the_page_is_made_again_from_json(request, name, tmp_path):
     result = request.getfixturevalue(name)
     (tmp_path / "found.json").write_text(result.to_json(), encoding="utf-8")
-    made = report_of(tmp_path / "found.json")
+    made = report(tmp_path / "found.json")
     assert made.document.headline == table_document(result.to_dict()).headline
     assert f"<h1>{made.document.title}</h1>" in made.to_html()
 

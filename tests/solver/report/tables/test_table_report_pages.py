@@ -13,7 +13,7 @@ from cli_runs import refuse, run
 from table_files import write_table_files
 from table_pages import RECTANGLE, section
 
-from linkrisk import report_of, suppress_table
+from linkrisk import report, suppress_table
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.documents.document import Audience, Document
 from linkrisk.solver.report.content.tables.build import table_document
@@ -67,13 +67,13 @@ def test_the_page_is_made_again_from_json(protected, rounded, adjusted, tmp_path
     for given in (protected, rounded, adjusted):
         path = tmp_path / "found.json"
         path.write_text(json.dumps(given), encoding="utf-8")
-        made = report_of(path)
+        made = report(path)
         assert made.document.headline == table_document(given).headline
-        again = report_of(json.loads(made.to_json()))
+        again = report(json.loads(made.to_json()))
         assert again.document == made.document
         assert Document.from_dict(made.to_dict()).about == made.document.about
         assert f"<h1>{made.document.title}</h1>" in again.to_html()
-    assert report_of(path, audience="external").document.audience is Audience.EXTERNAL
+    assert report(path, audience="external").document.audience is Audience.EXTERNAL
 
 
 # The command line
