@@ -85,7 +85,7 @@ def hand_over(asked: Any, result: Measured, text: str) -> None:
         if asked.table is not None:
             write_table(result.to_frame(), asked.table)
         if asked.report is not None:
-            report(result).save(asked.report)
+            report(result.to_dict()).save(asked.report)
     say_written(asked.json, asked.table, asked.report)
 
 
