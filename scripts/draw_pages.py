@@ -34,7 +34,7 @@ from linkrisk.datasets.masking.parameters import AttributeGroup  # noqa: E402
 from linkrisk.datasets.public.embedded import load_wdbc  # noqa: E402
 from linkrisk.solver.app.project import Project  # noqa: E402
 from linkrisk.solver.app.run_queue import Queue  # noqa: E402
-from linkrisk.solver.app.steps import Question, add_sweep  # noqa: E402
+from linkrisk.solver.app.steps import SEARCHED, Asked, add  # noqa: E402
 
 ORIGINAL = "data/original.csv"
 METHODS = ["microaggregation k=3,6", "noise percent=10,40", "rank-swapping percent=5,20"]
@@ -152,7 +152,8 @@ def waiting_sweep(folder: Path) -> str:
     """The name of a run that the application finds when it starts."""
     project = Project.opened(folder)
     project.release()
-    (run,) = add_sweep(Queue(project), Question(ORIGINAL, seconds=8.0), METHODS)
+    values = {**SEARCHED, "original": ORIGINAL, "methods": METHODS, "time_limit": 8.0}
+    (run,) = add(Queue(project), Asked("sweep", values))
     return run.name
 
 

@@ -34,7 +34,10 @@ class Kind:
     repeated : bool
         Whether the option is given once for each of several values.
     field : str
-        What a form shows: ``text``, ``number``, ``choice``, ``file``, ``column``, ``columns`` or ``check``.
+        What a form shows: ``text``, ``number``, ``choice``, ``radio`` (a choice, all of it in sight),
+        ``choices`` (several of them), ``file``, ``column``, ``columns`` or ``check``.
+    shown : float
+        What a form shows for the number 1: 100 where it asks for percent.
     written : bool
         Whether the value names a file that is written.
     together : callable
@@ -50,6 +53,7 @@ class Kind:
     untyped: Callable[[Any], Any] = typed_plain
     repeated: bool = False
     field: str = "text"
+    shown: float = 1.0
     written: bool = False
     together: Callable[[list[Any]], Any] = list
     apart: Callable[[Any], Iterable[Any]] = iter
@@ -110,7 +114,7 @@ TEXT = Kind(str, "TEXT")
 NAME = Kind(str, "NAME", field="choice")
 NAMES = Kind(names, "A,B", _shown_names, typed.texts, field="columns")
 COLUMN = Kind(str, "COLUMN", field="column")
-WORDS = Kind(words, "A,B", _joined, typed.texts)
+WORDS = Kind(words, "A,B", _joined, typed.texts, field="choices")
 FAMILIES = Kind(str, "NAME", _joined, typed.texts, field="choice")
 FILE = Kind(str, "FILE", field="file")
 WRITTEN = Kind(str, "FILE", field="", written=True)

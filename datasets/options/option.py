@@ -39,12 +39,14 @@ class Option:
         Names to choose from, or ``module:NAME`` of a mapping or sequence of them that is costly to import.
     usual : str
         What the default is called; its value as a word, when empty.
+    named : mapping of str to str
+        What a form calls choices, those first; of others it shows the name.
     flag : str
         What a command calls it, without dashes, where that is not its keyword.
     metavar : str
         What a command calls its value, where that is not what its kind says.
     label : str
-        What a form calls it.
+        What a form calls it, which offers no option without one.
     faces : frozenset of str
         Where it is offered; everywhere by default.
     after : str
@@ -68,6 +70,7 @@ class Option:
     doc: str = ""
     choices: tuple[str, ...] | str = ()
     usual: str = ""
+    named: Mapping[str, str] = field(default_factory=dict)
     flag: str = ""
     metavar: str = ""
     label: str = ""
@@ -102,6 +105,11 @@ class Option:
             return self.choices
         module, _, name = self.choices.partition(":")
         return tuple(getattr(import_module(module), name))
+
+    @property
+    def offered(self) -> dict[str, str]:
+        """The names to choose from, each with what a form calls it."""
+        return {**self.named, **{name: name for name in self.names if name not in self.named}}
 
     def filled(self, text: str, others: Mapping[str, str], name: str = "{}") -> str:
         """A text about it with all that stands in braces.

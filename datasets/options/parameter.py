@@ -17,6 +17,10 @@ from linkrisk.datasets.options.option import Option, declared, options_of
 T = TypeVar("T")
 
 
+_FORMS = {"A,B": "columns", "COLUMN": "column"}
+"""What a form shows for values that are called so."""
+
+
 def meant(
     help: str,  # noqa: A002 - the name that argparse uses
     parse: Callable[[str], Any] | None,
@@ -26,7 +30,8 @@ def meant(
     flag: str = "",
 ) -> dict[str, Option]:
     """Make the metadata of a field that is a parameter of a method; `parse` is None for a switch."""
-    kind = SWITCH if parse is None else Kind(parse, metavar, repeated=repeated)
+    form = "text" if repeated else _FORMS.get(metavar, "text")
+    kind = SWITCH if parse is None else Kind(parse, metavar, repeated=repeated, field=form)
     return declared(help, kind, flag=flag)
 
 

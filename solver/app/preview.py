@@ -64,7 +64,7 @@ def main(file: str, target: str, signs: str, *methods: str) -> int:
     from linkrisk.datasets.microdata.formats.reading import reading
     from linkrisk.datasets.microdata.writing import write_whole
     from linkrisk.errors import LinkriskError, spelled_by
-    from linkrisk.solver.app.labels import label
+    from linkrisk.solver.app.asking import label
 
     try:
         with spelled_by(label), reading(**json.loads(signs)):

@@ -14,9 +14,12 @@ from typing import Any
 
 import psutil
 
+from linkrisk.datasets.microdata.formats.argus_files import DATA as DATA_OF_ARGUS
+from linkrisk.datasets.microdata.formats.argus_files import METADATA
 from linkrisk.datasets.microdata.formats.reading import SIGNS, reading
 from linkrisk.datasets.microdata.formats.registry import known_suffixes
 from linkrisk.datasets.microdata.writing import SECRET, write_whole
+from linkrisk.datasets.tables.opening import WHOLE
 from linkrisk.solver.app.kinds import COMPRESSED, KINDS, SCHEMAS, suffixes, table_part
 from linkrisk.solver.run.errors import UsageError
 
@@ -184,6 +187,19 @@ class Project:
         """Files that say by which rules tables were made."""
         given = [name for name in self.schemas if name.endswith("rules.json")]
         return [*given, *self.left("table-rules", (".json",))]
+
+    @property
+    def cells(self) -> list[str]:
+        """Files that may hold the cells of a table, those that runs have left included."""
+        left = self.left(LEFT[0], (".csv", *WHOLE))
+        listed = [*self.for_tables("tables"), *left, *self.data_files]
+        return [name for name in listed if not name.lower().endswith((*DATA_OF_ARGUS, METADATA))]
+
+    @property
+    def descriptions(self) -> list[str]:
+        """Files of ARGUS that say what the columns of others are."""
+        listed = [*self.for_tables("metadata"), *self.data_files]
+        return [name for name in listed if name.lower().endswith(METADATA)]
 
     def left(self, begin: str, ends: tuple[str, ...]) -> list[str]:
         """Files that runs have left, the newest first, by how their names begin and end."""

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import psutil
 
@@ -43,7 +42,6 @@ class Queue:
         run: Run,
         outputs: Mapping[int, str] | None = None,
         inputs: Mapping[str, str] | None = None,
-        asked: Mapping[str, Any] | None = None,
         answers: Sequence[int] = (0,),
     ) -> Run:
         """Put a run at the end of the queue.
@@ -62,8 +60,6 @@ class Queue:
             In which file the output of a step is kept, where that is not the one of all.
         inputs : mapping of str to str, optional
             Files it reads, by what they are.
-        asked : mapping, optional
-            What was clicked, for a page that asks again.
         answers : sequence of int
             With which exit codes its commands have answered.
         """
@@ -73,7 +69,6 @@ class Queue:
             "created": time.time(),
             "inputs": dict(inputs or {}),
             "steps": [[*step, *self.project.reading] for step in steps],
-            **({"asked": dict(asked)} if asked else {}),
             **({} if set(answers) == {0} else {"answers": list(answers)}),
             "outputs": [(outputs or {}).get(at, OUTPUT) for at in range(len(steps))],
         }

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from linkrisk.errors import spelled_by
-from linkrisk.solver.app.labels import label
+from linkrisk.solver.app.asking import label
 from linkrisk.solver.app.project import OWN, Project
 from linkrisk.solver.app.run_queue import Queue
 from linkrisk.solver.app.security import TOKEN, Access, Guard

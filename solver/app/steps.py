@@ -1,4 +1,4 @@
-"""What is clicked, as commands: each kind of run is a list of command lines with files of its folder.
+"""What is clicked of files of records, as commands: a run is a list of them with files of its folder.
 
 All paths are relative to the project folder, so the same lines do the same again when they are typed there.
 """
@@ -6,224 +6,221 @@ All paths are relative to the project folder, so the same lines do the same agai
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from linkrisk.datasets.masking.registry import METHODS
-from linkrisk.datasets.masking.releasing import KEEP_ALL
 from linkrisk.datasets.microdata.names import shown_names
+from linkrisk.datasets.options.option import options_of
+from linkrisk.solver.app.asking import Step, operation
 from linkrisk.solver.app.project import MASKED, RUNS, Project, read_json
-from linkrisk.solver.app.run_folder import CERTIFICATE, RECORD, REPORT, RESULT, SEED, VERIFICATION, Run
+from linkrisk.solver.app.run_folder import (
+    CERTIFICATE,
+    OUTSIDE,
+    RECORD,
+    REPORT,
+    RESULT,
+    SEED,
+    VERIFICATION,
+    Run,
+)
 from linkrisk.solver.app.run_queue import Queue
+from linkrisk.solver.options.pair import ALL
+from linkrisk.solver.run.errors import UsageError
+
+UNSAFE, SUPPRESS, JOINT, COVER = "unsafe", "suppress", "joint", "cover"
+"""Commands about key variables, and problems of the second: with levels of recoding, and the usual one."""
+
+SEARCHED = {"aggregator": ALL, "time_limit": 120.0}
+"""With which values searches are asked for where nothing else is chosen."""
+
+_WRITTEN = {
+    "fit": {"json": RESULT, "report": REPORT},
+    "risk": {"json": RESULT, "report": REPORT},
+    "sweep": {"json": RESULT, "report": REPORT, "folder": "maskings"},
+    "link": {"json": RESULT},
+    UNSAFE: {"json": RESULT},
+    SUPPRESS: {"json": RESULT, "report": REPORT, "external_report": OUTSIDE},
+}
+"""What runs leave in their folder: their numbers, and the page about them."""
+
+_NEEDED = {
+    "sweep": {
+        "original": "a sweep needs an original file: choose one",
+        "methods": "a sweep needs maskings: write at least one",
+    },
+    "link": dict.fromkeys(
+        ("original", "masked"), "a linker needs a file pair: choose an original and a masked file"
+    ),
+}
+"""What is said where an option has no value without which a command is none."""
+
+_TITLES = {
+    "fit": "Worst case of {pair}, {family}",
+    "risk": "All measures of {pair}",
+    "sweep": "Sweep of {file}",
+    "link": "{pair} linked by {linker}",
+    UNSAFE: "Unsafe combinations of {file}",
+    SUPPRESS: "Values of {file} suppressed",
+}
 
 
 @dataclass(frozen=True)
-class Question:
-    """What is asked of a file pair.
+class Asked:
+    """What is asked of a file, or of a pair of them.
 
     Attributes
     ----------
-    original, masked, schema : str
-        Names of files of the project; empty where there is none. Without the first two, the embedded pair.
-    aggregator : str
-        A family of distances, or ``all``.
-    seconds : float
-        Time limit.
-    seed : int
-    attributes : tuple of str
-        What an intruder may know; empty for all common columns, or what the schema says.
-    identifier : str
-        The column that says who is who; empty for row by row, or what the schema says.
-    ties : str
-        Rule for identical candidates; empty for the usual one of the command.
-    tolerated : float
-        Share of records that may be re-identified, for the verdict of `risk`.
-    certificate : bool
+    kind : str
+        The command that answers: ``fit``, ``risk``, ``sweep``, ``link``, `UNSAFE` or `SUPPRESS`.
+    values : mapping
+        Of its options.
+    certified : bool
         Whether `fit` proves its bound for others, and `verify` checks it.
-    linker : str
-        The method of `link`.
-    one_to_one : str
-        How `link` also matches all records at once; empty where it does not.
+    small : bool
+        Whether small cells of tables of a few key variables are unsafe, and not what is rare in all of
+        them; a recount goes by all of them.
     """
 
-    original: str = ""
-    masked: str = ""
-    schema: str = ""
-    aggregator: str = "all"
-    seconds: float = 120.0
-    seed: int = 0
-    attributes: tuple[str, ...] = ()
-    identifier: str = ""
-    ties: str = ""
-    tolerated: float = 0.05
-    certificate: bool = False
-    linker: str = "prl"
-    one_to_one: str = ""
+    kind: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+    certified: bool = False
+    small: bool = False
 
     @property
-    def files(self) -> list[str]:
-        """The arguments that name the file pair."""
-        return [
-            *(["--original", self.original] if self.original else []),
-            *(["--masked", self.masked] if self.masked else []),
-            *(["--schema", self.schema] if self.schema else []),
-            *self.compared,
-            *(["--id", self.identifier] if self.identifier else []),
-        ]
+    def by_k(self) -> bool:
+        """Whether only `k` says what is unsafe."""
+        recounted = self.kind == SUPPRESS and self.values.get("problem", COVER) != COVER
+        return not self.small or recounted
 
     @property
-    def compared(self) -> list[str]:
-        """The arguments that name the attributes."""
-        return ["--attributes", shown_names(self.attributes, ",")] if self.attributes else []
+    def leveled(self) -> bool:
+        """Whether hierarchies are used: counted by level, or chosen from together with suppression."""
+        return self.kind == UNSAFE or self.values.get("problem") == JOINT
 
     @property
     def inputs(self) -> dict[str, str]:
         """Its files, by what they are."""
-        named = {"original": self.original, "masked": self.masked, "schema": self.schema}
-        return {what: name for what, name in named.items() if name}
+        named = {"original": "data" if self.kind in (UNSAFE, SUPPRESS) else "original", "schema": "schema"}
+        named |= {"masked": "masked"} if self.kind != "sweep" else {}
+        return {what: self.values[name] for what, name in named.items() if name in self.values}
 
     @property
-    def tie_rule(self) -> list[str]:
-        """The argument that names a rule; none where the command has its usual one."""
-        return ["--ties", self.ties] if self.ties else []
+    def title(self) -> str:
+        """What people call it."""
+        files = [Path(self.inputs[what]).name for what in ("original", "masked") if what in self.inputs]
+        family = self.values.get("aggregator", ALL)
+        return _TITLES[self.kind].format(
+            pair=" and ".join(files) or "the embedded pair",
+            file=files[0] if files else "",
+            family="all families" if family == ALL else family,
+            linker=self.values.get("method"),
+        )
+
+    def steps(self, folder: str) -> list[Step]:
+        """Its command, and `verify` of a certificate."""
+        values = {name: value for name, value in self.values.items() if name not in self._idle}
+        values |= {name: f"{folder}/{file}" for name, file in _WRITTEN[self.kind].items()}
+        if self.kind == SUPPRESS:
+            values["output"] = f"{folder}/{masked_name(self.values['data'])}"
+        if not self.certified:
+            return [Step(self.kind, values)]
+        known = options_of(operation("verify"))
+        same = {name: value for name, value in self.values.items() if name in known}
+        proof = f"{folder}/{CERTIFICATE}"
+        checked = {"result": f"{folder}/{RESULT}", "certificate": proof, **same}
+        return [Step(self.kind, {**values, "certificate_file": proof}), Step("verify", checked)]
 
     @property
-    def run_options(self) -> list[str]:
-        """The arguments of every search."""
-        return [*self.tie_rule, "--time-limit", f"{self.seconds:g}", "--seed", str(self.seed)]
+    def _idle(self) -> tuple[str, ...]:
+        """Options that were given a value and do not matter now."""
+        if self.kind not in (UNSAFE, SUPPRESS):
+            return ()
+        rare = ("dimension", "threshold") if self.by_k else ("k",)
+        return rare if self.leveled else (*rare, "hierarchies")
+
+    def check(self) -> None:
+        """Refuse what cannot be answered, or is not whole yet.
+
+        Raises
+        ------
+        LinkriskError
+        """
+        for name, said in _NEEDED.get(self.kind, {}).items():
+            if not self.values.get(name):
+                raise UsageError(said)
+        if self.kind in (UNSAFE, SUPPRESS):
+            self._check_keys()
+        elif self.kind != "sweep" and ("original" in self.values) != ("masked" in self.values):
+            missing = "masked" if "original" in self.values else "original"
+            raise UsageError(f"choose the {missing} file, too")
+        for step in self.steps(RUNS):
+            step.check()
+
+    def _check_keys(self) -> None:
+        if not self.values.get("data"):
+            raise UsageError("choose a file")
+        if self.values.get("problem") == JOINT and not {"hierarchies", "schema"} & self.values.keys():
+            raise UsageError(
+                "levels of recoding need a hierarchy of at least one key variable: choose its file"
+            )
+
+    def each(self) -> Iterator[Asked]:
+        """What is asked in runs of their own: each family has its certificate."""
+        from linkrisk.formulations.linkage.aggregators import AGGREGATORS
+
+        every = self.certified and self.values.get("aggregator") == ALL
+        for name in AGGREGATORS if every else ():
+            yield replace(self, values={**self.values, "aggregator": name})
+        if not every:
+            yield self
 
 
-def fit_steps(question: Question, folder: str) -> tuple[list[list[str]], dict[int, str]]:
-    """`fit`, and `verify` where a certificate is asked for; and in which files their output is kept."""
-    fit = ["fit", *question.files, "--aggregator", question.aggregator, *question.run_options]
-    fit += _written(folder)
-    if not question.certificate:
-        return [fit], {}
-    fit += ["--certificate", f"{folder}/{CERTIFICATE}"]
-    verify = ["verify", f"{folder}/{RESULT}", "--certificate", f"{folder}/{CERTIFICATE}", *question.files]
-    return [fit, verify], {1: VERIFICATION}
+def add(queue: Queue, asked: Asked) -> list[Run]:
+    """Put what is asked into the queue; LinkriskError, and nothing is made, where it cannot be answered."""
+    asked.check()
+    runs = []
+    for one in asked.each():
+        run = queue.folder(one.kind)
+        steps = one.steps(f"{RUNS}/{run.name}")
+        outputs = {1: VERIFICATION} if one.certified else {}
+        argv = [step.argv for step in steps]
+        runs.append(queue.add(one.kind, one.title, argv, run=run, outputs=outputs, inputs=one.inputs))
+    return runs
 
 
-def risk_steps(question: Question, folder: str) -> list[list[str]]:
-    """`risk`: every measure of the release."""
-    options = ["--tolerated", f"{question.tolerated:g}", "--aggregator", question.aggregator]
-    return [["risk", *question.files, *options, *question.run_options, *_written(folder)]]
-
-
-def _written(folder: str) -> list[str]:
-    """The arguments of what every run leaves: its numbers, and the page about them."""
-    return ["--json", f"{folder}/{RESULT}", "--report", f"{folder}/{REPORT}"]
-
-
-def add_fit(queue: Queue, question: Question) -> list[Run]:
-    """Ask for the worst case; with certificates, all families mean one run each, as each has its own."""
-    from linkrisk.formulations.linkage.aggregators import AGGREGATORS
-
-    if question.certificate and question.aggregator == "all":
-        each = [replace(question, aggregator=name) for name in AGGREGATORS]
-        return [run for one in each for run in add_fit(queue, one)]
-    run = queue.folder("fit")
-    steps, outputs = fit_steps(question, f"{RUNS}/{run.name}")
-    family = "all families" if question.aggregator == "all" else question.aggregator
-    title = f"Worst case of {pair_title(question)}, {family}"
-    return [queue.add("fit", title, steps, run=run, outputs=outputs, inputs=question.inputs)]
-
-
-def add_risk(queue: Queue, question: Question) -> list[Run]:
-    """Ask for every measure."""
-    run = queue.folder("risk")
-    steps = risk_steps(question, f"{RUNS}/{run.name}")
-    title = f"All measures of {pair_title(question)}"
-    return [queue.add("risk", title, steps, run=run, inputs=question.inputs)]
-
-
-def sweep_steps(question: Question, methods: Sequence[str], folder: str) -> list[list[str]]:
-    """`sweep`: one file, masked in many ways."""
-    files = ["--original", question.original, *(["--schema", question.schema] if question.schema else [])]
-    asked = [word for method in methods for word in ("--method", method)]
-    options = [*question.compared, "--aggregator", question.aggregator, *question.run_options]
-    kept = ["--folder", f"{folder}/maskings", *_written(folder)]
-    return [["sweep", *files, *asked, *options, *kept]]
-
-
-def link_steps(question: Question, folder: str) -> list[list[str]]:
-    """`link`: a linker that learns without the truth, judged by it."""
-    how = ["--method", question.linker, *question.files, *question.tie_rule]
-    how += ["--one-to-one", question.one_to_one] if question.one_to_one else []
-    return [["link", *how, "--seed", str(question.seed), "--json", f"{folder}/{RESULT}"]]
-
-
-def add_link(queue: Queue, question: Question) -> list[Run]:
-    """Ask what another linker links."""
-    run = queue.folder("link")
-    steps = link_steps(question, f"{RUNS}/{run.name}")
-    title = f"{pair_title(question)} linked by {question.linker}"
-    return [queue.add("link", title, steps, run=run, inputs=question.inputs)]
-
-
-def add_sweep(queue: Queue, question: Question, methods: Sequence[str]) -> list[Run]:
-    """Ask what protection costs."""
-    run = queue.folder("sweep")
-    steps = sweep_steps(question, methods, f"{RUNS}/{run.name}")
-    title = f"Sweep of {Path(question.original).name}"
-    return [queue.add("sweep", title, steps, run=run, inputs=question.inputs)]
-
-
-def add_masked_risk(queue: Queue, question: Question, methods: Sequence[str]) -> Run:
+def add_masked_risk(queue: Queue, values: Mapping[str, Any], methods: Sequence[str]) -> Run:
     """Mask the original and take every measure of what comes out, in one run.
 
     Its seed is a new one: those of a sweep follow from that of the sweep, which anybody may guess.
     """
-    run = queue.folder("risk")
+    run, original = queue.folder("risk"), values["original"]
     folder = f"{RUNS}/{run.name}"
-    target = f"{folder}/{masked_name(question.original)}"
-    asked = replace(question, masked=target)
-    steps = [_mask_step(question.original, methods, target, folder), *risk_steps(asked, folder)]
-    title = f"All measures of {Path(question.original).name} masked by {' + '.join(methods)}"
-    return queue.add("risk", title, steps, run=run, inputs=asked.inputs)
+    mask = _mask_step(original, methods, folder)
+    asked = Asked("risk", {**SEARCHED, **values, "masked": mask.values["output"]})
+    title = f"All measures of {Path(original).name} masked by {' + '.join(methods)}"
+    argv = [step.argv for step in (mask, *asked.steps(folder))]
+    return queue.add("risk", title, argv, run=run, inputs=asked.inputs)
 
 
-@dataclass(frozen=True)
-class ReleaseAsked:
-    """What becomes of a masked file besides masking.
-
-    Attributes
-    ----------
-    drop : tuple of str, optional
-        Columns that are left out; those that `mask` leaves out by itself when absent.
-    shuffle : bool
-        Whether records change places.
-    renumber : tuple of str
-        Columns of ids that get new numbers.
-    """
-
-    drop: tuple[str, ...] | None = None
-    shuffle: bool = False
-    renumber: tuple[str, ...] = ()
-
-    @property
-    def options(self) -> list[str]:
-        """The arguments of `mask`."""
-        dropped = [] if self.drop is None else ["--drop", shown_names(self.drop, ",") or KEEP_ALL]
-        numbered = ["--renumber", shown_names(self.renumber, ",")] if self.renumber else []
-        return [*dropped, *(["--shuffle"] if self.shuffle else []), *numbered]
+def _mask_step(file: str, methods: Sequence[str], folder: str, **values: Any) -> Step:
+    """`mask`; the masked file has the format of the original and lies in the folder of the run."""
+    written = {"output": f"{folder}/{masked_name(file)}", "record": f"{folder}/{RECORD}"}
+    return Step("mask", {**values, "data": file, "method": list(methods), **written})
 
 
-def _mask_step(
-    file: str,
-    methods: Sequence[str],
-    target: str,
-    folder: str,
-    *,
-    identifier: str = "",
-    seed: str = "",
-    release: ReleaseAsked = ReleaseAsked(),
-) -> list[str]:
-    asked = [word for method in methods for word in ("--method", method)]
-    argv = ["mask", "--input", file, *asked, "--output", target, "--record", f"{folder}/{RECORD}"]
-    argv += release.options
-    return [*argv, *(["--id", identifier] if identifier else []), *(["--seed", seed] if seed else [])]
+def add_mask(queue: Queue, file: str, methods: Sequence[str], *, seed: str = "", **values: Any) -> Run:
+    """Mask a file; a seed is in a file of its own, which the command names instead of it."""
+    run = queue.folder("mask")
+    folder = f"{RUNS}/{run.name}"
+    if seed:
+        run.keep(SEED, {"seed": seed})
+        values["seed"] = f"{folder}/{SEED}"
+    step = _mask_step(file, methods, folder, **values)
+    title = f"{Path(file).name} masked by {' + '.join(methods)}"
+    return queue.add("mask", title, [step.argv], run=run, inputs={"original": file})
 
 
 def shuffled_by(project: Project, masked: str) -> str:
@@ -231,33 +228,6 @@ def shuffled_by(project: Project, masked: str) -> str:
     record = f"{Path(masked).parent.as_posix()}/{RECORD}"
     content = read_json(project.folder / record) if masked.startswith(f"{RUNS}/") else None
     return record if isinstance(content, dict) and content.get("order") else ""
-
-
-def _kept_seed(run: Run, seed: str) -> str:
-    """What a command says instead of a seed: the file that has it."""
-    if not seed:
-        return ""
-    run.keep(SEED, {"seed": seed})
-    return f"{RUNS}/{run.name}/{SEED}"
-
-
-def add_mask(
-    queue: Queue,
-    file: str,
-    methods: Sequence[str],
-    *,
-    identifier: str = "",
-    seed: str = "",
-    release: ReleaseAsked = ReleaseAsked(),
-) -> Run:
-    """Mask a file; the masked one has its format and lies in the folder of the run."""
-    run = queue.folder("mask")
-    folder = f"{RUNS}/{run.name}"
-    target = f"{folder}/{masked_name(file)}"
-    kept = _kept_seed(run, seed)
-    argv = _mask_step(file, methods, target, folder, identifier=identifier, seed=kept, release=release)
-    title = f"{Path(file).name} masked by {' + '.join(methods)}"
-    return queue.add("mask", title, [argv], run=run, inputs={"original": file})
 
 
 def masked_name(file: str) -> str:
@@ -269,24 +239,17 @@ def masked_name(file: str) -> str:
     return f"{path.stem}{MASKED}{suffix}"
 
 
-def spelled_method(name: str, values: Mapping[str, str | bool]) -> str:
-    """A masking method as one text, from what is in the fields of its form; empty ones are left out."""
-    known = METHODS[name].parameters
+def spelled_method(name: str, values: Mapping[str, Any]) -> str:
+    """A masking method as one text, from the values of its parameters."""
     words = [name]
-    for key, value in values.items():
-        if key not in known or value in ("", False):
+    for key, one in METHODS[name].parameters.items():
+        value = values.get(key)
+        if not value:
             continue
-        if known[key].kind.parse is None:
+        if one.kind.parse is None:
             words.append(key)
-        elif known[key].kind.repeated:
-            words += [f"{key}={one.strip()}" for one in str(value).split(";") if one.strip()]
+        elif one.kind.repeated:
+            words += [f"{key}={each}" for each in value]
         else:
-            words.append(f"{key}={value}")
+            words.append(f"{key}={shown_names(value, ',') if isinstance(value, list) else value}")
     return shlex.join(words)
-
-
-def pair_title(question: Question) -> str:
-    """The file pair in a few words."""
-    if not question.original:
-        return "the embedded pair"
-    return f"{Path(question.original).name} and {Path(question.masked).name}"

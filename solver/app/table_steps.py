@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, fields
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
-from linkrisk.datasets.microdata.names import shown_names, shown_pair
+from linkrisk.datasets.options.option import options_of
+from linkrisk.datasets.tables.opening import WHOLE
+from linkrisk.solver.app.asking import Step, operation
 from linkrisk.solver.app.project import RUNS
 from linkrisk.solver.app.run_folder import (
     CERTIFICATE,
@@ -21,45 +26,271 @@ from linkrisk.solver.app.run_folder import (
     Run,
 )
 from linkrisk.solver.app.run_queue import Queue
-from linkrisk.solver.app.table_checks import check
-from linkrisk.solver.app.table_question import (
-    AUDIT,
-    AUTOMATIC,
-    LISTED,
-    NOBODY,
-    OPTIMAL,
-    SUPPRESS,
-    VERIFY,
-    TableQuestion,
-)
+from linkrisk.solver.options.operations.tables.suppress import AUTOMATIC, OPTIMAL
+from linkrisk.solver.options.tables import TableOptions
+from linkrisk.solver.run.errors import UsageError
+
+SUPPRESS, AUDIT, VERIFY = "suppress", "audit", "verify"
+"""What is done with a table, as actions of `tables`: verified is a certificate of it."""
+
+MAKE = "tables make"
+
+NOBODY, SINGLETONS, EVERYBODY = "none", "singletons", "contributors"
+"""Who attacks besides outsiders, where it is no file of insiders."""
 
 CELLS, RELATIONS, MADE = "table-cells.csv", "table-relations.csv", "table-rules.json"
 """The files of a table that a run has made of microdata, and by which rules."""
 
-_DEFAULTS = {one.name: one.default for one in fields(TableQuestion)}
-
-
 PROVEN = f"{INTERNAL_STEM}.jj"
 """Cells and relations in one file: with the certificate all that is needed to check it."""
 
+_INPUTS = {
+    "certificate": "result",
+    "rules": "made",
+    "microdata": "data",
+    **{name: name for name in ("metadata", "apriori", "manual", "insiders", "contributors", "coalitions")},
+}
+"""Files that are read, by what they are, and the options that name them."""
 
-def table_steps(question: TableQuestion, folder: str) -> list[list[str]]:
-    """`tables make` where it is of microdata; then the action, and `verify` of its certificate."""
-    if question.task == VERIFY:
-        return [[VERIFY, question.proof, *_given(question), "--json", f"{folder}/{RESULT}"]]
-    steps, table, contributors = [], _given(question), question.contributors
-    if question.microdata:
-        table = ["--cells", f"{folder}/{CELLS}", "--relations", f"{folder}/{RELATIONS}"]
-        made = [*_made(question), *table, "--record", f"{folder}/{MADE}"]
-        contributors = f"{folder}/{CONTRIBUTORS}" if question.contributing else ""
-        steps = [[*made, *(["--contributors", contributors] if contributors else [])]]
-        table = [*table, "--made", f"{folder}/{MADE}"]
-    attackers = _attackers(question, contributors)
-    done = _audited(question) if question.task == AUDIT else _searched(question)
-    steps.append(["tables", question.task, *table, *attackers, *done, *_written(question, folder)])
-    if question.certified:
-        steps.append(verifying(f"{folder}/", beside=question.beside))
-    return steps
+Pairs = Sequence[tuple[str, ...]]
+
+
+def command_of(task: str) -> str:
+    """The command that does it."""
+    return VERIFY if task == VERIFY else f"tables {task}"
+
+
+@dataclass(frozen=True)
+class TableAsked:
+    """A table, and what is to be done with it.
+
+    Attributes
+    ----------
+    task : str
+        `SUPPRESS`, `AUDIT` or `VERIFY`.
+    tables : sequence of (str, str)
+        Cells and relations of a table that is there, and of those that are linked to it by common cells.
+        Without relations they follow from the codes of the cells, or the file of cells says them itself.
+    values : mapping
+        Of the options of the command that does it.
+    made : mapping, optional
+        Of the options of `tables make`, where the table is one of microdata.
+    certified : bool
+        Whether what is found is proven to others, and that proof checked.
+    published : str
+        How the name of the published table ends, which says its format.
+    house : sequence of str
+        How those of further files for the house end.
+    """
+
+    task: str = SUPPRESS
+    tables: Pairs = ()
+    values: Mapping[str, Any] = field(default_factory=dict)
+    made: Mapping[str, Any] | None = None
+    certified: bool = False
+    published: str = ".csv"
+    house: tuple[str, ...] = ()
+
+    @property
+    def whole(self) -> bool:
+        """Whether the file of cells says itself which relations there are."""
+        cells = self.tables[0][0] if self.tables else ""
+        return bool(cells) and ("metadata" in self.values or Path(cells).suffix.lower() in WHOLE)
+
+    @property
+    def ready(self) -> Pairs:
+        """Cells and relations of each table that is there, but for one that says itself what it is."""
+        return () if self.made is not None or self.whole else [pair for pair in self.tables if pair[0]]
+
+    @property
+    def by_codes(self) -> bool:
+        """Whether relations follow from codes: of a table that is there, with neither relations nor ARGUS."""
+        return any(not relations for _, relations in self.ready)
+
+    @property
+    def attacked(self) -> bool:
+        """Whether insiders are asked for."""
+        return self.values.get("insiders", NOBODY) != NOBODY or "coalitions" in self.values
+
+    @property
+    def contributing(self) -> bool:
+        """Whether it has to be known who contributed what."""
+        return self.values.get("insiders") in (SINGLETONS, EVERYBODY) or "coalitions" in self.values
+
+    @property
+    def beside(self) -> bool:
+        """Whether numbers of respondents are published beside the sums of microdata."""
+        made = self.made or {}
+        return bool(made.get("publish_respondents") and made.get("response"))
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """Which table is there: of linked ones, those with relations first, as the command pairs them."""
+        tables = sorted(self.ready, key=lambda pair: not pair[1])
+        found = {
+            "tables": [self.tables[0][0]] if self.whole else [],
+            "cells": [cells for cells, _ in tables],
+            "relations": [relations for _, relations in tables if relations],
+        }
+        return {name: files for name, files in found.items() if files}
+
+    @property
+    def treated(self) -> dict[str, Any]:
+        """The values of the treatment that matter to this table."""
+        values = dict(self.values)
+        idle = [] if self.by_codes else ["hierarchies", "totals"]
+        idle += [] if self.whole else ["metadata"]
+        idle += [] if len(self.ready) < 2 else ["apriori"]
+        idle += options_of(TableOptions) if self.made is not None else []
+        idle += [] if self.contributing or self.task == VERIFY else ["contributors"]
+        idle += [] if self.attacked else ["as_far_as_possible"]
+        idle += [] if self.values.get("method", AUTOMATIC) in (AUTOMATIC, OPTIMAL) else ["backend"]
+        if "by" in values and "hierarchies" in values:
+            chosen = {name: files for name, files in values["hierarchies"].items() if name in values["by"]}
+            values["hierarchies"] = chosen
+        return {name: value for name, value in values.items() if name not in idle and value not in ({}, [])}
+
+    @property
+    def making(self) -> dict[str, Any]:
+        """The values that a table of microdata is made by, which matter."""
+        values = dict(self.made or {})
+        variables = {name for names in values.get("by", ()) for name in names}
+        trees = {name: files for name, files in values.get("hierarchies", {}).items() if name in variables}
+        values.pop("hierarchies", None)
+        if not values.get("response"):
+            values.pop("publish_respondents", None)
+        return {**values, **({"hierarchies": trees} if trees else {})}
+
+    def steps(self, folder: str) -> list[Step]:
+        """`tables make` where it is of microdata; then the action, and `verify` of its certificate."""
+        if self.task == VERIFY:
+            return [Step(VERIFY, {**self.treated, **self.given, "json": f"{folder}/{RESULT}"})]
+        steps, values = [], {**self.treated, **self.given}
+        if self.made is not None:
+            files = {"cells": CELLS, "relations": RELATIONS, "record": MADE}
+            files |= {"contributors": CONTRIBUTORS} if self.contributing else {}
+            written = {name: f"{folder}/{file}" for name, file in files.items()}
+            steps = [Step(MAKE, {**self.making, **written})]
+            values |= {
+                "cells": [written["cells"]],
+                "relations": [written["relations"]],
+                "made": written["record"],
+            }
+            values |= {"contributors": written["contributors"]} if self.contributing else {}
+        steps.append(Step(command_of(self.task), {**values, **self._written(folder)}))
+        if self.certified:
+            steps.append(_verified(f"{folder}/", beside=self.beside))
+        return steps
+
+    def _written(self, folder: str) -> dict[str, Any]:
+        """What is left: for readers, for the house, and what was found."""
+        whole = self.certified and not self.beside
+        kept = [*self.house, *([Path(PROVEN).suffix] if whole else [])]
+        house = [INTERNAL, *(f"{INTERNAL_STEM}{end}" for end in dict.fromkeys(kept))]
+        return {
+            "output": f"{folder}/{PUBLISHED_STEM}{self.published}",
+            "internal": [f"{folder}/{name}" for name in house],
+            "json": f"{folder}/{RESULT}",
+            "report": f"{folder}/{REPORT}",
+            "external_report": f"{folder}/{OUTSIDE}",
+            **({"certificate": f"{folder}/{CERTIFICATE}"} if self.certified else {}),
+        }
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """Its files, by what they are."""
+        given = {name: value for step in reversed(self.steps(".")) for name, value in step.given.items()}
+        named = {what: given.get(name) for what, name in _INPUTS.items()}
+        for what, pairs in (("table", self.ready), ("another release", given.get("also", ()))):
+            for at, pair in enumerate(pairs, 1):
+                end = "" if what == "table" and at == 1 else f" of {what} {at}"
+                named |= {
+                    f"{part}{end}": file for part, file in zip(("cells", "relations"), pair, strict=False)
+                }
+        if self.whole and self.made is None:
+            named["cells"] = self.tables[0][0]
+        if named["insiders"] in (NOBODY, SINGLETONS, EVERYBODY):
+            del named["insiders"]
+        for name, files in given.get("hierarchies", {}).items():
+            named |= {
+                f"hierarchy {name}" + (f", {at}" if at > 1 else ""): file for at, file in enumerate(files, 1)
+            }
+        return {what: file for what, file in named.items() if file and not file.startswith("./")}
+
+    @property
+    def title(self) -> str:
+        """What people call it."""
+        if self.made is not None:
+            by = " and ".join(self.made["by"][0])
+            return f"Table of {Path(self.made['data']).name} by {by}"
+        name = " and ".join(Path(cells).name for cells, _ in self.ready or self.tables[:1])
+        if self.task == VERIFY:
+            return f"Check of {Path(self.values['result']).name} about {name}"
+        return f"Audit of {name}" if self.task == AUDIT else f"Table of {name}"
+
+    def check(self) -> None:
+        """Refuse a question of which something is missing, or that the commands would refuse.
+
+        Raises
+        ------
+        LinkriskError
+            With what is missing, or which rule is none.
+        """
+        if self.task == VERIFY and "result" not in self.values:
+            raise UsageError("choose the certificate that is to be checked")
+        if self.made is not None:
+            self._check_making(self.made)
+        elif not (self.tables and self.tables[0][0]):
+            alone = self.task in (AUDIT, VERIFY)
+            raise UsageError(
+                "choose a file of cells" if alone else "choose a file of cells, or one of microdata"
+            )
+        self._check_several()
+        known = self.made is not None or "contributors" in self.values
+        attacking = self.values.get("insiders") == EVERYBODY or "coalitions" in self.values
+        if self.task != VERIFY and attacking and not known:
+            raise UsageError("who attacks knows what it contributed: choose the file of contributions")
+        for step in self.steps(RUNS):
+            step.check()
+
+    def _check_several(self) -> None:
+        """Linked tables, and other releases."""
+        for what, pairs in (("table", self.tables), ("release", self.values.get("also", ()))):
+            lonely = next((pair[1] for pair in pairs if not pair[0]), None)
+            if lonely is not None:
+                raise UsageError(f"choose the file of cells of the {what} that {lonely} belongs to")
+        twice = [name for name, times in Counter(cells for cells, _ in self.ready).items() if times > 1]
+        if twice:
+            raise UsageError(
+                f"the file {twice[0]} is chosen twice: choose another table to be linked, or none"
+            )
+        if self.task == AUDIT and self.certified and self.values.get("also"):
+            raise UsageError(
+                "a certificate is about one table: leave the other releases out, or the certificate"
+            )
+
+    def _check_making(self, made: Mapping[str, Any]) -> None:
+        from linkrisk.formulations.tables.primary_rules import RequestRule
+        from linkrisk.solver.tables.operations.rules import primary_rule
+
+        if "data" not in made:
+            raise UsageError("choose a file of cells, or one of microdata")
+        if not made.get("by"):
+            raise UsageError("a table of microdata needs explanatory variables: choose one or more")
+        if not made.get("rules") and "manual" not in made:
+            raise UsageError("a table of microdata needs a rule, such as p=10: write at least one")
+        known = [primary_rule(rule) for rule in made.get("rules", ())]
+        asks = any(isinstance(rule, RequestRule) for rule in known)
+        if asks and "request" not in made:
+            raise UsageError("the request rule needs a column: choose who asked for protection")
+        if "request" in made and not asks:
+            raise UsageError(
+                "only the request rule looks at who asked for protection: write it, or choose none"
+            )
+        if self.values.get("cost") == "given" and not {"cost_column", "manual"} & made.keys():
+            raise UsageError(
+                "the cost of a cell is in a column: choose that of the microdata, or another cost"
+            )
 
 
 def proven_files(*, beside: bool) -> tuple[str, ...]:
@@ -67,128 +298,81 @@ def proven_files(*, beside: bool) -> tuple[str, ...]:
     return (INTERNAL, RELATIONS) if beside else (PROVEN,)
 
 
-def verifying(folder: str = "", *, beside: bool = False) -> list[str]:
+def _verified(folder: str, *, beside: bool) -> Step:
     """What checks the certificate of a run, with the files that it has left in a folder."""
-    options = ("--cells", "--relations") if beside else ("--table",)
+    options = ("cells", "relations") if beside else ("tables",)
     files = zip(options, proven_files(beside=beside), strict=True)
-    given = [word for option, name in files for word in (option, f"{folder}{name}")]
-    return [VERIFY, f"{folder}{CERTIFICATE}", *given]
+    given = {name: [f"{folder}{file}"] for name, file in files}
+    return Step(VERIFY, {"result": f"{folder}{CERTIFICATE}", **given})
 
 
-def _searched(question: TableQuestion) -> list[str]:
-    """How cells to be suppressed are looked for."""
-    search = [] if question.method == AUTOMATIC else ["--method", question.method]
-    search += _options(question, ["exact"])
-    search += _options(question, ["backend"] if question.method in (AUTOMATIC, OPTIMAL) else [])
-    search += ["--cost", question.cost, "--seed", str(question.seed)]
-    return [*search, "--time-limit", f"{question.seconds:g}" if question.seconds else "none"]
+def verifying(*, beside: bool = False) -> list[str]:
+    """The command that checks the certificate of a run, in a folder with the files that it has left."""
+    return _verified("", beside=beside).argv
 
 
-def _audited(question: TableQuestion) -> list[str]:
-    """How cells that are suppressed are audited."""
-    known = [word for pair in question.also if pair[0] for word in ("--also", ",".join(filter(None, pair)))]
-    limit = ["--time-limit", f"{question.audit_seconds:g}"] if question.audit_seconds else []
-    return [*known, *_options(question, ("exact", "workers")), *limit]
-
-
-def _written(question: TableQuestion, folder: str) -> list[str]:
-    """What is left: for readers, for the house, and what was found."""
-    whole = question.certified and not question.beside
-    kept = [*question.house, *([Path(PROVEN).suffix] if whole else [])]
-    house = [INTERNAL, *(f"{INTERNAL_STEM}{end}" for end in dict.fromkeys(kept))]
-    written = ["--output", f"{folder}/{PUBLISHED_STEM}{question.published}"]
-    written += [word for name in house for word in ("--internal", f"{folder}/{name}")]
-    written += ["--json", f"{folder}/{RESULT}", "--report", f"{folder}/{REPORT}"]
-    written += ["--external-report", f"{folder}/{OUTSIDE}"]
-    return [*written, *(["--certificate", f"{folder}/{CERTIFICATE}"] if question.certified else [])]
-
-
-def _given(question: TableQuestion) -> list[str]:
-    """The table that is there; of linked ones, those with relations come first, as the command pairs them."""
-    if question.whole:
-        found = ["--table", question.cells, *_options(question, ["metadata"])]
-    else:
-        tables = sorted(question.ready, key=lambda pair: not pair[1])
-        found = [word for cells, _ in tables for word in ("--cells", cells)]
-        found += [word for _, relations in tables if relations for word in ("--relations", relations)]
-    found += ["--by", shown_names(question.codes, ",")] if question.codes else []
-    if question.by_codes:
-        found += _trees(question)
-        found += [
-            word for name, code in question.totals for word in ("--total", shown_pair(name, code)) if code
-        ]
-    known = [] if question.linked_ready else ["apriori"]
-    return [*found, *_options(question, ("value", *known, "counts", "recompute", "made"))]
-
-
-def _made(question: TableQuestion) -> list[str]:
-    """`tables make`, without what it writes."""
-    asked = ["--input", question.microdata]
-    asked += [word for names in (question.by, *question.linked) for word in ("--by", shown_names(names, ","))]
-    asked += _options(question, ["response"])
-    asked += _trees(question)
-    asked += [word for rule in question.rules for word in ("--rule", rule)]
-    asked += _options(question, ("holding", "weight"))
-    asked += _options(question, ["weights_in_rules"] if question.weight else [])
-    asked += _options(
-        question, ("shadow", "cost_column", "request", "negative", "protection", "empty", "missing")
-    )
-    asked += _options(question, ("manual", "manual_range") if question.manual else ())
-    asked += _options(question, ["publish_respondents"] if question.beside else [])
-    return ["tables", "make", *asked, *_options(question, ["respondent"] if question.contributing else [])]
-
-
-def _options(question: TableQuestion, names: Sequence[str]) -> list[str]:
-    """Options that are called as the fields are, for those that differ from what is usual."""
-    found = []
-    for name in names:
-        value, option = getattr(question, name), f"--{name.replace('_', '-')}"
-        if value == _DEFAULTS[name]:
-            continue
-        found += [option] if value is True else [option, f"{value:g}" if type(value) is float else str(value)]
-    return found
-
-
-def _trees(question: TableQuestion) -> list[str]:
-    return [word for name, file in question.trees for word in ("--hierarchy", shown_pair(name, file))]
-
-
-def _attackers(question: TableQuestion, contributors: str) -> list[str]:
-    if not question.attacked:
-        return ["--insiders", NOBODY] if question.insiders == NOBODY else []
-    who = question.listed if question.insiders == LISTED else question.insiders
-    asked = ["--insiders", who] if who else []
-    asked += ["--contributors", contributors] if contributors and question.contributing else []
-    asked += ["--coalitions", question.coalitions] if question.coalitions else []
-    return [*asked, *(["--as-far-as-possible"] if question.partly else [])]
-
-
-def add_table(queue: Queue, question: TableQuestion) -> Run:
-    """Ask for what is to be done with a table; UsageError where something is missing."""
-    check(question)
+def add_table(queue: Queue, asked: TableAsked) -> Run:
+    """Ask for what is to be done with a table; LinkriskError where something is missing."""
+    asked.check()
     run = queue.folder("tables")
-    steps = table_steps(question, f"{RUNS}/{run.name}")
+    steps = asked.steps(f"{RUNS}/{run.name}")
     return queue.add(
         "tables",
-        _title(question),
-        steps,
+        asked.title,
+        [step.argv for step in steps],
         run=run,
-        outputs={len(steps) - 1: VERIFICATION} if question.certified and question.task != VERIFY else {},
-        inputs=question.inputs,
-        asked=asdict(question),
-        answers=(0,) if question.task == SUPPRESS else (0, 1),  # that it is not protected is an answer
+        outputs={len(steps) - 1: VERIFICATION} if asked.certified and asked.task != VERIFY else {},
+        inputs=asked.inputs,
+        answers=(0,) if asked.task == SUPPRESS else (0, 1),  # that it is not protected is an answer
     )
 
 
-def _title(question: TableQuestion) -> str:
-    """What people call it."""
-    if question.microdata:
-        return f"Table of {Path(question.microdata).name} by {' and '.join(question.by)}"
-    name = " and ".join(Path(cells).name for cells in (question.cells, *_others(question)))
-    if question.task == VERIFY:
-        return f"Check of {Path(question.proof).name} about {name}"
-    return f"Audit of {name}" if question.task == AUDIT else f"Table of {name}"
+def asked_before(run: Run) -> TableAsked:
+    """What the commands of a run ask, without files that are not there any more.
+
+    Raises
+    ------
+    UsageError
+        If they are none of this version.
+    """
+    steps, project = [Step.read(argv) for argv in run.command["steps"]], run.project
+    gone = {file for file in run.command["inputs"].values() if file not in project.readable}
+    made = next((_again(step, run, gone) for step in steps if step.command == MAKE), None)
+    done = next(step for step in steps if step.command != MAKE)
+    values = _again(done, run, gone)
+    cells, relations = values.pop("cells", ()), values.pop("relations", ())
+    ends = [Path(name).suffix for name in done.values.get("internal", ())[1:]]
+    certified = "certificate" in done.values
+    return TableAsked(
+        done.command.removeprefix("tables "),
+        tuple(zip_longest((*values.pop("tables", ()), *cells), relations, fillvalue="")),
+        values,
+        made,
+        certified=certified,
+        published=Path(done.values.get("output", "table.csv")).suffix,
+        house=tuple(end for end in ends if not (certified and end == Path(PROVEN).suffix)),
+    )
 
 
-def _others(question: TableQuestion) -> list[str]:
-    return [cells for cells, _ in question.ready[1:]]
+def _again(step: Step, run: Run, gone: set[str]) -> dict[str, Any]:
+    """The values of a step without files that are gone, or that its run has made."""
+    known, own = options_of(operation(step.command)), f"{RUNS}/{run.name}/"
+    kept = {
+        name: _left(value, gone, own) for name, value in step.values.items() if not known[name].kind.written
+    }
+    return {name: value for name, value in kept.items() if value not in ("", (), [], {})}
+
+
+def _left(value: Any, gone: set[str], own: str) -> Any:
+    """What is left of a value without names of files that are gone; something empty if nothing."""
+    if isinstance(value, str):
+        return "" if value in gone or value.startswith(own) else value
+    if isinstance(value, Mapping):
+        found = {name: _left(one, gone, own) for name, one in value.items()}
+        return {name: one for name, one in found.items() if one}
+    if isinstance(value, list | tuple):
+        parts = [_left(one, gone, own) for one in value]
+        return (
+            type(value)(one for one in parts if one) if parts[:1] != [""] or isinstance(value, list) else ()
+        )
+    return value

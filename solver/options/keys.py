@@ -103,6 +103,7 @@ TABLES = Kind(
 )
 THRESHOLD = replace(
     NUMBER,
+    field="text",
     parse=_threshold,
     spell=lambda value: _shown_pairs(value) if isinstance(value, Mapping) else NUMBER.spell(value),
     typed=typed.threshold,
@@ -144,7 +145,7 @@ class Data:
             doc="the table, a file of any format; a text without suffix and folder is the name of a public "
             "data set",
             flag="input",
-            label="Table",
+            label="File",
             faces=frozenset({PYTHON, COMMAND, APP}),
         )
     )
@@ -159,7 +160,7 @@ class Dropped:
         "columns that are left out; default: the direct identifiers of the schema; 'none' keeps all",
         DROPPED,
         doc="columns to leave out; by default the direct identifiers of the schema. An empty one keeps all",
-        label="Columns to leave out",
+        label="Columns left out",
     )
 
 
@@ -200,7 +201,7 @@ class UnsafeKeys:
         WHOLE,
         doc="all tables of so many keys or fewer",
         metavar="D",
-        label="Dimension",
+        label="Key variables of a table, at most",
     )
     tables: Tables = option(
         (),
@@ -217,7 +218,7 @@ class UnsafeKeys:
         THRESHOLD,
         doc="of {levels}, {dimension} and {tables}: combinations that occur no more often are unsafe. At "
         "least 1; one for all, or by the number of variables",
-        label="Threshold",
+        label="A cell is small up to",
     )
     risk: float | None = option(
         None,
@@ -240,14 +241,14 @@ class UnsafeKeys:
         "where missing values are ``safe``, they are missing. ``code=C`` writes the code C for what is taken "
         "out, and counts it as that",
         metavar="MEANING",
-        label="Missing values",
+        label="Missing values, and what is taken out",
     )
     weight: str | None = option(
         None,
         "sampling weights: count in the population",
         COLUMN,
         doc="column of sampling weights: combinations are then counted in the population",
-        label="Column of weights",
+        label="Counted in the population, by the weights",
     )
     schema: SchemaLike | None = option(
         None,
@@ -280,12 +281,12 @@ class Order:
 
     shuffle: bool = option(
         False, "write records in random order, whole households together", SWITCH, faces=OF_WRITING,
-        label="Random order",
+        label="Write the records in random order, whole households together",
     )  # fmt: skip
     renumber: Sequence[str] = option(
         (),
         "columns of ids that are written as 1, 2, 3, ... in that order",
         NAMES,
         faces=OF_WRITING,
-        label="Ids to number anew",
+        label="Ids that get new numbers",
     )

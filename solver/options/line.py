@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn, TypeVar
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.options.option import COMMAND, Option, options_of
@@ -80,24 +80,37 @@ def asked_of(operation: type[O], arguments: argparse.Namespace, **more: Any) -> 
         if one.kind.parse is None:
             values[name] = not one.switched_off
         elif one.kind.repeated:
-            values[name] = one.kind.together([_read(one, text) for text in given])
+            values[name] = one.kind.together([read_word(one, text, flag_of(one)) for text in given])
         else:
-            values[name] = _read(one, given)
+            values[name] = read_word(one, given, flag_of(one))
     asked = operation(**values, **more)
     check_partners(asked)
     return asked
 
 
-def _read(one: Option, text: str) -> Any:
+def read_word(one: Option, text: str, name: str) -> Any:
+    """What a word says as a value of an option; UsageError, which calls the option by `name`, if nothing."""
     assert one.kind.parse is not None
     try:
         return one.kind.parse(text)
     except NotSoError as error:
-        raise UsageError(
-            f"{flag_of(one)} must be {error}, not '{error.word or text}'", option=one.name
-        ) from None
+        raise UsageError(f"{name} must be {error}, not '{error.word or text}'", option=one.name) from None
     except DataError as error:
-        raise UsageError(f"{flag_of(one)}: {error}", option=one.name) from None
+        raise UsageError(f"{name}: {error}", option=one.name) from None
+
+
+class _Reader(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(message)
+
+
+def values_of(operation: type[Any], argv: Sequence[str]) -> dict[str, Any]:
+    """The values that the words of a command line give; options that are unknown by now are passed over."""
+    parser = _Reader(add_help=False, allow_abbrev=False)
+    add_options(parser, operation)
+    asked = asked_of(operation, parser.parse_known_args(argv)[0])
+    known = options_of(operation, COMMAND)
+    return {name: value for name in known if (value := getattr(asked, name)) != known[name].default}
 
 
 def words(operation: type[Any], values: Mapping[str, Any]) -> list[str]:

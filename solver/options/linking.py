@@ -30,11 +30,13 @@ class LinkedFiles:
             "original file, of any format",
             FILE,
             doc="the original file. The columns of an array are the attributes ``V1``, ``V2``, ...",
-            label="Original",
+            label="Original file",
         )
     )
     masked: TableLike = field(
-        metadata=declared("masked file, of any format", FILE, doc="the masked file, likewise", label="Masked")
+        metadata=declared(
+            "masked file, of any format", FILE, doc="the masked file, likewise", label="Masked file"
+        )
     )
 
 
@@ -163,7 +165,9 @@ class Matched:
         NAME,
         choices=names.MATCHINGS,
         metavar="HOW",
-        label="One to one",
+        label="Also match one to one",
+        usual="no",
+        named={"hungarian": "the best matching of all", "greedy": "the best pairs first"},
     )
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from linkrisk.solver.options.types import Masking, TableLike
 
 _CALLED = frozenset({PYTHON})
-_SHARE = replace(NUMBER, metavar="SHARE")
+_SHARE = replace(NUMBER, metavar="SHARE", shown=100.0)
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
@@ -83,7 +83,7 @@ class Measures:
         TOLERATED,
         "share of records that may be re-identified, for the verdict; default: {default}",
         _SHARE,
-        label="Tolerated share",
+        label="Tolerated, in % of the records",
     )
     groups: str | Sequence[str] | None = option(
         None,

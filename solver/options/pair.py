@@ -36,10 +36,10 @@ class Files:
         FILE,
         doc="the original file; with no masked one either, the embedded default pair. The columns of an "
         "array are the attributes ``V1``, ``V2``, ...",
-        label="Original",
+        label="Original file",
     )
     masked: TableLike | None = option(
-        None, "masked file, of any format", FILE, doc="its masked version, likewise", label="Masked"
+        None, "masked file, of any format", FILE, doc="its masked version, likewise", label="Masked file"
     )
 
 
@@ -55,7 +55,7 @@ class Attributes:
         NAMES,
         doc="attributes to compare; all common columns when absent",
         metavar="A,B,C",
-        label="Attributes",
+        label="Attributes that an intruder may know",
     )
 
 
@@ -72,14 +72,15 @@ class Alignment:
         COLUMN,
         doc="column that identifies the records, or the record of a masking that shuffled them (.json); when "
         "absent, the labels of two pandas frames, else row by row",
-        label="Column of ids",
+        label="Column that identifies the records",
+        usual="row by row, or the id of the schema",
     )
     row_by_row: bool = option(
         False,
         "take the rows as they are, whatever the files show",
         SWITCH,
         doc="take the rows as they are, whatever labels or columns say",
-        label="Row by row",
+        label="Row by row, whatever the files show",
     )
 
 
@@ -162,7 +163,8 @@ class Families:
         doc="the family of distances: {choices}; ``all`` or a list of names are searched one after the other "
         "within the time limit",
         choices=names.AGGREGATORS,
-        label="Families of distances",
+        label="Family of distances",
+        named={ALL: "all families"},
     )
 
 
@@ -189,6 +191,7 @@ class Comparison:
         choices=names.TIES,
         metavar="RULE",
         label="Ties",
+        named={"strict": "strict", "share": "shared by identical candidates"},
     )
     standardisation: StandardisationName = option(
         "own",

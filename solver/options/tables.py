@@ -54,7 +54,7 @@ class TableCells:
         "and `sliding_protection` of sensitive cells; `lower_bound` and `upper_bound`, what everybody knows, "
         "by default 0 (or minus the largest value, where one is negative) and the largest value; `cost`. "
         "Several tables are joined where their codes are equal",
-        label="Cells",
+        label="File of cells",
         after="metadata",
     )
     relations: Frame | Sequence[Frame] | None = option(
@@ -65,7 +65,7 @@ class TableCells:
         doc="a line for each term: `relation`, `cell` (from 0), `coefficient`; the terms of a relation sum "
         "to 0. Without it the relations follow from the codes of the cells: a code is the sum of those right "
         "below it, for all codes of the other columns",
-        label="Relations",
+        label="File of relations",
         after="cells",
     )
 
@@ -84,14 +84,15 @@ class TableReading:
         doc="instead of {cells}: a file that says itself which relations there are, ``.jj``, or ``.tab`` of "
         "ARGUS with ``.rda`` beside it; or several, which are joined where their codes are equal",
         flag="table",
-        label="Table",
+        label="Whole tables",
     )
     metadata: str | Path | None = option(
         None,
         "the .rda of {tables}, where it is not beside it",
         FILE,
         doc="what the columns of cells of ARGUS are; by default the ``.rda`` file of the same name",
-        label="Description of its columns",
+        label="Metadata of ARGUS (.rda)",
+        usual="the one beside a .tab, if any",
     )
     by: Sequence[str] | None = option(
         None,
@@ -125,13 +126,14 @@ class TableReading:
         COLUMN,
         doc="the column of values, where it is not called `value`",
         label="Column of values",
+        usual="value; of ARGUS the first one",
     )
     apriori: str | Path | None = option(
         None,
         "what is known of some cells: .hst of ARGUS",
         FILE,
         doc="what is known of some cells: an a-priori file of ARGUS (``.hst``)",
-        label="What is known of cells",
+        label="What is known of cells (.hst)",
         once=True,
     )
     counts: bool | None = option(
@@ -142,7 +144,9 @@ class TableReading:
         doc="whether the values are counts, which attackers know to be whole numbers, and at least 1 where "
         "empty cells are shown. By default it is guessed: where they equal the column `respondents`, or "
         "exactly the smallest of whole numbers are sensitive",
-        label="The values count",
+        label="The values",
+        usual="guessed: counts, or amounts",
+        named={"yes": "count: whole numbers", "no": "are amounts"},
         once=True,
     )
     recompute: bool = option(
@@ -150,13 +154,14 @@ class TableReading:
         "compute totals again, where they do not add up",
         SWITCH,
         doc="whether totals are computed again from what is below them, where they do not add up",
-        label="Compute totals again",
+        label="Compute totals again from what is below them",
     )
     made: str | Path | None = option(
         None,
         "what `tables make --record` has written of it: rules, labels, and whether the values count",
         FILE,
-        label="Record of how it was made",
+        label="Rules that it was made by (.json)",
+        usual="not known",
         once=True,
     )
 
@@ -177,13 +182,19 @@ class WhoAttacks:
         "singletons (the only respondents of cells; default where {contributors} or a column respondents say "
         "who is alone, as far as levels can be kept from them), contributors (every respondent, by what it "
         "contributed), a file: insider, cell, lower, upper; or none",
-        TEXT,
+        replace(TEXT, field="choice"),
         doc="who attacks besides outsiders: ``singletons``, each only respondent of a cell; "
         "``contributors``, each respondent by what it contributed; a file of `insider`, `cell`, `lower`, "
         "`upper`; or ``none``. By default singletons, where `contributors` or a column `respondents` say who "
         "is alone, and as far as levels can be kept from them",
         metavar="WHO",
-        label="Insiders",
+        label="Besides outsiders",
+        usual="only respondents, where known",
+        named={
+            "none": "nobody",
+            "singletons": "the only respondents of cells",
+            "contributors": "every respondent",
+        },
         once=True,
     )
     contributors: File | None = option(
@@ -192,7 +203,7 @@ class WhoAttacks:
         FILE,
         doc="who contributes what: `cell`, `contributor`, `amount`, as `make_table` writes them. Without it "
         "singletons are known by the column `respondents` of the cells",
-        label="Contributions",
+        label="File of contributions",
         once=True,
     )
     coalitions: File | None = option(
@@ -200,14 +211,14 @@ class WhoAttacks:
         "who tells one another everything: coalition, contributor",
         FILE,
         doc="contributors that tell one another everything: `coalition`, `contributor`",
-        label="Coalitions",
+        label="File of coalitions",
         once=True,
     )
     as_far_as_possible: bool = option(
         False,
         "lower the levels that cannot be reached against an insider, whatever is suppressed",
         SWITCH,
-        label="Lower levels that cannot be reached",
+        label="Where a level cannot be kept from somebody, keep as much of it as possible",
         needs=("insiders", "coalitions"),
         because="lowers levels against insiders who are asked for",
     )
@@ -222,7 +233,7 @@ class Exactly:
         "decide every level in rational numbers, without tolerance",
         SWITCH,
         doc="decide in rational numbers whether every level holds, for a certificate",
-        label="Exactly",
+        label="Decide every level in rational numbers, without tolerance: slower",
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from linkrisk.datasets.options.kinds import COLUMN, FILE, NAMES, SWITCH, TEXT, TREES, several
@@ -14,7 +14,11 @@ if TYPE_CHECKING:
 
 
 _DATA = declared(
-    "microdata{microdata}", FILE, doc="the microdata, a record for each respondent", flag="input"
+    "microdata{microdata}",
+    FILE,
+    doc="the microdata, a record for each respondent",
+    flag="input",
+    label="File of microdata",
 )
 """What is tabulated; the `words` of an operation say more of it."""
 
@@ -53,7 +57,8 @@ class Summed:
         "what is summed; default: records are counted",
         COLUMN,
         doc="what is summed; records are counted where absent",
-        label="Response",
+        label="What is summed",
+        usual="records are counted",
     )
 
 
@@ -106,6 +111,7 @@ class Holdings:
         COLUMN,
         doc="column of holdings, whose respondents count as one",
         label="Holdings",
+        usual="none: each record is a respondent",
     )
 
 
@@ -131,7 +137,7 @@ class Negative:
         "contributions may be negative",
         SWITCH,
         doc="whether contributions may be negative; rules then look at absolute values",
-        label="Contributions may be negative",
+        label="Amounts may be below zero; rules then take them without their sign",
     )
 
 
@@ -150,10 +156,15 @@ class Gaps:
         "refuse",
         "records without a code or a response: refuse (default), leave-out, or code (code=NAME): those "
         "without a code have the code missing (NAME) below the total, those without a response are left out",
-        TEXT,
+        replace(TEXT, field="choice"),
         doc="records without a code, or without a response: ``refuse`` the table; ``leave-out`` of it; or "
         "``code``, ``code=NAME``: those without a code of a variable have the code ``missing``, or this one, "
         "right below its total, and those without a response are left out",
         metavar="HOW",
-        label="Records without a code",
+        label="Records without a code or a response",
+        named={
+            "refuse": "there must be none",
+            "leave-out": "left out",
+            "code": "in the table as 'missing'; without a response left out",
+        },
     )

@@ -23,10 +23,8 @@ from linkrisk.solver.app.downloads import zip_of
 from linkrisk.solver.app.project import Project
 from linkrisk.solver.app.run_folder import LOG, PROGRESS, RECORD, SEED, Run, State, runs_of
 from linkrisk.solver.app.run_queue import Queue
-from linkrisk.solver.app.steps import Question, add_mask, add_masked_risk
-from linkrisk.solver.app.suppression_steps import SuppressionQuestion, add_suppression
-from linkrisk.solver.app.table_question import TableQuestion
-from linkrisk.solver.app.table_steps import add_table
+from linkrisk.solver.app.steps import Asked, add, add_mask, add_masked_risk
+from linkrisk.solver.app.table_steps import TableAsked, add_table
 
 SEED_GIVEN = "471147114711471147"
 RARE = ("ZZTOP", "ASTRONAUT")
@@ -59,16 +57,18 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
             ),
             add_table(
                 queue,
-                TableQuestion(
-                    microdata="data/firms.csv",
-                    by=("region", "size"),
-                    response="turnover",
-                    rules=("frequency=2",),
+                TableAsked(
+                    made={
+                        "data": "data/firms.csv",
+                        "by": [["region", "size"]],
+                        "response": "turnover",
+                        "rules": ["frequency=2"],
+                    }
                 ),
             ),
         ]
-        asked = SuppressionQuestion("data/people.parquet", task="suppress", keys=("town", "trade"))
-        runs.append(add_suppression(queue, asked))
+        keys = {"data": "data/people.parquet", "keys": ["town", "trade"], "k": 3}
+        runs += add(queue, Asked("suppress", keys))
         finished(queue, *runs)
         for run in runs:
             assert run.state is State.DONE, run.text(LOG)
@@ -181,7 +181,7 @@ def test_a_project_of_before_is_closed_when_it_is_opened(tmp_path: Path) -> None
 def test_a_masking_of_the_map_of_a_sweep_has_a_seed_of_its_own(project: Project) -> None:
     """Those of the sweep follow from a seed that anybody may guess, and from the text of the method."""
     run = add_masked_risk(
-        Queue(project), Question("data/people.parquet"), ["noise percent=20 attributes=age"]
+        Queue(project), {"original": "data/people.parquet"}, ["noise percent=20 attributes=age"]
     )
     masking, risk = run.command["steps"]
     assert "--seed" not in masking

@@ -12,12 +12,12 @@ from nicegui.events import UploadEventArguments
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.reading import BLANK
+from linkrisk.solver.app.asking import OF_NUMBERS
 from linkrisk.solver.app.kinds import KINDS
-from linkrisk.solver.app.labels import LABELS
 from linkrisk.solver.app.pages import layout
 from linkrisk.solver.app.project import OWN, SCHEMA_END
 from linkrisk.solver.app.state import State
-from linkrisk.solver.app.table_question import VERIFY
+from linkrisk.solver.app.table_steps import VERIFY
 from linkrisk.solver.run.errors import UsageError
 
 FOR_TABLES_WORDS = {
@@ -29,9 +29,9 @@ FOR_TABLES_WORDS = {
 }
 
 SIGNS = {
-    "decimal": (LABELS["decimal"], {"": "as found", ".": "a point, 12.5", ",": "a comma, 12,5"}),
+    "decimal": (OF_NUMBERS["decimal"], {"": "as found", ".": "a point, 12.5", ",": "a comma, 12,5"}),
     "thousands": (
-        LABELS["thousands"],
+        OF_NUMBERS["thousands"],
         {"": "as found", ".": "points, 1.250", ",": "commas, 1,250", "'": "1'250", BLANK: "blanks, 1 250"},
     ),
 }

@@ -17,7 +17,7 @@ from linkrisk.solver.app.looking import HIDDEN
 from linkrisk.solver.app.pages import layout
 from linkrisk.solver.app.pages.reading import when_read
 from linkrisk.solver.app.state import State
-from linkrisk.solver.app.table_question import AUDIT
+from linkrisk.solver.app.table_steps import AUDIT
 from linkrisk.solver.documents.formats import count, percent
 from linkrisk.solver.run.errors import UsageError
 

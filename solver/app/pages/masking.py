@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -15,21 +15,19 @@ from linkrisk.datasets.masking.spelled import masking_method
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.roles import Role
 from linkrisk.datasets.microdata.schema_files import read_schema
+from linkrisk.datasets.options.kinds import COLUMN, NAMES, TEXT
 from linkrisk.datasets.options.option import Option
 from linkrisk.errors import LinkriskError
-from linkrisk.solver.app.labels import LABELS
+from linkrisk.solver.app.asking import about
 from linkrisk.solver.app.pages import layout
+from linkrisk.solver.app.pages.form import Form
 from linkrisk.solver.app.pages.reading import when_read
-from linkrisk.solver.app.pages.table_fields import several
 from linkrisk.solver.app.preview import preview
 from linkrisk.solver.app.project import Project
 from linkrisk.solver.app.state import State
-from linkrisk.solver.app.steps import ReleaseAsked, add_mask, spelled_method
+from linkrisk.solver.app.steps import add_mask, spelled_method
 from linkrisk.solver.documents.formats import count, percent, significant
 from linkrisk.solver.run.errors import UsageError
-
-_COLUMNS = ("A,B", "COLUMN")
-"""What the values of parameters are called that name columns, several or one."""
 
 SHOWN = 12
 """Rows of the preview, and columns of these."""
@@ -47,20 +45,20 @@ def register(state: State) -> None:
                 ui.link("Data", "/")
                 return
             # an error would only be seen when a run has failed
-            when_read(state, name, lambda found: _Form(state, name, found).show())
+            when_read(state, name, lambda found: _Mask(state, name, found).show())
 
 
-class _Form:
-    """A method, its parameters, and those that were added before it."""
+class _Mask:
+    """A method with its parameters, those that were added before it, and what is released."""
 
     def __init__(self, state: State, name: str, found: Mapping[str, Any]) -> None:
-        self._state, self._name = state, name
-        self._columns = [str(one["name"]) for one in found["columns"]]
-        self._method = "microaggregation"
-        self._values: dict[str, str | bool] = {}
+        self._state, self._name, self._roles = state, name, {}
+        self._method, self._seed = "microaggregation", ""
         self._before: list[str] = []
-        self._seed = ""
-        self._release = ReleaseAsked()
+        self._parameters = Form(state, {}, lambda _: None)
+        self._release = Form(state, {}, lambda _: None)
+        for form in (self._parameters, self._release):
+            form.columns = [str(one["name"]) for one in found["columns"]]
         self._roles = {str(one["name"]): one.get("role") for one in found["columns"]}
         self._outcome = ui.element("div")
 
@@ -86,9 +84,6 @@ class _Form:
                 layout.button("Preview", self._preview, "outlined")
                 layout.button("Add another method after it", self._add, "flat")
             self._show_release()
-            ui.input(
-                LABELS["seed"], on_change=lambda event: setattr(self, "_seed", event.value.strip())
-            ).props('stack-label placeholder="a new one that nobody can guess"').style("max-width: 360px")
             with ui.element("div").classes("lines"):
                 layout.button("Mask", self._start).mark("mask")
         self._outcome.move(target_index=-1)
@@ -99,86 +94,42 @@ class _Form:
         if self._schema:
             schema = read_schema(self._state.project.inside(self._schema))
             self._roles |= {each.name: each.role for each in schema.attributes if each.role is not None}
-        named = [name for name in self._columns if self._roles.get(name) == Role.IDENTIFIER]
-        self._set_release(drop=named)
-        for label, key, chosen, hint in (
-            (LABELS["drop"], "drop", named, "names and other direct identifiers name the records"),
-            (LABELS["renumber"], "renumber", [], "record ids and household numbers"),
-        ):
-            several(label, self._columns, chosen, partial(self._set_columns, key), hint).mark(key)
-        ui.checkbox(
-            "Write the records in random order, whole households together",
-            on_change=lambda event: self._set_release(shuffle=bool(event.value)),
-        ).mark("shuffle")
-
-    def _set_columns(self, key: str, names: Sequence[str]) -> None:
-        self._set_release(**{key: names})
-
-    def _set_release(self, **given: Any) -> None:
-        values: dict[str, Any] = {
-            key: value if isinstance(value, bool) else tuple(value) for key, value in given.items()
-        }
-        self._release = replace(self._release, **values)
+        form = self._release
+        form.begin("mask")
+        form.values["drop"] = [name for name in form.columns if self._roles.get(name) == Role.IDENTIFIER]
+        hints = {"drop": "names and other direct identifiers name the records"}
+        hints["renumber"] = "record ids and household numbers"
+        for name, hint in hints.items():
+            form.field(name).props(f'hint="{hint}"')
+        form.field("shuffle")
+        ui.input("Seed", on_change=lambda event: setattr(self, "_seed", event.value.strip())).props(
+            'stack-label placeholder="a new one that nobody can guess"'
+        ).style("max-width: 360px")
+        form.more("data", "method")
 
     def _choose(self, event: Any) -> None:
-        self._method, self._values = event.value, {}
+        self._method = event.value
+        self._parameters.values.clear()
         self._fill()
 
     def _fill(self) -> None:
+        """The fields of the parameters, whose values are words of the method."""
+        known = METHODS[self._method].parameters
+        asked = {key: _as_words(key, one) for key, one in known.items() if key != "schema"}
+        self._parameters.begin(asked)
         self._fields.clear()
         with self._fields:
-            for key, option in METHODS[self._method].parameters.items():
-                if key == "schema":
-                    continue
-                with ui.element("div"):
-                    self._field(key, option)
-
-    def _field(self, key: str, option: Option) -> None:
-        """The field of a parameter, with what it means below."""
-        kind = option.kind
-        if kind.parse is None:
-            ui.checkbox(option.help, on_change=lambda event: self._set(key, bool(event.value))).mark(key)
-            return
-        if kind.metavar in _COLUMNS and not kind.repeated:
-            self._columns_of(key, option)
-            return
-        default = "" if option.required or option.default in (None, ()) else str(option.default)
-        label = f"{key} ({kind.metavar})" + (", needed" if option.required else "")
-        ui.input(label, value=default, on_change=lambda event: self._set(key, event.value.strip())).props(
-            "stack-label"
-        ).mark(key)
-        several = "; several with ; between them" if kind.repeated else ""
-        layout.text("div", option.help + several, "quiet small")
-
-    def _columns_of(self, key: str, option: Option) -> None:
-        """The field of a parameter that names columns: they are chosen, not typed."""
-        if option.kind.metavar == _COLUMNS[0]:
-            several(
-                key,
-                self._columns,
-                (),
-                lambda names: self._set(key, shown_names(names, ",") if names else ""),
-                "",
-            ).mark(key)
-        else:
-            ui.select(
-                {"": "none", **{name: name for name in self._columns}},
-                value="",
-                label=key,
-                on_change=lambda event: self._set(key, event.value),
-            ).mark(key)
-        layout.text("div", option.help, "quiet small")
-
-    def _set(self, key: str, value: str | bool) -> None:
-        self._values[key] = value
+            for key in asked:
+                self._parameters.explained(key)
 
     def _methods(self) -> list[str]:
         """All methods as text; UsageError or DataError where one is not fit."""
-        values = {**self._values, **({"schema": self._schema} if self._schema else {})}
+        values = {**self._parameters.values, **({"schema": self._schema} if self._schema else {})}
         _check_files(self._state.project, self._method, values)
         spelled = spelled_method(self._method, values)
         if not self._schema:  # it is read from the project folder, where this process does not run
-            masking_method(spelled)
+            with about("mask"):
+                masking_method(spelled)
         return [*self._before, spelled]
 
     def _add(self) -> None:
@@ -208,12 +159,22 @@ class _Form:
             if self._seed and not self._seed.isdigit():
                 raise UsageError(f"the seed {self._seed!r} is not a whole number of at least 0")
             run = add_mask(
-                self._state.queue, self._name, self._methods(), seed=self._seed, release=self._release
+                self._state.queue, self._name, self._methods(), seed=self._seed, **self._release.values
             )
         except LinkriskError as error:
             layout.say_error(str(error))
             return
         ui.navigate.to(f"/run/{run.name}")
+
+
+def _as_words(key: str, one: Option) -> Option:
+    """The parameter of a method as an option whose value is words, which the method reads itself."""
+    text, kind = one.help.replace("{", "{{").replace("}", "}}"), one.kind
+    if kind.parse is None:
+        return replace(one, help=text, label=one.help)
+    named = {"columns": NAMES, "column": COLUMN}.get(kind.field)
+    title = key if named else f"{key} ({kind.metavar})" + (", needed" if one.required else "")
+    return replace(one, help=text, label=title, kind=replace(named or TEXT, repeated=kind.repeated))
 
 
 def _check_files(project: Project, method: str, values: dict[str, Any]) -> None:
@@ -222,7 +183,7 @@ def _check_files(project: Project, method: str, values: dict[str, Any]) -> None:
         option = METHODS[method].parameters.get(key)
         if option is None or "FILE" not in option.kind.metavar or not value:
             continue
-        for one in str(value).split(";"):
+        for one in value if isinstance(value, list) else [str(value)]:
             file = one.rpartition("=")[2].strip()
             if not project.inside(file).is_file():
                 raise UsageError(f"{key}: the project has no file {file!r}")

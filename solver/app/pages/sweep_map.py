@@ -12,7 +12,7 @@ from linkrisk.solver.app.answers import finding_text
 from linkrisk.solver.app.pages import layout
 from linkrisk.solver.app.run_folder import Run
 from linkrisk.solver.app.state import State
-from linkrisk.solver.app.steps import Question, add_masked_risk
+from linkrisk.solver.app.steps import add_masked_risk
 from linkrisk.solver.app.vega import VegaChart
 from linkrisk.solver.charts.gallery import draw
 from linkrisk.solver.documents.formats import percent, significant
@@ -61,10 +61,12 @@ def _masking(state: State, run: Run, one: Mapping[str, Any]) -> None:
     """What was measured of a masking, and the way to make it."""
 
     def make() -> None:
-        original = run.command["inputs"]["original"]
-        question = Question(original, schema=run.command["inputs"].get("schema", ""))
-        methods = str(one["masking"]).split(" + ")
-        made = add_masked_risk(state.queue, question, methods)
+        files = {
+            what: run.command["inputs"][what]
+            for what in ("original", "schema")
+            if what in run.command["inputs"]
+        }
+        made = add_masked_risk(state.queue, files, str(one["masking"]).split(" + "))
         ui.navigate.to(f"/run/{made.name}")
 
     with ui.element("div").classes("panel"):

@@ -1,198 +1,148 @@
-"""A question about a table while it is asked: fields that change it, and what follows from each change."""
+"""Fields of which a form has as many as there are variables, or one more than are used."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+import contextlib
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from nicegui import ui
 
-from linkrisk.datasets.microdata.formats.argus_files import DATA, METADATA
-from linkrisk.datasets.tables.argus.jj_files import SUFFIX as JJ
-from linkrisk.datasets.tables.opening import WHOLE
-from linkrisk.solver.app.run_folder import INTERNAL_STEM
-from linkrisk.solver.app.state import State
-from linkrisk.solver.app.table_question import SUPPRESS, TableQuestion
-
-ALSO = "also"
-"""The part of the question that is other releases."""
-
-CELLS, MICRODATA = "cells", "microdata"
-"""Kinds of tables: one that is there, or one of microdata."""
+from linkrisk.datasets.microdata.names import parse_pair, shown_pair
+from linkrisk.solver.app.pages import layout
+from linkrisk.solver.app.pages.form import Form, several
 
 
-class Asking:
-    """The question as it is now; `changed` is called with the name of what was changed.
+class Trees:
+    """Fields for the hierarchies of variables, made again whenever there are other variables.
 
     Parameters
     ----------
-    state : State
-    question : TableQuestion
-        To begin with.
-    changed : callable
+    form : Form
+        Has the option ``hierarchies``, and ``totals`` where the total of a variable can have another name.
+    files : sequence of str
+        To choose from.
+    about : str
+        What they are, said where there are variables.
+    none : str
+        What is said where there are none.
     """
 
-    def __init__(self, state: State, question: TableQuestion, changed: Callable[[str], None]) -> None:
-        self.state, self.question, self._follow = state, question, changed
-        self._shown: list[tuple[ui.element, Callable[[Asking], bool]]] = []
-        self._chosen = MICRODATA if question.microdata else CELLS
-        self.grouped: dict[str, list[str]] = {}
+    def __init__(self, form: Form, files: Sequence[str], about: str = "", none: str = "") -> None:
+        self._form, self._files, self._none, self._names = form, files, none, ["?"]
+        self._chosen = {
+            option: [parse_pair(word) for word in form.words(option)]
+            for option in ("hierarchies", "totals")
+            if option in form
+        }
+        self._place = ui.element("div")
+        self._about = layout.text("p", about, "quiet small")
+        self._about.set_visibility(False)
 
-    @property
-    def kind(self) -> str:
-        """The kind of table: what is audited or verified is there already."""
-        return self._chosen if self.question.task == SUPPRESS else CELLS
+    def offer(self, names: Iterable[str]) -> None:
+        """A field for each variable; the chosen files stay chosen."""
+        before, self._names = self._names, list(names)
+        if self._names == before:
+            return
+        self._about.set_visibility(bool(self._names))
+        self._place.clear()
+        apart = "totals" in self._chosen  # then those of a variable stand side by side
+        with self._place, ui.element("div").classes("" if apart else "fields"):
+            for name in self._names:
+                with ui.element("div").classes("fields") if apart else contextlib.nullcontext():
+                    self._trees(name)
+                    if apart:
+                        self._total(name)
+            if self._none and not self._names:
+                layout.text("p", self._none, "quiet small")
+        for option in self._chosen:
+            self._say(option)
 
-    @property
-    def asked(self) -> TableQuestion:
-        """What is asked: of a table that is there, or of microdata."""
-        names = self.grouped.get(self.kind)
-        kept = self.question
-        if names is not None:  # hierarchies of a file that was chosen before are not asked for
-            kept = replace(
-                kept,
-                hierarchies=tuple(one for one in kept.hierarchies if one[0] in names),
-                totals=tuple(one for one in kept.totals if one[0] in names),
-            )
-        if self.kind == CELLS:
-            return replace(kept, microdata="")
-        return replace(kept, cells="", relations="", further=(), metadata="", contributors="", made="")
+    def _trees(self, name: str) -> None:
+        chosen = [file for one, file in self._chosen["hierarchies"] if one == name]
+        several(f"Hierarchy of {name}", self._files, chosen, partial(self._take, "hierarchies", name))
 
-    def set(self, key: str, value: Any) -> None:
-        """Change a part of the question."""
-        self.question = replace(self.question, **{key: value})
-        self.follow(key)
-
-    def follow(self, key: str) -> None:
-        """Show what follows from a change."""
-        for element, when in self._shown:
-            element.set_visibility(when(self))
-        self._follow(key)
-
-    def choose_kind(self, kind: str) -> None:
-        """Ask of the other kind of table."""
-        self._chosen = kind
-        self.follow("kind")
-
-    def files(self, none: str = "none", more: Sequence[str] = ()) -> dict[str, str]:
-        """The files of the project to choose from: those of records, and `more`."""
-        listed = [*more, *self.state.project.data_files]
-        return {"": none, **{name: name for name in listed if not name.lower().endswith(METADATA)}}
-
-    def tables(self) -> dict[str, str]:
-        """Files that may hold the cells of a table."""
-        project = self.state.project
-        left = project.left(INTERNAL_STEM, (".csv", *WHOLE))
-        listed = self.files(more=[*project.for_tables("tables"), *left])
-        return {name: words for name, words in listed.items() if not name.lower().endswith(DATA)}
-
-    def parts(self, key: str) -> dict[str, str]:
-        """Those of them that are linked by their codes, which JJ files have not.
-
-        Cells of ARGUS can be another release, and are not linked with files of cells and relations.
-        """
-        left_out = JJ if key == ALSO else WHOLE
-        return {name: words for name, words in self.tables().items() if not name.lower().endswith(left_out)}
-
-    def descriptions(self) -> dict[str, str]:
-        """Files that say what the columns of others are."""
-        project = self.state.project
-        listed = [*project.for_tables("metadata"), *project.data_files]
-        names = [name for name in listed if name.lower().endswith(METADATA)]
-        return {"": "the one beside a .tab, if any", **{name: name for name in names}}
-
-    def select(
-        self, label: str, options: Mapping[str, str], key: str, when: Callable[[Asking], bool] | None = None
-    ) -> ui.select:
-        """A field with a list of answers; shown only `when` it matters."""
-        value = getattr(self.question, key)
-        known = value if value in options else next(iter(options))
-        field = ui.select(
-            dict(options), value=known, label=label, on_change=lambda event: self.set(key, event.value)
-        ).mark(key)
-        if when is not None:
-            self.shown(field, when)
-        return field
-
-    def several(self, label: str, key: str, hint: str = "") -> ui.select:
-        """A field with a list of which any number are chosen; what there is is not known yet."""
-        chosen = list(getattr(self.question, key))
-        return several(label, chosen, chosen, lambda names: self.set(key, names), hint).mark(key)
-
-    def number(self, label: str, key: str, least: float) -> ui.number:
-        """A field of a number."""
-        kind = type(getattr(self.question, key))
-
+    def _total(self, name: str) -> None:
         def change(event: Any) -> None:
-            if event.value is not None and event.value >= least:
-                self.set(key, kind(event.value))
+            code = (event.value or "").strip()
+            self._take("totals", name, [code] if code else [])
 
-        return ui.number(label, value=getattr(self.question, key), min=least, on_change=change).mark(key)
+        code = dict(self._chosen["totals"]).get(name, "")
+        ui.input(f"Total of {name}", value=code, placeholder="Total", on_change=change).props("stack-label")
 
-    def checkbox(self, label: str, key: str) -> ui.checkbox:
-        """A field of yes or no."""
-        return ui.checkbox(
-            label, value=getattr(self.question, key), on_change=lambda event: self.set(key, bool(event.value))
-        ).mark(key)
+    def _take(self, option: str, name: str, said: Sequence[str]) -> None:
+        others = [pair for pair in self._chosen[option] if pair[0] != name]
+        self._chosen[option] = [*others, *((name, each) for each in said)]
+        self._say(option)
 
-    def shown(self, element: ui.element, when: Callable[[Asking], bool]) -> ui.element:
-        """Show an element only while something holds."""
-        self._shown.append((element, when))
-        element.set_visibility(when(self))
-        return element
+    def _say(self, option: str) -> None:
+        """Those of a file that was chosen before are not asked for."""
+        words = [shown_pair(*pair) for pair in self._chosen[option] if pair[0] in self._names]
+        if words != self._form.words(option):
+            self._form.take(option, words)
 
 
-class ColumnFields:
-    """Fields for columns of a file whose names are not known before it was looked at.
+class Growing:
+    """Rows of fields, always one more than are used.
 
     Parameters
     ----------
-    asking : Asking
+    draw : callable
+        Makes the row of a number from what is chosen in it and whom to tell of changes; gives what reads it.
+    chosen : sequence
+        What is chosen, for each row in use.
+    changed : callable
+        Told what is chosen.
     """
 
-    def __init__(self, asking: Asking) -> None:
-        self._asking = asking
-        self._fields: list[tuple[str, ui.select, str | None]] = []
+    def __init__(
+        self,
+        draw: Callable[[int, Sequence[str], Callable[[], None]], Callable[[], tuple[str, ...]]],
+        chosen: Iterable[Sequence[str]],
+        changed: Callable[[list[tuple[str, ...]]], None],
+    ) -> None:
+        self._draw, self._changed = draw, changed
+        self._place = ui.element("div")
+        self._rows: list[Callable[[], tuple[str, ...]]] = []
+        for one in (*chosen, ()):
+            self._add(one)
 
-    def one(self, label: str, none: str, key: str, when: Callable[[Asking], bool] | None = None) -> ui.select:
-        """A field for one column; `none` says what it means that none is chosen."""
-        chosen = getattr(self._asking.question, key)
-        options = {"": none, **({chosen: chosen} if chosen else {})}
-        field = self._asking.select(label, options, key, when)
-        self._fields.append((key, field, none))
-        return field
+    def _add(self, chosen: Sequence[str]) -> None:
+        with self._place:
+            self._rows.append(self._draw(len(self._rows), chosen, self._follow))
 
-    def several(self, label: str, key: str, hint: str = "") -> ui.select:
-        """A field for any number of columns."""
-        field = self._asking.several(label, key, hint)
-        self._fields.append((key, field, None))
-        return field
-
-    def offer(self, names: Mapping[str, Sequence[str]], usual: Sequence[str] = ()) -> None:
-        """Offer the columns of a file; `names` are those of single fields, `usual` those of all others."""
-        for key, field, none in self._fields:
-            offered, chosen = list(names.get(key, usual)), getattr(self._asking.question, key)
-            if none is None:
-                field.set_options(offered, value=[name for name in chosen if name in offered])
-            else:
-                options = {"": none, **{name: name for name in offered}}
-                field.set_options(options, value=chosen if chosen in options else "")
+    def _follow(self) -> None:
+        found = [read() for read in self._rows]
+        self._changed([one for one in found if any(one)])
+        if any(found[-1]):
+            self._add(())
 
 
-def several(
-    label: str,
-    options: Sequence[str] | Mapping[str, str],
-    chosen: Sequence[str],
-    change: Callable[[tuple[str, ...]], None],
-    hint: str,
-) -> ui.select:
-    """A field with a list of which any number are chosen."""
-    field = ui.select(
-        dict(options) if isinstance(options, Mapping) else list(options),
-        value=list(chosen),
-        label=label,
-        multiple=True,
-        on_change=lambda event: change(tuple(event.value)),
-    ).props("use-chips")
-    return field.props(f'hint="{hint}"') if hint else field
+def pairs(
+    form: Form,
+    what: str,
+    first: int,
+    cells: Sequence[str],
+    chosen: Iterable[Sequence[str]],
+    changed: Callable[[list[tuple[str, ...]]], None],
+) -> Growing:
+    """Rows for files of cells and relations of tables; `what` they are is numbered from `first`."""
+
+    def draw(at: int, pair: Sequence[str], follow: Callable[[], None]) -> Callable[[], tuple[str, ...]]:
+        of, fields = f"{what} {first + at}", []
+        offered = (
+            (f"Cells of {of}", "none", cells),
+            (f"Relations of {of}", BY_CODES, form.files("relations")),
+        )
+        with ui.element("div").classes("fields"):  # side by side, as they belong together
+            for (title, none, files), value in zip(offered, (*pair, "", "")[:2], strict=True):
+                options = {"": none, **{name: name for name in files}}
+                known = value if value in options else ""
+                fields.append(ui.select(options, value=known, label=title, on_change=lambda _: follow()))
+        return lambda: tuple(field.value for field in fields)
+
+    return Growing(draw, chosen, changed)
+
+
+BY_CODES = "none: they follow from the codes"

@@ -21,6 +21,16 @@ if TYPE_CHECKING:
     from linkrisk.solver.options.types import Linker
 
 _TYPED = frozenset({COMMAND})
+_LINKERS = {
+    "prl": "probabilistic, of Fellegi and Sunter",
+    "dbrl": "nearest record, equal weights",
+    "owa": "representatives by OWA operators",
+    "sugeno": "representatives by Sugeno integrals",
+    "pca": "first principal component",
+    "zscore": "sum of standardised values",
+    "random": "by chance, for comparison",
+    "bayes": "of Bayes, who needs other records to learn from",
+}
 _WORDS = {**Workers.words, "work": "compare records for prl"}
 
 
@@ -34,7 +44,8 @@ class Method:
             NAME,
             doc="one of {choices}, or a linker with parameters of its own",
             choices=names.LINKERS,
-            label="Method",
+            named={name: f"{name}: {words}" for name, words in _LINKERS.items()},
+            label="Linker",
         )
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from linkrisk.datasets.options import typed
@@ -55,10 +55,15 @@ class Taken:
         "cover (default): every unsafe combination of the input loses a value; recount: every record has K "
         "like it in the output, where missing values are own-category or matches-anything; joint: that by "
         "levels of recoding together with suppression",
-        NAME,
+        replace(NAME, field="radio"),
         doc="{choices}",
         choices=names.SUPPRESSIONS,
-        label="Problem",
+        named={
+            "cover": "every unsafe combination of the file loses a value",
+            "recount": "counted again in the output, every record has k alike",
+            "joint": "the same, by levels of recoding together with suppression",
+        },
+        label="What is reached",
     )
     hierarchies: Sequence[Hierarchy | str] = again(Trees, "hierarchies", ())
     cost: CostName | None = option(
@@ -83,7 +88,7 @@ class Taken:
         "key variables that keep all values",
         NAMES,
         doc="key variables that keep all values: none is taken out, nor recoded",
-        label="Untouched",
+        label="Key variables that keep all values",
     )
     ghosts: Mapping[str, Sequence[str]] | None = option(
         None,
@@ -94,7 +99,7 @@ class Taken:
         flag="ghost",
         label="Ghosts",
     )
-    household: str | None = option(None, "column of household numbers", COLUMN, label="Column of households")
+    household: str | None = option(None, "column of household numbers", COLUMN, label="Households")
     head: str | None = option(
         None,
         "who is the head of a household: each has exactly one member whose A is V",

@@ -32,7 +32,7 @@ class Claimed:
             doc="what was returned, its JSON, or the file with it; or the certificate of a table",
             bare=True,
             metavar="FIT.json",
-            label="Result",
+            label="Certificate",
         )
     )
 
@@ -56,7 +56,7 @@ class Proof:
         "what `fit --certificate` wrote in the same run",
         FILE,
         doc="what `fit` wrote in the same run; that of the result when absent",
-        label="Certificate",
+        label="Certificate of the same run",
         after="result",
     )
 

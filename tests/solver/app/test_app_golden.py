@@ -11,18 +11,8 @@ from cli_runs import check_golden
 
 from linkrisk.solver.app.run_folder import runs_of, spelled
 from linkrisk.solver.app.run_queue import Queue
-from linkrisk.solver.app.steps import (
-    Question,
-    add_fit,
-    add_link,
-    add_mask,
-    add_masked_risk,
-    add_risk,
-    add_sweep,
-)
-from linkrisk.solver.app.suppression_steps import SuppressionQuestion, add_suppression
-from linkrisk.solver.app.table_question import TableQuestion
-from linkrisk.solver.app.table_steps import add_table
+from linkrisk.solver.app.steps import SEARCHED, Asked, add, add_mask, add_masked_risk
+from linkrisk.solver.app.table_steps import TableAsked, add_table
 from linkrisk.solver.run.errors import UsageError
 
 METHODS = ["noise percent=10", "microaggregation k=3,5"]
@@ -33,47 +23,49 @@ def kept(tmp_path: Path) -> dict[str, object]:
     """Every kind of run, waiting."""
     original, masked = small_pair(tmp_path)
     project = opened(tmp_path)
-    queue, one = Queue(project), Question(original, masked, identifier="a b", seconds=30.0, ties="share")
-    add_fit(queue, Question())
-    add_fit(queue, Question(original, masked, schema="data/it's.toml", aggregator="owa", certificate=True))
-    add_risk(queue, one)
-    add_sweep(queue, Question(original, seed=3), METHODS)
-    add_mask(queue, original, METHODS[:1], identifier="age", seed="7")
-    add_link(queue, Question(original, masked, attributes=("age", "b,c"), one_to_one="hungarian"))
+    queue, pair = Queue(project), {"original": original, "masked": masked}
+    own = {**SEARCHED, **pair, "schema": "data/it's.toml", "aggregator": "owa"}
+    add(queue, Asked("fit", SEARCHED))
+    add(queue, Asked("fit", own, certified=True))
+    add(queue, Asked("risk", {**SEARCHED, **pair, "id": "a b", "time_limit": 30.0, "ties": "share"}))
+    add(queue, Asked("sweep", {**SEARCHED, "original": original, "seed": 3, "methods": METHODS}))
+    add_mask(queue, original, METHODS[:1], id="age", seed="7")
+    add(
+        queue,
+        Asked("link", {**pair, "method": "prl", "attributes": ["age", "b,c"], "one_to_one": "hungarian"}),
+    )
+    keys = {"data": original, "k": 3, "dimension": 2}
+    joint = {"schema": "data/it's.toml", "problem": "joint", "k": 5, "household": "group", "weight": "w"}
     for asked in (
-        SuppressionQuestion(original, keys=("age", "b,c"), hierarchies=(("age", "data/age.csv"),)),
-        SuppressionQuestion(original, task="suppress", rare="dimension", threshold=2, untouched=("age",)),
-        SuppressionQuestion(
-            original,
-            "data/it's.toml",
-            "suppress",
-            problem="joint",
-            k=5,
-            household="group",
-            weight="w",
-            hierarchies=(("a b", "data/ages.csv"),),
-            seconds=0.0,
-        ),
+        Asked("unsafe", {**keys, "keys": ["age", "b,c"], "hierarchies": ["age=data/age.csv"]}),
+        Asked("suppress", {**keys, "threshold": 2.0, "untouched": ["age"]}, small=True),
+        Asked("suppress", {**keys, **joint, "hierarchies": ["a b=data/ages.csv"], "time_limit": None}),
     ):
-        add_suppression(queue, asked)
-    add_masked_risk(queue, Question(original), METHODS[:1])
-    add_table(queue, TableQuestion("data/cells.csv", "data/relations.csv", cost="unit", seconds=9.0))
-    add_table(queue, TableQuestion(microdata=original, by=("age", "a b"), response="income", seed=4))
-    trees = (("age", "data/age tree.hrc"), ("other", "data/other.csv"))
+        add(queue, asked)
+    add_masked_risk(queue, {"original": original}, METHODS[:1])
+    made = {"data": original, "rules": ["p=10"]}
+    ready = [("data/cells.csv", "data/relations.csv")]
+    add_table(queue, TableAsked(tables=ready, values={"cost": "unit", "time_limit": 9.0}))
+    add_table(
+        queue,
+        TableAsked(values={"seed": 4}, made={**made, "by": [["age", "a b"]], "response": "income"}),
+    )
+    trees = {"age": ["data/age tree.hrc"], "other": ["data/other.csv"]}
     insiders = {
         "insiders": "contributors",
         "coalitions": "data/cartel.csv",
-        "respondent": "id",
-        "partly": True,
+        "as_far_as_possible": True,
+        "method": "modular",
     }
     add_table(
         queue,
-        TableQuestion(microdata=original, by=("age",), hierarchies=trees, method="modular", **insiders),
+        TableAsked(values=insiders, made={**made, "by": [["age"]], "hierarchies": trees, "respondent": "id"}),
     )
-    both = (("age", "data/county.hrc"), ("age", "data/zone.csv"))
+    both = {"age": ["data/county.hrc", "data/zone.csv"]}
     columns = {"response": "income", "weight": "w", "weights_in_rules": "known", "holding": "group"}
-    add_table(queue, TableQuestion(microdata=original, by=("age",), hierarchies=both, **columns))
-    add_table(queue, TableQuestion("data/ready.tab", metadata="data/other.rda", apriori="data/known.hst"))
+    add_table(queue, TableAsked(made={**made, "by": [["age"]], "hierarchies": both, **columns}))
+    known = {"metadata": "data/other.rda", "apriori": "data/known.hst"}
+    add_table(queue, TableAsked(tables=[("data/ready.tab", "")], values=known))
     found = {}
     for run in reversed(runs_of(project)):
         command = {key: value for key, value in run.command.items() if key != "created"}
@@ -88,14 +80,19 @@ def test_what_is_kept_of_runs(kept: dict[str, object]) -> None:
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        (SuppressionQuestion(), "choose a file"),
+        (Asked("unsafe"), "choose a file"),
         (
-            SuppressionQuestion("data/a.csv", task="suppress", problem="joint"),
+            Asked("suppress", {"data": "data/a.csv", "problem": "joint"}),
             "levels of recoding need a hierarchy of at least one key variable: choose its file",
         ),
+        (Asked("sweep"), "a sweep needs an original file: choose one"),
+        (Asked("sweep", {"original": "data/a.csv"}), "a sweep needs maskings: write at least one"),
+        (Asked("risk", {"original": "data/a.csv"}), "choose the masked file, too"),
+        (Asked("link"), "a linker needs a file pair: choose an original and a masked file"),
+        (Asked("link", {"original": "a.csv", "masked": "b.csv"}), "choose method"),
     ],
 )
-def test_what_is_missing_is_said(tmp_path: Path, asked: SuppressionQuestion, message: str) -> None:
+def test_what_is_missing_is_said(tmp_path: Path, asked: Asked, message: str) -> None:
     with pytest.raises(UsageError, match=f"^{message}$"):
-        add_suppression(Queue(opened(tmp_path)), asked)
+        add(Queue(opened(tmp_path)), asked)
     assert runs_of(opened(tmp_path)) == []

@@ -10,23 +10,24 @@ from app_projects import opened, small_pair
 from cli_runs import run
 
 from linkrisk.datasets.pairs.file_pair import make_file_pair
+from linkrisk.solver.app.asking import Step
 from linkrisk.solver.app.run_queue import Queue
-from linkrisk.solver.app.steps import Question, ReleaseAsked, add_mask, risk_steps, shuffled_by
+from linkrisk.solver.app.steps import Asked, add_mask, shuffled_by
 
 
 @pytest.mark.parametrize(
     ("asked", "options"),
     [
-        (ReleaseAsked(), []),
-        (ReleaseAsked(()), ["--drop", "none"]),
+        ({}, []),
+        ({"drop": []}, ["--drop", "none"]),
         (
-            ReleaseAsked(("name", "a,b"), True, ("id", "home")),
+            {"drop": ["name", "a,b"], "shuffle": True, "renumber": ["id", "home"]},
             ["--drop", 'name,"a,b"', "--shuffle", "--renumber", "id,home"],
         ),
     ],
 )
-def test_options(asked: ReleaseAsked, options: list[str]) -> None:
-    assert asked.options == options
+def test_options(asked: dict[str, object], options: list[str]) -> None:
+    assert Step("mask", asked).argv == ["mask", *options]
 
 
 def test_a_pair_that_was_shuffled_is_checked_by_its_record(
@@ -36,15 +37,15 @@ def test_a_pair_that_was_shuffled_is_checked_by_its_record(
     project = opened(tmp_path)
     monkeypatch.chdir(tmp_path)
     queue, method = Queue(project), ["rounding base=0.1 attributes=age"]
-    made = add_mask(queue, original, method, release=ReleaseAsked(("income",), shuffle=True))
+    made = add_mask(queue, original, method, drop=["income"], shuffle=True)
     run(capsys, *made.command["steps"][0])
     masked = "runs/0001-mask/original-masked.csv"
     assert list(pd.read_csv(masked).columns) == ["age"]
     record = shuffled_by(project, masked)
     assert record == "runs/0001-mask/masking-record.json"
-    question = Question(original, masked, identifier=record, attributes=("age",))
-    (step,) = risk_steps(question, "x")
-    assert step[step.index("--id") + 1] == record
+    pair = {"original": original, "masked": masked, "id": record, "attributes": ["age"]}
+    (step,) = Asked("risk", pair).steps("x")
+    assert step.argv[step.argv.index("--id") + 1] == record
     pair = make_file_pair(original, masked, id=record, attributes=["age"])
     assert abs(pair.original["age"] - pair.masked["age"].iloc[pair.partner].to_numpy()).max() < 0.06
     in_place = add_mask(queue, original, method)

@@ -17,7 +17,7 @@ from linkrisk.solver.app.progress import ProgressReader
 from linkrisk.solver.app.project import Project
 from linkrisk.solver.app.run_folder import Run, State, find_run, new_folder, runs_of, spelled
 from linkrisk.solver.app.run_queue import Queue
-from linkrisk.solver.app.steps import Question, add_fit, add_mask, add_sweep, spelled_method, sweep_steps
+from linkrisk.solver.app.steps import SEARCHED, Asked, add, add_mask, spelled_method
 from linkrisk.solver.commands.program import build_parser
 
 SLEEPER = "import sys, time\nprint('ready', file=sys.stderr, flush=True)\n"
@@ -170,7 +170,8 @@ def test_a_stop_waits_for_a_command_that_has_not_begun(project: Project) -> None
 
 def test_a_stop_in_the_first_moment_leaves_an_interval(project: Project) -> None:
     queue = Queue(project)
-    (run,) = add_fit(queue, Question("data/original.csv", "data/masked.csv"))
+    pair = {"original": "data/original.csv", "masked": "data/masked.csv"}
+    (run,) = add(queue, Asked("fit", {**SEARCHED, **pair}))
     queue.tick()
     run.stop()
     finished(queue, run)
@@ -182,10 +183,11 @@ def test_a_stop_in_the_first_moment_leaves_an_interval(project: Project) -> None
 
 
 def test_a_sweep_runs_the_command_that_is_shown(project: Project) -> None:
-    question = Question("data/original.csv", aggregator="owa", seconds=7, seed=3, ties="share")
     methods = ["noise percent=10,30", "microaggregation k=3"]
-    (run,) = add_sweep(Queue(project), question, methods)
-    shown = [spelled(step) for step in sweep_steps(question, methods, f"runs/{run.name}")]
+    options = {"aggregator": "owa", "time_limit": 7.0, "seed": 3, "ties": "share", "methods": methods}
+    asked = Asked("sweep", {"original": "data/original.csv", **options})
+    (run,) = add(Queue(project), asked)
+    shown = [spelled(step.argv) for step in asked.steps(f"runs/{run.name}")]
     assert run.lines == shown
     typed = shlex.split(shown[0])[3:]
     assert run.command["steps"] == [typed]
@@ -202,18 +204,11 @@ def test_numbers_of_runs_go_on(project: Project) -> None:
 def test_a_mask_and_a_fit_with_its_certificate_and_the_same_again(project: Project) -> None:
     """With the command line itself: what was clicked is what is typed."""
     queue = Queue(project)
-    method = spelled_method("noise", {"percent": "20", "correlated": True, "attributes": ""})
+    method = spelled_method("noise", {"percent": "20", "correlated": True, "attributes": []})
     assert method == "noise percent=20 correlated"
     masking = add_mask(queue, "data/original.csv", [method], seed="1")
-    (fit,) = add_fit(
-        queue,
-        Question(
-            "data/original.csv",
-            f"runs/{masking.name}/original-masked.csv",
-            aggregator="owa",
-            certificate=True,
-        ),
-    )
+    pair = {"original": "data/original.csv", "masked": f"runs/{masking.name}/original-masked.csv"}
+    (fit,) = add(queue, Asked("fit", {**pair, "aggregator": "owa"}, certified=True))
     finished(queue, masking, fit)
     assert masking.state is State.DONE, masking.text("log.txt")
     assert fit.state is State.DONE, fit.text("log.txt")
@@ -231,11 +226,10 @@ def test_a_mask_and_a_fit_with_its_certificate_and_the_same_again(project: Proje
 
 
 def test_certificates_of_all_families_are_runs_of_their_own(project: Project) -> None:
-    runs = add_fit(Queue(project), Question(certificate=True))
+    runs = add(Queue(project), Asked("fit", SEARCHED, certified=True))
     assert len(runs) > 3
-    assert len(
-        {run.command["steps"][0][run.command["steps"][0].index("--aggregator") + 1] for run in runs}
-    ) == len(runs)
+    assert len({run.command["title"] for run in runs}) == len(runs)
+    assert runs[1].command["steps"][0][:3] == ["fit", "--aggregator", "owa"]
 
 
 @pytest.mark.parametrize(

@@ -21,22 +21,32 @@ from linkrisk.solver.app.answers import answer, grounds, verdict
 from linkrisk.solver.app.project import Project
 from linkrisk.solver.app.run_folder import Run, State
 from linkrisk.solver.app.run_queue import Queue
-from linkrisk.solver.app.table_question import (
+from linkrisk.solver.app.table_steps import (
     AUDIT,
-    LISTED,
     NOBODY,
     SINGLETONS,
     SUPPRESS,
     VERIFY,
-    TableQuestion,
+    TableAsked,
+    add_table,
+    asked_before,
+    verifying,
 )
-from linkrisk.solver.app.table_steps import add_table, table_steps, verifying
 from linkrisk.solver.commands.program import build_parser, main
 from linkrisk.solver.run.errors import UsageError
 
 BY_SIZE, BY_AGE = "data/by_size.csv", "data/by_age.csv"
-LINKED = TableQuestion(BY_SIZE, further=((BY_AGE, ""),))
-SINGLE = TableQuestion("data/cells.csv", "data/relations.csv")
+LINKED = TableAsked(tables=((BY_SIZE, ""), (BY_AGE, "")))
+SINGLE = TableAsked(tables=(("data/cells.csv", "data/relations.csv"),))
+
+
+def of(cells: str, **values: Any) -> TableAsked:
+    """A question about one table whose relations follow from codes."""
+    return TableAsked(tables=((cells, ""),), values=values)
+
+
+def argv(asked: TableAsked, folder: str = "x") -> list[list[str]]:
+    return [step.argv for step in asked.steps(folder)]
 
 
 @pytest.fixture
@@ -48,17 +58,17 @@ def project(tmp_path: Path) -> Project:
     return opened(data.parent)
 
 
-def over(project: Project, asked: TableQuestion) -> Run:
+def over(project: Project, asked: TableAsked) -> Run:
     queue = Queue(project)
     run = add_table(queue, asked)
-    assert run.command["steps"] == table_steps(asked, f"runs/{run.name}")
+    assert run.command["steps"] == argv(asked, f"runs/{run.name}")
     for step in run.command["steps"]:
         build_parser([step[0]]).parse_args(step)
     finished(queue, run)
     return run
 
 
-def done(project: Project, asked: TableQuestion) -> Run:
+def done(project: Project, asked: TableAsked) -> Run:
     run = over(project, asked)
     assert run.state is State.DONE, run.text("log.txt")
     return run
@@ -80,14 +90,15 @@ def test_ready_tables_are_protected_together(project: Project) -> None:
     assert (run.result["cells"], run.result["sensitive"], run.result["protected"]) == (15, 2, True)
     assert verdict(run) == "good"
     assert "Protection of by_size.csv and by_age.csv" in run.text("report.html", 10**7)
-    assert TableQuestion.again(run.command["asked"], project) == LINKED
+    assert asked_before(run) == LINKED
     (project.folder / BY_AGE).unlink()
-    assert TableQuestion.again(run.command["asked"], project) == TableQuestion(BY_SIZE)
+    assert asked_before(run) == of(BY_SIZE)
 
 
 def test_tables_with_relations_come_first_as_the_command_pairs_them() -> None:
-    asked = TableQuestion("a.csv", further=(("b.csv", "b-relations.csv"), ("c.csv", "")), apriori="k.hst")
-    (step,) = table_steps(replace(asked, hierarchies=(("region", "tree.csv"),)), "x")
+    tables = (("a.csv", ""), ("b.csv", "b-relations.csv"), ("c.csv", ""))
+    asked = TableAsked(tables=tables, values={"apriori": "k.hst"})
+    (step,) = argv(replace(asked, values={**asked.values, "hierarchies": {"region": ["tree.csv"]}}))
     assert after(step, "--cells") == ["b.csv", "a.csv", "c.csv"]
     assert after(step, "--relations") == ["b-relations.csv"]
     assert after(step, "--hierarchy") == ["region=tree.csv"]  # as relations of two of them follow from codes
@@ -101,8 +112,8 @@ def test_tables_with_relations_come_first_as_the_command_pairs_them() -> None:
 
 
 def test_a_file_that_says_itself_what_it_is_stands_alone() -> None:
-    (step,) = table_steps(TableQuestion("a.jj", further=(("b.csv", ""),)), "x")
-    assert step[2:5] == ["--table", "a.jj", "--cost"]
+    (step,) = argv(TableAsked(tables=(("a.jj", ""), ("b.csv", ""))))
+    assert step[2:5] == ["--table", "a.jj", "--output"]
 
 
 # Certificates
@@ -110,7 +121,7 @@ def test_a_file_that_says_itself_what_it_is_stands_alone() -> None:
 
 @pytest.mark.parametrize("asked", [LINKED, SINGLE])
 def test_a_stranger_needs_two_files_and_one_line(
-    project: Project, asked: TableQuestion, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+    project: Project, asked: TableAsked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
     run = done(project, replace(asked, certified=True))
     assert "proven      PROTECTED: 4 levels of 4 met" in run.text("verification.txt")
@@ -128,7 +139,8 @@ def test_a_stranger_needs_two_files_and_one_line(
 def test_a_certificate_where_insiders_attack_and_levels_are_lowered(project: Project) -> None:
     who = pd.DataFrame({"cell": [8, 17], "contributor": ["f1", "f2"], "amount": [9, 11]})
     who.to_csv(project.folder / "data" / "who.csv", index=False)
-    attacked = replace(SINGLE, insiders="contributors", contributors="data/who.csv", partly=True)
+    who = {"insiders": "contributors", "contributors": "data/who.csv", "as_far_as_possible": True}
+    attacked = replace(SINGLE, values=who)
     run = done(project, replace(attacked, certified=True))
     assert "PROTECTED" in run.text("verification.txt")
 
@@ -136,13 +148,13 @@ def test_a_certificate_where_insiders_attack_and_levels_are_lowered(project: Pro
 def test_certificates_are_checked(project: Project) -> None:
     made = done(project, replace(SINGLE, certified=True))
     left = f"runs/{made.name}"
-    asked = TableQuestion(f"{left}/table-internal.jj", task=VERIFY, proof=f"{left}/certificate.json")
+    asked = replace(of(f"{left}/table-internal.jj", result=f"{left}/certificate.json"), task=VERIFY)
     right = done(project, asked)
     assert right.command["title"] == "Check of certificate.json about table-internal.jj"
     assert answer(right) == "PROVEN: the table is protected from outsiders, 4 of 4 levels are met"
     assert verdict(right) == "good"
-    assert TableQuestion.again(right.command["asked"], project) == asked
-    wrong = done(project, replace(asked, cells="data/cells.csv", relations="data/relations.csv"))
+    assert asked_before(right) == asked
+    wrong = done(project, replace(asked, tables=SINGLE.tables))
     assert re.fullmatch(
         r"REJECTED: the certificate is about other suppressed cells: "
         r"cell \d+ \(row=\d, column=\d\) is published here\. Nothing is proven",
@@ -158,17 +170,17 @@ def test_what_is_proven_not_to_be_protected(project: Project) -> None:
     assert answer(audited).startswith("2 of 2 sensitive cells are NOT protected")
     assert len(audited.command["steps"]) == 2  # the second of which has nothing to check any more
     proof = f"runs/{audited.name}/certificate.json"
-    checked = done(project, replace(SINGLE, task=VERIFY, proof=proof))
+    checked = done(project, replace(SINGLE, task=VERIFY, values={"result": proof}))
     assert answer(checked) == "NOT PROTECTED: 0 of 4 levels are met, 4 missed, 0 undecided"
     cells.write_text(cells.read_text().replace("411", "412"))
-    failed = over(project, replace(SINGLE, task=VERIFY, proof=proof))
+    failed = over(project, replace(SINGLE, task=VERIFY, values={"result": proof}))
     assert failed.state is State.FAILED
     assert "data/cells.csv: relation 0" in answer(failed)
 
 
 def test_a_file_that_is_no_certificate(project: Project) -> None:
     (project.folder / "data" / "proof.json").write_text("[]")
-    run = over(project, replace(SINGLE, task=VERIFY, proof="data/proof.json"))
+    run = over(project, replace(SINGLE, task=VERIFY, values={"result": "data/proof.json"}))
     assert run.state is State.FAILED
     assert answer(run).startswith("data/proof.json ")
     assert run.result is None
@@ -179,43 +191,43 @@ def test_a_file_that_is_no_certificate(project: Project) -> None:
 
 
 def test_an_audit_with_another_release(project: Project) -> None:
-    hidden = done(project, TableQuestion(BY_SIZE))
+    hidden = done(project, of(BY_SIZE))
     left = f"runs/{hidden.name}/table-internal.csv"
-    alone = done(project, TableQuestion(left, task=AUDIT))
+    alone = done(project, replace(of(left), task=AUDIT))
     assert verdict(alone) == "good"
     assert alone.command["title"] == "Audit of table-internal.csv"
-    asked = TableQuestion(left, task=AUDIT, also=((BY_SIZE, ""),))
+    asked = replace(of(left, also=[(BY_SIZE,)]), task=AUDIT)
     both = done(project, asked)  # which shows all cells
     assert after(both.command["steps"][0], "--also") == [BY_SIZE]
     assert verdict(both) == "bad"
     assert both.command["inputs"] == {"cells": left, "cells of another release 1": BY_SIZE}
-    assert TableQuestion.again(both.command["asked"], project) == asked
+    assert asked_before(both) == asked
 
 
 def test_options_of_an_audit() -> None:
-    asked = TableQuestion(
-        "c.csv", task=AUDIT, also=(("d.csv", "r.csv"),), workers=2, audit_seconds=9.0, made="rules.json"
-    )
-    (step,) = table_steps(asked, "x")
+    options = {"also": [("d.csv", "r.csv")], "workers": 2, "time_limit": 9.0, "made": "rules.json"}
+    asked = replace(of("c.csv", **options), task=AUDIT)
+    (step,) = argv(asked)
     assert after(step, "--also") == ["d.csv,r.csv"]
     assert (after(step, "--workers"), after(step, "--time-limit")) == (["2"], ["9"])
     assert after(step, "--made") == ["rules.json"]
     assert not {"--method", "--cost", "--seed", "--backend"} & set(step)
-    assert "--time-limit" not in table_steps(replace(asked, audit_seconds=0.0), "x")[0]
+    assert "--time-limit" not in argv(replace(asked, values={**options, "time_limit": None}))[0]
 
 
 # Searches and files
 
 
 def test_another_backend_no_limit_and_other_formats(project: Project) -> None:
-    asked = replace(SINGLE, backend="highs", seconds=0.0, published=".xlsx", house=(".jj", ".sbs"))
+    search = {"backend": "highs", "time_limit": None}
+    asked = replace(SINGLE, values=search, published=".xlsx", house=(".jj", ".sbs"))
     run = done(project, asked)
     (step,) = run.command["steps"]
     assert (after(step, "--backend"), after(step, "--time-limit")) == (["highs"], ["none"])
     assert run.result["backend"] == "highs"
     assert {"table-published.xlsx", "table-internal.jj", "table-internal.sbs"} < set(run.files())
-    assert "--backend" not in table_steps(replace(asked, method="modular"), "x")[0]
-    assert TableQuestion.again(run.command["asked"], project) == asked
+    assert "--backend" not in argv(replace(asked, values={**search, "method": "modular"}))[0]
+    assert asked_before(run) == asked
 
 
 def test_a_format_that_cannot_hold_a_table_is_refused_before_the_search(project: Project) -> None:
@@ -229,30 +241,31 @@ def test_a_format_that_cannot_hold_a_table_is_refused_before_the_search(project:
 
 
 def test_rules_of_a_ready_table() -> None:
-    asked = replace(SINGLE, made="data/rules.json")
-    assert after(table_steps(asked, "x")[0], "--made") == ["data/rules.json"]
+    asked = replace(SINGLE, values={"made": "data/rules.json"})
+    assert after(argv(asked)[0], "--made") == ["data/rules.json"]
     assert asked.inputs["rules"] == "data/rules.json"
 
 
 def test_no_option_is_left_without_the_one_that_it_belongs_to() -> None:
     """Whatever stays of what was chosen before, such as a level of statuses whose file is taken back."""
     chosen = itertools.product(
-        (TableQuestion("c.csv"), TableQuestion(microdata="m.csv", by=("a",))),
+        (of("c.csv"), TableAsked(made={"data": "m.csv", "by": [["a"]]})),
         ({}, {"weight": "w"}),
         ({}, {"manual": "s.csv"}),
         (
             {},
             {"insiders": NOBODY},
             {"insiders": SINGLETONS},
-            {"insiders": LISTED, "listed": "i.csv"},
+            {"insiders": "i.csv"},
             {"coalitions": "t.csv"},
         ),
         (SUPPRESS, AUDIT),
     )
-    left = {"weights_in_rules": "sample", "manual_range": 5.0, "respondent": "r", "partly": True}
-    for asked, *given, task in chosen:
-        known = {name: value for one in given for name, value in one.items()}
-        steps = table_steps(replace(asked, **left, contributors="who.csv", **known, task=task), "x")
+    left = {"weights_in_rules": "sample", "manual_range": 5.0, "respondent": "r"}
+    for asked, weight, manual, who, task in chosen:
+        values = {"as_far_as_possible": True, "contributors": "who.csv", **who}
+        made = None if asked.made is None else {**asked.made, **left, **weight, **manual}
+        steps = argv(replace(asked, values=values, made=made, task=task))
         for option, partners in (
             ("--weights-in-rules", {"--weight"}),
             ("--manual-range", {"--manual"}),
@@ -266,28 +279,28 @@ def test_no_option_is_left_without_the_one_that_it_belongs_to() -> None:
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        (TableQuestion(task=AUDIT), "choose a file of cells"),
-        (TableQuestion("c.csv", task=VERIFY), "choose the certificate that is to be checked"),
-        (TableQuestion(task=VERIFY, proof="p.json"), "choose a file of cells"),
+        (TableAsked(AUDIT), "choose a file of cells"),
+        (replace(of("c.csv"), task=VERIFY), "choose the certificate that is to be checked"),
+        (TableAsked(VERIFY, values={"result": "p.json"}), "choose a file of cells"),
         (
-            TableQuestion("c.csv", further=(("", "r.csv"),)),
+            TableAsked(tables=(("c.csv", ""), ("", "r.csv"))),
             "choose the file of cells of the table that r.csv belongs to",
         ),
         (
-            TableQuestion("c.csv", task=AUDIT, also=(("", "r.csv"),)),
+            replace(of("c.csv", also=[("", "r.csv")]), task=AUDIT),
             "choose the file of cells of the release that r.csv belongs to",
         ),
         (
-            TableQuestion("c.csv", further=(("d.csv", ""), ("c.csv", ""))),
+            TableAsked(tables=(("c.csv", ""), ("d.csv", ""), ("c.csv", ""))),
             "the file c.csv is chosen twice: choose another table to be linked, or none",
         ),
         (
-            TableQuestion("c.csv", task=AUDIT, also=(("d.csv", ""),), certified=True),
+            replace(of("c.csv", also=[("d.csv",)]), task=AUDIT, certified=True),
             "a certificate is about one table: leave the other releases out, or the certificate",
         ),
     ],
 )
-def test_what_is_missing_is_said(project: Project, asked: TableQuestion, message: str) -> None:
+def test_what_is_missing_is_said(project: Project, asked: TableAsked, message: str) -> None:
     with pytest.raises(UsageError, match=f"^{re.escape(message)}$"):
         add_table(Queue(project), asked)
     assert list((project.folder / "runs").iterdir()) == []
@@ -297,9 +310,9 @@ def test_what_is_missing_is_said(project: Project, asked: TableQuestion, message
 
 
 def test_whether_values_count_is_passed_on() -> None:
-    step = table_steps(replace(SINGLE, counts="no"), "runs/1")[0]
+    (step,) = argv(replace(SINGLE, values={"counts": False}))
     assert after(step, "--counts") == ["no"]
-    assert "--counts" not in table_steps(SINGLE, "runs/1")[0]
+    assert "--counts" not in argv(SINGLE)[0]
 
 
 def test_numbers_of_respondents_are_published_protected_and_proven(
@@ -309,21 +322,16 @@ def test_numbers_of_respondents_are_published_protected_and_proven(
     lines = [(region, size, 10.0 + at) for at, (region, size) in enumerate(itertools.product("NSW", "ab"))]
     data = pd.DataFrame([lines[0], *(3 * lines[1:])], columns=["region", "size", "turnover"])
     data.to_csv("firms.csv", index=False)
-    asked = TableQuestion(
-        microdata="firms.csv",
-        by=("region", "size"),
-        response="turnover",
-        rules=("frequency=2",),
-        publish_respondents=True,
-        certified=True,
-    )
-    steps = table_steps(asked, ".")
+    made = {"data": "firms.csv", "by": [["region", "size"]], "rules": ["frequency=2"]}
+    made |= {"publish_respondents": True}
+    asked = TableAsked(made={**made, "response": "turnover"}, certified=True)
+    steps = argv(asked, ".")
     assert "--publish-respondents" in steps[0]
     assert [main(step) for step in steps] == [0, 0, 0]
     assert "proven      PROTECTED" in capsys.readouterr().out
     assert "respondents" in pd.read_csv("table-published.csv").columns
     assert after(steps[-1], "--cells") == ["./table-internal.csv"]
-    assert "--publish-respondents" not in table_steps(replace(asked, response=""), ".")[0]
+    assert "--publish-respondents" not in argv(replace(asked, made=made))[0]
     result = json.loads(Path("result.json").read_text(encoding="utf-8"))
     run = SimpleNamespace(result=result, command={"kind": "tables"})
     assert "Numbers of respondents are published beside the values, in the same cells." in grounds(

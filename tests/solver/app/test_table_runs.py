@@ -17,13 +17,12 @@ from linkrisk.solver.app.progress import ProgressReader
 from linkrisk.solver.app.project import Project
 from linkrisk.solver.app.run_folder import State
 from linkrisk.solver.app.run_queue import Queue
-from linkrisk.solver.app.table_question import TableQuestion
-from linkrisk.solver.app.table_steps import add_table, table_steps
+from linkrisk.solver.app.table_steps import TableAsked, add_table, asked_before
 from linkrisk.solver.charts.costs import costs
 from linkrisk.solver.commands.program import build_parser
 from linkrisk.solver.run.errors import UsageError
 
-ASKED = TableQuestion("data/cells.csv", "data/relations.csv")
+ASKED = TableAsked(tables=(("data/cells.csv", "data/relations.csv"),))
 FILES = {
     *("output.txt", "report-outside.html", "report.html", "result.json"),
     *("table-internal.csv", "table-published.csv"),
@@ -38,10 +37,14 @@ def project(tmp_path: Path) -> Project:
     return opened(tmp_path)
 
 
+def argv(asked: TableAsked, folder: str) -> list[list[str]]:
+    return [step.argv for step in asked.steps(folder)]
+
+
 def test_a_table_is_protected_by_the_command_that_is_shown(project: Project) -> None:
     queue = Queue(project)
     run = add_table(queue, ASKED)
-    assert run.command["steps"] == table_steps(ASKED, f"runs/{run.name}")
+    assert run.command["steps"] == argv(ASKED, f"runs/{run.name}")
     finished(queue, run)
     assert run.state is State.DONE, run.text("log.txt")
     assert answer(run) == (
@@ -73,14 +76,13 @@ def test_a_table_of_microdata(project: Project) -> None:
     lines = [f"{region},{size},{10 + 7 * at}" for at, region in enumerate("NNNNSSSSEEEE") for size in "ab"]
     (project.folder / "data" / "firms.csv").write_text("\n".join(["region,size,turnover", *lines]) + "\n")
     queue = Queue(project)
-    asked = TableQuestion(
-        microdata="data/firms.csv", by=("region", "size"), response="turnover", rules=("p=20", "frequency=3")
-    )
+    columns = {"by": [["region", "size"]], "response": "turnover"}
+    asked = TableAsked(made={"data": "data/firms.csv", "rules": ["p=20", "frequency=3"], **columns})
     run = add_table(queue, asked)
     finished(queue, run)
     assert run.state is State.DONE, run.text("log.txt")
     assert set(run.files()) == FILES | MADE
-    for step in table_steps(asked, "x"):
+    for step in argv(asked, "x"):
         build_parser([step[0]]).parse_args(step)
 
 
@@ -91,29 +93,30 @@ FIRMS = "".join(
 )
 
 
-def with_firms(project: Project) -> TableQuestion:
+def with_firms(project: Project) -> TableAsked:
     """Microdata with a tree of regions, and a question about them and every respondent."""
     data = project.folder / "data"
     (data / "firms.csv").write_text("firm,region,size,turnover\n" + FIRMS)
     (data / "regions.hrc").write_text(
         "".join(f"{one}\n" + "".join(f"@{one}{at}\n" for at in range(3)) for one in "NSE")
     )
-    return TableQuestion(
-        microdata="data/firms.csv",
-        by=("region", "size"),
-        response="turnover",
-        rules=("frequency=3",),
-        hierarchies=(("region", "data/regions.hrc"), ("gone", "data/regions.hrc")),
-        insiders="contributors",
-        respondent="firm",
-        partly=True,
-        method="optimal",
+    return TableAsked(
+        values={"insiders": "contributors", "as_far_as_possible": True, "method": "optimal"},
+        made={
+            "data": "data/firms.csv",
+            "by": [["region", "size"]],
+            "response": "turnover",
+            "rules": ["frequency=3"],
+            "hierarchies": {"region": ["data/regions.hrc"]},
+            "respondent": "firm",
+        },
     )
 
 
 def test_hierarchies_and_insiders_of_microdata(project: Project) -> None:
     queue, asked = Queue(project), with_firms(project)
-    run = add_table(queue, asked)
+    trees = {"region": ["data/regions.hrc"], "gone": ["data/regions.hrc"]}
+    run = add_table(queue, replace(asked, made={**(asked.made or {}), "hierarchies": trees}))
     finished(queue, run)
     assert run.state is State.DONE, run.text("log.txt")
     made, suppressed = run.command["steps"]
@@ -132,26 +135,26 @@ def test_hierarchies_and_insiders_of_microdata(project: Project) -> None:
     last = list(reader.courses.values())[-1]
     assert last.costs
     assert last.points[-1][1:] == (run.result["bound"], run.result["cost"])
-    assert TableQuestion.again(run.command["asked"], project) == asked
+    assert asked_before(run) == asked
     (project.folder / "data" / "regions.hrc").unlink()
-    assert TableQuestion.again(run.command["asked"], project).hierarchies == ()
+    assert "hierarchies" not in (asked_before(run).made or {})
 
 
 def test_files_of_insiders_of_a_table_that_is_there(project: Project) -> None:
     for name, head in (("who", "cell,contributor,amount"), ("cartel", "coalition,contributor")):
         (project.folder / "data" / f"{name}.csv").write_text(f"{head}\n")
-    asked = replace(ASKED, insiders="singletons", contributors="data/who.csv", coalitions="data/cartel.csv")
-    (step,) = table_steps(asked, "x")
+    files = {"contributors": "data/who.csv", "coalitions": "data/cartel.csv"}
+    (step,) = argv(replace(ASKED, values={"insiders": "singletons", **files}), "x")
     at = step.index("--insiders")
     assert step[at : at + 6] == [
         *("--insiders", "singletons", "--contributors", "data/who.csv"),
         *("--coalitions", "data/cartel.csv"),
     ]
-    listed = replace(
-        ASKED, relations="", insiders="file", listed="data/who.csv", hierarchies=(("a", "t.csv"),)
-    )
-    (step,) = table_steps(listed, "x")
-    assert step[2:8] == ["--cells", "data/cells.csv", "--hierarchy", "a=t.csv", "--insiders", "data/who.csv"]
+    values = {"insiders": "data/who.csv", "hierarchies": {"a": ["t.csv"]}}
+    listed = TableAsked(tables=(("data/cells.csv", ""),), values=values)
+    (step,) = argv(listed, "x")
+    assert step[2:6] == ["--cells", "data/cells.csv", "--hierarchy", "a=t.csv"]
+    assert step[step.index("--insiders") + 1] == "data/who.csv"
     assert listed.inputs == {
         "cells": "data/cells.csv",
         "insiders": "data/who.csv",
@@ -210,27 +213,27 @@ def test_what_was_found_in_the_end_is_the_last_point(project: Project) -> None:
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        (TableQuestion(), "choose a file of cells, or one of microdata"),
-        (replace(ASKED, insiders="file"), "choose the file of insiders, or other attackers"),
+        (TableAsked(), "choose a file of cells, or one of microdata"),
+        (TableAsked(made={}), "choose a file of cells, or one of microdata"),
         (
-            replace(ASKED, insiders="contributors"),
+            replace(ASKED, values={"insiders": "contributors"}),
             "who attacks knows what it contributed: choose the file of contributions",
         ),
         (
-            replace(ASKED, coalitions="c.csv"),
+            replace(ASKED, values={"coalitions": "c.csv"}),
             "who attacks knows what it contributed: choose the file of contributions",
         ),
         (
-            TableQuestion(microdata="m.csv"),
+            TableAsked(made={"data": "m.csv"}),
             "a table of microdata needs explanatory variables: choose one or more",
         ),
         (
-            TableQuestion(microdata="m.csv", by=("a",), rules=()),
+            TableAsked(made={"data": "m.csv", "by": [["a"]]}),
             "a table of microdata needs a rule, such as p=10: write at least one",
         ),
     ],
 )
-def test_what_is_missing_is_said(project: Project, asked: TableQuestion, message: str) -> None:
+def test_what_is_missing_is_said(project: Project, asked: TableAsked, message: str) -> None:
     with pytest.raises(UsageError, match=f"^{re.escape(message)}$"):
         add_table(Queue(project), asked)
     assert list((project.folder / "runs").iterdir()) == []

@@ -20,9 +20,7 @@ from linkrisk.solver.app.answers import answer
 from linkrisk.solver.app.project import Project
 from linkrisk.solver.app.run_folder import Run, State
 from linkrisk.solver.app.run_queue import Queue
-from linkrisk.solver.app.table_checks import check
-from linkrisk.solver.app.table_question import TableQuestion
-from linkrisk.solver.app.table_steps import add_table, table_steps
+from linkrisk.solver.app.table_steps import TableAsked, add_table, asked_before
 from linkrisk.solver.commands.program import build_parser
 from linkrisk.solver.commands.table_actions.common import read_table
 from linkrisk.solver.options.line import asked_of
@@ -38,16 +36,32 @@ COUNTY, ZONE = (
         ([("coast", "Total"), ("inland", "Total")], ["coast", "inland"] * 3),
     )
 )
-MICRODATA = TableQuestion(
-    microdata="data/firms.csv",
-    by=("region", "size"),
-    response="turnover",
-    rules=("frequency=3",),
-    hierarchies=(("region", "data/county.csv"), ("region", "data/zone.csv")),
-    weight="weight",
-    weights_in_rules="sample",
-    holding="group",
-)
+TREES = {"region": ["data/county.csv", "data/zone.csv"]}
+FIRMS = {
+    "data": "data/firms.csv",
+    "by": [["region", "size"]],
+    "response": "turnover",
+    "rules": ["frequency=3"],
+    "hierarchies": TREES,
+    "weight": "weight",
+    "weights_in_rules": "sample",
+    "holding": "group",
+}
+MICRODATA = TableAsked(made=FIRMS)
+
+
+def made_by(**changes: Any) -> TableAsked:
+    """The table of the microdata, made otherwise."""
+    return TableAsked(made={**FIRMS, **changes})
+
+
+def of(cells: str, **values: Any) -> TableAsked:
+    """A question about a ready table whose relations follow from codes."""
+    return TableAsked(tables=((cells, ""),), values=values)
+
+
+def argv(asked: TableAsked) -> list[list[str]]:
+    return [step.argv for step in asked.steps("x")]
 
 
 @pytest.fixture
@@ -90,16 +104,16 @@ def ready(project: Project, name: str) -> str:
     return f"data/{name}"
 
 
-def over(project: Project, asked: TableQuestion) -> Run:
+def over(project: Project, asked: TableAsked) -> Run:
     queue = Queue(project)
     run = add_table(queue, asked)
     finished(queue, run)
     return run
 
 
-def parsed(asked: TableQuestion) -> argparse.Namespace:
+def parsed(asked: TableAsked) -> argparse.Namespace:
     """The arguments of the last command of a question."""
-    *_, step = table_steps(asked, "x")
+    *_, step = argv(asked)
     return build_parser([step[0]]).parse_args(step)
 
 
@@ -119,7 +133,7 @@ def test_weights_holdings_and_two_hierarchies_of_one_variable(project: Project) 
     assert {"N", "S", "coast", "inland", *REGIONS} < set(cells["region"])
     assert cells["value"].tolist() == made.cells["value"].tolist()
     assert cells["status"].tolist() == made.cells["status"].tolist()
-    assert TableQuestion.again(run.command["asked"], project) == MICRODATA
+    assert asked_before(run) == MICRODATA
     assert run.command["inputs"] == {
         "microdata": "data/firms.csv",
         "hierarchy region": "data/county.csv",
@@ -128,7 +142,7 @@ def test_weights_holdings_and_two_hierarchies_of_one_variable(project: Project) 
 
 
 def test_linked_tables_of_the_same_microdata(project: Project) -> None:
-    asked = replace(MICRODATA, by=("region",), linked=(("size",), ("region", "size")), exact=True)
+    asked = replace(made_by(by=[["region"], ["size"], ["region", "size"]]), values={"exact": True})
     run = over(project, asked)
     assert run.state is State.DONE, run.text("log.txt")
     made, suppressed = run.command["steps"]
@@ -139,19 +153,19 @@ def test_linked_tables_of_the_same_microdata(project: Project) -> None:
     ]
     assert "--exact" in suppressed
     assert run.result["cells"] == 11 * 3
-    assert TableQuestion.again(run.command["asked"], project) == asked
+    assert asked_before(run) == asked
 
 
 @pytest.mark.parametrize("name", ["ready.jj", "ready.tab", "ready.csv", "ready.parquet"])
 def test_a_ready_table_of_any_kind(project: Project, name: str) -> None:
-    asked = TableQuestion(ready(project, name))
+    asked = of(ready(project, name))
     if not asked.whole:
-        asked = replace(asked, hierarchies=(("region", "data/county.csv"),))
+        asked = replace(asked, values={"hierarchies": {"region": ["data/county.csv"]}})
     run = over(project, asked)
     assert run.state is State.DONE, run.text("log.txt")
     assert run.result["protected"]
     assert run.result["cells"] == 9 * 3
-    assert TableQuestion.again(run.command["asked"], project) == asked
+    assert asked_before(run) == asked
 
 
 def test_two_hierarchies_of_a_ready_table(project: Project) -> None:
@@ -162,9 +176,7 @@ def test_two_hierarchies_of_a_ready_table(project: Project) -> None:
         hierarchies={"region": [project.folder / "data" / f"{one}.csv" for one in ("county", "zone")]},
     )
     made.cells.rename(columns={"value": "firms"}).to_csv(project.folder / "data" / "counts.csv", index=False)
-    asked = TableQuestion(
-        "data/counts.csv", hierarchies=MICRODATA.hierarchies, codes=("region", "size"), value="firms"
-    )
+    asked = of("data/counts.csv", hierarchies=TREES, by=["region", "size"], value="firms")
     run = over(project, asked)
     assert run.state is State.DONE, run.text("log.txt")
     assert run.result["relations"] == int(made.relations["relation"].max()) + 1
@@ -176,9 +188,7 @@ def test_a_total_of_another_name_totals_made_again_and_what_is_known(
     data = project.folder / "data"
     (data / "small.csv").write_text("region,value,status,upper_protection\nall,7,s,\na,2,u,1\nb,4,s,\n")
     (data / "known.hst").write_text("b;p\n")
-    asked = TableQuestion(
-        "data/small.csv", totals=(("region", "all"),), apriori="data/known.hst", recompute=True
-    )
+    asked = of("data/small.csv", totals={"region": "all"}, apriori="data/known.hst", recompute=True)
     monkeypatch.chdir(project.folder)
     table = read_table(asked_of(SuppressCommand, parsed(asked)))
     assert table.numbers["value"].tolist() == [6, 2, 4]
@@ -186,14 +196,12 @@ def test_a_total_of_another_name_totals_made_again_and_what_is_known(
 
 
 def test_every_option_of_microdata_is_an_option_of_the_command() -> None:
-    asked = replace(
-        MICRODATA,
-        by=("region", "size, in words"),
-        rules=("p=10", "request=70"),
+    asked = made_by(
+        by=[["region", "size, in words"]],
+        rules=["p=10", "request=70"],
         request="asked",
         shadow="staff",
         cost_column="weight",
-        cost="given",
         negative=True,
         protection="sliding",
         empty="suppressible",
@@ -201,8 +209,9 @@ def test_every_option_of_microdata_is_an_option_of_the_command() -> None:
         manual="data/hand.csv",
         manual_range=12.5,
     )
-    check(asked)
-    made, suppressed = table_steps(asked, "x")
+    asked = replace(asked, values={"cost": "given"})
+    asked.check()
+    made, suppressed = argv(asked)
     known = vars(build_parser([made[0]]).parse_args(made))
     assert known["by"] == ['region,"size, in words"']
     assert (known["weight"], known["weights_in_rules"], known["holding"]) == ("weight", "sample", "group")
@@ -211,46 +220,48 @@ def test_every_option_of_microdata_is_an_option_of_the_command() -> None:
     assert known["missing"] == "leave-out"
     assert (known["manual"], known["manual_range"]) == ("data/hand.csv", "12.5")
     assert suppressed[suppressed.index("--made") + 1] == known["record"]
-    usual = table_steps(TableQuestion(microdata="m.csv", by=("a",)), "x")[0]
+    usual = argv(TableAsked(made={"data": "m.csv", "by": [["a"]], "rules": ["p=10"]}))[0]
     assert {one for one in usual if one.startswith("--")} == {
         *("--input", "--by", "--rule", "--cells", "--relations", "--record")
     }
 
 
 def test_what_does_not_matter_is_left_out() -> None:
-    asked = replace(MICRODATA, weight="", manual_range=5.0)
-    assert not {"--weights-in-rules", "--manual-range"} & set(table_steps(asked, "x")[0])
-    trees = (("region", "t.csv"),)
-    ready_one = TableQuestion("t.jj", "relations.csv", hierarchies=trees, totals=(("region", "all"),))
-    assert table_steps(ready_one, "x")[0][2:4] == ["--table", "t.jj"]
-    assert not {"--relations", "--hierarchy", "--total"} & set(table_steps(ready_one, "x")[0])
+    asked = TableAsked(made={name: value for name, value in FIRMS.items() if name != "weight"})
+    asked = replace(asked, made={**(asked.made or {}), "manual_range": 5.0})
+    assert not {"--weights-in-rules", "--manual-range"} & set(argv(asked)[0])
+    values = {"hierarchies": {"region": ["t.csv"]}, "totals": {"region": "all"}}
+    ready_one = TableAsked(tables=(("t.jj", "relations.csv"),), values=values)
+    assert argv(ready_one)[0][2:4] == ["--table", "t.jj"]
+    assert not {"--relations", "--hierarchy", "--total"} & set(argv(ready_one)[0])
     assert ready_one.inputs == {"cells": "t.jj"}
-    assert TableQuestion("T.JJ").whole
-    described = TableQuestion("t.csv", metadata="t.rda")
-    assert table_steps(described, "x")[0][2:6] == ["--table", "t.csv", "--metadata", "t.rda"]
+    assert of("T.JJ").whole
+    described = of("t.csv", metadata="t.rda")
+    assert argv(described)[0][2:6] == ["--table", "t.csv", "--metadata", "t.rda"]
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("asked", "message"),
     [
-        ({"rules": ("p=ten",)}, r"'p=ten' is no rule; write p=10 .*"),
-        ({"rules": ("nk=2,175",)}, r"the rule \(2, 175\) is none: it needs .*"),
-        ({"rules": ("request=70",)}, "the request rule needs a column: choose who asked for protection"),
+        (made_by(rules=["p=ten"]), r"'p=ten' is no rule; write p=10 .*"),
+        (made_by(rules=["nk=2,175"]), r"the rule \(2, 175\) is none: it needs .*"),
         (
-            {"request": "asked"},
+            made_by(rules=["request=70"]),
+            "the request rule needs a column: choose who asked for protection",
+        ),
+        (
+            made_by(request="asked"),
             "only the request rule looks at who asked for protection: write it, or choose none",
         ),
         (
-            {"cost": "given"},
+            replace(MICRODATA, values={"cost": "given"}),
             "the cost of a cell is in a column: choose that of the microdata, or another cost",
         ),
     ],
 )
-def test_what_cannot_be_is_said_before_a_run(
-    project: Project, change: dict[str, object], message: str
-) -> None:
+def test_what_cannot_be_is_said_before_a_run(project: Project, asked: TableAsked, message: str) -> None:
     with pytest.raises(LinkriskError, match=f"^{message}$"):
-        add_table(Queue(project), replace(MICRODATA, **change))  # type: ignore[arg-type]
+        add_table(Queue(project), asked)
     assert list((project.folder / "runs").iterdir()) == []
 
 
@@ -264,18 +275,18 @@ def test_what_cannot_be_is_said_before_a_run(
             "record out",
         ),
         (
-            replace(MICRODATA, response="group"),
+            made_by(response="group"),
             None,
             "data/firms.csv, column 'group', row 1: 'g0' is not a number; fix it",
         ),
         (
-            replace(MICRODATA, weights_in_rules="expanded"),
+            made_by(weights_in_rules="expanded"),
             None,
             "data/firms.csv: with holdings, weights cannot stand for more respondents, whose holdings nobody "
             "knows; choose the weighting sample or known",
         ),
         (
-            replace(MICRODATA, hierarchies=MICRODATA.hierarchies[:1]),
+            made_by(hierarchies={"region": ["data/county.csv"]}),
             ("county.csv", "R5,S\n", ""),
             "data/firms.csv, column 'region', row 6: 'R5' is no code of its tree; correct it, or the tree",
         ),
@@ -286,25 +297,25 @@ def test_what_cannot_be_is_said_before_a_run(
             "sum to the same total",
         ),
         (
-            TableQuestion("data/firms.csv", codes=("region", "size"), value="turnover"),
+            of("data/firms.csv", by=["region", "size"], value="turnover"),
             None,
             "data/firms.csv, column 'region': no cell has the code 'Total' of the total; say which code "
             "is the total of 'region' (--total region=CODE)",
         ),
         (
-            TableQuestion("data/firms.csv"),
+            of("data/firms.csv"),
             None,
             "data/firms.csv has no column 'value': say which one holds the values (--value COLUMN); there "
             "are: firm, group, region, size, turnover, weight, asked",
         ),
-        (TableQuestion("data/bad.jj"), None, "data/bad.jj, line 1: a JJ file begins with a line 0"),
+        (of("data/bad.jj"), None, "data/bad.jj, line 1: a JJ file begins with a line 0"),
         (
-            TableQuestion("data/bad.tab"),
+            of("data/bad.tab"),
             None,
             "data/bad.tab: its metadata is missing; give bad.rda, or name it",
         ),
         (
-            TableQuestion("data/off.csv"),
+            of("data/off.csv"),
             None,
             "data/off.csv: relation 0 (region: Total = a + b) does not add up: its terms sum to -1; give all "
             "hierarchies, or recompute totals if these are wrong",
@@ -312,7 +323,7 @@ def test_what_cannot_be_is_said_before_a_run(
     ],
 )
 def test_bad_input_is_one_line_and_leaves_nothing(
-    project: Project, asked: TableQuestion, wrong: tuple[str, str, str] | None, message: str
+    project: Project, asked: TableAsked, wrong: tuple[str, str, str] | None, message: str
 ) -> None:
     data = project.folder / "data"
     (data / "bad.jj").write_text("region,value\n")

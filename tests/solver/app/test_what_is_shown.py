@@ -16,8 +16,7 @@ from linkrisk import mask
 from linkrisk.solver.app import preview
 from linkrisk.solver.app.answers import Difference, Interval, answer, difference, least_risk
 from linkrisk.solver.app.run_queue import Queue
-from linkrisk.solver.app.steps import Question, add_link
-from linkrisk.solver.app.suppression_steps import SuppressionQuestion, add_suppression, suppression_steps
+from linkrisk.solver.app.steps import Asked, add
 
 
 def number(value: float | None, unit: str = "share", worse: str = "higher") -> dict[str, object]:
@@ -48,21 +47,24 @@ def test_commands_of_key_variables_and_linkers_run_and_are_answered(tmp_path, mo
     (data / "towns.csv").write_text("town,all\nA,*\nB,*\n")
     original, masked = small_pair(tmp_path)
     queue = Queue(opened(tmp_path))
-    file, keys = "data/people.csv", ("town", "sex")
-    trees = (("town", "data/towns.csv"),)
+    keys = {"data": "data/people.csv", "keys": ["town", "sex"], "k": 3}
+    trees = {"hierarchies": ["town=data/towns.csv"]}
+    linked = {"method": "dbrl", "attributes": ["age"], "one_to_one": "greedy"}
     runs = [
-        add_suppression(queue, SuppressionQuestion(file, keys=keys, hierarchies=trees)),
-        add_suppression(queue, SuppressionQuestion(file, task="suppress", keys=keys)),
-        add_suppression(
-            queue, SuppressionQuestion(file, task="suppress", problem="joint", keys=keys, hierarchies=trees)
-        ),
-        *add_link(queue, Question(original, masked, attributes=("age",), linker="dbrl", one_to_one="greedy")),
+        made
+        for asked in (
+            Asked("unsafe", {**keys, **trees}),
+            Asked("suppress", keys),
+            Asked("suppress", {**keys, **trees, "problem": "joint"}),
+            Asked("link", {"original": original, "masked": masked, **linked}),
+        )
+        for made in add(queue, asked)
     ]
-    for asked in runs:
-        for argv in asked.command["steps"]:
+    for one in runs:
+        for argv in one.command["steps"]:
             run(capsys, *argv)
-        asked.end([0])
-    said = [answer(asked) for asked in runs]
+        one.end([0])
+    said = [answer(one) for one in runs]
     assert said[0] == "2 of 10 records (20.0\u202f%) have an unsafe combination"
     assert said[1].startswith("2 of 20 (10.0 %) values of key variables suppressed")
     assert "proven" in said[1]
@@ -144,10 +146,10 @@ def test_a_preview_counts_categories_and_says_why_no_risk_is_known(tmp_path: Pat
 
 
 def test_a_code_for_what_is_taken_out_is_an_argument() -> None:
-    asked = SuppressionQuestion("data/a.csv", task="suppress", keys=("town",), code="99")
-    (argv,) = suppression_steps(asked, "runs/1")
-    assert argv[argv.index("--missing") + 1] == "code=99"
-    assert "--missing" not in suppression_steps(SuppressionQuestion("data/a.csv"), "runs/1")[0]
+    (step,) = Asked("suppress", {"data": "data/a.csv", "missing": "code=99"}).steps("runs/1")
+    assert step.argv[step.argv.index("--missing") + 1] == "code=99"
+    (step,) = Asked("unsafe", {"data": "data/a.csv"}).steps("runs/1")
+    assert "--missing" not in step.argv
 
 
 def test_a_preview_names_codes_by_their_labels(tmp_path: Path) -> None:

@@ -10,14 +10,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from app_forms import COMMANDS, Shown
 from cli_runs import PAIR, refuse
 from fit_runs import frames
 
 import linkrisk
 from linkrisk.datasets.options.kinds import NUMBER
 from linkrisk.datasets.options.option import option
+from linkrisk.solver.app.asking import operation
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.options.line import table, words
+from linkrisk.solver.options.operations import OPERATIONS as DECLARED
 from linkrisk.solver.options.operations.compare import CompareCommand, CompareOptions
 from linkrisk.solver.options.operations.evaluate import EvaluateCommand, EvaluateOptions
 from linkrisk.solver.options.operations.fit import FitCommand, FitOptions
@@ -28,7 +31,14 @@ from linkrisk.solver.options.taking import taking
 class Shoes:
     title = "shoes"
 
-    shoe_size: float = option(43.0, "size of the shoes; default: {default}", NUMBER, metavar="S", record=True)
+    shoe_size: float = option(
+        43.0,
+        "size of the shoes; default: {default}",
+        NUMBER,
+        metavar="S",
+        label="Size of shoes",
+        record=True,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,3 +151,20 @@ def test_every_other_operation_takes_it_as_well(name, capsys, monkeypatch):
         main([name.replace("_", "-"), "--help"])
     assert re.search(r"\nshoes:\n  --shoe-size S +size of the shoes; default: 43\n", capsys.readouterr().out)
     assert "| `--shoe-size S` | `shoe_size` | size of the shoes; default: 43 |" in table(typed)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_form_of_every_command_asks_for_it(command, tmp_path, monkeypatch):
+    pytest.importorskip("nicegui")
+    more = dataclass(frozen=True, kw_only=True)(type("More", (operation(command), Shoes), {}))
+    monkeypatch.setattr(f"{__name__}.More", more, raising=False)
+    monkeypatch.setitem(DECLARED, command, f"{__name__}:More")
+    shown = Shown(command, tmp_path)
+    field = shown.field("shoe_size")
+    assert (field.props["label"], field.value) == ("Size of shoes", 43.0)
+    assert "size of the shoes; default: 43" in shown.texts
+    if command != "mask":  # whose page shows no command before it is started
+        field.set_value(41.5)
+        assert "--shoe-size 41.5" in shown.command
+        field.set_value(43)
+        assert "--shoe-size" not in shown.command

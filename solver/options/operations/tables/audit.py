@@ -56,7 +56,7 @@ class Also:
         "processes that share the work; default: this one alone",
         WHOLE,
         doc="processes that share the work; worth it from some thousand suppressed cells",
-        label="Workers",
+        label="Processes",
     )
     time_limit: float | None = again(
         Ended,

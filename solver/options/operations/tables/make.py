@@ -48,21 +48,22 @@ class Columns:
         "what rules look at instead of the response",
         COLUMN,
         doc="column that rules look at instead of the response; levels are the same share of the value",
-        label="Shadow variable",
+        label="Rules look at (shadow variable)",
+        usual="what is summed",
     )
     cost_column: str | None = option(
         None,
         "its sums are the costs of cells, for `--cost given`",
         COLUMN,
         doc='column whose sums are the costs of cells, for ``cost="given"``',
-        label="Costs",
+        label="Column of costs",
     )
     request: str | None = option(
         None,
         "who asked for protection: 1 or 2, else 0 or nothing",
         COLUMN,
         doc="column of who asked for protection: 1 or 2, else 0 or nothing",
-        label="Requests",
+        label="Who asked for protection",
     )
     respondent: str | None = option(
         None,
@@ -71,6 +72,7 @@ class Columns:
         doc="column of names, for the list of contributions; by default those of holdings, else record "
         "numbers",
         label="Names of respondents",
+        usual="none: records are numbered",
         needs=("contributors",),
         because="names those who contribute",
     )
@@ -91,6 +93,11 @@ class Protected:
         choices=WEIGHTINGS,
         metavar="HOW",
         label="Weights in rules",
+        named={
+            EXPANDED: "a record of weight w is w respondents",
+            "sample": "respondents do not know weights",
+            "known": "respondents know weights",
+        },
         needs=("weight",),
         because="says how rules see weights",
     )
@@ -103,7 +110,7 @@ class Protected:
         SWITCH,
         doc="whether the numbers of respondents are published beside the sums: they are protected together, "
         "in the column `respondents_published`",
-        label="Numbers of respondents are published",
+        label="Numbers of respondents are published beside the sums, and protected with them",
     )
     protection: str = option(
         "both",
@@ -115,6 +122,11 @@ class Protected:
         choices=PROTECTIONS,
         metavar="HOW",
         label="Protection",
+        named={
+            "both": "the level below and above",
+            "upper": "the level above only",
+            "sliding": "an interval as wide as both",
+        },
     )
     empty: str = option(
         "published",
@@ -123,14 +135,15 @@ class Protected:
         doc="cells without respondents: always ``published``, or ``suppressible`` like any other",
         choices=EMPTY,
         metavar="HOW",
-        label="Empty cells",
+        label="Cells without respondents",
+        named={"published": "always published", "suppressible": "suppressed like others"},
     )
     manual: str | Path | None = option(
         None,
         "codes with status u, s or z, and if need be levels and cost, which come before the rules",
         FILE,
         doc="a file of codes with `status` and if need be levels and `cost`, which come before the rules",
-        label="Statuses by hand",
+        label="File of statuses by hand",
         once=True,
     )
     manual_range: float = option(
@@ -139,7 +152,7 @@ class Protected:
         NUMBER,
         doc="level of cells that are made sensitive by hand, in % of the value, where none is given",
         metavar="P",
-        label="Level by hand",
+        label="Level of these, % of the value",
         needs=("manual",),
         because="is the level of cells that are sensitive by hand",
     )

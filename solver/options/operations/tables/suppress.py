@@ -36,6 +36,7 @@ class Method:
         "(`solver.tables.suppression.large_tables`), audited and with a bound as well; or ``auto``, which is "
         "``optimal`` up to 3,000 cells (`MOST_OPTIMAL`), and ``modular`` beyond",
         choices=METHODS,
+        named={AUTOMATIC: "what fits its size"},
         metavar="HOW",
         label="Method",
     )
@@ -52,6 +53,12 @@ class CellCost:
         doc="of a cell that is suppressed with the sensitive ones: its ``value`` (at least 1), ``unit`` "
         "each, the ``log`` of 1 + value, or as ``given``",
         choices=COSTS,
+        named={
+            "value": "its value",
+            "unit": "one for each cell",
+            "log": "logarithm of its value",
+            "given": "as a column says",
+        },
         metavar="HOW",
         label="Cost of a cell",
     )
@@ -67,6 +74,7 @@ class Solver:
         NAME,
         doc="what solves the program in whole numbers: ``exact``, our own branch and cut, or a backend",
         label="Backend",
+        named={OWN: "exact: our own"},
     )
 
 

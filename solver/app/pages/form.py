@@ -1,0 +1,365 @@
+"""Forms made of the declared options of a command: a field for each, and the command that they say.
+
+A page places the fields that it knows, side by side or in parts of its own; all others that the command has
+stand below, under more options.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from nicegui import ui
+
+from linkrisk.datasets.options.kinds import Kind
+from linkrisk.datasets.options.option import REQUIRED, Option
+from linkrisk.datasets.options.typed import NotSoError
+from linkrisk.errors import LinkriskError
+from linkrisk.solver.app.asking import fields_of
+from linkrisk.solver.app.looking import look
+from linkrisk.solver.app.pages import layout
+from linkrisk.solver.app.state import State
+from linkrisk.solver.options.line import read_word
+
+Shown = Callable[[], bool]
+"""Whether a field matters as things are."""
+
+
+class Form:
+    """The fields of a command, and their values by keyword.
+
+    Parameters
+    ----------
+    state : State
+    values : mapping
+        To begin with.
+    changed : callable
+        Told of the keyword whose value was changed.
+
+    Attributes
+    ----------
+    columns : list of str
+        Columns of the file, as far as it has been looked at.
+    offered : dict
+        What is offered besides the declared choices, by keyword: each with what it is called.
+    """
+
+    def __init__(self, state: State, values: Mapping[str, Any], changed: Callable[[str], None]) -> None:
+        self.state, self.values, self._changed = state, dict(values), changed
+        self.columns: list[str] = []
+        self.offered: dict[str, Mapping[str, str]] = {}
+        self._options: dict[str, Option] = {}
+        self._left: dict[str, Option] = {}
+        self._wrong: dict[str, LinkriskError] = {}
+        self._fields: dict[str, ui.element] = {}
+        self._shown: list[tuple[ui.element, Shown]] = []
+
+    def begin(self, options: str | Mapping[str, Option]) -> None:
+        """Ask for the options of a command from now on, or for these; what was shown before is gone."""
+        self._options = dict(fields_of(options) if isinstance(options, str) else options)
+        self._left = dict(self._options)
+        for known in (self._wrong, self._fields, self._shown):
+            known.clear()
+
+    def place(self, *names: str, **when: Shown) -> None:
+        """Fields side by side, of options that the command has; some are shown only `when` they matter."""
+        known = [name for name in names if name in self._left]
+        if known:
+            with ui.element("div").classes("fields"):
+                for name in known:
+                    self.field(name, when.get(name))
+
+    def field(self, name: str, when: Shown | None = None, **changes: Any) -> ui.element:
+        """A field; `changes` are what is otherwise than declared."""
+        one = self._options[name] = replace(self._left.pop(name), **changes)
+        made = self._fields[name] = _DRAWN[one.kind.field](self, one).mark(name)
+        return self.shown(made, when) if when else made
+
+    @property
+    def placed(self) -> set[str]:
+        """The options that have a field."""
+        return set(self._fields)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._options
+
+    def words(self, name: str) -> list[str]:
+        """The words that say the value of an option that is given once for each."""
+        kind = self._options[name].kind
+        return (
+            [kind.spell(each) for each in kind.apart(self.values.get(name, ()))]
+            if name in self.values
+            else []
+        )
+
+    def more(self, *besides: str) -> None:
+        """All other options, with what they mean, but those that the page asks for `besides`."""
+        groups: dict[str, list[str]] = {}
+        for name, one in self._left.items():
+            if name not in besides:
+                groups.setdefault(one.group, []).append(name)
+        if not groups:
+            return
+        with ui.expansion("More options").classes("more").mark("more"):
+            for title, names in groups.items():
+                words = title.partition("(")[0].partition(":")[0].strip()
+                if words:
+                    layout.text("h3", words[:1].upper() + words[1:])
+                with ui.element("div").classes("fields"):
+                    for name in names:
+                        self.explained(name)
+
+    def explained(self, name: str, **changes: Any) -> None:
+        """A field with what it means below; one that says something of another option shows with that."""
+        one, labels = self._left[name], {other: f"'{each.label}'" for other, each in self._options.items()}
+        with ui.element("div") as place:
+            self.field(name, **changes)
+            if one.help not in (one.label, ""):
+                layout.text("div", one.filled(one.help, _Named(labels)), "quiet small")
+        if any(other in self._options for other in one.needs):
+            self.shown(place, lambda: any(other in self.values for other in one.needs))
+
+    def shown(self, element: ui.element, when: Shown) -> ui.element:
+        """Show an element only while something holds."""
+        self._shown.append((element, when))
+        element.set_visibility(when())
+        return element
+
+    def choices(self, one: Option) -> dict[str, str]:
+        """What there is to choose from, by its word."""
+        return {**one.offered, **self.offered.get(one.name, {})}
+
+    def files(self, name: str) -> list[str]:
+        """The files of the project that an option may name."""
+        project = self.state.project
+        known = {
+            "schema": project.schemas,
+            "made": project.rules,
+            "result": project.certificates,
+            "metadata": project.descriptions,
+            "apriori": [*project.for_tables("apriori"), *project.data_files],
+        }
+        return known.get(name, project.data_files)
+
+    def set(self, name: str, value: Any) -> None:
+        """Change a value, which is left to the command where it is empty or the usual one."""
+        one = self._options[name]
+        empty = isinstance(value, str | list | tuple | dict) and not value
+        said = one.kind.field == "columns" and one.default is None and bool(one.kind.spell([]))  # as "none"
+        if value == one.default or (empty and not said):
+            self.values.pop(name, None)
+        else:
+            self.values[name] = value
+        self._wrong.pop(name, None)
+        self.follow(name)
+
+    def take(self, name: str, words: Sequence[str]) -> None:
+        """Change a value to what words say; what is wrong with them stands where the command would."""
+        one = self._options[name]
+        try:
+            values = [read_word(one, word, f"'{one.label or name}'") for word in words if word]
+        except LinkriskError as error:
+            self._wrong[name] = error
+            self.follow(name)
+            return
+        self.set(
+            name, one.kind.together(values) if one.kind.repeated else values[0] if values else one.default
+        )
+
+    def put(self, name: str, word: str) -> None:
+        """Choose another answer of a list."""
+        field = self._fields.get(name)
+        if isinstance(field, ui.select):
+            field.set_value(word)
+        elif word:
+            self.values[name] = word
+
+    def refresh(self) -> None:
+        """Show the fields that matter, and no others."""
+        for element, when in self._shown:
+            element.set_visibility(when())
+
+    def follow(self, name: str = "") -> None:
+        """Show what follows from a change."""
+        self.refresh()
+        self._changed(name)
+
+    def check(self) -> None:
+        """Raise what is wrong with what was typed."""
+        for error in self._wrong.values():
+            raise error
+
+    def offer(self, columns: Sequence[str], **by_name: Sequence[str]) -> None:
+        """Offer columns of a file that was looked at; some options have their own."""
+        self.columns = list(columns)
+        for name, field in self._fields.items():
+            one, chosen = self._options[name], self.values.get(name)
+            if not isinstance(field, ui.select) or one.kind.field not in ("column", "columns"):
+                continue
+            offered = list(by_name.get(name, columns))
+            if one.kind.field == "columns":
+                field.set_options(offered, value=[each for each in chosen or () if each in offered])
+            else:
+                known = _with_none(one, {**dict(zip(offered, offered, strict=True)), **self.choices(one)})
+                field.set_options(known, value=chosen if chosen in known else "")
+
+    def look(self, name: str, told: Callable[[str], object]) -> None:
+        """Offer the columns of the file of an option when it is read; what is wrong with it is `told`."""
+
+        async def read() -> None:
+            file = self.values.get(name, "")
+            found = await look(self.state.project, file) if file else {}
+            if file == self.values.get(name, ""):  # no other one was chosen meanwhile
+                self.offer([str(one["name"]) for one in found.get("columns", ())])
+                told(str(found.get("error", "")))
+
+        ui.timer(0.01, read, once=True)
+
+
+class _Named(dict[str, str]):
+    """Labels of options; what has no field is called as functions have it."""
+
+    def __missing__(self, name: str) -> str:
+        return name
+
+
+def _usual(one: Option) -> str:
+    """What it means that nothing is said."""
+    return one.filled("{default}", _Named()) if one.usual else ""
+
+
+def _with_none(one: Option, options: Mapping[str, str]) -> dict[str, str]:
+    """The answers of a list, first none of them where the usual one is not there."""
+    usual = "" if one.default in (None, REQUIRED, ()) else one.kind.spell(one.default)
+    none = _usual(one) or ("as usual" if one.kind.field == "choice" else "none")
+    return dict(options) if usual in options else {"": none, **options}
+
+
+def _select(form: Form, one: Option, options: Mapping[str, str]) -> ui.select:
+    """A list of which one is chosen."""
+    offered, value = _with_none(one, options), form.values.get(one.name, one.default)
+    word = "" if value in (None, REQUIRED, ()) else one.kind.spell(value)
+    if word not in offered:
+        form.values.pop(one.name, None)
+    return ui.select(
+        offered,
+        value=word if word in offered else next(iter(offered)),
+        label=one.label,
+        on_change=lambda event: form.take(one.name, [event.value]),
+    )
+
+
+def _choice(form: Form, one: Option) -> ui.select:
+    return _select(form, one, form.choices(one))
+
+
+def _radio(form: Form, one: Option) -> ui.radio:
+    word = one.kind.spell(form.values.get(one.name, one.default))
+    return ui.radio(form.choices(one), value=word, on_change=lambda event: form.take(one.name, [event.value]))
+
+
+def _choices(form: Form, one: Option) -> ui.select:
+    chosen = form.values.get(one.name, ())
+    return several(one.label, form.choices(one), chosen, partial(form.set, one.name), one.usual)
+
+
+def _file(form: Form, one: Option) -> ui.select:
+    files = form.files(one.name)
+    if one.kind.repeated:
+        return several(one.label, files, form.values.get(one.name, ()), partial(form.set, one.name))
+    return _select(form, one, {name: name for name in files})
+
+
+def _column(form: Form, one: Option) -> ui.select:
+    known = form.columns or [form.values[one.name]] if one.name in form.values else form.columns
+    return _select(form, one, {**{name: name for name in known}, **form.choices(one)})
+
+
+def _columns(form: Form, one: Option) -> ui.select:
+    chosen = form.values.get(one.name, ())
+    return several(one.label, form.columns or chosen, chosen, partial(form.set, one.name))
+
+
+def _number(form: Form, one: Option) -> ui.element:
+    given, value = one.name in form.values, form.values.get(one.name, one.default)
+    ends = _ends(one.kind)
+    shown = value * one.kind.shown if isinstance(value, int | float) else 0 if given and ends else None
+
+    def change(event: Any) -> None:
+        number = event.value
+        if number is None:
+            form.take(one.name, [])
+        elif number >= 0:
+            number = round(number / one.kind.shown, 12)
+            word = str(int(number)) if number == int(number) else repr(number)
+            form.take(one.name, ["none" if ends and not number else word])
+
+    label = f"{one.label}, 0 for none" if ends else one.label
+    field = ui.number(label, value=shown, min=0, placeholder=_usual(one), on_change=change)
+    return field.props("stack-label")
+
+
+def _ends(kind: Kind) -> bool:
+    """Whether no number, as no limit, can be said."""
+    try:
+        return kind.parse is not None and kind.parse("none") is None
+    except NotSoError:
+        return False
+
+
+def _check(form: Form, one: Option) -> ui.checkbox:
+    value = bool(form.values.get(one.name, one.default))
+    return ui.checkbox(one.label, value=value, on_change=lambda event: form.set(one.name, bool(event.value)))
+
+
+def _text(form: Form, one: Option) -> ui.element:
+    value = form.values.get(one.name, () if one.kind.repeated else one.default)
+    if not one.kind.repeated:
+        return ui.input(
+            one.label,
+            value="" if value in (None, REQUIRED, ()) else one.kind.spell(value),
+            placeholder=_usual(one),
+            on_change=lambda event: form.take(one.name, [(event.value or "").strip()]),
+        ).props("stack-label")
+    return ui.textarea(
+        f"{one.label}, one a line",
+        value="\n".join(one.kind.spell(each) for each in one.kind.apart(value)) if value else "",
+        on_change=lambda event: form.take(
+            one.name, [word.strip() for word in (event.value or "").splitlines()]
+        ),
+    ).props("stack-label rows=3")
+
+
+_DRAWN: dict[str, Callable[[Form, Option], ui.element]] = {
+    "check": _check,
+    "choice": _choice,
+    "choices": _choices,
+    "column": _column,
+    "columns": _columns,
+    "file": _file,
+    "number": _number,
+    "pairs": _text,
+    "radio": _radio,
+    "text": _text,
+}
+"""How a kind of values is asked for."""
+
+
+def several(
+    label: str,
+    options: Iterable[str] | Mapping[str, str],
+    chosen: Iterable[str],
+    change: Callable[[list[str]], None],
+    hint: str = "",
+) -> ui.select:
+    """A field with a list of which any number are chosen."""
+    field = ui.select(
+        dict(options) if isinstance(options, Mapping) else list(options),
+        value=[each for each in chosen if each in options],
+        label=label,
+        multiple=True,
+        on_change=lambda event: change(list(event.value)),
+    ).props("use-chips")
+    return field.props(f'hint="{hint}"') if hint else field
