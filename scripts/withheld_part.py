@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from linkrisk.solver.engines.base import EngineOptions
 from linkrisk.solver.inputs.problem import make_problem
 from linkrisk.solver.measures.links.withheld import WithheldAttribute, withheld
 from linkrisk.solver.measures.task import Attack
@@ -38,9 +39,7 @@ def one_line(folder: Path, name: str, family: str) -> str:
     """Seconds of all searches of one pair and family."""
     files = [folder / f"{name}_400_s0_{which}.csv" for which in ("original", "masked")]
     problem = make_problem(*files, ProblemOptions(aggregator=family))
-    request = fit_request(
-        None, seed=0, threads=None, backend=None, margin=None, big_c=None, limits=Limits(_ONCE, None)
-    )
+    request = fit_request(EngineOptions(seed=0), Limits(_ONCE, None))
     fit_one(problem, replace(request, limits=Limits(1.0, None)))  # which compiles
     began = time.process_time()
     fitted = fit_one(problem, request)

@@ -6,14 +6,19 @@ order in which they are shown, and whatever it has of its own. Every face is mad
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from linkrisk.datasets.options.kinds import Kind
 
 T = TypeVar("T")
+A = TypeVar("A")
+R = TypeVar("R")
+P = ParamSpec("P")
 
 REQUIRED = object()
 """The default of what has to be given."""
@@ -215,3 +220,18 @@ def given_of(asked: Any, group: type[Any]) -> dict[str, Any]:
         for name in options_of(group)
         if not known[name].required and getattr(asked, name) is not known[name].default
     }
+
+
+def asking(request: Callable[P, A]) -> Callable[[Callable[[A], R]], Callable[P, R]]:
+    """Have a function of one request called with what the request is made of, as its signature shows."""
+
+    def made(body: Callable[[A], R]) -> Callable[P, R]:
+        @functools.wraps(body)
+        def call(*args: P.args, **given: P.kwargs) -> R:
+            return body(request(*args, **given))
+
+        result = body.__annotations__["return"]
+        call.__signature__ = inspect.signature(request).replace(return_annotation=result)  # type: ignore[attr-defined]
+        return call
+
+    return made

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -27,6 +27,7 @@ from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.spelling import spelled_alike
 from linkrisk.datasets.microdata.tables import Table
 from linkrisk.datasets.microdata.undeclared import category_notes
+from linkrisk.datasets.options.option import asking
 from linkrisk.datasets.pairs.attributes import chosen_attributes, special_columns, special_notes
 from linkrisk.datasets.pairs.by_schema import record_id, text_columns, with_missing
 from linkrisk.datasets.pairs.categorical import (
@@ -148,21 +149,27 @@ class FilePair:
         )
 
 
-def make_file_pair(
-    original: Any,
-    masked: Any,
-    *,
-    attributes: Sequence[str] | None = None,
-    id: str | None = None,  # noqa: A002
-    row_by_row: bool = False,
-    drop_constant: bool = False,
-    nominal: Sequence[str] = (),
-    ordinal: Sequence[str] = (),
-    schema: Schema | None = None,
-    masking: Masking = (),
-    original_name: str = "original",
-    masked_name: str = "masked",
-) -> FilePair:
+@dataclass(frozen=True)
+class PairRequest:
+    """Two tables, and what is to be known of them: what `make_file_pair` takes."""
+
+    original: Any
+    masked: Any
+    _: KW_ONLY
+    attributes: Sequence[str] | None = None
+    id: str | None = None
+    row_by_row: bool = False
+    drop_constant: bool = False
+    nominal: Sequence[str] = ()
+    ordinal: Sequence[str] = ()
+    schema: Schema | None = None
+    masking: Masking = ()
+    original_name: str = "original"
+    masked_name: str = "masked"
+
+
+@asking(PairRequest)
+def make_file_pair(asked: PairRequest) -> FilePair:
     """Check two tables and put them together as a file pair.
 
     Parameters
@@ -202,16 +209,19 @@ def make_file_pair(
     DataError
         On any input that cannot be used, with one line that says what, where and how to fix it.
     """
-    check_alignment(id, row_by_row)
+    nominal, ordinal, schema = asked.nominal, asked.ordinal, asked.schema
+    check_alignment(asked.id, asked.row_by_row)
     listed = listed_categories(nominal, ordinal, schema)
     text = (*listed, *text_columns(schema))
-    tables = load_tables(original, masked, id, text, (original_name, masked_name))
+    tables = load_tables(
+        asked.original, asked.masked, asked.id, text, (asked.original_name, asked.masked_name)
+    )
     first, second = with_missing(tables, schema)
     labels = labels_of(first.columns, [first.notes, second.notes], schema)
-    id_column, id_notes = record_id(schema, (first, second), id, row_by_row)
+    id_column, id_notes = record_id(schema, (first, second), asked.id, asked.row_by_row)
     named = (*nominal, *ordinal)
-    special = special_columns((first, second), schema, named) if attributes is None else {}
-    names = chosen_attributes(first, second, attributes, id_column, schema, special)
+    special = special_columns((first, second), schema, named) if asked.attributes is None else {}
+    names = chosen_attributes(first, second, asked.attributes, id_column, schema, special)
     declared = scales_of(names, nominal, ordinal, schema)
     dates = date_columns(names, (first, second), schema, declared)
     first, second = in_days((first, second), dates)
@@ -221,7 +231,7 @@ def make_file_pair(
     first, second = spelled_alike(
         (first, second), {name: categories for name, (_, categories) in scales.items()}
     )
-    other, levels = date_recodings(masking, first, [name for name in names if name in dates])
+    other, levels = date_recodings(asked.masking, first, [name for name in names if name in dates])
     recodings = known_recodings(other, first, scales)
     categorical = categorical_attributes((first, second), scales, recodings)
     for table in (first, second):
@@ -232,12 +242,12 @@ def make_file_pair(
     ]
     for table, matrix in zip((first, second), values, strict=True):
         check_some_value(matrix, numeric, table.source)
-    left = _without_constants(numeric, values, (first.source, second.source), drop_constant)
+    left = _without_constants(numeric, values, (first.source, second.source), asked.drop_constant)
     names = tuple(name for name in names if name in left or name in categorical)
     if not names:
         raise DataError("every attribute is constant in one of the files; nothing is left to compare")
     # The truth last: what is wrong with the attributes is easier to fix.
-    aligned = align(first, second, id_column=id_column, row_by_row=row_by_row)
+    aligned = align(first, second, id_column=id_column, row_by_row=asked.row_by_row)
     design = survey_design(first, second, aligned.partner, schema)
     besides = left_in(
         (first, second), aligned.partner, names, schema, id_column, side_by_side=aligned.alignment == BY_ROW
@@ -251,7 +261,9 @@ def make_file_pair(
         masked_labels=aligned.masked_labels,
         name=aligned.name,
         categorical=categorical,
-        masking=tuple(dict.fromkeys(item if isinstance(item, str) else item.masking for item in masking)),
+        masking=tuple(
+            dict.fromkeys(item if isinstance(item, str) else item.masking for item in asked.masking)
+        ),
         alignment=aligned.alignment,
         notes=(
             *id_notes,

@@ -64,8 +64,7 @@ class LinkageFrames:
 
 def linkage_frames(
     pair: TablePair,
-    original_attributes: Sequence[str],
-    masked_attributes: Sequence[str],
+    chosen: tuple[Sequence[str], Sequence[str]],
     *,
     keys: Sequence[str] = (),
     nominal: Sequence[str] = (),
@@ -79,7 +78,7 @@ def linkage_frames(
     Parameters
     ----------
     pair : TablePair
-    original_attributes, masked_attributes : sequence of str
+    chosen : two sequences of str
         Columns of the original and of the masked table.
     keys : sequence of str
         Columns of both tables to take besides; they are in the frames and in the schema.
@@ -99,16 +98,17 @@ def linkage_frames(
     DataError
         If a column is missing or named twice, or its values do not fit its scale.
     """
+    original_attributes, masked_attributes = chosen
     for names, table in ((original_attributes, pair.original), (masked_attributes, pair.masked)):
         check_no_duplicates(names)
         check_known(names, table.columns, table.source)
         check_known(keys, table.columns, table.source, what="key")
-    chosen = (
+    taken = (
         (pair.original, tuple(dict.fromkeys((*original_attributes, *keys)))),
         (pair.masked, tuple(dict.fromkeys((*masked_attributes, *keys)))),
     )
     everything = tuple(dict.fromkeys((*original_attributes, *masked_attributes, *keys)))
-    sources = [*chosen]
+    sources = [*taken]
     if training is not None:
         check_known(everything, training.columns, training.source)
         sources.append((training, everything))

@@ -99,16 +99,40 @@ class Comparison:
         return differences, None
 
 
+@dataclass(frozen=True)
+class Columns:
+    """What the columns of two files are, and what their values are compared as.
+
+    Attributes
+    ----------
+    names : tuple of str, optional
+        Of the attributes; ``V1``, ``V2``, ... when absent.
+    tables : sequence of ndarray or None, optional
+        For each attribute None, or the distance of each category of an original record (rows) to each of a
+        masked one (columns), not negative; inf where the first cannot have become the second. The values of
+        such an attribute are positions in its table. All attributes are numeric when absent.
+    missing : Missing
+        What a missing value of a numeric attribute is compared as.
+    known : KnownValues, optional
+        What missing values may be, in the units of comparison, where other records say that.
+    """
+
+    names: tuple[str, ...] | None = None
+    tables: Sequence[FloatArray | None] | None = None
+    missing: Missing = Missing.EXPECTED
+    known: KnownValues | None = None
+
+
+NUMERIC = Columns()
+
+
 def compare_files(
     original: FloatArray,
     masked: FloatArray,
     *,
-    attributes: tuple[str, ...] | None = None,
+    columns: Columns = NUMERIC,
     direction: Direction = Direction.ORIGINAL_TO_MASKED,
     standardisation: Standardisation | FileMoments = Standardisation.OWN,
-    tables: Sequence[FloatArray | None] | None = None,
-    missing: Missing = Missing.EXPECTED,
-    known: KnownValues | None = None,
 ) -> Comparison:
     """Make two files comparable (see `pair.make_pair`, whose arguments these are).
 
@@ -117,6 +141,7 @@ def compare_files(
     FormulationError
         If an attribute cannot be standardised, or a value is not a position in its table.
     """
+    tables, attributes = columns.tables, columns.names
     looked_up = None if tables is None else DistanceTables.of(tables)
     called = [repr(name) for name in attributes or ()]
     queries, candidates, offset = standardised_files(original, masked, standardisation, tables, called)
@@ -133,7 +158,7 @@ def compare_files(
         offset=offset,
         grains=_grains(queries, candidates, offset, looked_up),
         tables=looked_up,
-        missing=missing_differences(queries, candidates, numeric, missing, known),
+        missing=missing_differences(queries, candidates, numeric, columns.missing, columns.known),
     )
 
 

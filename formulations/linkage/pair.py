@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from functools import cached_property
@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.linkage.box_tree import category_counts
 from linkrisk.formulations.linkage.candidate_orders import BoxedCandidates, CandidateOrders
-from linkrisk.formulations.linkage.comparison import Comparison, compare_files
+from linkrisk.formulations.linkage.comparison import NUMERIC, Columns, Comparison, compare_files
 from linkrisk.formulations.linkage.comparison import Direction as Direction
 from linkrisk.formulations.linkage.distance_tables import DistanceTables
 from linkrisk.formulations.linkage.distances import Differences, FileMoments, Standardisation, of_kind
-from linkrisk.formulations.linkage.missing import KnownValues, Missing, MissingDifferences, Rows
+from linkrisk.formulations.linkage.missing import MissingDifferences, Rows
 from linkrisk.formulations.linkage.ties import Partners, tied_distances, value_rounding
 
 FloatArray = NDArray[np.float64]
@@ -261,14 +261,11 @@ def make_pair(
     masked: FloatArray,
     partner: IndexArray | None = None,
     *,
-    attributes: tuple[str, ...] | None = None,
+    columns: Columns = NUMERIC,
     direction: Direction = Direction.ORIGINAL_TO_MASKED,
     standardisation: Standardisation | FileMoments = Standardisation.OWN,
     ties: Ties | None = Ties.STRICT,
     weight: FloatArray | None = None,
-    tables: Sequence[FloatArray | None] | None = None,
-    missing: Missing = Missing.EXPECTED,
-    known: KnownValues | None = None,
 ) -> LinkagePair:
     """Set up the linkage problem of an original file and its masked version.
 
@@ -279,8 +276,8 @@ def make_pair(
     masked : ndarray of float64, shape (m, attributes)
     partner : ndarray of int, optional, shape (n,)
         Masked row of each original record, -1 where it has none; row by row when absent.
-    attributes : tuple of str, optional
-        Names of the attributes.
+    columns : Columns
+        What they are called, and what their values are compared as.
     direction : Direction
         Which file is queried.
     standardisation : Standardisation or FileMoments
@@ -289,14 +286,6 @@ def make_pair(
         The tie rule; when None, shared where a candidate equals a partner, else strict, which is the same.
     weight : ndarray of float64, optional, shape (n,)
         What linking an original record counts (sampling weights, say); 1 when absent.
-    tables : sequence of ndarray or None, optional
-        For each attribute None, or the distance of each category of an original record (rows) to each of a
-        masked one (columns), not negative; inf where the first cannot have become the second. The values of
-        such an attribute are positions in its table. All attributes are numeric when absent.
-    missing : Missing
-        What a missing value of a numeric attribute is compared as.
-    known : KnownValues, optional
-        What missing values may be, in the units of comparison, where other records say that.
 
     Returns
     -------
@@ -314,12 +303,9 @@ def make_pair(
     comparison = compare_files(
         original,
         masked,
-        attributes=attributes,
+        columns=columns,
         direction=direction,
         standardisation=standardisation,
-        tables=tables,
-        missing=missing,
-        known=known,
     )
     own, other = linked.astype(np.intp), partner[linked].astype(np.intp)
     base = np.ones(own.size) if weight is None else np.asarray(weight, dtype=np.float64)[linked]

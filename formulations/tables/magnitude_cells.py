@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from linkrisk.formulations.tables.cell_table import FloatArray, IntArray
@@ -12,12 +14,33 @@ _SIGN = 101
 """Which follower of a cell key decides the direction of the extra noise where there is none else."""
 
 
+@dataclass(frozen=True)
+class SummedCells:
+    """Cells of sums, and what their noise depends on.
+
+    Attributes
+    ----------
+    value : ndarray of float64, shape (n,)
+        Of the cells.
+    largest : ndarray of float64, shape (n, K)
+        What noise is scaled by, 0 where there is nothing.
+    keys : ndarray of float64, shape (n,)
+        Cell keys.
+    odd : ndarray of int64, shape (n,)
+        1 where the number of records is odd, else 0.
+    extra : ndarray of float64, shape (n,)
+        What is added to the absolute noise of the largest, for sensitive cells.
+    """
+
+    value: FloatArray
+    largest: FloatArray
+    keys: FloatArray
+    odd: IntArray
+    extra: FloatArray
+
+
 def perturbed_sums(
-    value: FloatArray,
-    largest: FloatArray,
-    keys: FloatArray,
-    odd: IntArray,
-    extra: FloatArray,
+    cells: SummedCells,
     multiplier: Multiplier,
     noise: Noise,
     *,
@@ -31,16 +54,7 @@ def perturbed_sums(
 
     Parameters
     ----------
-    value : ndarray of float64, shape (n,)
-        Of the cells.
-    largest : ndarray of float64, shape (n, K)
-        What noise is scaled by, 0 where there is nothing.
-    keys : ndarray of float64, shape (n,)
-        Cell keys.
-    odd : ndarray of int64, shape (n,)
-        1 where the number of records is odd, else 0.
-    extra : ndarray of float64, shape (n,)
-        What is added to the absolute noise of the largest, for sensitive cells.
+    cells : SummedCells
     multiplier : Multiplier
         With K factors.
     noise : Noise
@@ -53,19 +67,19 @@ def perturbed_sums(
     -------
     ndarray of float64, shape (n,)
     """
-    found = value.astype(np.float64).copy()
+    keys, found = cells.keys, cells.value.astype(np.float64).copy()
     point = multiplier.separation_point(noise.small)
     for at, factor in enumerate(multiplier.factors):
         which = at if same_key else at + 1
         mine = keys if which == 0 else _follower(keys, which, digits)
-        move, small = _moves(found, largest[:, at], multiplier, factor, point)
+        move, small = _moves(found, cells.largest[:, at], multiplier, factor, point)
         used = (move > 0) & (found != 0)
         if at > 0:
             used &= small == 0  # the fixed variance is met by the first
         level = np.divide(np.abs(found), move, out=np.zeros(found.size), where=used)
-        relative = np.where(used, noise.look_up(level, mine, odd, small), 0.0)
+        relative = np.where(used, noise.look_up(level, mine, cells.odd, small), 0.0)
         if at == 0:
-            relative = _with_extra(relative, np.where(used, extra, 0.0), keys)
+            relative = _with_extra(relative, np.where(used, cells.extra, 0.0), keys)
         moved = np.abs(found) + move * relative
         found = np.sign(found) * np.maximum(moved, 0.0)
     return found

@@ -79,13 +79,14 @@ def _tried(file: str, spelled: list[str]) -> dict[str, Any]:
     from linkrisk.datasets.microdata.names import code_in_words
     from linkrisk.solver.inputs.source import read_source
     from linkrisk.solver.masking.mask import mask_source, methods_of
+    from linkrisk.solver.options.operations.mask import MaskOptions
 
     methods = methods_of(spelled, {})
     source = read_source(file, methods, None)
     every = len(source.stored.frame)
     if every > MOST:
         source = replace(source, stored=replace(source.stored, frame=source.stored.frame.head(MOST)))
-    result = mask_source(source, methods, id_column=None, weight=None, seed=None, report=None)
+    result = mask_source(source, methods, MaskOptions(file, spelled))
     before, after = result.original, result.table
     columns = [_change(name, before[name], after[name]) for name in result.masked]
     # A code of a recoded column may be spelled like one that it is not.

@@ -20,6 +20,7 @@ from scipy import sparse
 from linkrisk.formulations.compiled import is_marked, mark
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS, Aggregator, make_aggregator
 from linkrisk.formulations.linkage.block_system import BlockSystem, block_system
+from linkrisk.formulations.linkage.comparison import Columns
 from linkrisk.formulations.linkage.distance_tables import nominal_table
 from linkrisk.formulations.linkage.lost import lost_blocks
 from linkrisk.formulations.linkage.pair import LinkagePair, make_pair
@@ -120,7 +121,7 @@ def _small_pair(categories: int = 0) -> LinkagePair:
         return make_pair(original, masked)
     original[:, -1], masked[:, -1] = random.integers(categories, size=(2, _BLOCKS))
     numeric: list[FloatArray | None] = [None] * (_ATTRIBUTES - 1)
-    return make_pair(original, masked, tables=[*numeric, nominal_table(categories)])
+    return make_pair(original, masked, columns=Columns(tables=[*numeric, nominal_table(categories)]))
 
 
 def _incumbent(system: BlockSystem) -> Incumbent[FloatArray]:

@@ -16,10 +16,10 @@ from linkrisk.solver.run.interruption import Cancel
 def engine_options(
     *,
     seed: int,
-    threads: int | None,
-    backend: str | None,
-    margin: float | None,
-    big_c: float | None,
+    threads: int | None = None,
+    backend: str | None = None,
+    margin: float | None = None,
+    big_c: float | None = None,
     steering: Steering | None = None,
 ) -> tuple[EngineOptions, list[str]]:
     """The settings of an engine, and the names of those given; seed and steering are for every engine.

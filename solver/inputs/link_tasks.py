@@ -120,8 +120,7 @@ def compared_frames(
         training = spelled_alike((pair.original, pair.masked, *with_missing([table], schema)), listed)[-1]
     frames = linkage_frames(
         pair,
-        original,
-        masked,
+        (original, masked),
         keys=keys,
         nominal=options.nominal,
         ordinal=options.ordinal,

@@ -20,6 +20,7 @@ from linkrisk.datasets.pairs.table_pair import check_alignment
 from linkrisk.datasets.public.default_pair import default_pair
 from linkrisk.errors import called
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS, Aggregator, make_aggregator
+from linkrisk.formulations.linkage.comparison import Columns
 from linkrisk.formulations.linkage.distances import Differences, FileMoments, Standardisation, file_moments
 from linkrisk.formulations.linkage.missing import Missing
 from linkrisk.formulations.linkage.pair import Direction, LinkagePair, Ties, make_pair
@@ -193,13 +194,11 @@ def problem_of(files: FilePair, options: ProblemOptions, read: tuple[Any, Any] =
         files.compared_values,
         files.masked_values,
         files.partner,
-        attributes=files.attributes,
+        columns=Columns(names=files.attributes, tables=distance_tables(files, missing), missing=missing),
         direction=direction,
         standardisation=moments or standardisation,
         ties=None if options.ties is None else Ties(options.ties),
         weight=None if weight is None else weight / unit,
-        tables=distance_tables(files, missing),
-        missing=missing,
     )
     survey = BlockSurvey.of(files.design, direction, pair.query_rows, pair.partner)
     files = replace(files, notes=(*files.notes, *_missing_notes(files, missing), *scale_notes(files, pair)))

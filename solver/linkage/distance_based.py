@@ -16,7 +16,7 @@ from linkrisk.datasets.microdata.tables import Table
 from linkrisk.datasets.pairs.categorical import categorical_attributes, known_recodings, scales_of
 from linkrisk.datasets.pairs.file_pair import attribute_values
 from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
-from linkrisk.formulations.linkage.comparison import Comparison, Direction, compare_files
+from linkrisk.formulations.linkage.comparison import Columns, Comparison, Direction, compare_files
 from linkrisk.formulations.linkage.distances import Differences, Standardisation, of_kind
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.missing import Missing
@@ -205,11 +205,9 @@ def _compared(linker: DistanceBased, task: LinkageTask) -> Comparison:
     _check_constant(values, attributes, tables, (original.source, masked.source), linker.standardisation)
     return compare_files(
         *values,
-        attributes=attributes,
+        columns=Columns(names=attributes, tables=tables if categorical else None, missing=rule),
         direction=Direction.MASKED_TO_ORIGINAL if task.masked_queries else Direction.ORIGINAL_TO_MASKED,
         standardisation=Standardisation(linker.standardisation),
-        tables=tables if categorical else None,
-        missing=rule,
     )
 
 

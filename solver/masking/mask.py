@@ -41,7 +41,6 @@ from linkrisk.solver.masking.masked_columns import columns_of
 from linkrisk.solver.options.operations.mask import MaskOptions
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.run.result import Result
 
 
@@ -266,36 +265,13 @@ def mask(asked: MaskOptions) -> MaskingResult:
     source = read_source(asked.data, methods, asked.id)
     if asked.on_read is not None:
         asked.on_read(source)
-    return mask_source(
-        source,
-        methods,
-        id_column=asked.id,
-        weight=asked.weight,
-        strata=asked.strata,
-        drop=asked.drop,
-        shuffle=asked.shuffle,
-        renumber=asked.renumber,
-        seed=asked.seed,
-        report=asked.on_progress,
-    )
+    return mask_source(source, methods, asked)
 
 
-def mask_source(
-    source: Source,
-    methods: Sequence[MaskingMethod],
-    *,
-    id_column: str | None,
-    weight: str | None,
-    strata: Sequence[str] = (),
-    drop: Sequence[str] | None = None,
-    shuffle: bool = False,
-    renumber: Sequence[str] = (),
-    seed: int | None,
-    report: Reporter | None,
-) -> MaskingResult:
-    """Mask a table that has been read; see `mask`."""
-    used, frame = new_seed() if seed is None else seed, source.known
-    kept = {name: what for name, what in ((weight, "weight"), (id_column, "id")) if name is not None}
+def mask_source(source: Source, methods: Sequence[MaskingMethod], asked: MaskOptions) -> MaskingResult:
+    """Mask a table that has been read, by methods that have been made; see `mask`."""
+    used, frame = new_seed() if asked.seed is None else asked.seed, source.known
+    kept = {name: what for name, what in ((asked.weight, "weight"), (asked.id, "id")) if name is not None}
     steps = planned(methods, frame, kept, source=source.name, guessed=source.schema)
     declared = next((step.method.schema for step in steps if step.method.schema is not None), None)
     known = source.schema(declared)
@@ -305,27 +281,27 @@ def mask_source(
         {name: step.method.name for step in steps for name in step.attributes},
         identifiers=[name for name in _identifiers(declared) if name not in kept],
         household=household,
-        drop=drop,
-        renumber=renumber,
-        shuffle=random_generator(seed_of_step(used, len(steps))) if shuffle else None,
+        drop=asked.drop,
+        renumber=asked.renumber,
+        shuffle=random_generator(seed_of_step(used, len(steps))) if asked.shuffle else None,
         source=source.name,
     )
-    compile_once(MASKING, report)
+    compile_once(MASKING, asked.on_progress)
     names = {name for step in steps for name in step.attributes}
     made = masked_in_order(
-        steps, frame, used, source=source.name, strata=strata, written=source.plain, household=household
+        steps, frame, used, source=source.name, strata=asked.strata, written=source.plain, household=household
     )
     suppressed = {name: made[name] for name in counted_as_written(steps)}  # codes, too, where that is best
     masked = occurring_only(with_columns(source.with_codes(made, names), suppressed), names)
     return MaskingResult(
         in_place=masked,
         steps=steps,
-        seed=used if shuffle or any(step.method.chance for step in steps) else None,
+        seed=used if asked.shuffle or any(step.method.chance for step in steps) else None,
         release=release,
         schema=known,
         **columns_of(source, masked, steps, kept, release.dropped),
         source=source,
-        strata=tuple(strata),
+        strata=tuple(asked.strata),
     )
 
 

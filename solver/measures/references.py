@@ -18,7 +18,7 @@ from linkrisk.solver.measures.links.matching_by_chance import ChanceMatches, cha
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.percent import percent
-from linkrisk.solver.worst_case.search import search
+from linkrisk.solver.worst_case.search import SearchTask, search
 
 FloatArray = NDArray[np.float64]
 
@@ -142,7 +142,7 @@ class ReferencePoints(Measure):
         learned = None
         if WeightedMean.name in task.problems and not clock.expired:
             searched = replace(task.problems[WeightedMean.name].searched, pair=problem.pair)
-            run = search(searched, task.request.engine, clock, task.request.options, None)
+            run = search(SearchTask(searched, task.request.engine, clock, task.request.options))
             learned = run.incumbent
         pair, unit = task.first.pair, task.first.survey.unit
         return References(

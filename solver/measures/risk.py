@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Real
 
 from linkrisk.datasets.masking.base import MaskingMethod
@@ -14,10 +14,10 @@ from linkrisk.datasets.options.option import part, recorded_of
 from linkrisk.datasets.pairs.categorical import NOT_INFERRED, Masking
 from linkrisk.datasets.pairs.releases import check_alike
 from linkrisk.solver.compiling.ahead import LINKAGE, RISK, compile_once
-from linkrisk.solver.inputs.limits import check_limits
+from linkrisk.solver.inputs.limits import check_limits, engine_options
 from linkrisk.solver.inputs.mask_records import with_records
 from linkrisk.solver.inputs.problem import Problem, schema_of
-from linkrisk.solver.inputs.releases import Given, Releases, aligned_groups, given_releases
+from linkrisk.solver.inputs.releases import Given, Releases, Way, aligned_groups, given_releases
 from linkrisk.solver.measures.base import Measure
 from linkrisk.solver.measures.choices import MeasureChoices
 from linkrisk.solver.measures.registry import MEASURES
@@ -91,22 +91,22 @@ def risk(asked: RiskOptions) -> RiskResult:
     spelled, masked_by = by_kind(with_records(asked.masking, options))
     options = replace(options, masking=spelled)
     choices = MeasureChoices.of(asked.groups, asked.fraction, masked_by)
-    request = fit_request(
-        seed=asked.seed,
-        limits=check_limits(asked.time_limit, asked.work_limit, asked.memory_limit, asked.cancel),
+    limits = check_limits(asked.time_limit, asked.work_limit, asked.memory_limit, asked.cancel)
+    request = replace(
+        fit_request(engine_options(seed=asked.seed)[0], limits),
         sampling=sampling_choice(asked.sample, asked.samples, asked.confidence, None),
         workers=crew_choice(asked.scheduler, asked.workers),
         command=asked.command,
+        proofs=asked.certificates,
+        settings=recorded_of(asked),
     )
-    request = replace(request, proofs=asked.certificates, settings=recorded_of(asked))
     names = several(asked.aggregator) or (str(asked.aggregator),)
     check_k_additive(names, options)
     reading = Clock(None)
     with watched(asked.on_progress) as told, replace(request, report=told).hired() as hired:
         given = given_releases(asked.original, asked.masked, options, asked.releases, versions=asked.versions)
-        return measured(
-            given, asked.releases, measures, asked.tolerated, names, options, choices, hired, reading
-        )
+        wanted = Measuring(measures, options, names, choices, asked.tolerated, asked.releases)
+        return measured(given, wanted, hired, reading)
 
 
 def page_seconds(records: int, limit: float) -> float:
@@ -167,25 +167,43 @@ def _read(given: Sequence[Given], way: str, options: ProblemOptions) -> tuple[Pr
     return problems[-1], releases
 
 
+@dataclass(frozen=True)
+class Measuring:
+    """What is to be measured, checked.
+
+    Attributes
+    ----------
+    measures : sequence of Measure
+    options : ProblemOptions
+        Of the releases; the family is left to `families`.
+    families : sequence of str
+        Of distances, whose worst cases are searched.
+    choices : MeasureChoices
+    tolerated : float
+        Share of records.
+    way : str
+        Whether an intruder can tell which records of several releases belong together (`Way`).
+    """
+
+    measures: Sequence[Measure]
+    options: ProblemOptions
+    families: Sequence[str]
+    choices: MeasureChoices
+    tolerated: float
+    way: str = Way.TOGETHER
+
+
 def measured(
-    given: Sequence[Given],
-    way: str,
-    measures: Sequence[Measure],
-    tolerated: float,
-    names: Sequence[str],
-    options: ProblemOptions,
-    choices: MeasureChoices,
-    request: FitRequest,
-    reading: Clock | None = None,
+    given: Sequence[Given], asked: Measuring, request: FitRequest, reading: Clock | None = None
 ) -> RiskResult:
     """What `risk` does, once the request has been checked, and whoever is to work has been hired.
 
     `reading` has run since the call began.
     """
     reading = reading or Clock(None)
-    first, releases = _read(given, way, options)
-    choices.check(first.files)
-    found = family_problems(first, names, options)
+    first, releases = _read(given, asked.way, asked.options)
+    asked.choices.check(first.files)
+    found = family_problems(first, asked.families, asked.options)
     problems = {name: problem for name, problem in found.items() if isinstance(problem, Problem)}
     spent = reading.seconds
     for name in (*problems, LINKAGE, RISK):  # while no clock runs
@@ -198,9 +216,9 @@ def measured(
         part = clock.part(None if whole is None else _SEARCHES * whole)
         searching = replace(request, report=part_of_call(request.report, 0.0, _SEARCHES))
         worst = search_families(first, found, searching, part)
-        schema = of_days(schema_of(options.schema), first.files.dates)
-        task = RiskTask(first, problems, schema, request, clock, worst, choices, releases)
-        taken, left_out, seconds = take_measures(measures, task, request.report, _SEARCHES)
+        schema = of_days(schema_of(asked.options.schema), first.files.dates)
+        task = RiskTask(first, problems, schema, request, clock, worst, asked.choices, releases)
+        taken, left_out, seconds = take_measures(asked.measures, task, request.report, _SEARCHES)
     details = {
         **first.describe(),
         "records": task.records,
@@ -215,7 +233,7 @@ def measured(
     }
     for about_one in ("aggregator", "aggregator_options", "differences"):
         details.pop(about_one)
-    if choices.masked_by:
-        details["masking"] = [*details.get("masking", ()), *(text for text, _ in choices.masked_by)]
-    known = Known(task, taken, left_out, tolerated)
+    if asked.choices.masked_by:
+        details["masking"] = [*details.get("masking", ()), *(text for text, _ in asked.choices.masked_by)]
+    known = Known(task, taken, left_out, asked.tolerated)
     return RiskResult(verdict_of(known), taken, left_out, worst, details)

@@ -12,8 +12,9 @@ from linkrisk.datasets.microdata.carried import carried
 from linkrisk.datasets.microdata.formats.base import StoredFile
 from linkrisk.datasets.microdata.tables import Table
 from linkrisk.errors import LinkriskError
+from linkrisk.solver.inputs.limits import engine_options
 from linkrisk.solver.inputs.problem import schema_of
-from linkrisk.solver.inputs.releases import Given, Way
+from linkrisk.solver.inputs.releases import Given
 from linkrisk.solver.inputs.source import Source
 from linkrisk.solver.linkage.spreading import Asked
 from linkrisk.solver.masking.mask import mask_source
@@ -21,9 +22,10 @@ from linkrisk.solver.measures.base import jsonable
 from linkrisk.solver.measures.choices import MeasureChoices
 from linkrisk.solver.measures.information_loss import InformationLoss
 from linkrisk.solver.measures.results import RiskResult
-from linkrisk.solver.measures.risk import asked_measures, measured
+from linkrisk.solver.measures.risk import Measuring, asked_measures, measured
 from linkrisk.solver.measures.verdict import TOLERATED
 from linkrisk.solver.measures.worst_case import WorstCaseRisk
+from linkrisk.solver.options.operations.mask import MaskOptions
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.risk_utility.maskings import Masking
 from linkrisk.solver.risk_utility.results import LOSS, WORST_CASE
@@ -80,7 +82,7 @@ class SweepJob:
     def request(self, clock: Clock) -> FitRequest:
         """How to search, for as long as the sweep goes on."""
         limits = replace(self.limits, cancel=Asked(lambda: clock.expired), threads=clock.most_threads)
-        return fit_request(seed=self.seed, limits=limits)
+        return fit_request(engine_options(seed=self.seed)[0], limits)
 
 
 @dataclass(frozen=True)
@@ -150,27 +152,13 @@ def _fault(error: Exception) -> str:
 
 def _measured(job: SweepJob, task: SweepTask, clock: Clock) -> RiskResult:
     original = job.source.stored
-    masked = mask_source(
-        job.source,
-        task.methods,
-        id_column=job.options.id,
-        weight=None,
-        drop=(),
-        seed=task.seed,
-        report=None,
-    )
+    masking = MaskOptions(job.source.name, task.methods, id=job.options.id, drop=(), seed=task.seed)
+    masked = mask_source(job.source, task.methods, masking)
     release = carried(original, masked.table, masked.masked)
     given = Given(_table(original, "original"), _table(release, "masked"), job.options)
-    return measured(
-        [given],
-        Way.TOGETHER,
-        asked_measures(job.measures),
-        job.tolerated,
-        job.families,
-        job.options,
-        MeasureChoices(masked_by=_of_numbers(task)),
-        job.request(clock),
-    )
+    choices = MeasureChoices(masked_by=_of_numbers(task))
+    asked = Measuring(asked_measures(job.measures), job.options, job.families, choices, job.tolerated)
+    return measured([given], asked, job.request(clock))
 
 
 def _of_numbers(task: SweepTask) -> tuple[tuple[str, MaskingMethod], ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -76,19 +76,19 @@ class BackendRow:
     engine: str
     backend: str | None
     status: str
-    limit: str | None
-    claimed: float | None
-    linked: float | None
-    linked_with_margin: float | None
-    linked_upper_bound: float | None
-    gap: float | None
-    rows: int | None
-    columns: int | None
-    nonzeros: int | None
-    build_seconds: float | None
-    solve_seconds: float | None
-    peak_memory_mb: float | None
-    version: str
+    limit: str | None = None
+    claimed: float | None = None
+    linked: float | None = None
+    linked_with_margin: float | None = None
+    linked_upper_bound: float | None = None
+    gap: float | None = None
+    rows: int | None = None
+    columns: int | None = None
+    nonzeros: int | None = None
+    build_seconds: float | None = None
+    solve_seconds: float | None = None
+    peak_memory_mb: float | None = None
+    version: str = ""
 
     @property
     def name(self) -> str:
@@ -179,7 +179,7 @@ class Contest:
             said = str(error)
         except Exception as error:  # such as a backend that a worker lacks: the others go on
             said = noted(error)
-        return self._line(name, "failed", version=" ".join(said.split()))
+        return self._line(name, "failed", " ".join(said.split()))
 
     def _answered(self, name: str, answer: IsolatedResult) -> BackendRow:
         """The row of an answer, recounted; of none, the attack that was known before, whatever came of it."""
@@ -190,9 +190,9 @@ class Contest:
         bound = self._exact_bound(result.bound) if name == EXACT else self._milp_bound(result.bound)
         if bound is None and status is not Status.OPTIMAL:  # no parameters link who cannot be linked
             bound = rounded_bound(self._system.kept_weight, self._system.pair.weight)
-        return self._line(
-            name,
-            status.value,
+        version = library_versions()["linkrisk"] if name == EXACT else result.version
+        return replace(
+            self._line(name, status.value, version),
             limit=None if result.limit is None else result.limit.value,
             claimed=self._claimed(name, result.objective),
             linked=linked,
@@ -202,46 +202,15 @@ class Contest:
             build_seconds=None if name == EXACT else round(result.build_seconds, 3),
             solve_seconds=round(result.solve_seconds, 3),
             peak_memory_mb=round(answer.peak_memory_bytes / 1e6, 1) or None,
-            version=library_versions()["linkrisk"] if name == EXACT else result.version,
         )
 
-    def _line(
-        self,
-        name: str,
-        status: str,
-        *,
-        version: str,
-        limit: str | None = None,
-        claimed: float | None = None,
-        linked: float | None = None,
-        linked_with_margin: float | None = None,
-        linked_upper_bound: float | None = None,
-        gap: float | None = None,
-        build_seconds: float | None = None,
-        solve_seconds: float | None = None,
-        peak_memory_mb: float | None = None,
-    ) -> BackendRow:
+    def _line(self, name: str, status: str, version: str) -> BackendRow:
         """A row with the size of the model, which the exact engine does not have."""
-        exact = name == EXACT
+        if name == EXACT:
+            return BackendRow(EXACT, None, status, version=version)
         rows, columns = self._model.milp.shape
-        return BackendRow(
-            engine=EXACT if exact else "milp",
-            backend=None if exact else name,
-            status=status,
-            limit=limit,
-            claimed=claimed,
-            linked=linked,
-            linked_with_margin=linked_with_margin,
-            linked_upper_bound=linked_upper_bound,
-            gap=gap,
-            rows=None if exact else rows,
-            columns=None if exact else columns,
-            nonzeros=None if exact else self._model.milp.nonzeros,
-            build_seconds=build_seconds,
-            solve_seconds=solve_seconds,
-            peak_memory_mb=peak_memory_mb,
-            version=version,
-        )
+        cells = self._model.milp.nonzeros
+        return BackendRow("milp", name, status, rows=rows, columns=columns, nonzeros=cells, version=version)
 
     def _milp(self, name: str, stopped: Callable[[], bool]) -> IsolatedResult:
         options = SolveOptions(

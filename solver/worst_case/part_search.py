@@ -12,7 +12,7 @@ from linkrisk.solver.engines.base import Engine, EngineOptions, Proof
 from linkrisk.solver.inputs.problem import Searched
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.worst_case.beside_orders import beside_orders
-from linkrisk.solver.worst_case.search import search
+from linkrisk.solver.worst_case.search import SearchTask, search
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -70,13 +70,14 @@ class PartSearch:
     system: BlockSystem
 
 
-def search_part(shared: Shared, task: tuple[int, IndexArray], clock: Clock) -> PartSearch:
+def search_part(shared: Shared, numbered: tuple[int, IndexArray], clock: Clock) -> PartSearch:
     """Search one part, given by its number and its blocks."""
-    blocks = task[1]
+    blocks = numbered[1]
     pair = shared.searched.pair.part(blocks)
     searched = replace(shared.searched, pair=pair)
     # What a part's bound rests on is known when its engine has ended; the run as a whole keeps the time.
-    run = search(searched, shared.engine, clock, shared.options, None, orders=shared.orders, wait=True)
+    task = SearchTask(searched, shared.engine, clock, shared.options, orders=shared.orders)
+    run = search(task, wait=True)
     if shared.orders:
         beside_orders(run, searched)
     final = run.final

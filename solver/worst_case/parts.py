@@ -17,7 +17,6 @@ from linkrisk.solver.engines.base import Engine, EngineOptions
 from linkrisk.solver.engines.steering import PartSteering
 from linkrisk.solver.inputs.problem import Searched
 from linkrisk.solver.linkage.counting import counting_by
-from linkrisk.solver.linkage.elsewhere import Elsewhere
 from linkrisk.solver.run.clock import Beside, Clock
 from linkrisk.solver.run.crew import Crew
 from linkrisk.solver.run.limits import in_time, memory_errors
@@ -25,7 +24,7 @@ from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.run.workers import Here, Processes, Workers
 from linkrisk.solver.worst_case.beside_orders import beside_orders
 from linkrisk.solver.worst_case.part_search import PartSearch, Shared, search_part
-from linkrisk.solver.worst_case.search import Start, search
+from linkrisk.solver.worst_case.search import SearchTask, Start, search
 from linkrisk.solver.worst_case.search_state import Run, out_of_time
 
 FloatArray = NDArray[np.float64]
@@ -167,18 +166,18 @@ def search_whole(
     """
     steering, pair, crew = options.steering.parts, searched.pair, crew or Crew()
     elsewhere = counting_by(crew, pair)
+    task = SearchTask(searched, engine, clock, options, report, starts, elsewhere=elsewhere)
     if not engine.proves or pair.blocks < steering.fewest:
-        run = search(searched, engine, clock, options, report, starts, elsewhere=elsewhere)
-        return beside_orders(run, searched), ()
+        return beside_orders(search(task), searched), ()
     first = UntilHopeless(clock, float(pair.weight.sum()), steering, report)
-    run = search(searched, engine, first, options, first.note, starts, elsewhere=elsewhere)
+    run = search(replace(task, clock=first, report=first.note))
     first.end()
     run.incumbent.clock, run.incumbent.report = clock, report
     parts: tuple[Part, ...] = ()
     if first.ended_early and not _over(run):
-        run, parts = _in_parts(searched, engine, clock, options, run, crew)
+        run, parts = _in_parts(task, run, crew)
         if not _over(run):  # all is one part, or smaller ones have done all that they can
-            run, parts = _once_more(searched, engine, clock, options, report, elsewhere, run, parts)
+            run, parts = _once_more(task, run, parts)
     return beside_orders(run, searched), parts
 
 
@@ -187,38 +186,28 @@ def _over(run: Run) -> bool:
     return run.incumbent.proven or run.incumbent.clock.expired
 
 
-def _in_parts(
-    searched: Searched, engine: Engine, clock: Clock, options: EngineOptions, run: Run, crew: Crew
-) -> tuple[Run, tuple[Part, ...]]:
+def _in_parts(task: SearchTask, run: Run, crew: Crew) -> tuple[Run, tuple[Part, ...]]:
     """Search parts, round by round."""
-    work = _Work(searched, engine, clock, options, run, crew)
+    work = _Work(task, run, crew)
     try:
-        return in_time(work, clock)
+        return in_time(work, task.clock)
     finally:
         work.close()
 
 
-def _once_more(
-    searched: Searched,
-    engine: Engine,
-    clock: Clock,
-    options: EngineOptions,
-    report: Reporter | None,
-    elsewhere: Elsewhere | None,
-    known: Run,
-    parts: tuple[Part, ...],
-) -> tuple[Run, tuple[Part, ...]]:
+def _once_more(task: SearchTask, known: Run, parts: tuple[Part, ...]) -> tuple[Run, tuple[Part, ...]]:
     """Search all records to the end, with what is known of them: without a limit, until it is proven."""
-    incumbent, began = known.incumbent, clock.seconds
+    incumbent, clock, report = known.incumbent, task.clock, task.report
+    began = clock.seconds
 
     def tell(progress: Progress) -> None:
         if report is not None:
             best = max(incumbent.value, progress.value), min(incumbent.bound, progress.bound)
             report(replace(progress, value=best[0], bound=best[1]))
 
-    start = Start(incumbent.solution, np.ones(searched.pair.blocks, dtype=np.bool_))
+    start = Start(incumbent.solution, np.ones(task.problem.pair.blocks, dtype=np.bool_))
     counted = known.orders.counted
-    run = search(searched, engine, clock, options, tell, [start], orders=not counted, elsewhere=elsewhere)
+    run = search(replace(task, report=tell, starts=[start], orders=not counted))
     if run.incumbent.value < incumbent.value:  # there was no time to count what is known
         return known, parts
     run.incumbent.report = report
@@ -250,18 +239,11 @@ def continued(trace: Sequence[Moment], later: Sequence[Moment]) -> list[Moment]:
 class _Work:
     """The searches of parts, round by round; `run` has their bound as soon as it is better."""
 
-    def __init__(
-        self,
-        searched: Searched,
-        engine: Engine,
-        clock: Clock,
-        options: EngineOptions,
-        run: Run,
-        crew: Crew,
-    ) -> None:
-        self._clock, self._steering, self.run = clock, options.steering.parts, run
-        self._shared = Shared(searched, engine, options, orders=False)
-        pair, lost = searched.pair, run.system.lost
+    def __init__(self, task: SearchTask, run: Run, crew: Crew) -> None:
+        options = task.options
+        self._clock, self._steering, self.run = task.clock, options.steering.parts, run
+        self._shared = Shared(task.problem, task.engine, options, orders=False)
+        pair, lost = task.problem.pair, run.system.lost
         self._weight, self._evens = pair.weight, run.incumbent.bound
         left = np.random.default_rng(options.seed).permutation(np.flatnonzero(~lost)).astype(np.intp)
         many = max(1, left.size // self._steering.size)

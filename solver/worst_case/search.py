@@ -77,29 +77,17 @@ class Start:
     bound: float = np.inf
 
 
-def search(
-    problem: Searched,
-    runner: Engine,
-    clock: Clock,
-    choices: EngineOptions,
-    report: Reporter | None,
-    starts: Sequence[Start] = (),
-    *,
-    prove: bool = True,
-    orders: bool = True,
-    others: bool = True,
-    wait: bool = False,
-    elsewhere: Elsewhere | None = None,
-) -> Run:
-    """Attack and bound the worst case of a problem until they meet or the clock has run out.
+@dataclass(frozen=True)
+class SearchTask:
+    """What is searched, by whom, and for how long.
 
-    Parameters
+    Attributes
     ----------
     problem : Searched
-    runner : Engine
+    engine : Engine
     clock : Clock
         Of the search: the answer comes a moment after it has run out, whatever is being done then.
-    choices : EngineOptions
+    options : EngineOptions
     report : callable, optional
         Called with every progress report.
     starts : sequence of Start
@@ -110,18 +98,38 @@ def search(
         Whether to count what orders of attributes and ranks link, so that `beside_orders` can be asked.
     others : bool
         Whether to count baselines that do not belong to the family, to be shown beside it.
-    wait : bool
-        Whether to wait for a step that overruns the clock, whose result may be worth it.
     elsewhere : Elsewhere, optional
         Who counts where there is much to count.
+    """
+
+    problem: Searched
+    engine: Engine
+    clock: Clock
+    options: EngineOptions
+    report: Reporter | None = None
+    starts: Sequence[Start] = ()
+    prove: bool = True
+    orders: bool = True
+    others: bool = True
+    elsewhere: Elsewhere | None = None
+
+
+def search(task: SearchTask, *, wait: bool = False) -> Run:
+    """Attack and bound the worst case of a problem until they meet or the clock has run out.
+
+    Parameters
+    ----------
+    task : SearchTask
+    wait : bool
+        Whether to wait for a step that overruns the clock, whose result may be worth it.
 
     Returns
     -------
     Run
         Its bound is that of distances that differ by more than a tie: see `beside_orders`.
     """
-    work = _Work(problem, runner, clock, choices, report, starts, prove, orders, others, elsewhere)
-    return work.do() if wait else in_time(work, clock)
+    work = _Work(task)
+    return work.do() if wait else in_time(work, task.clock)
 
 
 def count_starts(run: Run, starts: Sequence[Start]) -> None:
@@ -141,35 +149,22 @@ def count_starts(run: Run, starts: Sequence[Start]) -> None:
 class _Work:
     """The work of one search; `run` is what it has so far, a valid answer at every moment."""
 
-    def __init__(
-        self,
-        problem: Searched,
-        runner: Engine,
-        clock: Clock,
-        choices: EngineOptions,
-        report: Reporter | None,
-        starts: Sequence[Start],
-        prove: bool,
-        orders: bool,
-        others: bool,
-        elsewhere: Elsewhere | None,
-    ) -> None:
-        self._starts, self._prove, self._orders, self._others = starts, prove, orders, others
-        self._elsewhere = elsewhere
-        asked = tuple(core for start in starts for core in start.cores)
-        self._problem, self._runner, self._clock = problem, runner, clock
-        self._choices = replace(choices, asked=asked)
-        self._build = choices.steering.build
+    def __init__(self, task: SearchTask) -> None:
+        self._task, problem, clock = task, task.problem, task.clock
+        asked = tuple(core for start in task.starts for core in start.cores)
+        self._problem, self._clock = problem, clock
+        self._choices = replace(task.options, asked=asked)
+        self._build = task.options.steering.build
         self._attacked = threading.Event()
         pair, aggregator = problem.pair, problem.aggregator
         nothing = np.empty(0, dtype=np.intp)
         system = system_of(pair, aggregator, nothing, nothing, ~pair.reachable, complete=False)
-        bound = min([system.kept_weight, *(start.bound for start in starts)])
-        incumbent = Incumbent(clock, aggregator.equal(), 0.0, bound, report, phase="")
+        bound = min([system.kept_weight, *(start.bound for start in task.starts)])
+        incumbent = Incumbent(clock, aggregator.equal(), 0.0, bound, task.report, phase="")
         evaluator = self._evaluator()
         self.run = Run(incumbent, evaluator, system, out_of_time(incumbent))
-        if elsewhere is not None:
-            elsewhere.listen(self._tell)
+        if task.elsewhere is not None:
+            task.elsewhere.listen(self._tell)
 
     def _tell(self, tasks: str) -> None:
         """How far a look at all records is; later phases have other things to say."""
@@ -187,7 +182,7 @@ class _Work:
             stop=self._late,
             spend=clock.spend,
             blocks_at_once=at_once,
-            elsewhere=self._elsewhere,
+            elsewhere=self._task.elsewhere,
         )
 
     def _late(self) -> bool:
@@ -202,17 +197,17 @@ class _Work:
         run.incumbent.enter("compare")
         run.incumbent.note()
         with memory_errors(clock):
-            count_starts(self.run, self._starts)
+            count_starts(self.run, self._task.starts)
             self._estimate()
             self._count_known()
             self._attacked.set()
             self._lose()
-            if self._others:
+            if self._task.others:
                 self._count_others()
-            if self._orders:
+            if self._task.orders:
                 self._count_orders()
             run.phases["baselines"] = clock.seconds
-            if self._runner.grows and self._must_grow():
+            if self._task.engine.grows and self._must_grow():
                 self._grow()
             else:
                 self._solve()
@@ -237,7 +232,7 @@ class _Work:
             evaluation = self._count_baseline(name, aggregator.form(theta), run.evaluator)
             run.incumbent.improve(theta, evaluation.linked_weight)
         equal = () if "euclid" in own else (aggregator.equal(),)
-        for theta in (*equal, *(start.theta for start in self._starts)):
+        for theta in (*equal, *(start.theta for start in self._task.starts)):
             run.incumbent.improve(theta, run.evaluator.weight(aggregator.form(theta)))
 
     def _count_others(self) -> None:
@@ -274,7 +269,7 @@ class _Work:
         for ranked, simplest in ((False, WeightedMean), (True, OrderedWeightedAverage)):
             relative = simplest(pair.attributes, aggregator.tied_differences)
             if type(aggregator) is simplest or aggregator.lift_from(relative) is not None:
-                spend, elsewhere = self._clock.spend, self._elsewhere
+                spend, elsewhere = self._clock.spend, self._task.elsewhere
                 found.append(best_order(pair, late, ranked=ranked, spend=spend, elsewhere=elsewhere))
                 self.run.orders = Orders(tuple(found), counted=False)
         self.run.orders = Orders(tuple(found), counted=not late())
@@ -299,7 +294,7 @@ class _Work:
     def _lose(self) -> None:
         """Find the blocks that one rival alone keeps from being linked: a first bound, and less to count."""
         run, clock, pair = self.run, self._clock, self._problem.pair
-        lost = marked(Lost(self._problem.aggregator), pair, lambda: clock.expired, self._elsewhere)
+        lost = marked(Lost(self._problem.aggregator), pair, lambda: clock.expired, self._task.elsewhere)
         clock.spend(COMPARISON * pairs_of(self._problem))
         run.evaluator.mark_lost(lost)
         run.system = replace(run.system, lost=lost)
@@ -335,7 +330,7 @@ class _Work:
         run.system = problem_system(
             problem,
             reduce=choices.big_c is None,
-            model=self._runner.models,
+            model=self._task.engine.models,
             clock=clock,
             steering=self._build,
         )
@@ -347,13 +342,13 @@ class _Work:
             run.incumbent,
             run.evaluator,
             choices.seed,
-            brief=self._runner.attacks and self._prove,
+            brief=self._task.engine.attacks and self._task.prove,
             steering=choices.steering.attack,
         )
         run.phases["first attack"] = clock.seconds - run.phases["rows"]
-        if not self._prove:
+        if not self._task.prove:
             return
-        outcome = self._runner.run(run.system, run.incumbent, run.evaluator, choices)
+        outcome = self._task.engine.run(run.system, run.incumbent, run.evaluator, choices)
         run.phases |= outcome.phases
         if not run.system.complete:
             what = "memory" if clock.out_of_memory else "work" if clock.counts else "time"
@@ -365,7 +360,7 @@ class _Work:
         run, clock, choices = self.run, self._clock, self._choices
         steering = choices.steering
         pair, aggregator = self._problem.pair, self._problem.aggregator
-        rows = GrowingRows(pair, aggregator, clock, choices.seed, steering.growth, self._elsewhere)
+        rows = GrowingRows(pair, aggregator, clock, choices.seed, steering.growth, self._task.elsewhere)
         rows.follow(run.evaluator)
         rows.mark_lost(run.system.lost)
         run.evaluator = rows
@@ -374,9 +369,9 @@ class _Work:
         run.phases["rows"] = clock.seconds
         growing.attack(choices.seed)
         run.phases["first attack"] = clock.seconds - run.phases["rows"]
-        if not self._prove:
+        if not self._task.prove:
             return
-        run.outcome = growing.run(self._runner, choices)
+        run.outcome = growing.run(self._task.engine, choices)
         run.phases |= run.outcome.phases
 
 

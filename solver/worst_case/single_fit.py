@@ -185,11 +185,9 @@ class Fitted:
             return certify(
                 self.problem.files,
                 self.problem.describe(),
-                self.run.system,
+                ProvenSearch(None, self.run.system, self._proved, outcome.proof or Proof("lost")),
                 self.result.parameters,
                 self.result.linked,
-                self._proved,
-                outcome.proof or Proof("lost"),
                 allowed,
                 reached=self.run.final.linked,
                 parts=[self._proven(part.search, part.blocks) for part in self.parts],

@@ -5,12 +5,13 @@ The plain computation is one matrix of all distances: nothing in it knows of box
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import brute_force as plain
 import numpy as np
 
 from linkrisk.formulations.linkage.aggregators import make_aggregator
+from linkrisk.formulations.linkage.comparison import Columns
 from linkrisk.formulations.linkage.distance_tables import nominal_table, ordinal_table
 from linkrisk.formulations.linkage.distances import Differences, Standardisation
 from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
@@ -223,18 +224,19 @@ def categories(random, many):
     for k, table in ((1, nominal_table(4)), (2, size), (3, impossible)):
         original[:, k] = random.integers(table.shape[0], size=many)
         masked[:, k] = random.integers(table.shape[1], size=many)
-    return original, masked, {"tables": [None, nominal_table(4), size, impossible]}
+    return original, masked, {"columns": Columns(tables=[None, nominal_table(4), size, impossible])}
 
 
 def missing(rule, among=plain_numbers):
     def files(random, many):
         original, masked, options = among(random, many)
-        tables = options.get("tables", [None] * ATTRIBUTES)
+        columns = options.get("columns", Columns())
+        tables = columns.tables or [None] * ATTRIBUTES
         for values, shares in ((original, (0.0, 0.1, 0.3, 0.5)), (masked, (0.1, 0.0, 0.7, 0.97))):
             for k, share in enumerate(shares):
                 if tables[k] is None:
                     values[np.append([False] * 4, random.random(many - 4) < share), k] = np.nan
-        return original, masked, {**options, "missing": rule}
+        return original, masked, {**options, "columns": replace(columns, missing=rule)}
 
     return files
 

@@ -21,7 +21,7 @@ from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.solver.certificates.checking.cores import Rows
 from linkrisk.solver.certificates.checking.records import make_records
 from linkrisk.solver.certificates.checking.verify import demand_fit, fit_setting, verify
-from linkrisk.solver.certificates.writing.build import certify
+from linkrisk.solver.certificates.writing.build import ProvenSearch, certify
 from linkrisk.solver.engines.base import CoreProof, Proof
 from linkrisk.solver.inputs.problem import Problem, make_problem
 from linkrisk.solver.options.pair import ProblemOptions
@@ -171,11 +171,9 @@ def certified(
     written = certify(
         problem.files,
         problem.describe(),
-        system,
+        ProvenSearch(None, system, optimum, Proof(method, cores)),
         result.parameters,
         result.linked,
-        optimum,
-        Proof(method, cores),
         seconds,
     )
     fitted, certificate = (json.loads(json.dumps(content)) for content in (result.to_dict(), written))

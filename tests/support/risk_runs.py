@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from linkrisk.solver.engines.base import EngineOptions
 from linkrisk.solver.inputs.problem import Problem, schema_of
 from linkrisk.solver.measures.choices import MeasureChoices
 from linkrisk.solver.measures.task import RiskTask
@@ -14,9 +15,7 @@ from linkrisk.solver.worst_case.operations.fit import fit_request
 def task_of(files, names=("weighted-mean",), *, seed=0, choices=None, **options):
     """The task of two frames, searched without a limit."""
     asked = ProblemOptions(row_by_row=True, **options)
-    request = fit_request(
-        None, seed=seed, threads=None, backend=None, margin=None, big_c=None, limits=Limits(None, None)
-    )
+    request = fit_request(EngineOptions(seed=seed), Limits(None, None))
     first = read_once(*files, asked)
     found = family_problems(first, names, asked)
     problems = {name: problem for name, problem in found.items() if isinstance(problem, Problem)}

@@ -96,11 +96,9 @@ class ProvenSearch:
 def certify(
     files: FilePair,
     problem: Mapping[str, Any],
-    system: BlockSystem,
+    searched: ProvenSearch,
     parameters: Mapping[str, Any],
     linked: int,
-    bound: float | Fraction,
-    proof: Proof,
     seconds: float,
     reached: BoolArray | None = None,
     parts: Sequence[ProvenSearch | IndexArray] = (),
@@ -113,8 +111,8 @@ def certify(
         The two files.
     problem : mapping
         What `Problem.describe` gives.
-    system, bound, proof
-        As in `ProvenSearch`.
+    searched : ProvenSearch
+        What was proved of all records.
     parameters : mapping
         The best parameters, as the JSON of the fit has them.
     linked : int
@@ -138,10 +136,10 @@ def certify(
     CertificateError
         If none can be made, whatever the reason; the fit itself remains valid.
     """
-    until, searched = time.perf_counter() + seconds, ProvenSearch(None, system, bound, proof)
+    until = time.perf_counter() + seconds
 
     def content() -> dict[str, Any]:
-        rows = _rows(files, problem, system.pair)
+        rows = _rows(files, problem, searched.system.pair)
         if parts:
             told, shown = _parts(rows, searched, parts, until)
         else:

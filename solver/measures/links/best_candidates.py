@@ -58,8 +58,7 @@ def linker_task(task: RiskTask) -> tuple[LinkageTask, Truth]:
     names = files.attributes
     frames = linkage_frames(
         pair,
-        names,
-        names,
+        (names, names),
         nominal=[name for name in options.nominal if name in names],
         ordinal=[name for name in options.ordinal if name in names],
         schema=task.schema,

@@ -16,7 +16,7 @@ from linkrisk.solver.linkage.assignment import assigned_blocks
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.measures.links.shares import Shares, linked_parts, shares_of
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.worst_case.search import Start, search
+from linkrisk.solver.worst_case.search import SearchTask, Start, search
 from linkrisk.solver.worst_case.single_fit import FitRequest
 
 FloatArray = NDArray[np.float64]
@@ -158,7 +158,8 @@ class Learner(Protocol):
 def learn(known: Searched, request: FitRequest, clock: Clock, starts: Sequence[Start]) -> Learned:
     """The attack search of the worst case, without its proof."""
     engine, options = request.engine, request.options
-    run = search(known, engine, clock, options, None, starts, prove=False, orders=False, others=False)
+    task = SearchTask(known, engine, clock, options, starts=starts, prove=False, orders=False, others=False)
+    run = search(task)
     linked = run.final.linked  # before all else, which may depend on it
     return Learned(run.incumbent.solution, linked, clock.limit is None)
 

@@ -18,7 +18,7 @@ from linkrisk.solver.measures.task import Attack
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.results import is_bound, objective
 from linkrisk.solver.worst_case.beside_orders import beside_orders
-from linkrisk.solver.worst_case.search import Start, search
+from linkrisk.solver.worst_case.search import SearchTask, Start, search
 from linkrisk.solver.worst_case.single_fit import FitRequest
 
 FloatArray = NDArray[np.float64]
@@ -118,7 +118,9 @@ def withheld(attack: Attack, attribute: str, request: FitRequest, clock: Clock) 
     theta, domain = projected(attack, attribute), problem.aggregator.domain
     theta = problem.aggregator.equal() if theta is None else domain.repair(theta)
     start = Start(theta, attack.evaluation.linked, attack.cores)
-    run = search(problem.searched, request.engine, clock, request.options, None, [start], others=False)
+    run = search(
+        SearchTask(problem.searched, request.engine, clock, request.options, starts=[start], others=False)
+    )
     _ = run.final  # before all else, which may depend on it
     low, most = attack.result.interval[0], certain_bound(attack)
     unit, inside = problem.survey.unit, contained(attack.problem)

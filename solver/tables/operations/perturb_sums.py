@@ -14,7 +14,7 @@ from linkrisk.datasets.tables.numbers import numbers_of
 from linkrisk.datasets.tables.tabulating import Tabulated
 from linkrisk.formulations.tables.cell_key import cell_keys
 from linkrisk.formulations.tables.cell_table import FloatArray
-from linkrisk.formulations.tables.magnitude_cells import perturbed_sums
+from linkrisk.formulations.tables.magnitude_cells import SummedCells, perturbed_sums
 from linkrisk.formulations.tables.magnitude_noise import Multiplier
 from linkrisk.formulations.tables.units import MOST_DECIMALS, Grid
 from linkrisk.solver.inputs.source import read_source
@@ -84,17 +84,14 @@ def perturb_sums(asked: PerturbSumsOptions) -> PerturbedSums:
     key_of = record_keys(data, asked.record_key, asked.seed, table.amount.size)
     counted = np.ones(table.cell.size, dtype=np.bool_) if asked.zeros else table.amount[table.record] != 0
     of_cell = cell_keys(key_of, table.cell[counted], table.record[counted], table.total.size)
-    after = perturbed_sums(
+    summed = SummedCells(
         table.total,
         _scaling(table, asked.scale, len(factors), _weights(data, asked.weight, table)),
         of_cell,
         table.respondents % 2,
         np.where(sensitive, asked.extra, 0.0),
-        multiplier,
-        tables,
-        same_key=asked.same_key,
-        digits=asked.digits,
     )
+    after = perturbed_sums(summed, multiplier, tables, same_key=asked.same_key, digits=asked.digits)
     grid = Grid.of(table.total)
     own = MOST_DECIMALS if grid is None else grid.decimals
     after, places = _rounded(after, grid, asked.decimals), own if asked.decimals is None else asked.decimals

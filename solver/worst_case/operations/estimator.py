@@ -21,7 +21,7 @@ from linkrisk.datasets.pairs.by_schema import text_columns, with_missing
 from linkrisk.datasets.pairs.categorical import listed_categories, with_frequencies
 from linkrisk.datasets.pairs.file_pair import attribute_values, recoded_values
 from linkrisk.datasets.pairs.survey_design import survey_design
-from linkrisk.formulations.linkage.comparison import compare_files
+from linkrisk.formulations.linkage.comparison import Columns, compare_files
 from linkrisk.formulations.linkage.distances import FileMoments, Standardisation, file_moments
 from linkrisk.formulations.linkage.missing import KnownValues, Missing
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair, pair_of
@@ -263,12 +263,14 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         unchanged = np.zeros(len(self.attributes_) - len(self._categorical))
         as_they_are = FileMoments(*((unchanged, unchanged + 1.0),) * 2)
         return {
-            "attributes": self.attributes_,
+            "columns": Columns(
+                self.attributes_,
+                self._distances,
+                Missing(self._problem_options.missing),
+                self._known,
+            ),
             "direction": Direction(self._problem_options.direction),
             "standardisation": self.moments_ or as_they_are,
-            "tables": self._distances,
-            "missing": Missing(self._problem_options.missing),
-            "known": self._known,
         }
 
     def _form(self) -> Any:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from linkrisk.datasets.options.option import part, recorded_of
 from linkrisk.errors import called
+from linkrisk.solver.engines.base import EngineOptions
 from linkrisk.solver.engines.registry import ENGINES, check_taken, choose_engine, get_engine
-from linkrisk.solver.engines.steering import Steering
 from linkrisk.solver.inputs.limits import check_limit, check_limits, engine_options
 from linkrisk.solver.inputs.mask_records import recorded
 from linkrisk.solver.inputs.problem import make_problem
@@ -15,14 +16,12 @@ from linkrisk.solver.options.operations.fit import FitOptions
 from linkrisk.solver.options.pair import ALL, ProblemOptions
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.clock import Limits
-from linkrisk.solver.run.crew import CrewChoice, crew_choice
+from linkrisk.solver.run.crew import crew_choice
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.worst_case.families import fit_families, several
 from linkrisk.solver.worst_case.operations.live import watched
 from linkrisk.solver.worst_case.operations.sampling import sampling_choice
 from linkrisk.solver.worst_case.result import FitResult
-from linkrisk.solver.worst_case.sampled.plan import SamplingChoice
 from linkrisk.solver.worst_case.single_fit import FitRequest, Fitted, fit_one
 
 
@@ -68,23 +67,30 @@ def fit(asked: FitOptions) -> FitResult:
 
 def asked_fit(asked: FitOptions, *, modelling: bool = False) -> FitRequest:
     """How to solve what `fit` is asked, checked before anything is read."""
-    request = fit_request(
-        asked.engine,
+    limits = check_limits(asked.time_limit, asked.work_limit, asked.memory_limit, asked.cancel)
+    sampling = sampling_choice(asked.sample, asked.samples, asked.confidence, asked.strata)
+    workers = crew_choice(asked.scheduler, asked.workers)
+    options, given = engine_options(
         seed=asked.seed,
         threads=asked.threads,
         backend=asked.backend,
         margin=asked.margin,
         big_c=asked.big_c,
         steering=asked.steering,
-        limits=check_limits(asked.time_limit, asked.work_limit, asked.memory_limit, asked.cancel),
-        sampling=sampling_choice(asked.sample, asked.samples, asked.confidence, asked.strata),
-        workers=crew_choice(asked.scheduler, asked.workers),
-        certificate=asked.certificate,
-        command=asked.command,
-        modelling=modelling,
     )
+    engine = asked.engine or choose_engine(given, modelling=modelling)
+    request = fit_request(options, limits, engine, given=given, certificate=asked.certificate)
     own, (page, listed) = asked.certificate_time_limit is not None, asked.reserve
-    return replace(request, own_seconds=own, page=page, listed=listed, settings=recorded_of(asked))
+    return replace(
+        request,
+        sampling=sampling,
+        workers=workers,
+        command=asked.command,
+        own_seconds=own,
+        page=page,
+        listed=listed,
+        settings=recorded_of(asked),
+    )
 
 
 def find(asked: FitOptions, request: FitRequest) -> Fitted | FitResult:
@@ -98,30 +104,18 @@ def find(asked: FitOptions, request: FitRequest) -> Fitted | FitResult:
 
 
 def fit_request(
+    options: EngineOptions,
+    limits: Limits,
     engine: str | None = None,
     *,
-    seed: int,
-    limits: Limits,
-    threads: int | None = None,
-    backend: str | None = None,
-    margin: float | None = None,
-    big_c: float | None = None,
-    sampling: SamplingChoice | None = None,
-    workers: CrewChoice | None = None,
-    steering: Steering | None = None,
+    given: Sequence[str] = (),
     certificate: bool = False,
-    report: Reporter | None = None,
-    command: str | None = None,
-    modelling: bool = False,
 ) -> FitRequest:
     """How to solve, checked before anything is read; UsageError when it cannot be done that way.
 
-    Where no engine is named, `modelling` asks for one that makes a model.
+    `given` are the settings that the engine must take.
     """
-    options, given = engine_options(
-        seed=seed, threads=threads, backend=backend, margin=margin, big_c=big_c, steering=steering
-    )
-    runner = get_engine(engine or choose_engine(given, modelling=modelling), options)
+    runner = get_engine(engine or choose_engine(given), options)
     check_taken(runner, given)
     if certificate and not runner.proves:
         able = next(name for name, kind in ENGINES.items() if kind.proves)
@@ -136,5 +130,4 @@ def fit_request(
             f"{called('engine', able)}, or {called('time_limit')}",
             option="engine",
         )
-    sampling, workers = sampling or SamplingChoice(), workers or CrewChoice()
-    return FitRequest(runner, options, limits, certificate, sampling, report, command, workers)
+    return FitRequest(runner, options, limits, certificate)

@@ -29,7 +29,7 @@ from linkrisk.solver.run.results import plain
 from linkrisk.solver.run.workers import Here, Processes, Workers
 from linkrisk.solver.worst_case.part_search import PartSearch, Shared, search_part
 from linkrisk.solver.worst_case.sampled.samples import Samples
-from linkrisk.solver.worst_case.search import Start, count_starts, search
+from linkrisk.solver.worst_case.search import SearchTask, Start, count_starts, search
 from linkrisk.solver.worst_case.search_state import Run, out_of_time
 
 FloatArray = NDArray[np.float64]
@@ -292,8 +292,8 @@ class _Work:
         starts += [Start(theta, np.zeros(drawn.size, dtype=np.bool_)) for theta in found]
         limit = clock.share(steering.attack_share, np.inf)
         part = clock.part(None if limit == np.inf else limit - clock.now)
-        run = search(union, self._shared.engine, part, self._shared.options, None, starts, prove=False)
-        return run.incumbent.solution
+        engine, options = self._shared.engine, self._shared.options
+        return search(SearchTask(union, engine, part, options, starts=starts, prove=False)).incumbent.solution
 
     # ---- the count
 

@@ -15,6 +15,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from linkrisk.formulations.linkage.aggregators import make_aggregator
 from linkrisk.formulations.linkage.block_indicator import IndicatorOptions, indicator_model, paper_options
 from linkrisk.formulations.linkage.block_system import block_system
+from linkrisk.formulations.linkage.comparison import Columns
 from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
 from linkrisk.formulations.programs.separation import Cuts
@@ -175,7 +176,7 @@ def test_names_say_which_records():
     original = np.array([[0.0, 0.0], [1.0, 3.0], [2.0, 1.0], [3.0, 3.0]])
     masked = np.array([[0.4, 3.0], [9.0, 9.0], [1.5, 2.0], [2.2, 1.5]])
     partner = np.array([0, -1, 2, 3])
-    pair = make_pair(original, masked, partner, attributes=("age", "income"))
+    pair = make_pair(original, masked, partner, columns=Columns(names=("age", "income")))
     model = indicator_model(block_system(pair, make_aggregator("weighted-mean", pair.attributes))).milp
     rows, columns = model.names()
     assert (len(rows), len(columns)) == model.shape

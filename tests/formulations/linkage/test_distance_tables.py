@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linkrisk.formulations.errors import FormulationError
+from linkrisk.formulations.linkage.comparison import Columns
 from linkrisk.formulations.linkage.distance_tables import (
     DistanceTables,
     nominal_table,
@@ -99,14 +100,18 @@ def test_a_pair_keeps_positions_and_turns_tables_with_its_direction():
     original = np.array([[0.0, 1.0], [1.0, 5.0], [1.0, 9.0]])
     masked = np.array([[0.0, 2.0], [0.0, 4.0], [1.0, 9.0]])
     table = np.array([[0.0, 0.25], [np.inf, 0.5]])
-    pair = make_pair(original, masked, tables=[table, None])
+    pair = make_pair(original, masked, columns=Columns(tables=[table, None]))
     assert np.array_equal(pair.queries[:, 0], original[:, 0])
     assert pair.reachable.tolist() == [True, False, True]
     assert pair.rivals(0).tolist() == [1, 2]
     assert pair.rivals(2).tolist() == []
     assert pair.partner_distances(Differences.SQUARED)[:, 0].tolist() == [0.0, 0.0, 0.25]
     turned = make_pair(
-        original, masked, tables=[table, None], direction=Direction.MASKED_TO_ORIGINAL, ties=Ties.SHARE
+        original,
+        masked,
+        columns=Columns(tables=[table, None]),
+        direction=Direction.MASKED_TO_ORIGINAL,
+        ties=Ties.SHARE,
     )
     assert turned.reachable.tolist() == [True, False, True]
     assert turned.rivals(0).tolist() == []
@@ -139,5 +144,5 @@ def test_a_pair_keeps_positions_and_turns_tables_with_its_direction():
 def test_tables_that_do_not_fit(tables, message):
     original = np.array([[0.0, 2.0], [1.0, 5.0]])
     with pytest.raises(FormulationError) as caught:
-        make_pair(original, original, tables=tables)
+        make_pair(original, original, columns=Columns(tables=tables))
     assert str(caught.value) == message

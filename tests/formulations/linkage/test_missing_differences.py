@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linkrisk.formulations.errors import FormulationError
+from linkrisk.formulations.linkage.comparison import Columns
 from linkrisk.formulations.linkage.distances import Differences, Standardisation
 from linkrisk.formulations.linkage.missing import Missing, missing_differences, with_missing
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
@@ -36,7 +37,9 @@ def lacking(seed, n=8, attributes=3, share=0.25):
 @pytest.mark.parametrize("standardisation", list(Standardisation))
 @pytest.mark.parametrize("kind", KINDS)
 def test_attribute_distances_by_definition(rule, direction, standardisation, kind):
-    pair = make_pair(*lacking(1), direction=direction, standardisation=standardisation, missing=rule)
+    pair = make_pair(
+        *lacking(1), direction=direction, standardisation=standardisation, columns=Columns(missing=rule)
+    )
     reference = plain.of_pair(pair, rule.value)
     everyone = np.arange(8)
     distances = pair.distances(everyone[:, None], everyone[None, :], kind)
@@ -57,7 +60,7 @@ def test_the_rules_are_in_order(seed, known):
     files = lacking(seed)
     files[0][5, 0], files[1][5, 0] = known, np.nan
     distances = [
-        make_pair(*files, missing=rule, standardisation=Standardisation.NONE).distances(
+        make_pair(*files, columns=Columns(missing=rule), standardisation=Standardisation.NONE).distances(
             np.intp(5), 5, Differences.SQUARED
         )[0]
         for rule in RULES
@@ -73,7 +76,7 @@ def test_the_rules_are_in_order(seed, known):
 
 def test_nothing_changes_where_nothing_is_missing():
     original, masked = lacking(2, share=0.0)
-    pairs = [make_pair(original, masked, missing=rule) for rule in RULES]
+    pairs = [make_pair(original, masked, columns=Columns(missing=rule)) for rule in RULES]
     assert all(pair.missing is None for pair in pairs)
 
 
@@ -91,7 +94,7 @@ def test_an_attribute_without_values_is_refused():
     original, masked = lacking(4)
     masked[:, 1] = np.nan
     with pytest.raises(FormulationError, match="attribute 'b' has no value in one of the files"):
-        make_pair(original, masked, attributes=("a", "b", "c"))
+        make_pair(original, masked, columns=Columns(names=("a", "b", "c")))
 
 
 def test_known_values_alone_standardise():

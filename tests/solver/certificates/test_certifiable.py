@@ -7,7 +7,7 @@ from aggregator_cases import CERTIFIABLE
 from certified import certified, frames
 
 from linkrisk.solver.certificates.checking.families import FAMILIES
-from linkrisk.solver.certificates.writing.build import certify
+from linkrisk.solver.certificates.writing.build import ProvenSearch, certify
 from linkrisk.solver.certificates.writing.certifiable import CertificateError, why_not_certifiable
 from linkrisk.solver.engines.base import Proof
 from linkrisk.solver.inputs.problem import make_problem
@@ -32,9 +32,10 @@ def test_a_family_that_verify_does_not_know_is_named():
 def test_whatever_the_reason_it_is_one_exception():
     made = certified(CERTIFIABLE[0], seed=3)
     other = make_problem(*frames(4))
-    claim = (made.fitted["parameters"], made.fitted["linked"], made.optimum, Proof("lost"), 1.0)
+    searched = ProvenSearch(None, made.system, made.optimum, Proof("lost"))
+    claim = (searched, made.fitted["parameters"], made.fitted["linked"], 1.0)
     with pytest.raises(CertificateError, match="not be those of the engine"):
-        certify(other.files, other.describe(), made.system, *claim)
+        certify(other.files, other.describe(), *claim)
     unknown = {**made.problem.describe(), "aggregator": "nobody-knows"}
     with pytest.raises(CertificateError, match="verify does not support"):
-        certify(made.problem.files, unknown, made.system, *claim)
+        certify(made.problem.files, unknown, *claim)

@@ -11,7 +11,7 @@ from certified import all_cores, certified
 from pairwise import pairwise
 
 from linkrisk.solver.certificates.checking.rejection import RejectedError
-from linkrisk.solver.certificates.writing.build import certify
+from linkrisk.solver.certificates.writing.build import ProvenSearch, certify
 from linkrisk.solver.engines.base import CoreProof, Proof
 
 every_case = pytest.mark.parametrize("case", CERTIFIABLE, ids=[case.label for case in CERTIFIABLE])
@@ -50,11 +50,9 @@ def written(made, proof, bound):
     content = certify(
         problem.files,
         problem.describe(),
-        made.system,
+        ProvenSearch(None, made.system, bound, proof),
         fitted["parameters"],
         fitted["linked"],
-        bound,
-        proof,
         30.0,
     )
     return json.loads(json.dumps(content))

@@ -11,7 +11,7 @@ import pytest
 from aggregator_cases import BY_LABEL
 from certified import certified, frames
 
-from linkrisk.solver.certificates.writing.build import certify
+from linkrisk.solver.certificates.writing.build import ProvenSearch, certify
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.engines.base import Proof
 from linkrisk.solver.inputs.problem import make_problem
@@ -196,11 +196,9 @@ def proof_of(result, problem):
     content = certify(
         problem.files,
         problem.describe(),
-        system,
+        ProvenSearch(None, system, result.linked_upper_bound, Proof("simplex-tree")),
         result.parameters,
         result.linked,
-        result.linked_upper_bound,
-        Proof("simplex-tree"),
         math.inf,
     )
     Path("fit.json").write_text(result.to_json(), encoding="utf-8")

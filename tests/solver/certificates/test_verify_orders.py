@@ -20,7 +20,7 @@ from linkrisk.solver.certificates.checking.fields import Fields
 from linkrisk.solver.certificates.checking.orders import best_order
 from linkrisk.solver.certificates.checking.records import make_records
 from linkrisk.solver.certificates.checking.setting import read_setting
-from linkrisk.solver.certificates.writing.build import certify
+from linkrisk.solver.certificates.writing.build import ProvenSearch, certify
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.engines.base import Proof
 from linkrisk.solver.inputs.problem import make_problem
@@ -177,9 +177,8 @@ def test_a_proof_about_distances_does_not_carry_a_claim_below_an_order(family, c
     problem = make_problem(original, masked, ProblemOptions(**asked))
     system = problem_system(problem)
     proof = Proof("hitting-set", all_cores(system, len(system.open_blocks)))
-    content = certify(
-        problem.files, problem.describe(), system, result.parameters, result.linked, 4.0, proof, math.inf
-    )
+    searched = ProvenSearch(None, system, 4.0, proof)
+    content = certify(problem.files, problem.describe(), searched, result.parameters, result.linked, math.inf)
     Path("proof.json").write_text(json.dumps(content), encoding="utf-8")
     Path("fit.json").write_text(json.dumps(result.to_dict()), encoding="utf-8")
     assert main(CHECK) == 0

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from linkrisk.formulations.linkage.aggregators import make_aggregator
+from linkrisk.formulations.linkage.comparison import Columns
 from linkrisk.formulations.linkage.distance_tables import nominal_table, ordinal_table
 from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
@@ -180,7 +181,7 @@ def test_exact_categories_decide_as_well():
     codes = random.permutation(n).astype(float)
     original = np.column_stack([codes, random.normal(size=n), random.normal(size=n)])
     masked = original + np.column_stack([np.zeros(n), random.normal(size=n), random.normal(size=n)])
-    pair = make_pair(original, masked, tables=[nominal_table(n), None, None])
+    pair = make_pair(original, masked, columns=Columns(tables=[nominal_table(n), None, None]))
     found = baselines(Evaluator(pair))
     assert found["mahalanobis"] == n > found["euclid"]
 
@@ -240,7 +241,7 @@ def test_without_two_numeric_attributes_the_classical_form_is_diagonal(name, dif
     masked = original.copy()
     masked[:20, 0], masked[10:30, 1] = random.integers(0, 4, 20), random.integers(0, 3, 20)
     masked[:, 2] += 0.3 * random.normal(size=n)
-    pair = make_pair(original, masked, tables=[nominal_table(4), ordinal_table(3), None])
+    pair = make_pair(original, masked, columns=Columns(tables=[nominal_table(4), ordinal_table(3), None]))
     aggregator = make_aggregator(name, pair.attributes, differences=differences, k_additive=k)
     theta = own_attacks(aggregator, pair)["mahalanobis"]
     evaluator = Evaluator(pair)
@@ -269,7 +270,7 @@ def test_signed_numbers_beside_categories_are_in_no_family():
     random = np.random.default_rng(15)
     original = np.column_stack([random.integers(0, 4, 30), random.normal(size=(30, 2))])
     masked = original + np.column_stack([np.zeros(30), random.normal(size=(30, 2))])
-    pair = make_pair(original, masked, tables=[nominal_table(4), None, None])
+    pair = make_pair(original, masked, columns=Columns(tables=[nominal_table(4), None, None]))
     aggregator = make_aggregator("weighted-mean", pair.attributes)
     known = best_known(aggregator, pair, {"euclid": 5, "mahalanobis": 9}, linked=6)
     assert known == KnownAttack("mahalanobis", 9, None)

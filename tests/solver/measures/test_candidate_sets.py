@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from linkrisk.datasets.pairs.file_pair import make_file_pair
 from linkrisk.formulations.linkage.aggregators import make_aggregator
+from linkrisk.formulations.linkage.comparison import Columns
 from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import make_pair
 from linkrisk.solver.measures.sequence.candidate_sets import SearchedRelease, intersections, marks
@@ -21,7 +22,7 @@ def release(original, masked, mark=None, weights=None, aggregator="weighted-mean
         np.asarray(each, dtype=np.float64).reshape(len(each), -1) for each in (original, masked)
     )
     names = tuple("ABC"[: original.shape[1]])
-    pair = make_pair(original, masked, attributes=names, standardisation=Standardisation.NONE)
+    pair = make_pair(original, masked, columns=Columns(names=names), standardisation=Standardisation.NONE)
     family = make_aggregator(aggregator, names)
     theta = family.equal() if weights is None else np.asarray(weights, dtype=np.float64)
     return SearchedRelease(
@@ -110,7 +111,9 @@ def test_marks_are_values_or_persons():
 def test_a_candidate_that_is_impossible_is_none():
     table = np.array([[0.0, np.inf], [1.0, 0.0]])
     first, second = np.array([[0.0], [1.0]]), np.array([[1.0], [1.0]])
-    pair = make_pair(first, second, attributes=("A",), standardisation=Standardisation.NONE, tables=[table])
+    pair = make_pair(
+        first, second, columns=Columns(names=("A",), tables=[table]), standardisation=Standardisation.NONE
+    )
     form = make_aggregator("weighted-mean", ("A",)).form(np.ones(1))
     found = intersections([SearchedRelease(pair, form, np.arange(2))], never, 0, (1.0,))
     assert found.size[0, 0].tolist() == [0, 2]

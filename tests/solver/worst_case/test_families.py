@@ -362,15 +362,14 @@ def test_time_is_left_to_what_lists_records():
     """Writing JSON and page of 100,000 records of four families took 9 s beyond a limit of 15 s."""
     from dataclasses import replace
 
+    from linkrisk.solver.engines.base import EngineOptions
     from linkrisk.solver.inputs.problem import make_problem
     from linkrisk.solver.options.pair import ProblemOptions
     from linkrisk.solver.run.clock import Limits
     from linkrisk.solver.worst_case.operations.fit import fit_request
 
     problem = make_problem(*frames(5, 14), ProblemOptions())
-    request = fit_request(
-        None, seed=0, threads=None, backend=None, margin=None, big_c=None, limits=Limits(time=10.0)
-    )
+    request = fit_request(EngineOptions(seed=0), Limits(time=10.0))
     assert request.clock(problem).ends == 10.0
     assert replace(request, listed=0.05).clock(problem, 2).ends == pytest.approx(10.0 - 2 * 14 * 0.05)
     assert replace(request, page=1.0, certificate=True).clock(problem).ends == pytest.approx(10.0 - 1.0 - 2.5)

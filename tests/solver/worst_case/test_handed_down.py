@@ -212,16 +212,15 @@ def test_the_same_work_gives_the_same_answers():
 
 
 def test_a_search_begins_with_the_bound_that_is_known():
+    from linkrisk.solver.engines.base import EngineOptions
     from linkrisk.solver.run.clock import Clock, Limits
     from linkrisk.solver.worst_case.operations.fit import fit_request
-    from linkrisk.solver.worst_case.search import Start, search
+    from linkrisk.solver.worst_case.search import SearchTask, Start, search
 
     problem = make_problem(*frames(5, 14, noise=0.9), ProblemOptions(aggregator="choquet"))
-    request = fit_request(
-        None, seed=0, threads=None, backend=None, margin=None, big_c=None, limits=Limits(time=10.0)
-    )
+    request = fit_request(EngineOptions(seed=0), Limits(time=10.0))
     start = Start(problem.aggregator.equal(), np.zeros(14, dtype=np.bool_), bound=13.0)
-    run = search(problem.searched, request.engine, Clock(1e-9), request.options, None, [start])
+    run = search(SearchTask(problem.searched, request.engine, Clock(1e-9), request.options, starts=[start]))
     assert run.incumbent.bound <= 13.0
 
 

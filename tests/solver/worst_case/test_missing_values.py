@@ -13,6 +13,7 @@ from aggregator_cases import CASES
 from exact_runs import every_search, optimum
 from pairwise import pairwise
 
+from linkrisk.formulations.linkage.comparison import Columns
 from linkrisk.formulations.linkage.missing import Missing
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
 from linkrisk.solver.certificates.checking.rejection import RejectedError
@@ -41,7 +42,7 @@ def lacking(seed, n, attributes=3, share=0.2, noise=0.6):
 def test_the_evaluator_counts_by_definition(case, rule, direction, ties):
     files = lacking(1, 14)
     files[1][7] = files[1][8] = files[1][9]
-    pair = make_pair(*files, direction=direction, ties=ties, missing=rule)
+    pair = make_pair(*files, direction=direction, ties=ties, columns=Columns(missing=rule))
     aggregator = case.make(3)
     reference = plain.of_pair(pair, rule.value)
     for theta in aggregator.domain.sample(3, np.random.default_rng(2)):
@@ -60,7 +61,7 @@ def test_the_evaluator_counts_by_definition(case, rule, direction, ties):
 @pairwise(case=CASES, rule=list(Missing), seed=range(2))
 def test_every_search_finds_the_optimum(case, rule, seed):
     direction = list(Direction)[seed % 2]
-    pair = make_pair(*lacking(seed, 5, noise=1.0), direction=direction, missing=rule)
+    pair = make_pair(*lacking(seed, 5, noise=1.0), direction=direction, columns=Columns(missing=rule))
     best = optimum(pair, case, records=plain.of_pair(pair, rule.value))
     for name, made in every_search(pair, case.make(3)).items():
         assert made.incumbent.value >= best - 1e-9, name
@@ -70,7 +71,7 @@ def test_every_search_finds_the_optimum(case, rule, seed):
 @rules
 @pytest.mark.parametrize("ranked", [False, True])
 def test_orders_compare_by_definition(rule, ranked):
-    pair = make_pair(*lacking(5, 20), missing=rule)
+    pair = make_pair(*lacking(5, 20), columns=Columns(missing=rule))
     reference = plain.of_pair(pair, rule.value)
     order = (2, 0, 1)
     found = linked_in_order(pair, np.array(order), ranked=ranked)

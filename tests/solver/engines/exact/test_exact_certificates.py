@@ -15,7 +15,7 @@ from pairwise import pairwise
 from linkrisk.datasets.errors import DataError
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.solver.certificates.checking.verify import verify
-from linkrisk.solver.certificates.writing.build import certify
+from linkrisk.solver.certificates.writing.build import ProvenSearch, certify
 from linkrisk.solver.engines.base import EngineOptions, Proof
 from linkrisk.solver.engines.exact.engine import ExactEngine
 from linkrisk.solver.engines.exact.hitting_sets.search import HittingSearch
@@ -68,11 +68,9 @@ def verdict_of(problem, made, proof):
     content = certify(
         problem.files,
         problem.describe(),
-        made.system,
+        ProvenSearch(None, made.system, incumbent.bound, proof),
         fitted["parameters"],
         fitted["linked"],
-        incumbent.bound,
-        proof,
         20.0,
     )
     fitted, content = (json.loads(json.dumps(part)) for part in (fitted, content))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.tables.following_keys import next_keys, turned_keys
-from linkrisk.formulations.tables.magnitude_cells import perturbed_sums
+from linkrisk.formulations.tables.magnitude_cells import SummedCells, perturbed_sums
 from linkrisk.formulations.tables.magnitude_noise import (
     MagnitudeDesign,
     MagnitudeTable,
@@ -35,16 +35,14 @@ def usual():
 def moved(value, largest, multiplier, noise, draws=DRAWS, extra=0.0, **options):
     """One cell with many keys."""
     keys = np.random.default_rng(3).random(draws)
-    return perturbed_sums(
+    cells = SummedCells(
         np.full(draws, float(value)),
         np.tile(np.atleast_1d(np.asarray(largest, dtype=float)), (draws, 1)),
         keys,
         np.full(draws, options.pop("odd", 0)),
         np.full(draws, extra),
-        multiplier,
-        noise,
-        **options,
     )
+    return perturbed_sums(cells, multiplier, noise, **options)
 
 
 def test_the_first_levels_are_those_of_counts():
@@ -166,11 +164,11 @@ def test_no_sum_changes_its_sign_and_the_same_cell_is_moved_alike(value, largest
     noise = Noise(usual(), small=table(2, 1.0, 1) if small else None)
     share = Multiplier(0.3, 0.05, 100.0, 2.0, (1.0, 0.5, 0.0))
     arguments = (np.array([largest] * 2), np.array([key] * 2), np.array([0, 0]), np.array([extra] * 2))
-    found = perturbed_sums(np.array([value, value]), *arguments, share, noise)
+    found = perturbed_sums(SummedCells(np.array([value, value]), *arguments), share, noise)
     assert found[0] == found[1]
     assert np.isfinite(found).all()
     assert found[0] * value >= 0
-    mirrored = perturbed_sums(np.array([-value, -value]), *arguments, share, noise)
+    mirrored = perturbed_sums(SummedCells(np.array([-value, -value]), *arguments), share, noise)
     assert mirrored[0] == -found[0]
 
 
