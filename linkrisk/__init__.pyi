@@ -8,13 +8,14 @@ from linkrisk import masking as masking
 from linkrisk import measures as measures
 from linkrisk import tables as tables
 from linkrisk.datasets.errors import DataError as DataError
-from linkrisk.datasets.microdata.describing import Description as Description
 from linkrisk.datasets.microdata.schema import Schema as Schema
 from linkrisk.errors import LinkriskError as LinkriskError
 from linkrisk.formulations.errors import FormulationError as FormulationError
 from linkrisk.solver.certificates.operations.verification import VerificationResult as VerificationResult
 from linkrisk.solver.certificates.operations.verify import verify as verify
 from linkrisk.solver.engines.steering import Steering as Steering
+from linkrisk.solver.inputs.describe import Description as Description
+from linkrisk.solver.inputs.describe import describe as describe
 from linkrisk.solver.linkage.operations.evaluate import evaluate as evaluate
 from linkrisk.solver.linkage.operations.evaluation_task import EvaluationResult as EvaluationResult
 from linkrisk.solver.linkage.operations.find_links import find_links as find_links

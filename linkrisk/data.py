@@ -1,8 +1,6 @@
 """Files, file pairs and public data: schemas, readers, and what is in a file."""
 
 from linkrisk.datasets.microdata.describing import ColumnDescription as ColumnDescription
-from linkrisk.datasets.microdata.describing import Description as Description
-from linkrisk.datasets.microdata.describing import describe as describe
 from linkrisk.datasets.microdata.roles import Role as Role
 from linkrisk.datasets.microdata.scales import Scale as Scale
 from linkrisk.datasets.microdata.schema import Attribute as Attribute
@@ -17,3 +15,5 @@ from linkrisk.datasets.public.default_pair import GROUPS as GROUPS
 from linkrisk.datasets.public.default_pair import default_pair as default_pair
 from linkrisk.datasets.public.embedded import load_wdbc as load_wdbc
 from linkrisk.datasets.public.registry import load as load
+from linkrisk.solver.inputs.describe import Description as Description
+from linkrisk.solver.inputs.describe import describe as describe

@@ -15,10 +15,9 @@ from linkrisk.datasets.microdata.dates import MIDNIGHT
 from linkrisk.datasets.microdata.formats.base import ColumnNotes
 from linkrisk.datasets.microdata.guessing import Guess, guesses
 from linkrisk.datasets.microdata.missing import is_declared_missing, without_codes
-from linkrisk.datasets.microdata.roles import NAMES_RECORDS
+from linkrisk.datasets.microdata.roles import NAMES_RECORDS, Role
 from linkrisk.datasets.microdata.scales import CATEGORICAL, Scale
-from linkrisk.datasets.microdata.schema import Attribute, Schema
-from linkrisk.datasets.microdata.strict_json import headed
+from linkrisk.datasets.microdata.schema import Attribute
 
 FREQUENT = 5
 """Of so many categories it is said how frequent they are."""
@@ -73,6 +72,12 @@ class ColumnDescription:
         return self.guess.attribute
 
     @property
+    def comment(self) -> str:
+        """What speaks for the guess, and what is in the column, in one line."""
+        reasons = [self.guess.why_scale] + ([] if self.attribute.role is Role.KEY else [self.guess.why_role])
+        return f"{'; '.join(reasons)}; {self.different} different, {self.missing} missing"
+
+    @property
     def missing(self) -> int:
         """Records without a value, by a missing code or none at all."""
         return self.empty + self.coded_missing
@@ -96,59 +101,19 @@ class ColumnDescription:
         }
 
 
-@dataclass(frozen=True)
-class Description:
-    """What is in a table.
-
-    Attributes
-    ----------
-    source : str
-        What the table is called.
-    records : int
-    columns : tuple of ColumnDescription
-        In the order of the table.
-    notes : tuple of str
-        What was detected when its file was read, a line each.
-    """
-
-    source: str
-    records: int
-    columns: tuple[ColumnDescription, ...]
-    notes: tuple[str, ...] = ()
-
-    @property
-    def schema(self) -> Schema:
-        """The first guess, to be corrected."""
-        return Schema(tuple(column.attribute for column in self.columns))
-
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON of `describe --json` as a dictionary."""
-        content = {
-            "file": self.source,
-            "records": self.records,
-            "columns": [column.to_dict() for column in self.columns],
-            "notes": list(self.notes),
-            "schema": self.schema.to_dict(),
-        }
-        return headed("description", content)
-
-
-def describe(
-    frame: pd.DataFrame, source: str, notes: Mapping[str, ColumnNotes] = MappingProxyType({})
-) -> Description:
-    """Say what is in a table; values of columns that look like identifiers, and free text, are not shown.
+def described_columns(
+    frame: pd.DataFrame, notes: Mapping[str, ColumnNotes] = MappingProxyType({})
+) -> tuple[ColumnDescription, ...]:
+    """Say what is in each column; values that may identify a record, and free text, are not shown.
 
     Parameters
     ----------
     frame : DataFrame
         n records, columns named by text.
-    source : str
-        What to call the table.
     notes : mapping of str to ColumnNotes
         What its file says of its columns: labels, missing codes, scales.
     """
-    columns = tuple(_described(guess, frame[guess.attribute.name]) for guess in guesses(frame, notes))
-    return Description(source, len(frame), columns)
+    return tuple(_described(guess, frame[guess.attribute.name]) for guess in guesses(frame, notes))
 
 
 def _described(guess: Guess, column: pd.Series) -> ColumnDescription:

@@ -11,7 +11,6 @@ import asyncio
 import hashlib
 import json
 import sys
-from dataclasses import replace
 from typing import Any
 
 from linkrisk.solver.app.environment import environment
@@ -72,12 +71,12 @@ def main(file: str, target: str, signs: str = "{}") -> int:
 
 
 def _described(file: str) -> dict[str, Any]:
-    from linkrisk.datasets.microdata.describing import describe
     from linkrisk.datasets.microdata.roles import NAMES_RECORDS
     from linkrisk.datasets.microdata.tables import load_table
+    from linkrisk.solver.inputs.describe import description_of
 
     table = load_table(file, file)
-    described = replace(describe(table.frame, table.source, table.notes), notes=table.remarks)
+    described = description_of(table)
     hidden = {one.attribute.name for one in described.columns if one.attribute.role in NAMES_RECORDS}
     head = table.frame.head(ROWS)
     columns = [

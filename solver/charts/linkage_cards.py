@@ -1,4 +1,4 @@
-"""What a notebook shows of what `link`, `evaluate`, `compare` and `mask` return, made from their JSON."""
+"""What a notebook shows of what `link`, `evaluate` and `compare` return, made from their JSON."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ _LINKS = (
     Column("recall", "Recall", Of.SHARE),
 )
 _SIMPLE = {"euclid": "equal weights", "mahalanobis": "the classical Mahalanobis distance"}
-_STEPS = (Column("method", "Method"), Column("attributes", "Attributes"))
 
 
 def evaluation_card(result: Json) -> str:
@@ -66,19 +65,6 @@ def found_card(result: Json, links: int) -> str:
     return card(
         f"{result['method']}: {count(links)} links of {sizes}.", paragraph(said), quiet=_quiet(result)
     )
-
-
-def masking_card(result: Json, name: str) -> str:
-    """Of the record of `mask`, and the name of the file. The seed is a secret, and not shown."""
-    rows = [[step["method"], ", ".join(step["attributes"])] for step in result["methods"]]
-    changed = len(result["masked"]) - len(result["unchanged"])
-    columns = len(result["masked"]) + len(result["as_is"])
-    said = f"{count(result['records'])} records: {changed} of {columns} columns masked."
-    kept = [f"{column} is the {what} and stays" for column, what in result["left_alone"].items()]
-    lost = [f"{column} has {count(many)} values fewer" for column, many in result["withheld"].items()]
-    same = [f"{column} is unchanged" for column in result["unchanged"]]
-    beside = [paragraph(f"{'; '.join([*lost, *same, *kept])}.")] if lost or same or kept else []
-    return card(said, table(Table(_STEPS, rows)), *beside, quiet=name)
 
 
 def _linked(linked: float, records: int) -> str:

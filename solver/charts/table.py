@@ -32,11 +32,14 @@ class Column:
         What people read above it.
     of : Of
         Shares are between 0 and 1, and points are differences of shares; flags are true, false or null.
+    long : bool
+        Whether its texts may be cut where they are shown and there is no room for them.
     """
 
     name: str
     title: str
     of: Of = Of.TEXT
+    long: bool = False
 
 
 @dataclass(frozen=True)

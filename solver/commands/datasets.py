@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import json
-import textwrap
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from typing import Any
 
 from linkrisk.datasets.microdata.strict_json import headed
-
-if TYPE_CHECKING:
-    from linkrisk.datasets.public.registry import Description
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,47 +42,22 @@ def run(arguments: argparse.Namespace) -> int:
 def _list(arguments: argparse.Namespace) -> str:
     from linkrisk.datasets.public.registry import describe, names
 
-    descriptions = [describe(name) for name in names()]
-    if arguments.json:
-        listed = {"datasets": [dataclasses.asdict(description) for description in descriptions]}
-        return json.dumps(headed("datasets", listed), indent=2)
-    lines = [f"{'name':<15} {'records':>7} {'columns':>7}  comes from"]
-    lines += [
-        f"{data.name:<15} {data.rows:>7} {len(data.columns):>7}  {data.comes_from}" for data in descriptions
-    ]
-    return "\n".join(lines)
+    return _said(arguments, "datasets", {"datasets": [asdict(describe(name)) for name in names()]})
 
 
 def _show(arguments: argparse.Namespace) -> str:
     from linkrisk.datasets.public.registry import describe
 
-    data = describe(arguments.name)
-    if arguments.json:
-        return json.dumps(headed("dataset", dataclasses.asdict(data)), indent=2)
-    return _as_text(data)
+    return _said(arguments, "dataset", asdict(describe(arguments.name)))
 
 
-def _as_text(data: Description) -> str:
-    rows = {
-        "name": data.name,
-        "title": data.title,
-        "records": str(data.rows),
-        "columns": f"{len(data.columns)}: {', '.join(data.columns)}",
-        "origin": data.origin,
-        "licence": data.licence,
-        "address": data.address or "none: it comes with scikit-learn",
-        "local file": f"{data.local_file} in the folder LINKRISK_DATA" if data.local_file else "none needed",
-        "comes from": data.comes_from,
-    }
-    return "\n".join(_wrapped(f"{label:<11} {text}") for label, text in rows.items())
+def _said(arguments: argparse.Namespace, kind: str, content: dict[str, Any]) -> str:
+    """The JSON where it is asked for, else the same for people."""
+    from linkrisk.solver.documents.short import short_of
+    from linkrisk.solver.documents.terminal import terminal
 
-
-def _wrapped(line: str) -> str:
-    if "://" in line:
-        return line  # an address is to be copied, so it stays in one piece
-    return textwrap.fill(
-        line, width=110, subsequent_indent=" " * 12, break_long_words=False, break_on_hyphens=False
-    )
+    said = headed(kind, content)
+    return json.dumps(said, indent=2) if arguments.json else terminal(short_of(said)).rstrip("\n")
 
 
 def _fetch(arguments: argparse.Namespace) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from linkrisk.datasets.errors import DataError
@@ -17,9 +16,6 @@ from linkrisk.solver.run.errors import UsageError
 
 if TYPE_CHECKING:
     from linkrisk.solver.masking.mask import MaskingResult
-
-MOST_LABELS = 8
-"""So many labels of new codes are printed."""
 
 SECRET = "keep it secret, it undoes the masking"
 
@@ -44,6 +40,7 @@ def run(asked: MaskCommand) -> int:
     from linkrisk.solver.commands.progress import progress_line, reporter
     from linkrisk.solver.commands.recodings import recoding_files
     from linkrisk.solver.commands.settings import given_settings
+    from linkrisk.solver.commands.targets import say_written
     from linkrisk.solver.inputs.source import Source
     from linkrisk.solver.masking.mask import mask
     from linkrisk.solver.protocol.keeping import add_step
@@ -71,7 +68,11 @@ def run(asked: MaskCommand) -> int:
         write_all(recodings)
     if asked.protocol is not None:
         add_step(asked.protocol, source, asked.output, _step(asked, result))
-    print(_summary(asked, result))
+    print(result)
+    print(_seed_line(result.seed, asked))
+    say_written(asked.output, asked.record, *map(str, recodings))
+    if asked.protocol is not None:
+        print(f"added this step to {asked.protocol}")
     return 0
 
 
@@ -110,96 +111,9 @@ def _says(method: str, name: str) -> bool:
     return any(word.partition("=")[0] == name for word in shlex.split(method)[1:])
 
 
-def _summary(asked: MaskCommand, result: MaskingResult) -> str:
-    from linkrisk.datasets.masking.sequence import masked_twice
-    from linkrisk.datasets.microdata.names import shown_name, shown_names
-
-    frame = result.original
-    lines = [f"input    {asked.data}: {len(frame)} records, {len(frame.columns)} columns"]
-    lines += [f"method   {step.method.describe(frame)}" for step in result.steps]
-    lines += [
-        f"twice    {shown_name(name)}: {', then '.join(methods)}"
-        for name, methods in masked_twice(result.steps).items()
-    ]
-    if result.strata:
-        lines.append(f"strata   {shown_names(result.strata)}: each by itself")
-    lines.append(f"seed     {_seed_line(result.seed, asked)}")
-    lines.append(f"masked   {shown_names(result.masked)}")
-    if result.unchanged:
-        lines.append(f"the same {shown_names(result.unchanged)}: masking has not changed a single value")
-    for name, labels in result.labels.items():
-        lines.append(f"labels   {shown_name(name)}: {_listed(labels)}")
-    if result.withheld:
-        lost = ", ".join(f"{count} of {shown_name(name)}" for name, count in result.withheld.items())
-        lines.append(f"withheld {lost}: these values become missing")
-    lines += _found_lines(result)
-    lines.append(f"as is    {shown_names(result.as_is) or 'nothing'}")
-    if result.left_alone:
-        left = ", ".join(f"{shown_name(name)} (as {what})" for name, what in result.left_alone.items())
-        lines.append(f"left     {left}; to mask them anyway, name them with --attributes")
-    lines += _release_lines(result, asked.record)
-    lines.append(f"output   {asked.output}")
-    if asked.record is not None:
-        lines.append(f"record   {asked.record}")
-    if asked.write_recodings is not None:
-        lines.append(
-            f"recoding {', '.join(f'{name}.grc' for name in result.recodings)} in {asked.write_recodings}"
-        )
-    if asked.protocol is not None:
-        lines.append(f"protocol {asked.protocol}: this step was added")
-    return "\n".join(lines)
-
-
-def _found_lines(result: MaskingResult) -> Iterator[str]:
-    """What is said of columns of households, and of numbers that may be codes."""
-    from linkrisk.datasets.microdata.names import shown_name, shown_names
-
-    if result.once:
-        number = shown_name(next(iter(result.once.values())))
-        yield f"once     {shown_names(result.once)}: masked once for each household ({number})"
-    if result.perhaps_codes:
-        yield (
-            f"note     {shown_names(result.perhaps_codes)}: few different whole numbers, masked as numbers; "
-            "if these are codes, say so in a --schema, or name the others with --attributes"
-        )
-    for name, household in result.split.items():
-        yield (
-            f"note     {shown_name(name)} had one value in each household ({shown_name(household)}) and has "
-            "several now; mask such columns by a method of their own, once for each household"
-        )
-
-
-def _release_lines(result: MaskingResult, record: str | None) -> Iterator[str]:
-    """What is said of columns that went, of ids, and of the order of the records."""
-    from linkrisk.datasets.microdata.names import shell_name, shown_names
-    from linkrisk.datasets.microdata.roles import Role
-
-    release, schema = result.release, result.schema
-    if release.dropped:
-        yield f"dropped  {shown_names(release.dropped)}"
-    named = [name for name in schema.select(role=Role.IDENTIFIER) if name in result.as_is]
-    if named:
-        yield f"names    {shown_names(named)}: left in, and name the records; --drop leaves them out"
-    if release.renumbered:
-        yield f"numbered {shown_names(release.renumbered)}: anew, no number as before"
-    if release.order is None:
-        return
-    yield f"order    random{'' if record is None else f': --id {shell_name(record)} knows who is who'}"
-    told = [*schema.select(role=Role.RECORD_ID), *schema.select(role=Role.HOUSEHOLD)]
-    told = [name for name in told if name in result.as_is and name not in release.renumbered]
-    if told:
-        yield f"undone   by {shown_names(told)}, as they were; --renumber makes new ones"
-
-
-def _listed(labels: Mapping[str, str]) -> str:
-    """What codes mean, the first of many."""
-    shown = [f"{code} = {label}" for code, label in labels.items()]
-    return ", ".join([*shown[:MOST_LABELS], *(["..."] if len(shown) > MOST_LABELS else [])])
-
-
 def _seed_line(seed: int | None, asked: MaskCommand) -> str:
     if seed is None:
-        return "none: no random choices"
+        return "no seed: no random choices"
     given = asked.seed if (asked.seed or "").lower().endswith(".json") else None
     place = asked.record or asked.protocol or given
-    return f"{seed}: {SECRET}" if place is None else f"in {place}: {SECRET}"
+    return f"seed {seed}: {SECRET}" if place is None else f"seed in {place}: {SECRET}"

@@ -6,7 +6,7 @@ import argparse
 import os
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -30,6 +30,16 @@ class Measured(Protocol):
 
     def to_frame(self) -> pd.DataFrame:
         """The table."""
+
+
+class Paged(Protocol):
+    """A result with a JSON and a page."""
+
+    def to_json(self) -> str:
+        """The JSON."""
+
+    def to_html(self, external: bool = False) -> str:
+        """The page."""
 
 
 def check_targets(
@@ -87,6 +97,17 @@ def hand_over(asked: Any, result: Measured, text: str) -> None:
         if asked.report is not None:
             report(result.to_dict()).save(asked.report)
     say_written(asked.json, asked.table, asked.report)
+
+
+def files_about(asked: Any, result: Paged) -> dict[Path, bytes]:
+    """What is written about a result besides its table: JSON and pages, by their files."""
+    makers: dict[str, Callable[[], str]] = {
+        "json": result.to_json,
+        "report": result.to_html,
+        "external_report": lambda: result.to_html(external=True),
+    }
+    wanted = {name: path for name in makers if (path := getattr(asked, name)) is not None}
+    return {Path(path): makers[name]().encode("utf-8") for name, path in wanted.items()}
 
 
 def say_written(*paths: str | None) -> None:

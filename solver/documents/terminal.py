@@ -22,7 +22,7 @@ from linkrisk.solver.documents.document import (
     Records,
     Section,
 )
-from linkrisk.solver.documents.formats import cell_text, is_numeric
+from linkrisk.solver.documents.formats import NARROW_SPACE, cell_text, is_numeric
 
 _BLOCKS, _PLAIN = "█▒░", "#=."
 """What is re-identified, what lies between attack and bound, and the rest."""
@@ -33,6 +33,13 @@ _LONGEST, _SHORTEST = 60, 10
 
 _ELSEWHERE = 80
 """Columns of whatever is no terminal."""
+
+_NONE = "-"
+_ENOUGH = 20
+"""Where fewer columns are left for the last cells of a table, these have lines of their own."""
+
+_SHORTEST_NAME, _LONGEST_NAME = 12, 40
+"""What other long cells are cut to, where there is little room and where there is much."""
 
 
 def terminal(document: Document, stream: TextIO | None = None) -> str:
@@ -48,9 +55,15 @@ def terminal(document: Document, stream: TextIO | None = None) -> str:
     stream = sys.stdout if stream is None else stream
     parts = [list(document.asked), [*_headline(document, stream)]]
     width = _names(document.sections)
-    parts += [[*_section(one, width)] for one in document.sections]
+    parts += [[*_section(one, width, columns(stream))] for one in document.sections]
     last = [*(f"note: {note}" for note in document.notes), *([document.how] if document.how else [])]
-    return "\n\n".join("\n".join(part) for part in (*parts, last) if part) + "\n"
+    lines = ("\n".join(map(printable, part)) for part in (*parts, last) if part)
+    return "\n\n".join(lines) + "\n"
+
+
+def printable(text: str) -> str:
+    """Text in one line, whatever names and values hold: nothing that moves in a terminal, or colours it."""
+    return "".join(sign if sign.isprintable() or sign == NARROW_SPACE else "?" for sign in text)
 
 
 def _headline(document: Document, stream: TextIO) -> Iterator[str]:
@@ -70,14 +83,14 @@ def _names(sections: Sequence[Section]) -> int:
     return max((len(one.words) for numbers in found for one in numbers), default=0)
 
 
-def _section(section: Section, width: int) -> Iterator[str]:
-    lines = [line for block in section.shown for line in _block(block, width)]
+def _section(section: Section, width: int, room: int) -> Iterator[str]:
+    lines = [line for block in section.shown for line in _block(block, width, room)]
     if lines and section.title:
         yield section.title
     yield from lines
 
 
-def _block(block: Block, width: int) -> Iterator[str]:
+def _block(block: Block, width: int, room: int) -> Iterator[str]:
     """A block in lines; charts, grids and tables of records are for pages."""
     match block:
         case Paragraph():
@@ -93,11 +106,11 @@ def _block(block: Block, width: int) -> Iterator[str]:
         case Code():
             yield from _titled(block.title, block.text.splitlines())
         case Table():
-            yield from _titled(block.caption, table(block))
+            yield from _titled(block.caption, table(block, room - (4 if block.caption else 2)))
         case Choice():
             for name, blocks in block.options:
                 yield f"  {block.label}: {name}"
-                yield from (f"  {line}" for one in blocks for line in _block(one, width))
+                yield from (f"  {line}" for one in blocks for line in _block(one, width, room - 2))
         case Records() | CellGrid() | Chart():
             return
 
@@ -113,27 +126,53 @@ def _value(value: str, interval: str) -> str:
     return f"{value} ({interval})" if interval else value
 
 
-def table(shown: Table) -> list[str]:
-    """Columns as wide as they need to be, numbers to the right."""
-    from rich.cells import cell_len  # signs of some scripts are two columns wide
+def table(shown: Table, room: int) -> list[str]:
+    """Columns as wide as they need to be, numbers to the right.
+
+    Where that is wider than the `room` that there is, columns of long texts are cut; the last one has lines
+    of its own where too little would be left of it.
+    """
+    from rich.cells import cell_len, set_cell_size  # signs of some scripts are two columns wide
 
     kinds = [column.of for column in shown.columns]
     cells = [[column.title for column in shown.columns]]
-    cells += [[_cell(value, of) for value, of in zip(row, kinds, strict=True)] for row in shown.rows]
+    cells += [
+        [printable(_cell(value, of)) for value, of in zip(row, kinds, strict=True)] for row in shown.rows
+    ]
     widths = [max(cell_len(line[at]) for line in cells) for at in range(len(kinds))]
+    below = _fit(widths, [at for at, column in enumerate(shown.columns) if column.long], room)
+
+    def cut(text: str, width: int) -> str:
+        return text if cell_len(text) <= width else set_cell_size(text, width - 3).rstrip() + "..."
+
     lines = []
     for line in cells:
-        spaces = [" " * (width - cell_len(text)) for text, width in zip(line, widths, strict=True)]
-        sides = (
-            space + text if is_numeric(of) else text + space
-            for text, space, of in zip(line, spaces, kinds, strict=True)
-        )
-        lines.append("  ".join(sides).rstrip())
+        texts = [cut(text, width) for text, width in zip(line, widths, strict=True)]
+        sides = [
+            set_cell_size(text, width) if not is_numeric(of) else " " * (width - cell_len(text)) + text
+            for text, width, of in zip(texts, widths, kinds, strict=True)
+        ]
+        lines.append("  ".join(sides[: -1 if below else None]).rstrip())
+        if below and line is not cells[0] and line[-1] != _NONE:
+            lines.append("    " + cut(line[-1], room - 4))
     return lines
 
 
+def _fit(widths: list[int], long: Sequence[int], room: int) -> bool:
+    """Cut widths of columns to what there is room for; whether the last one has lines of its own."""
+    if not long or sum(widths) + 2 * (len(widths) - 1) <= room:
+        return False
+    *others, last = long
+    left = room - sum(width for at, width in enumerate(widths) if at not in long) - 2 * (len(widths) - 1)
+    most = min(left - _ENOUGH, _LONGEST_NAME) if left - _ENOUGH >= _SHORTEST_NAME else room // 4
+    for at in others:
+        widths[at] = min(widths[at], most)
+    widths[last] = left - sum(widths[at] for at in others)
+    return widths[last] < _ENOUGH
+
+
 def _cell(value: Any, of: Of) -> str:
-    return "-" if value is None else cell_text(value, of)
+    return _NONE if value is None else cell_text(value, of)
 
 
 def bar(low: float, high: float, width: int, marks: str = _BLOCKS) -> str:
@@ -157,7 +196,10 @@ def bar(low: float, high: float, width: int, marks: str = _BLOCKS) -> str:
 
 
 def columns(stream: TextIO) -> int:
-    """Width of a terminal; 80 of all else."""
+    """Width of a terminal, or what the environment says of it (COLUMNS); 80 of all else."""
+    said = os.environ.get("COLUMNS", "")
+    if said.isdigit() and int(said):
+        return int(said)
     try:
         return os.get_terminal_size(stream.fileno()).columns or _ELSEWHERE
     except (OSError, ValueError, AttributeError):

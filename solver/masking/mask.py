@@ -43,6 +43,9 @@ from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.result import Result
 
+_TELL_ORDER = (Role.RECORD_ID, Role.HOUSEHOLD)
+"""What undoes a random order, where it is as it was."""
+
 
 @dataclass(frozen=True, eq=False)
 class MaskingResult(Result):
@@ -154,6 +157,11 @@ class MaskingResult(Result):
     def _household(self) -> str | None:
         return next(iter(self.schema.select(role=Role.HOUSEHOLD)), None)
 
+    def _left_in(self, *roles: Role) -> list[str]:
+        """Columns of these roles that are released as they are."""
+        found = [name for role in roles for name in self.schema.select(role=role)]
+        return [name for name in found if name in self.as_is and name not in self.release.renumbered]
+
     @property
     def notes(self) -> tuple[str, ...]:
         """How the file of the original table was read, where that had to be found out."""
@@ -171,8 +179,13 @@ class MaskingResult(Result):
         """How the table was made, with the seed: to be kept, and to be kept secret."""
         return {
             "linkrisk": version(),
+            "name": self.source.name,
             "records": len(self.table),
-            "methods": steps_as_json(self.steps),
+            "columns": len(self.original.columns),
+            "methods": [
+                {**step, "said": made.method.describe(self.original)}
+                for step, made in zip(steps_as_json(self.steps), self.steps, strict=True)
+            ],
             **({"strata": list(self.strata)} if self.strata else {}),
             # As text: few programs read whole numbers of so many digits.
             "seed": None if self.seed is None else str(self.seed),
@@ -184,7 +197,9 @@ class MaskingResult(Result):
             **({"once_per_household": self.once} if self.once else {}),
             **({"several_per_household": self.split} if self.split else {}),
             **({"perhaps_codes": list(self.perhaps_codes)} if self.perhaps_codes else {}),
+            "identifiers": self._left_in(Role.IDENTIFIER),
             **self.release.to_dict(),
+            **({} if self.release.order is None else {"order_told_by": self._left_in(*_TELL_ORDER)}),
             **({"labels": self.labels} if self.labels else {}),
         }
 
@@ -223,12 +238,6 @@ class MaskingResult(Result):
         with together():  # the record first: a masked file whose seed is lost cannot be made again
             write_record(record, headed(self.kind, {**names, **described}))
             write_all(files)
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        from linkrisk.solver.charts.linkage_cards import masking_card
-
-        return masking_card(self.to_dict(), self.source.name)
 
     def __repr__(self) -> str:
         size = f"{len(self.table)} records"

@@ -41,6 +41,8 @@ class ProtocolResult(Result):
     undone : int
         How many of the last ones were not.
     output : str
+    name : str
+        Of the file of the protocol.
     """
 
     kind: ClassVar[str] = "protocol"
@@ -49,6 +51,7 @@ class ProtocolResult(Result):
     steps: tuple[StepDone, ...]
     undone: int
     output: str
+    name: str
 
     @property
     def repeatable(self) -> bool:
@@ -59,6 +62,7 @@ class ProtocolResult(Result):
         """The JSON of `run-protocol --json`, without seeds."""
         return {
             "linkrisk": version(),
+            "protocol": self.name,
             "input": {"file": self.protocol.file, "sha256": self.protocol.sha256},
             "steps": [
                 {"command": step.command, "done": list(step.lines), "sha256": step.sha256}
@@ -121,7 +125,7 @@ def _made(plan: Protocol, asked: RunProtocolOptions) -> ProtocolResult:
     _check_digest(plan.sha256, source, f"{protocol}: the input {plan.file}")
     if undo == many:
         _copy(source, Path(output))
-        return ProtocolResult(plan, (), many, output)
+        return ProtocolResult(plan, (), many, output, str(protocol))
     with TemporaryDirectory(prefix="linkrisk-") as folder:
         steps = _run(plan, source, Path(folder), output, many - undo, asked.on_progress)
         files = {Path(output): steps[-1].files[0]} | _beside(steps[-1], Path(output))
@@ -132,7 +136,7 @@ def _made(plan: Protocol, asked: RunProtocolOptions) -> ProtocolResult:
             kept_first(kept, content)
         else:
             write_all(content)
-    return ProtocolResult(made, tuple(steps), undo, output)
+    return ProtocolResult(made, tuple(steps), undo, output, str(protocol))
 
 
 def _run(

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from linkrisk import describe
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.noise import AdditiveNoise
-from linkrisk.datasets.microdata.describing import describe
 from linkrisk.datasets.microdata.formats.base import ColumnNotes, StoredFile
 from linkrisk.datasets.microdata.formats.registry import read_file, writable_format
 from linkrisk.datasets.microdata.scales import CATEGORICAL
@@ -60,7 +60,7 @@ def survey(folder: Path, suffix: str) -> Path:
 def test_noise_leaves_codes_ids_and_weights_of_a_labelled_file_alone(tmp_path: Path, suffix: str) -> None:
     path = survey(tmp_path, suffix)
     table = load_table(str(path), "survey")
-    guessed = describe(table.frame, "survey", table.notes).schema
+    guessed = describe(table).schema
     result = mask(str(path), "noise", parameters={"percent": 10.0}, seed=1)
     assert result.masked == ("age", "income")
     assert result.left_alone == {
@@ -175,7 +175,7 @@ def test_what_describe_ignores_is_left_out_by_all_commands_and_said(
     for frame, path in zip((original, masked), files, strict=True):
         frame.to_csv(path, index=False)
     table = load_table(files[0], "o")
-    ignored = set(describe(table.frame, "o").schema.select(role=Role.IGNORED))
+    ignored = set(describe(table.frame).schema.select(role=Role.IGNORED))
     assert ignored == {"size", "zip", "amount", "gone"}
     said = (
         "not compared: size (ignored, as it is the same for all records), zip (ignored, as it cannot be "
@@ -205,7 +205,7 @@ def test_what_describe_ignores_is_left_out_by_all_commands_and_said(
 
 def test_a_gap_beside_one_category_tells_records_apart() -> None:
     frame = pd.DataFrame({"retired": ["yes", None] * 20, "bonus": [1.0, None] * 20, "age": range(40)})
-    roles = {one.name: one.role for one in describe(frame, "o").schema.attributes}
+    roles = {one.name: one.role for one in describe(frame).schema.attributes}
     assert roles["retired"] is Role.KEY
     assert roles["bonus"] is Role.IGNORED
     assert make_file_pair(frame, frame).attributes == ("retired", "age")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.datasets.options.option import keywords, options_of
-from linkrisk.solver.commands.targets import named_paths, paths_of
+from linkrisk.solver.commands.targets import files_about, named_paths, paths_of
 from linkrisk.solver.options.tables import TableOptions
 from linkrisk.solver.run.counts import several
 
@@ -103,14 +102,8 @@ def write_about(asked: Any, result: Reported) -> None:
     """Write JSON and pages, all or none."""
     from linkrisk.datasets.microdata.writing import write_all
 
-    makers: dict[str, Callable[[], str]] = {
-        "json": result.to_json,
-        "report": result.to_html,
-        "external_report": lambda: result.to_html(external=True),
-    }
-    wanted = {name: path for name in makers if (path := getattr(asked, name)) is not None}
-    if wanted:
-        write_all({Path(path): makers[name]().encode("utf-8") for name, path in wanted.items()})
+    if about := files_about(asked, result):
+        write_all(about)
 
 
 def write_changed(asked: Any, result: ChangedTable | NoisyTable, **more: pd.DataFrame) -> None:

@@ -11,7 +11,7 @@ import pyarrow
 import pytest
 
 from linkrisk.datasets.microdata.blank_text import without_blanks
-from linkrisk.datasets.microdata.describing import describe
+from linkrisk.datasets.microdata.describing import described_columns
 from linkrisk.datasets.microdata.formats.base import StoredFile
 from linkrisk.datasets.microdata.formats.registry import read_file, writable_format
 from linkrisk.datasets.microdata.scales import Scale
@@ -33,7 +33,7 @@ def test_codes_with_leading_zeros_beside_blank_text_are_categories(tmp_path: Pat
     assert [None if pd.isna(cell) else cell for cell in table.frame["b"]] == [
         "007", "010", None, "007", "010", None,
     ]  # fmt: skip
-    found = describe(table.frame, "t", table.notes).columns[1]
+    found = described_columns(table.frame, table.notes)[1]
     assert (found.attribute.scale, found.different, found.missing) == (Scale.NOMINAL, 2, 2)
     assert {each.code for each in found.frequent} == {"007", "010"}
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from linkrisk.datasets.microdata.describing import Frequency, describe
+from linkrisk.datasets.microdata.describing import Frequency, described_columns
 from linkrisk.datasets.microdata.formats.base import ColumnNotes
 from linkrisk.datasets.microdata.guessing import guesses
 from linkrisk.datasets.microdata.missing import MissingRange
@@ -143,7 +143,7 @@ def test_counts_and_values() -> None:
         }
     )
     notes = {"age": ColumnNotes(missing=("99",)), "town": ColumnNotes(value_labels={"a": "Aha"})}
-    age, town, number, note, far = describe(frame, "t", notes).columns
+    age, town, number, note, far = described_columns(frame, notes)
     assert (age.different, age.empty, age.coded_missing, age.missing) == (2, 1, 1, 2)
     assert (age.lowest, age.highest, age.frequent) == (20.0, 30.0, ())
     assert town.frequent == (Frequency("a", "Aha", 2), Frequency("b", "", 2))
@@ -155,6 +155,6 @@ def test_counts_and_values() -> None:
 
 def test_only_the_most_frequent_categories_are_named() -> None:
     towns = [name for at, name in enumerate("abcdefg") for _ in range(at + 2)]
-    (town,) = describe(pd.DataFrame({"town": towns}), "t").columns
+    (town,) = described_columns(pd.DataFrame({"town": towns}))
     assert [each.code for each in town.frequent] == ["g", "f", "e", "d", "c"]
     assert town.different == 7

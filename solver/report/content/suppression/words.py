@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from linkrisk.datasets.microdata.names import level_in_words, shown_names
+from linkrisk.datasets.microdata.names import level_in_words, shown_name, shown_names
 from linkrisk.solver.documents.document import Headline
 from linkrisk.solver.documents.formats import count
 from linkrisk.solver.report.content.wording import joined, of_all
@@ -35,7 +35,12 @@ PROBLEMS = {
 
 def recoded(given: Json) -> str:
     """``town recoded to level 1 and age recoded to level 2``; empty where nothing was."""
-    return joined([f"{name} recoded to {level}" for name, level in levels_taken(given)])
+    return joined([f"{shown_name(name)} recoded to {level}" for name, level in levels_taken(given)])
+
+
+def records_with_unsafe(many: int, records: int) -> str:
+    """``9 of 12 (75.0 %) records have an unsafe combination``."""
+    return f"{of_all(many, records)} records have an unsafe combination"
 
 
 def levels_taken(given: Json) -> list[tuple[str, str]]:
@@ -95,7 +100,7 @@ def recounted(given: Json) -> str:
 def _reasons(given: Json) -> Iterator[str]:
     """What is left, by what a missing value means to whoever counts."""
     records = given["records"]
-    yield f"Before: {of_all(given['unsafe_records'], records)} records have an unsafe combination."
+    yield f"Before: {records_with_unsafe(given['unsafe_records'], records)}."
     again = [f"{of_all(given['after'][name], records)} records {COUNTED[name]}" for name in COUNTED]
     yield f"After, when all of the output is counted: {' and '.join(again)}."
     key, what = "expected", "Expected re-identifications by the key variables"

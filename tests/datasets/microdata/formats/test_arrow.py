@@ -12,7 +12,7 @@ from format_cases import described
 from pyarrow import parquet
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.describing import describe
+from linkrisk.datasets.microdata.describing import described_columns
 from linkrisk.datasets.microdata.formats.registry import read_file
 
 
@@ -52,7 +52,7 @@ def test_lists_and_records_are_read_as_text(suffix: str, tmp_path: Path) -> None
     assert described(stored.frame["l"]) == ("text", ['["ä", null]', None])
     assert described(stored.frame["s"]) == ("text", ['{"a": 1}', '{"a": 2}'])
     assert stored.remarks == ("lists and the like are read as text (columns l, s)",)
-    assert [column.different for column in describe(stored.frame, "x").columns] == [2, 1, 2]
+    assert [column.different for column in described_columns(stored.frame)] == [2, 1, 2]
 
 
 def test_types_that_pyarrow_keeps_for_pandas_become_its_own(tmp_path: Path) -> None:
