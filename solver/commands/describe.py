@@ -27,7 +27,7 @@ def run(asked: DescribeCommand) -> int:
         result.write(asked.output)
     if asked.json is not None:
         write_whole(asked.json, result.to_json())
-    print(result)
+    print(result, end="")
     if asked.output is None:
         print("keep this with --output SCHEMA.toml, correct it, and use it as --schema")
     else:

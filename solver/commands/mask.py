@@ -68,7 +68,7 @@ def run(asked: MaskCommand) -> int:
         write_all(recodings)
     if asked.protocol is not None:
         add_step(asked.protocol, source, asked.output, _step(asked, result))
-    print(result)
+    print(result, end="")
     print(_seed_line(result.seed, asked))
     say_written(asked.output, asked.record, *map(str, recodings))
     if asked.protocol is not None:

@@ -37,7 +37,7 @@ def run(asked: RunProtocolCommand) -> int:
         result = run_protocol(**keywords(RunProtocolOptions, asked, on_progress=reporter(line)))
     if asked.json is not None:
         write_whole(asked.json, result.to_json())
-    print(result)
+    print(result, end="")
     say_written(result.output, asked.json)
     if asked.record is not None:
         print(f"wrote {asked.record}: keep it secret, it undoes the masking")

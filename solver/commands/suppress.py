@@ -51,7 +51,7 @@ def run(asked: SuppressCommand) -> int:
         write_all(about)
     if asked.write_answer is not None:
         write_whole(asked.write_answer, result.answer.to_json(), mode=SECRET)  # undoes the suppression
-    print(result)
+    print(result, end="")
     say_written(asked.output, *map(str, about), asked.write_answer)
     if asked.protocol is not None:
         print(f"added this step to {asked.protocol}")

@@ -24,6 +24,6 @@ def run(asked: UnsafeCommand) -> int:
         result = unsafe(**keywords(UnsafeOptions, asked))
     if asked.json is not None:
         write_whole(asked.json, result.to_json())
-    print(result)
+    print(result, end="")
     say_written(asked.json)
     return 0

@@ -91,7 +91,7 @@ def _block(block: Block) -> Iterator[str]:
             columns = (Column("words", ""), Column("value", ""), Column("interval", ""))
             used = columns if any(one.interval for one in block.numbers) else columns[:2]
             rows = [[one.words, one.value, one.interval][: len(used)] for one in block.numbers]
-            yield _table(Table(used, rows, block.title))
+            yield _table(Table(used, rows, block.title), len(rows))
         case Items():
             lines = "".join(f"<li>{_text(one)}</li>" for one in block.items)
             yield _named(block.title, f'<ul style="margin:.2em 0">{lines}</ul>')
@@ -111,15 +111,15 @@ def _named(title: str, html: str) -> str:
     return f'<div style="margin:.3em 0">{_text(title)}</div>{html}' if title else html
 
 
-def _table(shown: Table) -> str:
+def _table(shown: Table, most: int = ROWS) -> str:
     """The first rows of a table, and how many more there are."""
     if not shown.rows:
         return ""
     kinds = [column.of for column in shown.columns]
     titles = "".join(_cell("th", column.title, column.of) for column in shown.columns)
     head = f"<thead><tr>{titles}</tr></thead>" if any(column.title for column in shown.columns) else ""
-    rows = "".join(_row(row, kinds) for row in shown.rows[:ROWS])
-    more = len(shown.rows) - ROWS
+    rows = "".join(_row(row, kinds) for row in shown.rows[:most])
+    more = len(shown.rows) - most
     rest = f'<div style="{_QUIET}">{more:,} more</div>' if more > 0 else ""
     title = f'<caption style="text-align:left">{_text(shown.caption)}</caption>' if shown.caption else ""
     return (

@@ -19,6 +19,13 @@ from linkrisk.solver.documents.document import (
 
 _MAKERS = {
     "linkrisk-comparison": "compare:comparison",
+    "linkrisk-dataset": "data:data_set",
+    "linkrisk-datasets": "data:data_sets",
+    "linkrisk-description": "data:description",
+    "linkrisk-masking": "masking:masking",
+    "linkrisk-protocol": "masking:protocol",
+    "linkrisk-suppression": "suppression:suppression",
+    "linkrisk-unsafe": "suppression:unsafe",
 }
 """By the `format` of a JSON, the module of `report/short` and the function in it that says it in short."""
 

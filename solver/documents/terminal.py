@@ -164,7 +164,8 @@ def _fit(widths: list[int], long: Sequence[int], room: int) -> bool:
         return False
     *others, last = long
     left = room - sum(width for at, width in enumerate(widths) if at not in long) - 2 * (len(widths) - 1)
-    most = min(left - _ENOUGH, _LONGEST_NAME) if left - _ENOUGH >= _SHORTEST_NAME else room // 4
+    alone = min(room // 4, left + 2)  # of names, where the last column has lines of its own
+    most = min(left - _ENOUGH, _LONGEST_NAME) if left - _ENOUGH >= _SHORTEST_NAME else alone
     for at in others:
         widths[at] = min(widths[at], most)
     widths[last] = left - sum(widths[at] for at in others)

@@ -18,7 +18,7 @@ Json = Mapping[str, Any]
 _LARGEST_WHOLE = 1e15
 
 
-def of_description(result: Json) -> Document:
+def description(result: Json) -> Document:
     """Of the JSON of `describe`: the columns, and what speaks for special roles."""
     records, columns = result["records"], result["columns"]
     rows = [
@@ -61,14 +61,14 @@ def _number(value: float) -> str:
     return f"{value:.0f}" if whole else f"{value:.6g}"
 
 
-def of_data_sets(result: Json) -> Document:
+def data_sets(result: Json) -> Document:
     """Of the JSON of `datasets list`: their sizes, and where they come from."""
     columns = [("name", "name", Of.TEXT), ("rows", "records", Of.COUNT), ("columns", "columns", Of.COUNT)]
     rows = [[one["name"], one["rows"], len(one["columns"]), one["comes_from"]] for one in result["datasets"]]
     return short([table("", [*columns, ("comes_from", "comes from", Of.TEXT)], rows)])
 
 
-def of_data_set(result: Json) -> Document:
+def data_set(result: Json) -> Document:
     """Of the JSON of `datasets show`: all that is known of one of them."""
     columns, file = result["columns"], result["local_file"]
     return short(

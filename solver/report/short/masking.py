@@ -10,7 +10,7 @@ from linkrisk.datasets.microdata.names import shown_name, shown_names
 from linkrisk.errors import called
 from linkrisk.solver.documents.document import Document
 from linkrisk.solver.documents.short import pairs, short
-from linkrisk.solver.run.counts import several
+from linkrisk.solver.run.counts import count, several
 
 Json = Mapping[str, Any]
 
@@ -18,7 +18,7 @@ MOST = 8
 """So many labels of new codes are said."""
 
 
-def of_masking(result: Json) -> Document:
+def masking(result: Json) -> Document:
     """Of the JSON of `mask`: what each method did, and what became of every column."""
     changed, columns = len(result["masked"]) - len(result["unchanged"]), result["columns"]
     size = f"{several(result['records'], 'record')}, {several(columns, 'column')}"
@@ -47,7 +47,7 @@ def _columns(result: Json) -> Iterator[tuple[str, str]]:
         said = [f"{code} = {label}" for code, label in labels.items()]
         more = ["..."] if len(said) > MOST else []
         yield "labels", f"{shown_name(name)}: {', '.join([*said[:MOST], *more])}"
-    lost = ", ".join(f"{many} of {shown_name(name)}" for name, many in result["withheld"].items())
+    lost = ", ".join(f"{count(many)} of {shown_name(name)}" for name, many in result["withheld"].items())
     yield "withheld", f"{lost}: these values become missing" if lost else ""
     once = result.get("once_per_household", {})
     number = shown_names(dict.fromkeys(once.values()))
@@ -87,7 +87,7 @@ def _notes(result: Json) -> Iterator[str]:
 _DRAWN = "seeds were drawn: nothing makes this file again but these"
 
 
-def of_protocol(result: Json) -> Document:
+def protocol(result: Json) -> Document:
     """Of the JSON of `run_protocol`: what each step did, and how many were undone."""
     steps, undone = result["steps"], result["undone"]
     rows = [

@@ -26,7 +26,7 @@ MOST = 10
 """Categories that are listed."""
 
 
-def of_suppression(result: Json) -> Document:
+def suppression(result: Json) -> Document:
     """Of the JSON of `suppress`: the headline of its page, and what became of key variables."""
     taken = [f"{count(many)} of {shown_name(name)}" for name, many in result["suppressed"].items() if many]
     ghosts = [
@@ -48,7 +48,7 @@ def of_suppression(result: Json) -> Document:
     return short([found], said=headline(result), asked=_asked(result), notes=_constant(result))
 
 
-def of_unsafe(result: Json) -> Document:
+def unsafe(result: Json) -> Document:
     """Of the JSON of `unsafe`: what there is, and what recodings would make of it."""
     before, after = result["before"], result["after"]
     rows = [("checked", _checked(result)), ("unsafe", _counted(before))]

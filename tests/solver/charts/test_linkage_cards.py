@@ -1,4 +1,4 @@
-"""What a notebook shows of what `link`, `evaluate`, `compare`, `mask` and `find_links` return."""
+"""What a notebook shows of what `link`, `evaluate`, `compare` and `find_links` return."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import fields
 import pytest
 from fit_runs import frames
 
-from linkrisk import compare, evaluate, fit, link, mask
-from linkrisk.solver.charts.linkage_cards import found_card, link_card, masking_card
+from linkrisk import compare, evaluate, fit, link
+from linkrisk.solver.charts.linkage_cards import found_card, link_card
 from linkrisk.solver.documents.notebook import notebook
 from linkrisk.solver.documents.short import short_of
 from linkrisk.solver.worst_case.contest import BackendRow
@@ -92,31 +92,6 @@ def test_a_contradiction_stands_in_the_headline():
     words = said(notebook(short_of({**content, **more})))
     assert words.startswith(f"DISAGREEMENT: {NASTY} lies")
     assert "feasible" in words
-
-
-def test_a_masking_says_what_was_masked_but_not_the_seed(pair):
-    seed = 271828182845
-    result = mask(pair[0], "noise percent=5", seed=seed)
-    words = said(result._repr_html_())
-    columns = pair[0].shape[1]
-    assert words.startswith(f"{len(pair[0])} records: {columns} of {columns} columns masked.")
-    assert NASTY in words
-    assert str(seed) not in words
-
-
-def test_a_masking_says_what_stayed_and_what_was_lost():
-    content = {
-        "records": 1200,
-        "methods": [{"method": "local-suppression", "parameters": {}, "attributes": [NASTY, "b"]}],
-        "masked": [NASTY, "b"],
-        "unchanged": ["b"],
-        "as_is": ["id"],
-        "left_alone": {"id": "id"},
-        "withheld": {NASTY: 1500},
-    }
-    words = said(masking_card(content, NASTY))
-    assert words.startswith("1,200 records: 1 of 3 columns masked.")
-    assert f"{NASTY} has 1,500 values fewer; b is unchanged; id is the id and stays." in words
 
 
 def test_found_links_claim_nothing_about_the_truth():
