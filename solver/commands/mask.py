@@ -36,6 +36,7 @@ def complete(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def run(asked: MaskCommand) -> int:
     """Mask a table, write it and print what was done."""
+    from linkrisk.datasets.microdata.names import shell_name
     from linkrisk.datasets.microdata.writing import write_all
     from linkrisk.solver.commands.progress import progress_line, reporter
     from linkrisk.solver.commands.recodings import recoding_files
@@ -51,7 +52,7 @@ def run(asked: MaskCommand) -> int:
     def on_read(read: Source) -> None:
         """What cannot be kept is said before any work is done."""
         for note in (*read.stored.remarks, *read.losses(asked.output)):
-            print(f"note     {note}", flush=True)
+            print(f"note: {note}", flush=True)
 
     with progress_line("masking") as line:
         more = {
@@ -71,6 +72,8 @@ def run(asked: MaskCommand) -> int:
     print(result, end="")
     print(_seed_line(result.seed, asked))
     say_written(asked.output, asked.record, *map(str, recodings))
+    if asked.record is not None and result.release.order is not None:
+        print(f"the order is random: --id {shell_name(asked.record)} knows who is who")
     if asked.protocol is not None:
         print(f"added this step to {asked.protocol}")
     return 0

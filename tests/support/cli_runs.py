@@ -21,6 +21,11 @@ def run(capsys, *argv: str) -> str:
     return printed.out
 
 
+def squeezed(text: str) -> str:
+    """Text without the blanks that put values below each other."""
+    return re.sub(" {2,}", " ", text)
+
+
 def refuse(capsys, message: str, *argv: str) -> None:
     """Run a command that must be refused: one line on standard error, nothing printed or written."""
     before = contents()

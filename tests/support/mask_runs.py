@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from cli_runs import squeezed
 
 from linkrisk.solver.commands import program as cli
 
@@ -33,10 +34,10 @@ def mask_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def mask(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    """Exit code, standard output and standard error."""
+    """Exit code, standard output without its alignment, and standard error."""
     code = cli.main(["mask", *arguments])
     captured = capsys.readouterr()
-    return code, captured.out, captured.err
+    return code, squeezed(captured.out), captured.err
 
 
 def files() -> list[str]:

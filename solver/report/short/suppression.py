@@ -13,6 +13,7 @@ from linkrisk.datasets.microdata.names import (
     shown_name,
     shown_names,
 )
+from linkrisk.errors import called
 from linkrisk.solver.charts.table import Of, Table
 from linkrisk.solver.documents.document import Document
 from linkrisk.solver.documents.short import pairs, short
@@ -34,6 +35,7 @@ def suppression(result: Json) -> Document:
         for name, them in result["ghosts"].items()
         for ghost in them
     ]
+    named = shown_names(result["identifiers"])
     rows = {
         "checked": _checked(result),
         "unsafe": _totals(
@@ -43,6 +45,7 @@ def suppression(result: Json) -> Document:
         "recoded": "nothing" if result["levels"] and not recoded(result) else "",
         "ghosts": ", ".join(ghosts),
         "dropped": shown_names(result["dropped"]),
+        "names": f"{named}: left in, and name the records; {called('drop')} leaves them out" if named else "",
     }
     found = pairs(*((name, said) for name, said in rows.items() if said))
     return short([found], said=headline(result), asked=_asked(result), notes=_constant(result))

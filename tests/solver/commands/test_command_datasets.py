@@ -31,18 +31,18 @@ def test_list(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = _run(capsys, "list")
     assert code == 0
     assert out == (
-        "name            records columns  comes from\n"
-        "wdbc                569      31  scikit-learn\n"
-        "iris                150       5  scikit-learn\n"
-        "census             1080      13  download\n"
-        "tarragona           834      13  download\n"
-        "eia                4092      15  download\n"
-        "abalone            4177       9  download\n"
-        "ionosphere          351      35  download\n"
-        "boston-housing      506      14  download\n"
-        "dermatology         366      35  download\n"
-        "adult             32561      15  download\n"
-        "german-credit      1000      21  download\n"
+        "  name            records  columns  comes from\n"
+        "  wdbc                569       31  scikit-learn\n"
+        "  iris                150        5  scikit-learn\n"
+        "  census            1,080       13  download\n"
+        "  tarragona           834       13  download\n"
+        "  eia               4,092       15  download\n"
+        "  abalone           4,177        9  download\n"
+        "  ionosphere          351       35  download\n"
+        "  boston-housing      506       14  download\n"
+        "  dermatology         366       35  download\n"
+        "  adult            32,561       15  download\n"
+        "  german-credit     1,000       21  download\n"
     )
 
 
@@ -50,19 +50,18 @@ def test_show(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = _run(capsys, "show", "tarragona")
     assert code == 0
     assert out == (
-        "name        tarragona\n"
-        "title       CASC Tarragona: accounts of companies near Tarragona in 1995\n"
-        "records     834\n"
-        "columns     13: FIXED.ASSETS, CURRENT.ASSETS, TREASURY, UNCOMMITTED.FUNDS, PAID.UP.CAPITAL, "
-        "SHORT.TERM.DEBT,\n"
-        "            SALES, LABOR.COSTS, DEPRECIATION, OPERATING.PROFIT, FINANCIAL.OUTCOME, GROSS.PROFIT, "
-        "NET.PROFIT\n"
-        "origin      CASC project reference microdata (Brand, Domingo-Ferrer, Mateo-Sanz 2002)\n"
-        "licence     public use file; the package that carries it is GPL-2\n"
-        "address     https://raw.githubusercontent.com/sdcTools/sdcMicro/"
+        "  name        tarragona\n"
+        "  title       CASC Tarragona: accounts of companies near Tarragona in 1995\n"
+        "  records     834\n"
+        "  columns     13: FIXED.ASSETS, CURRENT.ASSETS, TREASURY, UNCOMMITTED.FUNDS, PAID.UP.CAPITAL, "
+        "SHORT.TERM.DEBT, SALES, LABOR.COSTS, DEPRECIATION, OPERATING.PROFIT, FINANCIAL.OUTCOME, "
+        "GROSS.PROFIT, NET.PROFIT\n"
+        "  origin      CASC project reference microdata (Brand, Domingo-Ferrer, Mateo-Sanz 2002)\n"
+        "  licence     public use file; the package that carries it is GPL-2\n"
+        "  address     https://raw.githubusercontent.com/sdcTools/sdcMicro/"
         "cf3251017482bb215f0a9abf4a930f502399fb72/data/Tarragona.rda\n"
-        "local file  casc_tarragona.csv in the folder LINKRISK_DATA\n"
-        "comes from  download\n"
+        "  local file  casc_tarragona.csv in the folder LINKRISK_DATA\n"
+        "  comes from  download\n"
     )
 
 
@@ -107,7 +106,8 @@ def test_local_folder(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
     monkeypatch.setenv("LINKRISK_DATA", str(FOLDER))
     assert _run(capsys, "fetch", "census") == (0, f"{FOLDER}/casc_census.csv\n", "")
     assert (
-        f"census             1080      13  local file {FOLDER}/casc_census.csv\n" in _run(capsys, "list")[1]
+        f"  census            1,080       13  local file {FOLDER}/casc_census.csv\n"
+        in _run(capsys, "list")[1]
     )
 
 

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("mask_folder")
 
 
 def _seed_printed(out: str) -> int:
-    found = re.search(r"^seed     (\d+): keep it secret, it undoes the masking$", out, flags=re.MULTILINE)
+    found = re.search(r"^seed (\d+): keep it secret, it undoes the masking$", out, flags=re.MULTILINE)
     assert found is not None
     return int(found[1])
 
@@ -53,8 +53,8 @@ def test_the_record_is_the_owners_and_has_the_seed_that_is_not_printed(
     )
     code, out, _ = mask(capsys, *common, "--output", "m.csv", "--record", "owner.json")
     assert code == 0
-    assert "seed     in owner.json: keep it secret, it undoes the masking\n" in out
-    assert out.endswith("output   m.csv\nrecord   owner.json\n")
+    assert "seed in owner.json: keep it secret, it undoes the masking\n" in out
+    assert out.endswith("wrote m.csv\nwrote owner.json\n")
     assert stat.S_IMODE(Path("owner.json").stat().st_mode) == 0o600
     record = json.loads(Path("owner.json").read_text())
     seed = record.pop("seed")
@@ -66,20 +66,29 @@ def test_the_record_is_the_owners_and_has_the_seed_that_is_not_printed(
         "version": 1,
         "input": {"name": "o.csv", "sha256": hashlib.sha256(TABLE.encode()).hexdigest()},
         "output": {"name": "m.csv", "sha256": hashlib.sha256(Path("m.csv").read_bytes()).hexdigest()},
+        "name": "o.csv",
         "records": 6,
+        "columns": 5,
         "methods": [
             {
                 "method": "noise",
                 "parameters": {"percent": 5.0, "correlated": True},
                 "attributes": ["age", "income"],
+                "said": "correlated normal noise with 5 % of the standard deviation of age, income",
             },
-            {"method": "pram", "parameters": {"change": 1.0}, "attributes": ["note"]},
+            {
+                "method": "pram",
+                "parameters": {"change": 1.0},
+                "attributes": ["note"],
+                "said": "PRAM with probability 1 of a change of note",
+            },
         ],
         "masked": ["age", "income", "note"],
         "unchanged": [],
         "as_is": ["id", "code"],
         "left_alone": {"id": "id"},
         "withheld": {},
+        "identifiers": [],
     }
     mask(capsys, *common, "--output", "again.csv", "--seed", seed)
     assert Path("again.csv").read_bytes() == Path("m.csv").read_bytes()

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from cli_runs import refuse, run
+from cli_runs import refuse, run, squeezed
 
 from linkrisk import mask, run_protocol
 from linkrisk.datasets.errors import DataError
@@ -66,32 +66,31 @@ def schema() -> Schema:
 
 
 def test_identifiers_of_the_schema_are_dropped_and_that_is_said(capsys: pytest.CaptureFixture[str]) -> None:
-    said = run(capsys, "mask", "--input", "firms.csv", *METHOD, "--output", "out.csv")
-    assert "\ndropped  firm, boss\n" in said
-    assert "\nas is    no, home\n" in said
+    said = squeezed(run(capsys, "mask", "--input", "firms.csv", *METHOD, "--output", "out.csv"))
+    assert "\n dropped firm, boss\n" in said
+    assert "\n as is no, home\n" in said
     released = pd.read_csv("out.csv")
     assert list(released.columns) == ["no", "home", "turnover"]
     assert make_file_pair(firms(), released, schema=schema()).left_in.identifiers == ()
 
 
 def test_they_can_be_kept_and_that_is_said_too(capsys: pytest.CaptureFixture[str]) -> None:
-    said = run(capsys, "mask", "--input", "firms.csv", *METHOD, "--drop", "none", "--output", "out.csv")
-    assert "\nnames    firm, boss: left in, and name the records; --drop leaves them out\n" in said
+    given = ("mask", "--input", "firms.csv", *METHOD)
+    said = squeezed(run(capsys, *given, "--drop", "none", "--output", "out.csv"))
+    assert "\n names firm, boss: left in, and name the records; --drop leaves them out\n" in said
     left = make_file_pair(firms(), pd.read_csv("out.csv"), schema=schema()).left_in
     assert left.identifiers == (ColumnLeftIn("firm", N), ColumnLeftIn("boss", N))
-    said = run(capsys, "mask", "--input", "firms.csv", *METHOD, "--drop", "boss,no", "--output", "two.csv")
-    assert "\ndropped  boss, no\n" in said
-    assert "\nnames    firm: left in" in said
+    said = squeezed(run(capsys, *given, "--drop", "boss,no", "--output", "two.csv"))
+    assert "\n dropped boss, no\n" in said
+    assert "\n names firm: left in" in said
     assert list(pd.read_csv("two.csv").columns) == ["home", "firm", "turnover"]
 
 
 def test_a_record_keeps_who_is_who_and_nothing_else_tells_it(capsys: pytest.CaptureFixture[str]) -> None:
     options = ("--shuffle", "--renumber", "no,home", "--record", "kept.json", "--output", "out.csv")
-    said = run(capsys, "mask", "--input", "firms.csv", *METHOD, *options)
-    assert (
-        "\nnumbered no, home: anew, no number as before\norder    random: --id kept.json knows who is who\n"
-        in said
-    )
+    said = squeezed(run(capsys, "mask", "--input", "firms.csv", *METHOD, *options))
+    assert "\n numbered no, home: anew, no number as before\n order random\n" in said
+    assert said.endswith("the order is random: --id kept.json knows who is who\n")
     released, order = pd.read_csv("out.csv"), np.array(json.loads(Path("kept.json").read_text())["order"]) - 1
     assert sorted(order) == list(range(N))
     assert list(order) != list(range(N))
@@ -127,8 +126,8 @@ def test_without_chance_in_the_method_the_order_has_a_seed(capsys: pytest.Captur
     assert made("a.csv", "--seed", "4").equals(made("b.csv", "--seed", "4"))
     assert not made("a.csv", "--seed", "4").equals(made("c.csv", "--seed", "5"))
     assert "undone" not in run(capsys, "mask", "--input", "firms.csv", *METHOD, "--output", "d.csv")
-    said = run(capsys, "mask", "--input", "firms.csv", *METHOD, "--shuffle", "--output", "e.csv")
-    assert "\nundone   by no, home, as they were; --renumber makes new ones\n" in said
+    said = squeezed(run(capsys, "mask", "--input", "firms.csv", *METHOD, "--shuffle", "--output", "e.csv"))
+    assert "\n undone by no, home, as they were; --renumber makes new ones\n" in said
 
 
 def test_a_step_of_a_protocol_does_it_again(capsys: pytest.CaptureFixture[str]) -> None:

@@ -25,15 +25,16 @@ def test_several_methods_in_order_each_on_its_own_attributes(capsys: pytest.Capt
     )
     assert (code, err) == (0, "")
     assert out == (
-        "input    h.csv: 60 records, 5 columns\n"
-        "method   microaggregation (MDAV) of income with k = 5\n"
-        "method   PRAM with probability 0.5 of a change of note\n"
-        "method   independent normal noise with 10 % of the standard deviation of age\n"
-        "seed     4: keep it secret, it undoes the masking\n"
-        "masked   age, income, note\n"
-        "as is    hhnum, weight\n"
-        "left     hhnum (as id), weight (as weight); to mask them anyway, name them with --attributes\n"
-        "output   m.csv\n"
+        "h.csv: 60 records, 5 columns\n\n"
+        "3 of 5 columns masked.\n\n"
+        " method microaggregation (MDAV) of income with k = 5\n"
+        " method PRAM with probability 0.5 of a change of note\n"
+        " method independent normal noise with 10 % of the standard deviation of age\n"
+        " masked age, income, note\n"
+        " as is hhnum, weight\n"
+        " left hhnum (as id), weight (as weight); to mask them anyway, name them with --attributes\n"
+        "seed 4: keep it secret, it undoes the masking\n"
+        "wrote m.csv\n"
     )
     original, masked = pd.read_csv("h.csv"), pd.read_csv("m.csv")
     grouped = Microaggregation(k=5, attributes=("income",)).apply(original)
@@ -52,7 +53,7 @@ def test_an_attribute_masked_twice_is_masked_in_order_and_said(capsys: pytest.Ca
         *("--method", "noise percent=10 attributes=age,income"),
         *("--method", "optimal-microaggregation k=3 attributes=income"),
     )
-    assert "twice    income: noise, then optimal-microaggregation\n" in out
+    assert " twice income: noise, then optimal-microaggregation\n" in out
     masked = pd.read_csv("m.csv")
     assert masked["income"].nunique() == 2
     assert masked["age"].nunique() == 6
@@ -68,7 +69,7 @@ def test_one_method_may_be_given_with_its_parameters(capsys: pytest.CaptureFixtu
 def test_names_with_commas(capsys: pytest.CaptureFixture[str]) -> None:
     Path("c.csv").write_text('"income, gross",home town:2,age\n1,2,3\n4,5,6\n7,8,9\n10,11,13\n')
     common = ("--input", "c.csv", "--output", "m.csv", "--method")
-    expected = 'method   microaggregation (MDAV) of "income, gross", age with k = 2\n'
+    expected = ' method microaggregation (MDAV) of "income, gross", age with k = 2\n'
     options = ("microaggregation", "--k", "2", "--attributes", '"income, gross",age')
     assert expected in mask(capsys, *common, *options)[1]
     spelled = "microaggregation k=2 attributes='\"income, gross\",age'"

@@ -41,7 +41,7 @@ def test_a_file_comes_back_in_the_format_it_came_in(suffix: str, capsys: pytest.
     before = made(f"in{suffix}")
     code, out, err = mask(capsys, "--input", f"in{suffix}", "--output", "out", *NOISE)
     assert (code, err) == (0, "")
-    assert out.endswith(f"output   out{suffix}\n")
+    assert out.endswith(f"wrote out{suffix}\n")
     after = read_file(f"out{suffix}")
     assert list(after.frame.columns) == list(FRAME.columns)
     pd.testing.assert_frame_equal(after.frame.drop(columns="age"), before.frame.drop(columns="age"))
@@ -61,12 +61,12 @@ def test_what_is_lost_is_said_first(capsys: pytest.CaptureFixture[str]) -> None:
     made("in.sav")
     _, out, _ = mask(capsys, "--input", "in.sav", "--output", "out.csv", *NOISE)
     assert out.startswith(
-        "note     variable labels are lost (columns sex, age)\n"
-        "note     value labels are lost (columns sex, age)\n"
-        "note     declared missing codes are lost (columns sex, age)\n"
-        "note     levels of measurement are lost (columns sex, age)\n"
-        "note     settings that only SPSS knows are lost (columns plz, sex, age and 1 more)\n"
-        "input    in.sav: 6 records, 4 columns\n"
+        "note: variable labels are lost (columns sex, age)\n"
+        "note: value labels are lost (columns sex, age)\n"
+        "note: declared missing codes are lost (columns sex, age)\n"
+        "note: levels of measurement are lost (columns sex, age)\n"
+        "note: settings that only SPSS knows are lost (columns plz, sex, age and 1 more)\n"
+        "in.sav: 6 records, 4 columns\n"
     )
 
 
@@ -97,7 +97,7 @@ def test_a_delimited_file_keeps_its_dialect_and_its_cells(capsys: pytest.Capture
         "--attributes", "lohn", "--seed", "3",
     )  # fmt: skip
     assert code == 0
-    assert out.startswith("note     read with ';' between columns, ',' as decimal sign, Windows-1252\ninput ")
+    assert out.startswith("note: read with ';' between columns, ',' as decimal sign, Windows-1252\nin.csv: ")
     lines = Path("out.csv").read_bytes().decode("cp1252").splitlines()
     assert lines[0] == "plz;ort;lohn"
     assert [line.rpartition(";")[0] for line in lines[1:]] == ["007;Köln", "080;NA", "012;"]

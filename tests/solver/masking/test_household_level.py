@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from cli_runs import run
+from cli_runs import run, squeezed
 
 from linkrisk import mask
 from linkrisk.datasets.masking.household_level import household_level
@@ -63,7 +63,7 @@ def test_what_was_masked_once_for_each_household_is_said(tmp_path, monkeypatch, 
         *(capsys, "mask", "--input", "survey.csv", "--method", methods[0], "--method", methods[1]),
         *("--seed", "1", "--output", "masked.csv"),
     )
-    assert "once     income: masked once for each household (hhid)\n" in said
+    assert " once income: masked once for each household (hhid)\n" in squeezed(said)
     found = mask(survey(), methods, seed=1)
     assert found.to_dict()["once_per_household"] == {"income": "hhid"}
     both = mask(survey(), "noise percent=30 attributes=income,age", seed=1)
@@ -78,7 +78,7 @@ def test_numbers_that_may_be_codes_are_named(tmp_path, monkeypatch, capsys):
     frame.to_csv("survey.csv", index=False)
     given = ["mask", "--input", "survey.csv", "--method", "noise", "--percent", "5", "--output", "m.csv"]
     assert (
-        "note     rooms, status: few different whole numbers, masked as numbers; if these are codes, say so "
+        "note: rooms, status: few different whole numbers, masked as numbers; if these are codes, say so "
         "in a --schema, or name the others with --attributes\n"
     ) in run(capsys, *given, "--seed", "1")
     assert mask(frame, "noise percent=5", seed=1).to_dict()["perhaps_codes"] == ["rooms", "status"]
@@ -101,7 +101,7 @@ def test_a_method_of_persons_and_households_is_said_to_split_these(tmp_path, mon
     given = ["mask", "--input", "survey.csv", "--output", "masked.csv", "--seed", "1"]
     lines = run(capsys, *given, "--method", "noise percent=30 attributes=income,age").splitlines()
     note = (
-        "note     income had one value in each household (hhid) and has several now; mask such columns by a "
+        "note: income had one value in each household (hhid) and has several now; mask such columns by a "
         "method of their own, once for each household"
     )
     assert note in lines
