@@ -24,9 +24,11 @@ MOST_LINES = 400
 # users can do with it is in `operations`, where lower rooms use the rest of the subject.
 RANKS = {
     "run": 0,
+    "options.names": 0,
+    "schemas": 1,
     "backends": 1,
-    "charts": 1,
-    "documents": 2,
+    "charts": 2,
+    "documents": 3,
     "linkage": 3,
     "certificates.checking": 3,
     "engines": 4,

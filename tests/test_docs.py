@@ -6,6 +6,7 @@ import argparse
 import ast
 import contextlib
 import io
+import os
 import re
 import shlex
 from pathlib import Path
@@ -21,8 +22,8 @@ from linkrisk.solver.backends.registry import BACKENDS
 from linkrisk.solver.commands.program import build_parser, main
 from linkrisk.solver.linkage.registry import LINKERS
 from linkrisk.solver.risk_utility.maskings import maskings_of
+from linkrisk.solver.schemas.kinds import content_schema
 from linkrisk.solver.tables.operations.suppress import METHODS as TABLE_METHODS
-from linkrisk.solver.worst_case.operations.fit import fit
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -202,14 +203,28 @@ def test_no_page_names_a_folder_of_one_machine(page):
     assert re.findall(r"(?:^|[\s`\"'(])(?:/(?:work|home|tmp|root|Users)/|[A-Z]:\\)\S*", text) == []
 
 
+def explained(schema, name, said):
+    """What a table says of a key, and of the keys of the object that it holds."""
+    inner = next((one for one in (schema, *schema.get("anyOf", ())) if "$ref" in one), {})
+    fields = said[inner["$ref"].rpartition("/")[2]]["properties"] if inner else {}
+    about = {key: one.get("description") for key, one in fields.items()}
+    words = [f"`{key}` ({said_of})" if said_of else f"`{key}`" for key, said_of in about.items()]
+    words += [f"`{value}`" for value in schema.get("enum", ()) if isinstance(value, str)]
+    meaning = schema.get("description", "")
+    return f"| `{name}` | {meaning}{': ' if meaning and words else ''}{', '.join(words)} |"
+
+
 def test_every_key_of_the_json_is_explained():
-    section = (
-        (DOCS / "guide.md").read_text(encoding="utf-8").split("## The JSON of `fit`")[1].split("\n## ")[0]
-    )
-    explained = set(re.findall(r"`(\w+)`", section))
-    for ties in ("strict", "share"):
-        keys = fit(ties=ties, attributes=["radius_mean", "symmetry_mean"], time_limit=1).to_dict().keys()
-        assert set(keys) <= explained
+    """The table of keys is made of their declarations."""
+    page, said = DOCS / "guide.md", content_schema("fit")["$defs"]
+    before, _, rest = page.read_text(encoding="utf-8").partition("<!-- keys: FamilyFit -->\n")
+    shown, _, after = rest.partition("<!-- end -->")
+    rows = [explained(one, name, said) for name, one in said["FamilyFit"]["properties"].items()]
+    table = "\n".join(["| key | content |", "|---|---|", *rows]) + "\n"
+    if os.environ.get("LINKRISK_UPDATE_GOLDEN"):
+        page.write_text(f"{before}<!-- keys: FamilyFit -->\n{table}<!-- end -->{after}", encoding="utf-8")
+        shown = table
+    assert shown == table
 
 
 @pytest.mark.usefixtures("still_time")

@@ -1,1 +1,1 @@
-"""What the JSON of each result holds, declared once: its schema, how it is read, what readers outside may know."""
+"""What the JSON of each result holds, declared once: schema, reader, and what outsiders may know."""

@@ -30,7 +30,9 @@ class Strata(TypedDict):
 class RecordsTable(TypedDict):
     """What became of every record."""
 
-    columns: Annotated[list[str], key("`record`, `linked`, `rank`, `distance`, `nearest_other`, `margin`, `ties`")]
+    columns: Annotated[
+        list[str], key("`record`, `linked`, `rank`, `distance`, `nearest_other`, `margin`, `ties`")
+    ]
     rows: Annotated[list[list[Any]], key("a row for each record; of more than 100,000 none")]
     left_out: NotRequired[Annotated[int, key("records of which there is no row")]]
     ranks: NotRequired[Annotated[list[int], key("partners that stand at rank 1, 2, …, 10, and above")]]
@@ -57,7 +59,10 @@ class Solved(TypedDict):
     total_weight: NotRequired[Annotated[float, key("their sum", public=True)]]
     stratum: NotRequired[Annotated[str, key("column of strata, where there are some")]]
     not_comparable: NotRequired[
-        Annotated[list[str], key("attributes without a category in common whose recoding is not known: nothing is proven of these")]
+        Annotated[
+            list[str],
+            key("attributes without a category in common and without a known recoding: nothing is proven"),
+        ]
     ]
 
 
@@ -65,13 +70,21 @@ class Problem(Solved):
     """What was solved, of one family of distances."""
 
     aggregator: Annotated[AggregatorName, key("the family", public=True)]
-    aggregator_options: dict[str, Any]
+    aggregator_options: Annotated[dict[str, Any], key("such as `k_additive`")]
     alignment: Annotated[str, key("`row by row`, `id COLUMN` or `index labels`")]
     differences: DifferencesName
     missing: MissingName
-    schema: NotRequired[Annotated[dict[str, Any], key("with categorical attributes: their scales and categories; it also names dates")]]
+    schema: NotRequired[
+        Annotated[
+            dict[str, Any],
+            key("with categorical attributes: their scales and categories; it also names dates"),
+        ]
+    ]
     masking: NotRequired[
-        Annotated[list[str], key("known masking methods; `inferred` for [recodings that the files show](categorical.md#recodings-that-the-files-show)")]
+        Annotated[
+            list[str],
+            key("known masking methods; [`inferred`](categorical.md#recodings-that-the-files-show)"),
+        ]
     ]
     recodings: NotRequired[Annotated[list[dict[str, Any]], key("what these can have made of each category")]]
     labels: NotRequired[Annotated[Labels, key("of columns and their codes, where a file or schema has some")]]
@@ -80,8 +93,8 @@ class Problem(Solved):
 class Done(TypedDict):
     """How it was made."""
 
-    seconds: float
-    time_limit: float | None
+    seconds: Annotated[float, key("total time")]
+    time_limit: Annotated[float | None, key("in seconds; null without one")]
     work_limit: NotRequired[Annotated[float, key("in units of work")]]
     work: NotRequired[Annotated[float, key("units that were done")]]
     workers: NotRequired[Annotated[Workers, key("where [others were to work](cluster.md)")]]
@@ -92,14 +105,24 @@ class Done(TypedDict):
 class Ends(TypedDict):
     """The interval, where it is in expected links or in sampling weights, or not certain."""
 
-    expected_links: NotRequired[Annotated[float, key("with `--ties share`: the expected number", public=True)]]
+    expected_links: NotRequired[
+        Annotated[float, key("with `--ties share`: the expected number", public=True)]
+    ]
     expected_links_upper_bound: NotRequired[Annotated[float, key("and its bound", public=True)]]
-    weighted_links: NotRequired[Annotated[float, key("the sum of the weights of linked records", public=True)]]
+    weighted_links: NotRequired[
+        Annotated[float, key("the sum of the weights of linked records", public=True)]
+    ]
     weighted_links_upper_bound: NotRequired[Annotated[float, key("and its bound", public=True)]]
-    confidence: NotRequired[Annotated[float, key("where [samples](samples.md) were searched: that of the limits", public=True)]]
+    confidence: NotRequired[
+        Annotated[float, key("where [samples](samples.md) were searched: that of the limits", public=True)]
+    ]
     linked_confidence_limit: NotRequired[Annotated[int, key("no parameters link more records", public=True)]]
-    linked_lower_limit: NotRequired[Annotated[int, key("what the attack links at least, where not all records were counted", public=True)]]
-    expected_links_confidence_limit: NotRequired[Annotated[float, key("the same of expected links", public=True)]]
+    linked_lower_limit: NotRequired[
+        Annotated[int, key("what the attack links at least, where not all records were counted", public=True)]
+    ]
+    expected_links_confidence_limit: NotRequired[
+        Annotated[float, key("the same of expected links", public=True)]
+    ]
     expected_links_lower_limit: NotRequired[Annotated[float, key("", public=True)]]
     weighted_links_confidence_limit: NotRequired[Annotated[float, key("the same of weights", public=True)]]
     weighted_links_lower_limit: NotRequired[Annotated[float, key("", public=True)]]
@@ -118,7 +141,9 @@ class Counted(TypedDict):
 class Sampling(TypedDict):
     """What a limit rests on."""
 
-    sample: Annotated[dict[str, float], key("what is linked within the samples, and what cannot be exceeded there")]
+    sample: Annotated[
+        dict[str, float], key("what is linked within the samples, and what cannot be exceeded there")
+    ]
     stages: Annotated[list[dict[str, Any]], key("by size: what was searched, and the limit that it gives")]
     draw: Annotated[dict[str, Any], key("method, seed and size")]
     counted: Annotated[Counted, key("on how many records the attack was counted")]
@@ -156,7 +181,9 @@ class TieBreaking(TypedDict):
 
     attributes: NotRequired[list[str]]
     ranks: NotRequired[Annotated[list[int], key("of an OWA")]]
-    linked_without: Annotated[float | None, key("records linked without all of these; null where there was no time")]
+    linked_without: Annotated[
+        float | None, key("records linked without all of these; null where there was no time")
+    ]
 
 
 class Made(TypedDict):
@@ -181,29 +208,55 @@ class FamilyFit(Problem, Ends, Done):
     linked_upper_bound: Annotated[int, key("no parameters link more", public=True)]
     status: Annotated[Ending, key("see [statuses](milp-engine.md#statuses)", public=True)]
     limit: Annotated[Limit, key("what was hit, or null", public=True)]
-    parameters: Annotated[dict[str, Any], key("`weights`, `measure` (and `moebius`) or `matrix`: see the aggregator's page")]
+    parameters: Annotated[
+        dict[str, Any], key("`weights`, `measure` (and `moebius`) or `matrix`: see the aggregator's page")
+    ]
     bound_from: NotRequired[
-        Annotated[AggregatorName, key("of several families: the one that contains this one and whose bound is shown, as it is lower", public=True)]
+        Annotated[
+            AggregatorName,
+            key(
+                "of several families: the one whose bound is shown, as it contains this one",
+                public=True,
+            ),
+        ]
     ]
     importance: Annotated[dict[str, float] | None, key("share of each attribute; null where there is none")]
     interaction: Annotated[list[list[float]] | None, key("pairwise interactions; null where there are none")]
-    baselines: Annotated[Baselines, key("records linked without learning; null where there was no time to count", public=True)]
-    best_known: Annotated[BestKnown | None, key("the baseline outside this family that links more than was found")]
+    baselines: Annotated[
+        Baselines, key("records linked without learning; null where there was no time to count", public=True)
+    ]
+    best_known: Annotated[
+        BestKnown | None, key("the baseline outside this family that links more than was found")
+    ]
     tie_breaking: Annotated[TieBreaking | None, key("parameters that print as zero and still matter")]
     tied: Annotated[Tied, key("records that only a tie prevents from being linked")]
     certificate: Annotated[Made | None, key("null where none was asked for")]
     lost: Annotated[int, key("records that no parameters link", public=True)]
-    margin: Annotated[float | None, key("with `milp`: the bound holds for parameters that keep it; null with `exact`, whose bound holds for all")]
+    margin: Annotated[
+        float | None,
+        key("with `milp`: the bound is of parameters that keep it; null with `exact`"),
+    ]
     strata: NotRequired[Annotated[dict[str, Strata], key("by code")]]
     sampling: NotRequired[Annotated[Sampling, key("where samples were searched: what the limit rests on")]]
-    parts: NotRequired[Annotated[Parts, key("where the bound is a [sum over parts](exact-engine.md#parts-of-a-file)")]]
+    parts: NotRequired[
+        Annotated[Parts, key("where the bound is a [sum over parts](exact-engine.md#parts-of-a-file)")]
+    ]
     notes: Annotated[list[str], key("what else you should know, in sentences")]
     engine: EngineName
-    backend: Annotated[str | None, key("of `milp`")]
+    backend: Annotated[str | None, key("of `milp`; null with `exact`")]
     seed: int
     threads: int
-    phases: Annotated[dict[str, float], key("seconds by phase")]
-    model: Annotated[dict[str, Any] | None, key("with `milp`: rows, columns and non-zeros")]
+    phases: Annotated[
+        dict[str, float],
+        key(
+            "seconds by phase: `rows` and `first attack`, then `tree`, `attack` and `hitting sets` (`exact`, "
+            "those that were needed), `parts` and `all again` (where parts were searched), or `build` and "
+            "`solve` (`milp`)"
+        ),
+    ]
+    model: Annotated[
+        dict[str, Any] | None, key("with `milp`: rows, columns and non-zeros; null with `exact`")
+    ]
     trace: Annotated[list[list[float | None]], key("every improvement: seconds, linked, bound")]
     versions: Annotated[dict[str, str], key("of what the numbers depend on")]
     records_table: Annotated[RecordsTable, key("what became of every record")]

@@ -1,4 +1,4 @@
-"""Keys of a JSON, from typed dictionaries: a schema, what does not fit it, and what of it is for readers outside."""
+"""Keys of a JSON, from typed dictionaries: a schema, what does not fit it, what is for readers outside."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import math
 import types
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
 from typing import (
     Annotated,
     Any,
     Literal,
     NotRequired,
-    Required,
     Union,
     get_args,
     get_origin,
@@ -51,6 +50,10 @@ class Key:
     public: bool
 
 
+OPEN = Key("", public=False)
+"""Of an object that may have other keys, too, which are for nobody outside."""
+
+
 def key(meaning: str = "", *, public: bool = False) -> Key:
     """Say of a type what it holds: ``Annotated[int, key("records", public=True)]``."""
     return Key(meaning, public)
@@ -77,8 +80,12 @@ def schema_of(hint: Any) -> dict[str, Any]:
 def _schema(hint: Any, named: dict[str, Any]) -> dict[str, Any]:
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Annotated:
-        return _marked(_schema(inner[0], named), inner[1])
-    if origin in (NotRequired, Required):
+        base, *said = inner
+        found = (
+            {**_object(base, named), "additionalProperties": True} if OPEN in said else _schema(base, named)
+        )
+        return reduce(_marked, (one for one in said if one is not OPEN), found)
+    if origin is NotRequired:
         return _schema(inner[0], named)
     if is_typeddict(hint):
         if hint.__name__ not in named:
@@ -101,7 +108,9 @@ def _object(hint: Any, named: dict[str, Any]) -> dict[str, Any]:
     return {
         "type": "object",
         "properties": {name: _schema(each, named) for name, each in hints.items()},
-        "required": [name for name in hints if name in hint.__required_keys__],
+        "required": [
+            name for name, one in hints.items() if hint.__total__ and get_origin(one) is not NotRequired
+        ],
         "additionalProperties": False,
     }
 
@@ -123,7 +132,7 @@ def _marked(schema: dict[str, Any], said: Key) -> dict[str, Any]:
 
 def _any_text(schema: Json) -> bool:
     """Whether a value of it may be a text that is none of a list of names, or anything at all."""
-    if "$ref" in schema or "enum" in schema:
+    if "$ref" in schema or "enum" in schema or "properties" in schema:
         return False  # the keys of an object are marked one by one
     if "anyOf" in schema:
         return any(map(_any_text, schema["anyOf"]))
@@ -180,12 +189,12 @@ def _of_object(schema: Json, value: Json, at: str, named: Json) -> Iterator[str]
             yield from _wrong(known[name], each, where, named)
         elif others is False:
             yield f"{where} is no key of it"
-        else:
+        elif others is not True:
             yield from _wrong(others, each, where, named)
 
 
 def outside(schema: Json, value: Any) -> Any:
-    """What readers outside may know of a JSON: the keys that are marked, as far as they hold what they should."""
+    """What readers outside may know of a JSON: keys that are marked, as far as they hold what they should."""
     return _kept(schema, value, schema.get("$defs", {}))
 
 
@@ -197,8 +206,12 @@ def _kept(schema: Json, value: Any, named: Json) -> Any:
         return _kept(next(fitting, {}), value, named)
     if "properties" in schema:
         own = value if isinstance(value, Mapping) else {}
-        marked = {name: one for name, one in schema["properties"].items() if one.get("public") and name in own}
+        marked = {
+            name: one for name, one in schema["properties"].items() if one.get("public") and name in own
+        }
         return {name: _kept(one, own[name], named) for name, one in marked.items()}
     if "items" in schema:
-        return [_kept(schema["items"], each, named) for each in value] if isinstance(value, list | tuple) else []
+        return (
+            [_kept(schema["items"], each, named) for each in value] if isinstance(value, list | tuple) else []
+        )
     return value if not _any_text(schema) and next(_wrong(schema, value, "", named), None) is None else None
