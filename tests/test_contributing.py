@@ -106,6 +106,7 @@ STEPS = {
         "solver/options/names.py",
         "solver/options/types.py",
         "solver/linkage/operations/evaluate.py",
+        "solver/schemas/linkage.py",
         "tests/golden/help-evaluate.txt",
         "docs/options.md",
     ],
