@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+from typing import TYPE_CHECKING
+
 from linkrisk.datasets.options.option import keywords
 from linkrisk.solver.options.operations.compare import CompareCommand, CompareOptions
+
+if TYPE_CHECKING:
+    from linkrisk.solver.run.result import Result
 
 ASKED = CompareCommand
 DESCRIPTION = (
@@ -14,7 +20,6 @@ DESCRIPTION = (
 def run(asked: CompareCommand) -> int:
     """Compare, print the table, write the files that were asked for; 1 when something went wrong."""
     from linkrisk.datasets.microdata.writing import write_whole
-    from linkrisk.solver.commands.contest_verdict import exit_code
     from linkrisk.solver.commands.progress import progress_line, reporter
     from linkrisk.solver.worst_case.operations.compare import compare
 
@@ -29,3 +34,13 @@ def run(asked: CompareCommand) -> int:
         print(result, end="")
         code = exit_code(result)
     return code
+
+
+def exit_code(result: Result) -> int:
+    """1 where something is wrong with a comparison, which standard error gets, too."""
+    from linkrisk.solver.report.short.compare import contradictions
+
+    lines = contradictions(result.to_dict())
+    for line in lines:
+        print(line, file=sys.stderr)
+    return 1 if lines else 0

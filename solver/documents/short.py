@@ -26,6 +26,16 @@ _MAKERS = {
     "linkrisk-protocol": "masking:protocol",
     "linkrisk-suppression": "suppression:suppression",
     "linkrisk-unsafe": "suppression:unsafe",
+    "linkrisk-table-comparison": "tables:comparison",
+    "linkrisk-tabulation": "tables:made",
+    "linkrisk-batch": "tables:batch",
+    **dict.fromkeys(
+        (
+            *("linkrisk-suppressed-table", "linkrisk-rounded-table", "linkrisk-adjusted-table"),
+            *("linkrisk-perturbed-counts", "linkrisk-perturbed-sums", "linkrisk-recoded-table"),
+        ),
+        "tables:table",
+    ),
 }
 """By the `format` of a JSON, the module of `report/short` and the function in it that says it in short."""
 

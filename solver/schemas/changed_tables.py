@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from linkrisk.solver.schemas.keys import key
-from linkrisk.solver.schemas.tables import Cells, Codes, Ended, Ending, Labels, Rules
+from linkrisk.solver.schemas.tables import Cells, Codes, Ended, Ending, Labels, Records, Rules
 
 
 class Change(TypedDict):
@@ -93,7 +93,7 @@ class AdjustedTable(Searched):
     median_relative_change: float
 
 
-class Noisy(Changed):
+class Noisy(Changed, Records):
     """What tables with noise by cell keys have in common."""
 
     not_adding_up: Annotated[int, key("relations", public=True)]
@@ -103,9 +103,6 @@ class Noisy(Changed):
     variance: float
     weight: str | None
     keys: Annotated[str | None, key("column of record keys")]
-    renamed: dict[str, str]
-    coded: dict[str, int]
-    left_out: dict[str, int]
 
 
 class PerturbedCounts(Noisy):
@@ -169,7 +166,7 @@ class RecodedFigures(TypedDict):
     all: Cells | None
 
 
-class RecodedTable(TypedDict):
+class RecodedTable(Records):
     """A table of coarser codes."""
 
     protection: Annotated[Literal["recoding"], key(public=True)]

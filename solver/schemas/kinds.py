@@ -39,6 +39,7 @@ _WHERE = {
     "recoded-table": "changed_tables:RecodedTable",
     "table-comparison": "tables:TableComparison",
     "made-table": "tables:MadeTable",
+    "tabulation": "tables:Tabulation",
     "batch": "tables:Batch",
 }
 KINDS = tuple(_WHERE)

@@ -227,6 +227,7 @@ class TableComparison(TypedDict):
     versions: dict[str, str]
     backends: list[TableRow]
     disagreements: list[str]
+    no_answer: NotRequired[Annotated[str, key("why no backend has any answer")]]
 
 
 class BatchTable(TypedDict):
@@ -235,6 +236,7 @@ class BatchTable(TypedDict):
     by: list[str]
     response: str
     cells: int
+    relations: int
     sensitive: int
     method: str | None
     suppressed: int
@@ -242,7 +244,10 @@ class BatchTable(TypedDict):
     bound: float | None
     protected: bool | None
     respondents_published: bool
-    changed: dict[str, Any] | None
+    changed: Annotated[int | None, key("cells that have another value than before, where they may")]
+    found: Annotated[
+        dict[str, Any] | None, key("what the JSON of its action has, but for what there is of each cell")
+    ]
 
 
 class Batch(TypedDict):
@@ -256,6 +261,24 @@ class Batch(TypedDict):
     withheld: Annotated[list[str], key("that were not, since their table is not protected")]
     said: list[str]
     not_begun: list[str]
+
+
+class Records(TypedDict):
+    """What became of columns of codes, and of records without a code or a response."""
+
+    renamed: Annotated[dict[str, str], key("variables whose column of codes has another name")]
+    coded: Annotated[dict[str, int], key("by column, records without a code that got one")]
+    left_out: Annotated[dict[str, int], key("by column, records that are not in the table")]
+    missing_code: Annotated[str, key("of records that had none")]
+
+
+class Tabulation(Records):
+    """What was made of microdata, without its cells."""
+
+    linkrisk: str
+    cells: int
+    relations: int
+    sensitive: int
 
 
 class MadeTable(TypedDict):

@@ -58,3 +58,8 @@ def commands_of(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentP
     """The parsers of the commands below one."""
     (below,) = (one for one in parser._actions if isinstance(one, argparse._SubParsersAction))
     return dict(below.choices)
+
+
+def flat(printed: str) -> str:
+    """What was printed, in one line with single spaces: as long sentences and columns are broken."""
+    return " ".join(printed.split())

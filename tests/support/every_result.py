@@ -144,6 +144,7 @@ def _suppressed() -> Iterator[Any]:
     files = write_table_files(Path())
     yield linkrisk.suppress_table(**files, exact=True)
     made = linkrisk.make_table(FIRMS, by=["region", "size"], response="sales", rules=["p=20"])
+    yield made
     made.write("c.csv", "r.csv", "k.csv")
     yield linkrisk.suppress_table("c.csv", "r.csv", contributors="k.csv", insiders="contributors")
     result = linkrisk.suppress_table(**files, method="modular")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.datasets.options.option import keywords, options_of
 from linkrisk.solver.commands.targets import files_about, named_paths, paths_of
 from linkrisk.solver.options.tables import TableOptions
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from linkrisk.datasets.tables.cells_and_relations import StoredTable
+    from linkrisk.solver.run.result import Result
     from linkrisk.solver.tables.operations.changed import ChangedTable
     from linkrisk.solver.tables.operations.noisy import NoisyTable
     from linkrisk.solver.tables.operations.reported import Reported
@@ -38,8 +38,8 @@ def of_table(operation: type[Any], asked: Any, table: StoredTable, **more: Any) 
     return {"cells": table, **found, **more}
 
 
-def changed_table(operation: type[Any], asked: Any, change: Callable[..., Any], doing: str) -> Any:
-    """Change the values of the table that is asked for, and write it.
+def changed_table(operation: type[Any], asked: Any, change: Callable[..., Any], doing: str) -> int:
+    """Change the values of the table that is asked for, write it, and print what was found.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def changed_table(operation: type[Any], asked: Any, change: Callable[..., Any], 
     with progress_line(doing, asked.time_limit) as line:
         result = change(**of_table(operation, asked, read_table(asked), on_progress=reporter(line)))
     write_changed(asked, result)
-    return result
+    return 0
 
 
 def check_files(asked: Any, *, lines: bool = False) -> None:
@@ -107,7 +107,7 @@ def write_about(asked: Any, result: Reported) -> None:
 
 
 def write_changed(asked: Any, result: ChangedTable | NoisyTable, **more: pd.DataFrame) -> None:
-    """Write a table whose values were changed: for readers, for the house, and what is said about it.
+    """Write a table whose values were changed: for readers and for the house; then print what was found.
 
     `more` are further frames, by the option that names their file. All are written, or none.
     """
@@ -121,30 +121,14 @@ def write_changed(asked: Any, result: ChangedTable | NoisyTable, **more: pd.Data
                 if getattr(asked, option) is not None:
                     write_table(frame, getattr(asked, option))
         write_about(asked, result)
+    show(asked, result, "output", "internal")
 
 
-def incomplete_lines(asked: Any, coded: Mapping[str, int], left_out: Mapping[str, int]) -> list[str]:
-    """What became of records without a code or a response, and their code, where there are such."""
-    from linkrisk.datasets.tables.incomplete import Incomplete
+def show(asked: Any, result: Result, *names: str, withheld: str = "") -> None:
+    """Print a result in short, and which files of these names, and which pages, were written.
 
-    lines = []
-    code = f": their code is {Incomplete.parse(asked.missing).code!r}"
-    for title, counts, more in (("coded", coded, code), ("left out", left_out, "")):
-        if counts:
-            each = (f"{count:,} without {shown_name(name)}" for name, count in counts.items())
-            lines.append(f"{title:<11} records, {', '.join(each)}{more}")
-    return lines
-
-
-def renamed_lines(names: Mapping[str, str]) -> list[str]:
-    """A line for each variable whose column of codes has another name in what is written."""
-    return [
-        f"codes       of {shown_name(name)} are in the column {column}: {name} is a column of its own there"
-        for name, column in names.items()
-    ]
-
-
-def written_lines(asked: Any, *names: str) -> list[str]:
-    """A line for each file that was written."""
-    given = named_paths(asked, (*names, *PAGES))
-    return [f"{name.split('_')[0]:<11} {path}" for name, path in given]
+    `withheld` says why there is no `output`.
+    """
+    lines = [f"{name.split('_')[0]:<11} {path}" for name, path in named_paths(asked, (*names, *PAGES))]
+    lines += [f"output      none: {withheld}"] if withheld else []
+    print(result, "".join(f"{line}\n" for line in (["", *lines] if lines else [])), sep="", end="")

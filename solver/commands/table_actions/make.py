@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from linkrisk.datasets.options.option import keywords
 from linkrisk.errors import called
-from linkrisk.solver.commands.table_actions.common import incomplete_lines, renamed_lines, written_lines
+from linkrisk.solver.commands.table_actions.common import show
 from linkrisk.solver.options.operations.tables.make import MakeCommand, MakeSeveralOptions
-from linkrisk.solver.run.counts import several
 
 if TYPE_CHECKING:
     from linkrisk.solver.tables.operations.make import MadeTable
@@ -34,12 +33,7 @@ def run(asked: MakeCommand) -> int:
     else:
         made = make_tables(**keywords(MakeSeveralOptions, asked))
     _write(asked, made)
-    relations = int(made.relations["relation"].max()) + 1
-    print(f"table       {several(len(made.cells), 'cell')}, {several(relations, 'relation')}")
-    print(f"sensitive   {several(made.sensitive, 'cell')}")
-    for line in (*incomplete_lines(asked, made.coded, made.left_out), *renamed_lines(made.renamed)):
-        print(line)
-    print("\n".join(written_lines(asked, "cells", "relations", "contributors", "table", "record")))
+    show(asked, made, "cells", "relations", "contributors", "table", "record")
     return 0
 
 

@@ -36,9 +36,7 @@ def comparison(result: Json) -> Document:
     """Of the JSON of `compare`."""
     rows = result["backends"]
     total = result.get("total_weight", result["records"])
-    wrong = [f"DISAGREEMENT: {one}" for one in result["disagreements"]]
-    if result.get("no_answer") is not None:
-        wrong.append(f"NO ANSWER: {result['no_answer']}")
+    wrong = contradictions(result)
     said = Headline("above", wrong[0], reasons=tuple(wrong[1:])) if wrong else _agreement(rows)
     return short(
         [Table(_COLUMNS, [_row(row, total) for row in rows])],
@@ -46,6 +44,12 @@ def comparison(result: Json) -> Document:
         asked=[*heading(result, result["records"]), *_model(rows)],
         notes=[*result["notes"], *([] if wrong else _beyond_margin(result))],
     )
+
+
+def contradictions(result: Json) -> list[str]:
+    """What is wrong: claims that contradict each other or the count, or that there is no answer."""
+    lines = [f"DISAGREEMENT: {one}" for one in result["disagreements"]]
+    return [*lines, f"NO ANSWER: {result['no_answer']}"] if result.get("no_answer") else lines
 
 
 def _agreement(rows: Sequence[Json]) -> str:

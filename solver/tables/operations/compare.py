@@ -70,7 +70,8 @@ class TableComparison(Result):
     def content(self) -> dict[str, Any]:
         """The JSON of `tables compare --json` as a dictionary."""
         lines = [asdict(row) for row in self.rows]
-        return {**self.details, "backends": lines, "disagreements": list(self.disagreements)}
+        lacking = {} if self.no_answer is None else {"no_answer": self.no_answer}
+        return {**self.details, "backends": lines, "disagreements": list(self.disagreements), **lacking}
 
     def __repr__(self) -> str:
         lines = [f"  {row.name}: {row.status}, cost {row.cost}, at least {row.bound}" for row in self.rows]

@@ -20,8 +20,6 @@ from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError, Unmet
 from linkrisk.solver.tables.attackers.integer_attacks import IntegerAttacks
 from linkrisk.solver.tables.suppression.reachability import short_of_its_level
 
-_SHOWN = 5
-
 _IN_REACH = 0.3
 """Of the time: in which it must be known which levels can be reached."""
 
@@ -250,32 +248,3 @@ def _lowered(stored: StoredTable, table: CellTable, soft: Sequence[Unmet]) -> St
     changed = {name: numbers[name] for name in numbers if name in stored.cells.columns}
     kept = {name: one for name, one in changed.items() if one is not stored.numbers[name]}
     return replace(stored, numbers=numbers, cells=with_columns(stored.cells, kept))
-
-
-def counting_lines(found: Counting | None, named: Any) -> list[str]:
-    """What is said of counts; `named` says what to call a cell."""
-    if found is None:
-        return []
-    if not found.counts:
-        return [
-            "counts      the values are whole numbers, and taken for amounts; if they count, say so: "
-            f"{called('counts', True)}"
-        ]
-    guess = f" (guessed; if they do not count: {called('counts', False)})" if found.guessed else ""
-    lines = [f"counts      readers know whole numbers{guess}"]
-    if found.below:
-        shown = ", ".join(f"{named(cell)} at most {most:g}" for cell, _, most in found.below[:_SHOWN])
-        more = f" and {len(found.below) - _SHOWN} more" if len(found.below) > _SHOWN else ""
-        many = "1 cell" if len(found.below) == 1 else f"{len(found.below):,} cells"
-        lines.append(
-            f"threshold   readers know that {many} {'is' if len(found.below) == 1 else 'are'} below it, "
-            f"whatever is suppressed: {shown}{more}"
-        )
-    if found.lowered:
-        one, others = found.lowered[0], len(found.lowered) - 1
-        more = f" and {others:,} more" if others else ""
-        lines.append(
-            f"levels      {others + 1:,} cannot be reached, whatever is suppressed, and go as far as can be: "
-            f"{named(one.demand.cell)} {way_of(one)} {one.found:g} of {one.demand.level:g}{more}"
-        )
-    return lines

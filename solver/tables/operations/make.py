@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.masking.choosing import known_values
+from linkrisk.datasets.masking.record import version
 from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.formats.base import StoredFile
 from linkrisk.datasets.microdata.names import Labels, with_columns
@@ -40,6 +41,7 @@ from linkrisk.solver.inputs.source import read_source
 from linkrisk.solver.options.operations.tables.make import EMPTY, PROTECTIONS, WEIGHTINGS, MakeOptions
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.result import Result
 from linkrisk.solver.tables.operations.by_hand import by_hand
 from linkrisk.solver.tables.operations.rules import primary_rule, with_written_levels
 
@@ -47,7 +49,7 @@ _MOST_VARIABLES = 6
 
 
 @dataclass(frozen=True, eq=False)
-class MadeTable:
+class MadeTable(Result):
     """A table of microdata.
 
     Attributes
@@ -72,6 +74,8 @@ class MadeTable:
         What columns of codes and their codes mean, as far as the file of the microdata says it.
     """
 
+    kind: ClassVar[str] = "tabulation"
+
     cells: pd.DataFrame = field(repr=False)
     relations: pd.DataFrame = field(repr=False)
     tabulated: Tabulated = field(repr=False)
@@ -81,6 +85,7 @@ class MadeTable:
     coded: dict[str, int] = field(default_factory=dict, repr=False)
     left_out: dict[str, int] = field(default_factory=dict, repr=False)
     labels: Labels = field(default_factory=dict, repr=False)
+    missing_code: str = field(default="", repr=False)
 
     @property
     def by(self) -> list[str]:
@@ -91,6 +96,10 @@ class MadeTable:
     def sensitive(self) -> int:
         """How many cells are."""
         return int((self.cells["status"] == SENSITIVE).sum())
+
+    def content(self) -> dict[str, Any]:
+        """What was made, without its cells."""
+        return made_content(self)
 
     def stored(self) -> StoredTable:
         """It as a table that `suppress_table` takes."""
@@ -131,6 +140,42 @@ class Made(Protocol):
     @property
     def contributors(self) -> pd.DataFrame:
         """A line for each respondent of each cell."""
+
+    @property
+    def sensitive(self) -> int:
+        """How many cells are."""
+
+    @property
+    def renamed(self) -> dict[str, str]:
+        """Variables whose column of codes has another name."""
+
+    @property
+    def coded(self) -> dict[str, int]:
+        """By column, how many records without a code got one."""
+
+    @property
+    def left_out(self) -> dict[str, int]:
+        """By column, how many records are not there because they have nothing in it."""
+
+    @property
+    def missing_code(self) -> str:
+        """The code of records that had none."""
+
+
+def sizes(made: Made) -> dict[str, int]:
+    """Cells and relations."""
+    return {"cells": len(made.cells), "relations": int(made.relations["relation"].max()) + 1}
+
+
+def of_records(made: Made) -> dict[str, Any]:
+    """What became of columns of codes, and of records without a code or a response."""
+    names = ("renamed", "coded", "left_out", "missing_code")
+    return {name: getattr(made, name) for name in names}
+
+
+def made_content(made: Made) -> dict[str, Any]:
+    """The JSON of what was made, without its cells."""
+    return {"linkrisk": version(), **sizes(made), "sensitive": made.sensitive, **of_records(made)}
 
 
 def write_made(
@@ -231,7 +276,8 @@ def make_table(asked: MakeOptions) -> MadeTable:
     other = {name: column for name, column in columns.items() if name != column}
     words = tuple(str(rule) for rule in asked.rules)
     labels = {columns[name]: found for name, found in source.labels(by, declared).items()}
-    return MadeTable(cells, made.terms(), made, words, counts, other, given.coded, given.left_out, labels)
+    kept = (given.coded, given.left_out, labels, lacking.code)
+    return MadeTable(cells, made.terms(), made, words, counts, other, *kept)
 
 
 def _check_word(what: str, given: str, known: Sequence[str]) -> None:

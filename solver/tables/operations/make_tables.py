@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pandas as pd
 
@@ -15,11 +16,12 @@ from linkrisk.datasets.tables.linking import link
 from linkrisk.solver.options.operations.tables.make import MakeSeveralOptions, Making
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.tables.operations.make import MadeTable, make_table, write_made
+from linkrisk.solver.run.result import Result
+from linkrisk.solver.tables.operations.make import MadeTable, made_content, make_table, write_made
 
 
 @dataclass(frozen=True, eq=False)
-class MadeTables:
+class MadeTables(Result):
     """Several tables of microdata as one.
 
     Attributes
@@ -29,6 +31,8 @@ class MadeTables:
     linked : StoredTable
         The cells of all of them, each once, with all relations.
     """
+
+    kind: ClassVar[str] = "tabulation"
 
     tables: tuple[MadeTable, ...]
     linked: StoredTable = field(repr=False)
@@ -62,6 +66,15 @@ class MadeTables:
     def sensitive(self) -> int:
         """How many cells are."""
         return int((self.linked.status == SENSITIVE).sum())
+
+    @property
+    def missing_code(self) -> str:
+        """The code of records that had none."""
+        return self.tables[0].missing_code
+
+    def content(self) -> dict[str, Any]:
+        """What was made, without its cells."""
+        return made_content(self)
 
     def stored(self) -> StoredTable:
         """It as a table that `suppress_table` takes."""

@@ -25,7 +25,7 @@ from linkrisk.solver.options.taking import taking
 from linkrisk.solver.options.types import TableLike
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.tables.operations.figures import changed_figures, codes_by
-from linkrisk.solver.tables.operations.make import make_table
+from linkrisk.solver.tables.operations.make import make_table, of_records
 from linkrisk.solver.tables.operations.noisy import NoisyTable, called
 from linkrisk.solver.tables.perturbation.count_changes import count_changes
 from linkrisk.solver.tables.perturbation.noise_design import perturbation_table
@@ -112,9 +112,7 @@ def perturb_counts(asked: PerturbCountsOptions) -> PerturbedCounts:
         "keys": asked.record_key,
         "seed": None if asked.record_key is not None else asked.seed,
         "design": lines.to_dict("list"),
-        "renamed": made.renamed,
-        "coded": made.coded,
-        "left_out": made.left_out,
+        **of_records(made),
         "table": _figures(cells, made.by, table),
         **recorded_of(asked),
     }

@@ -25,7 +25,7 @@ from linkrisk.solver.options.types import TableLike
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.tables.operations.figures import changed_figures, changes_by_share, codes_by
 from linkrisk.solver.tables.operations.magnitude_designs import lines_of, noise_of
-from linkrisk.solver.tables.operations.make import make_table
+from linkrisk.solver.tables.operations.make import make_table, of_records
 from linkrisk.solver.tables.operations.noisy import NoisyTable, called
 from linkrisk.solver.tables.operations.perturb_counts import record_keys
 from linkrisk.solver.tables.perturbation.count_changes import sum_changes
@@ -115,9 +115,7 @@ def perturb_sums(asked: PerturbSumsOptions) -> PerturbedSums:
         "records": int(key_of.size),
         "sensitive": int(sensitive.sum()),
         "response": asked.response,
-        "renamed": made.renamed,
-        "coded": made.coded,
-        "left_out": made.left_out,
+        **of_records(made),
         "scale": asked.scale,
         "share": share,
         "least": least,

@@ -26,7 +26,7 @@ from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Halt, interruptible
 from linkrisk.solver.tables.operations.figures import all_cells, codes_by
-from linkrisk.solver.tables.operations.make import MadeTable, make_table
+from linkrisk.solver.tables.operations.make import MadeTable, make_table, of_records, sizes
 from linkrisk.solver.tables.operations.reported import Reported
 from linkrisk.solver.tables.operations.suppress import suppress_table
 
@@ -165,6 +165,7 @@ def recode_table(asked: RecodeOptions) -> RecodedTable:
         "weight": asked.weight,
         "rules": list(last.rules),
         "recodings": [_told(each, trees[each[1].variable]) for each in wanted],
+        **of_records(last),
         **_figures(last),
         **recorded_of(asked),
     }
@@ -190,8 +191,7 @@ def _figures(made: MadeTable) -> dict[str, Any]:
     """The table with all recodings."""
     cells, codes = made.cells, codes_by(made.cells, made.by)
     return {
-        "cells": len(cells),
-        "relations": int(made.relations["relation"].max()) + 1,
+        **sizes(made),
         "table": {
             "variables": list(codes),
             "all": all_cells(codes, {"value": cells["value"], "status": cells["status"]}),
@@ -261,8 +261,7 @@ def _effect(name: str, made: MadeTable) -> RecodingEffect:
     cells = made.cells
     return RecodingEffect(
         recoding=name,
-        cells=len(cells),
-        relations=int(made.relations["relation"].max()) + 1,
+        **sizes(made),
         empty=int((cells["respondents"] == 0).sum()),
         sensitive=made.sensitive,
     )

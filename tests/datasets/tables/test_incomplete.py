@@ -119,8 +119,8 @@ def test_what_is_done_is_said(capsys):
     refuse(capsys, message, *asked[:6], *files)
     said = run(capsys, *asked, *files, "--missing", "code").splitlines()
     assert said[2:4] == [
-        "coded       records, 2 without region, 2 without size: their code is 'missing'",
-        "left out    records, 1 without turnover",
+        "note: coded records, 2 without region, 2 without size: their code is 'missing'",
+        "note: left out records, 1 without turnover",
     ]
     noisy = [
         "tables",
@@ -133,9 +133,9 @@ def test_what_is_done_is_said(capsys):
         "--missing",
         "leave-out",
     ]
-    assert "left out    records, 2 without region, 2 without size" in run(capsys, *noisy).splitlines()
+    assert "note: left out records, 2 without region, 2 without size" in run(capsys, *noisy).splitlines()
     coarser = ["tables", "recode", *asked[2:6], "--missing", "leave-out", "--rule", "frequency=2"]
-    assert "left out    records, 2 without region, 2 without size" in run(capsys, *coarser).splitlines()
+    assert "note: left out records, 2 without region, 2 without size" in run(capsys, *coarser).splitlines()
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from linkrisk import audit_table, make_table, open_table, round_table, suppress_
 from linkrisk.datasets.errors import DataError
 from linkrisk.errors import LinkriskError
 from linkrisk.solver.commands.program import main
-from linkrisk.solver.commands.table_actions.audit import cost_said
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.status import Limit, Status
 
 INNER = [[20, 3, 10, 30], [15, 25, 35, 40], [45, 12, 28, 18], [32, 22, 16, 60]]
 SENSITIVE = {(1, 3): 3, (3, 2): 4}
@@ -62,10 +62,12 @@ def test_a_bound_of_nothing_is_said_to_be_none():
     result = suppress_table("cells.csv", "relations.csv")
     assert result.pattern is not None
     open_one = replace(result.pattern, cost=97.9, bound=0.0)
-    assert cost_said(replace(result, pattern=open_one)) == ", cost 97.9; no bound above 0 was found"
-    halfway = replace(open_one, bound=48.95)
-    assert cost_said(replace(result, pattern=halfway)) == (
-        ", cost 97.9; none that protects costs less than 48.95, 50 % less"
+    ended = replace(result, pattern=open_one, status=Status.FEASIBLE, limit=Limit.TIME)
+    said = ended.in_short().headline.worst
+    assert said == "4 cells are suppressed with them, at a cost of 97.9; no bound above 0 was found."
+    halfway = replace(ended, pattern=replace(open_one, bound=48.95)).in_short().headline.worst
+    assert halfway.endswith(
+        "at a cost of 97.9; no pattern that protects costs less than 48.95, a gap of 50 %."
     )
 
 

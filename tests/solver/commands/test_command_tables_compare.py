@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cli_runs import refuse
+from cli_runs import flat, refuse
 from worked_table import ASKED, write_worked_table
 
 from linkrisk import compare_table
@@ -51,12 +51,12 @@ def test_what_is_printed_and_written(capsys):
     assert main(["tables", "compare", *ASKED, "--backends", "exact,highs", *files]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[:2] == [
-        "table       cells.csv: 25 cells, 10 relations",
-        "model       suppress: 4 rows, 25 columns, more rows when they are violated",
+        "cells.csv: 25 cells, 10 relations",
+        "model: suppress, 4 rows, 25 columns, more rows when they are violated",
     ]
-    assert lines[3].split()[:6] == ["backend", "status", "limit", "cost", "at", "least"]
-    assert lines[4].split()[:8] == ["exact", "optimal", "-", "69", "69", "0", "yes", "passed"]
-    assert lines[-1] == "2 of 2 prove the optimum; no two contradict each other"
+    assert lines[3] == "2 of 2 prove the optimum; no two contradict each other"
+    assert lines[5].split()[:6] == ["backend", "status", "limit", "cost", "at", "least"]
+    assert lines[6].split()[:8] == ["exact", "optimal", "-", "69", "69", "0", "yes", "passed"]
     found = json.loads(Path("found.json").read_text(encoding="utf-8"))
     assert [row["cost"] for row in found["backends"]] == [69.0, 69.0]
     assert found["model"] == {"rows": 4, "columns": 25, "nonzeros": 16}
@@ -119,7 +119,7 @@ def test_when_all_fail_the_exit_code_says_so(problem, monkeypatch, capsys):
     printed = capsys.readouterr()
     line = "NO ANSWER: none of 2 answered: highs failed (it broke), scipy failed (it broke)\n"
     assert printed.err == line
-    assert printed.out.endswith(line)
+    assert line.strip() in flat(printed.out)
 
 
 @pytest.mark.parametrize(

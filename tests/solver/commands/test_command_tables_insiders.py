@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from cli_runs import check_golden, contents, refuse, run
+from cli_runs import check_golden, contents, flat, refuse, run
 
 from linkrisk import audit_table, make_table, suppress_table
 from linkrisk.solver.commands.program import main
@@ -64,14 +64,14 @@ def test_contributors_and_coalitions(capsys):
     printed = run(
         capsys, *asked, "--insiders", "contributors", "--json", "found.json", "--output", "safe.csv"
     )
-    assert "insiders    15 insiders: every sensitive cell is protected from each" in printed
+    assert "Insiders 15: every sensitive cell is protected from each " in flat(printed)
     found = json.loads(Path("found.json").read_text(encoding="utf-8"))["insiders"]
     assert (found["attackers"], found["protected"], found["unreachable"]) == (15, True, [])
     assert {one["cell"] for one in found["narrowest"]} > {5, 6}
     assert not {"narrowest_low", "narrowest_of"} & set(pd.read_csv("safe.csv").columns)
     Path("together.csv").write_text("coalition,contributor\nx,c\nx,e\n", encoding="utf-8")
     printed = run(capsys, *asked, "--coalitions", "together.csv")
-    assert "insiders    1 insider: every sensitive cell is protected from each" in printed
+    assert "Insiders 1: every sensitive cell is protected from each " in flat(printed)
 
 
 @pytest.mark.parametrize("method", ["optimal", "modular", "heuristic"])
@@ -105,7 +105,8 @@ def test_an_insider_of_a_file_who_knows_too_much(capsys):
     refuse(capsys, message, *asked)
     printed = run(capsys, *asked, "--as-far-as-possible")
     said = f"cell {mid} (region=N, size=mid) from spy: 0 of 6"
-    assert f"unreachable 2 levels: {said}; {said}\n" in printed
+    assert "Levels out of reach 2: as much was asked for as can be" in flat(printed)
+    assert f" of their own cells: {said}; {said}\n" in printed
 
 
 @pytest.mark.parametrize(
@@ -161,7 +162,7 @@ def test_what_would_do_nothing_without_insiders(action, capsys):
 
 def test_singletons_by_name_where_contributions_are_known(capsys):
     printed = run(capsys, "tables", "suppress", *FILES, "--contributors", "who.csv")
-    assert "insiders    2 insiders: every sensitive cell is protected from each" in printed
+    assert "Insiders 2: every sensitive cell is protected from each " in flat(printed)
     found = suppress_table("cells.csv", "relations.csv", contributors="who.csv")
     assert set(found.insiders.audit.names[1:]) == {"a", "b"}
     assert found.details["from"] == {"who": ["singletons"], "left_out": None, "in_part": False}
@@ -183,27 +184,26 @@ def test_singletons_whose_level_cannot_be_kept_are_looked_at_all_the_same(capsys
         *["tables", "suppress", *FILES, "--insiders", "singletons"],
     )
     printed = run(capsys, "tables", "suppress", *FILES, "--external-report", "outside.html")
-    assert (
-        "insiders    2 insiders: every sensitive cell is protected from each, as far as they can be kept "
-        "from them\n" in printed
-    )
-    assert "unreachable 4 levels: cell 5 (region=N, size=big) from the only respondent" in printed
+    said = "Insiders 2: every sensitive cell is protected from each, as far as they can be kept from them "
+    assert said in flat(printed)
+    assert "Levels out of reach 4: " in flat(printed)
+    assert "cells: cell 5 (region=N, size=big) from the only respondent" in printed
     assert "as far as any suppression could keep it from these" in Path("outside.html").read_text("utf-8")
 
 
 def test_why_singletons_are_not_looked_at(capsys):
     """Nobody knows who is alone, or nobody is, or it was not asked for."""
-    said = "insiders    respondents of single cells were not looked at, because"
+    said = "respondents of single cells were not looked at, because"
     asked = ["tables", "suppress", *FILES]
-    assert f"{said} that was not asked for\n" in run(capsys, *asked, "--insiders", "none")
+    assert f"{said} that was not asked for. " in flat(run(capsys, *asked, "--insiders", "none"))
     cells = pd.read_csv("cells.csv")
     cells.assign(respondents=cells["respondents"].clip(lower=2)).to_csv("cells.csv", index=False)
-    assert "insiders    none: no cell has a single respondent\n" in run(capsys, *asked)
-    unknown = f"{said} the table does not say how many respondents each of its cells has\n"
+    assert "outsiders; no cell has a single respondent. " in flat(run(capsys, *asked))
+    unknown = f"{said} the table does not say how many respondents each of its cells has. "
     cells.assign(respondents=cells["respondents"].where(cells.index > 0)).to_csv("cells.csv", index=False)
-    assert unknown in run(capsys, *asked)
+    assert unknown in flat(run(capsys, *asked))
     cells.drop(columns="respondents").to_csv("cells.csv", index=False)
-    assert unknown in run(capsys, *asked)
+    assert unknown in flat(run(capsys, *asked))
 
 
 @pytest.mark.parametrize("action", ["suppress", "audit"])

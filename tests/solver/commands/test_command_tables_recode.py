@@ -62,7 +62,8 @@ def test_what_is_printed_and_written(capsys):
 
 def test_every_cut_is_shown_where_nothing_is_asked_for(capsys):
     lines = run(capsys, *ASKED, *HIERARCHY).splitlines()
-    assert [line.split("  ")[0] for line in lines] == ["recoding", "as it is", "region cut at 1"]
+    effects = [line.strip().split("  ")[0] for line in lines if line.startswith("  ")]
+    assert effects == ["Recoding", "as it is", "region cut at 1"]
 
 
 def test_files_of_argus_and_of_codes_say_the_same():
@@ -102,7 +103,7 @@ def test_ctrl_c_ends_the_table_in_hand_and_begins_no_other(capsys, monkeypatch):
     monkeypatch.setattr(recoding, "suppress_table", pressed)
     asked = [*HIERARCHY, "--cut", "region=1", "--recode", "age=age.csv", "--suppress"]
     lines = run(capsys, *ASKED, *asked, "--json", "found.json").splitlines()
-    assert "stopped     by the user; not suppressed: age by age.csv, and 2 more" in lines
+    assert "note: stopped by the user; not suppressed: age by age.csv, and 2 more" in lines
     found = json.loads(Path("found.json").read_text(encoding="utf-8"))
     assert found["not_begun"] == ["age by age.csv", "region cut at 1", "all together"]
     first, *others = (one["cost"] for one in found["effects"])

@@ -126,7 +126,7 @@ def test_codes_called_status_are_published(capsys):
     given = ["--input", "people.csv", "--by", "status,age", "--response", "x", "--rule", "frequency=2"]
     said = run(capsys, "tables", "make", *given, *MADE).splitlines()
     assert (
-        said[2] == "codes       of status are in the column status_code: status is a column of its own there"
+        said[2] == "note: codes of status are in the column status_code: status is a column of its own there"
     )
     run(capsys, "tables", "suppress", *MADE, "--output", "safe.csv")
     safe = pd.read_csv("safe.csv")

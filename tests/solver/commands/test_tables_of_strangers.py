@@ -62,7 +62,8 @@ def test_a_table_without_sensitive_cells_is_not_called_protected(capsys):
     Path("own.csv").write_text(CELLS, encoding="utf-8")
     for action in ("suppress", "audit"):
         lines = run(capsys, "tables", action, "--cells", "own.csv").splitlines()
-        assert lines[-1] == "audit       no cell is sensitive (status u): there was nothing to protect"
+        assert "No cell is sensitive: nothing had to be suppressed." in lines
+        assert lines[-1] == "note: sensitive cells are those of status u: there was nothing to protect"
 
 
 def test_records_without_a_code_are_counted(capsys):

@@ -138,7 +138,9 @@ def test_options_of_the_command(capsys, table):
     asked = ["--cells", "cells.csv", "--hierarchy", "region=tree.csv", "--by", "region,size"]
     files = ["--output", "safe.xlsx", "--internal", "internal.jj"]
     printed = run(capsys, "tables", "suppress", *asked, *files)
-    assert printed.splitlines()[0] == "table       cells.csv: 18 cells, 15 relations"
+    assert printed.splitlines()[0] == (
+        "cells.csv: 18 cells by region and size, with 15 relations between them"
+    )
     assert "not be" not in printed
     run(capsys, "tables", "audit", "--table", "internal.jj")
     Path("known.hst").write_text("N1;small;s\n", encoding="utf-8")
@@ -156,7 +158,9 @@ def test_linked_tables_of_the_command(capsys):
     printed = run(
         capsys, "tables", "suppress", "--cells", "one.csv", "--cells", "two.csv", "--output", "safe.csv"
     )
-    assert printed.splitlines()[0] == "table       one.csv + two.csv: 6 cells, 2 relations"
+    assert printed.splitlines()[0] == (
+        "one.csv + two.csv: 6 cells by region and size, with 2 relations between them"
+    )
     assert list(pd.read_csv("safe.csv").columns) == ["region", "size", "value", "status"]
 
 
@@ -233,7 +237,7 @@ def test_tables_made_and_written_as_one(capsys):
     """Several tables of the same microdata, and both files in one."""
     asked = ["--input", "firms.csv", "--response", "turnover", "--rule", "p=10"]
     printed = run(capsys, "tables", "make", *asked, "--by", "region", "--by", "size", "--table", "made.jj")
-    assert printed == "table       6 cells, 2 relations\nsensitive   2 cells\ntable       made.jj\n"
+    assert printed == ("6 cells and 2 relations: 2 cells are sensitive\n\ntable       made.jj\n")
     run(capsys, "tables", "make", *asked, "--by", "region,size", "--table", "made.tab")
     assert open_table("made.tab").by == ("region", "size")
     for argv, message in (

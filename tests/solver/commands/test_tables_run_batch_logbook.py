@@ -42,8 +42,8 @@ def logged() -> list[str]:
 def test_what_is_done_is_in_the_logbook(capsys):
     batch(SOLVED + '<LOGBOOK> "log.txt"\n<VERSIONINFO> "version.txt"\n')
     printed = run(capsys, "tables", "run-batch", "firms.arb")
-    assert [line for line in printed.splitlines() if line.startswith("written")] == [
-        f"written     {name}" for name in ("safe.csv", "version.txt", "log.txt")
+    assert [line for line in printed.splitlines() if line.startswith("  written")] == [
+        f"  written     {name}" for name in ("safe.csv", "version.txt", "log.txt")
     ]
     assert re.fullmatch(r"linkrisk \S+\n", Path("version.txt").read_text(encoding="utf-8"))
     assert logged()[1:] == [
@@ -140,7 +140,7 @@ def test_ctrl_c_writes_what_is_protected_and_begins_nothing_else(capsys, monkeyp
 
     monkeypatch.setattr(steps, "suppress_table", pressed)
     printed = run(capsys, "tables", "run-batch", "firms.arb", "--json", "done.json").splitlines()
-    stopped = "stopped     by the user; not begun: firms.arb, line 10, <SUPPRESS> OPT(2,5), and 1 line more"
+    stopped = "  stopped     by the user; not begun: firms.arb, line 10, <SUPPRESS> OPT(2,5), and 1 line more"
     assert printed[-1] == stopped
     assert Path("one.csv").exists()
     assert not Path("two.csv").exists()

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from batch_files import ASC, HEAD, TABLE, batch, rows, write_batch_files
-from cli_runs import refuse, run
+from cli_runs import flat, refuse, run
 
 from linkrisk import make_table, run_batch
 from linkrisk.formulations.errors import FormulationError
@@ -85,9 +85,9 @@ def test_a_batch_as_package_rtauargus_writes_them(capsys):
         head,
     )
     printed = run(capsys, "tables", "run-batch", "firms.arb")
-    assert "414 cells, 228 relations\nsensitive   77 cells\n" in printed
-    assert "audit       every sensitive cell is protected from outsiders\n" in printed
-    assert "insiders    24 insiders: every sensitive cell is protected from each\n" in printed
+    assert "414 cells, 228 relations\n  MOD: 77 sensitive cells\n" in printed
+    assert "All 77 sensitive cells are protected from outsiders and from 24 insiders" in printed
+    assert "Insiders 24: every sensitive cell is protected from each " in flat(printed)
 
 
 def test_costs_to_the_power_0_are_logarithms():

@@ -106,11 +106,11 @@ def test_numbers_of_respondents_are_published_with_the_sums(capsys):
     made = table.stored.cells
     assert made["respondents_published"].tolist() == made["respondents"].tolist()
     assert set(made["threshold"].dropna()) == {3.0}
-    said = "respondents are published beside the values, in the same cells: of every sensitive cell another"
+    said = "published beside the values, where a cell is not suppressed: of every sensitive cell another"
     assert main(["tables", "run-batch", "firms.arb", "--publish-respondents"]) == 0
     assert said in capsys.readouterr().out
     assert main(["tables", "run-batch", "firms.arb"]) == 0
-    assert "respondents their numbers were not looked at" in capsys.readouterr().out
+    assert "Numbers of respondents were not looked at" in capsys.readouterr().out
     batch(counted + '<SUPPRESS> CTA(1)\n<WRITETABLE> (1,2,,"safe.csv")\n')
     with pytest.raises(
         DataError, match=r"line 7, CTA: .* has numbers of respondents that are published beside"

@@ -175,7 +175,9 @@ def of_counts(given: Json) -> Iterator[Number]:
 
 def _noise(given: Json) -> Iterator[Number]:
     yield Number("Largest noise", exactly(given["largest_noise"]))
-    yield Number("Variance", significant(given["variance"]), meaning="Of the noise of large values.")
+    yield Number(
+        "Variance", significant(given["variance"]), meaning="Of the noise of large values, whose mean is 0."
+    )
     keys, weight = given["keys"], given["weight"]
     yield Number(
         "Record keys", f"drawn with the seed {given['seed']}" if keys is None else f"the column {keys}"

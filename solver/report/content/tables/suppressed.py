@@ -234,7 +234,7 @@ def _insiders(given: Json, titles: Titles) -> Iterator[Number]:
             f"{titles(one['cell'])} from {one['attacker']}: {one['reached']:g} of {one['level']:g}"
             for one in found["unreachable"]
         ]
-        yield Number("Levels out of reach", count(len(each)), meaning=f"{why} cells: {some(each)}")
+        yield Number("Levels out of reach", count(len(each)), meaning=f"{why} cells: {some(each)}.")
 
 
 def audited(given: Json) -> Section:
@@ -374,9 +374,13 @@ def known_of_counts(given: Json) -> tuple[Block, ...]:
     return Numbers("", tuple(numbers)), shown
 
 
-def _respondents(beside: Json) -> Section:
+def beside_values(beside: Json) -> str:
+    """Whether numbers of respondents are protected."""
     state = "of every sensitive cell another number is possible" if beside["protected"] else "NOT protected"
-    lead = f"They are published beside the values, where a cell is not suppressed: {state}."
+    return f"They are published beside the values, where a cell is not suppressed: {state}."
+
+
+def _respondents(beside: Json) -> Section:
     own = several(beside["sensitive"], "sensitive cell is", "sensitive cells are")
     text = f"The same cells are suppressed in both tables: the {own} those of the values."
     blocks: tuple[Block, ...] = (
@@ -386,4 +390,4 @@ def _respondents(beside: Json) -> Section:
         *what_attackers_find(beside).blocks,
         *audited(beside).blocks,
     )
-    return Section("respondents", "Numbers of respondents", lead, blocks)
+    return Section("respondents", "Numbers of respondents", beside_values(beside), blocks)

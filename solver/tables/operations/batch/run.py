@@ -182,26 +182,30 @@ def _check_written(files: Sequence[Path] | dict[Path, bytes], batch: Batch) -> N
         )
 
 
+_CELLS = ("all", "loss")
+"""Parts of the JSON of a table with a line for each cell or code, which that of a batch has not."""
+
+
 def _told(table: BatchTable) -> dict[str, Any]:
-    spec = table.spec
-    found = table.result.to_dict() if table.result is not None else None
+    """A table of the JSON, with what was `found`: what the JSON of its action has, but for the cells."""
+    spec, done = table.spec, table.result or table.changed or table.noisy
+    found = None if done is None else done.content()
+    for one in (found, (found or {}).get("respondents")):
+        if one:
+            one["table"] = {name: part for name, part in one["table"].items() if name not in _CELLS}
+    result = None if table.result is None else found
     return {
         "by": list(table.stored.by),
         "response": spec.response,
         "cells": len(table.stored),
+        "relations": int(table.stored.relation.max(initial=-1)) + 1,
         "sensitive": int((table.stored.status == SENSITIVE).sum()),
         "method": table.method or None,
         "suppressed": int(table.suppressed.sum()),
-        "cost": None if found is None else found["cost"],
-        "bound": None if found is None else found["bound"],
-        "protected": None if found is None else found["protected"],
+        "cost": None if result is None else result["cost"],
+        "bound": None if result is None else result["bound"],
+        "protected": None if result is None else result["protected"],
         "respondents_published": BESIDE in table.stored.cells.columns,
-        "changed": _changed(table),
+        "changed": None if found is None else found.get("changed"),
+        "found": found,
     }
-
-
-def _changed(table: BatchTable) -> int | None:
-    """How many cells have another value than before, where they may."""
-    if table.noisy is not None:
-        return table.noisy.changed
-    return None if table.changed is None else table.changed.changed

@@ -202,7 +202,7 @@ def test_insiders_are_said_where_they_are_there(protected):
     )
     assert found["Levels out of reach"].value == "1"
     said = "cell 8 (row=1, column=3) from contributor B: 1.5 of 3"
-    assert found["Levels out of reach"].meaning.endswith(f"what they know of their own cells: {said}")
+    assert found["Levels out of reach"].meaning.endswith(f"what they know of their own cells: {said}.")
     assert "contributor B" not in table_document(given, Audience.EXTERNAL).to_json()
 
 
