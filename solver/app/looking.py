@@ -7,13 +7,11 @@ here either.
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
-import json
 import sys
 from typing import Any
 
-from linkrisk.solver.app.environment import environment
+from linkrisk.solver.app.elsewhere import found_by, tell
 from linkrisk.solver.app.project import OWN, Project, read_json
 
 ROWS = 1000
@@ -38,36 +36,14 @@ async def look(project: Project, file: str) -> dict[str, Any]:
     kept = project.folder / OWN / "looks" / f"{key}.json"
     found = read_json(kept)
     if found is None:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", __name__, file, str(kept), json.dumps(project.signs)),
-            cwd=project.folder,
-            env=environment(),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.DEVNULL,
-        )
-        await process.wait()
-        found = read_json(kept)
+        found = await found_by(__name__, project, file, kept)
     answer: dict[str, Any] = found or {"error": f"{file} cannot be read"}
     return answer
 
 
 def main(file: str, target: str, signs: str = "{}") -> int:
     """Read a file, with these signs in numbers, and write what is in it."""
-    from linkrisk.datasets.microdata.formats.reading import reading
-    from linkrisk.datasets.microdata.writing import write_whole
-    from linkrisk.errors import LinkriskError, spelled_by
-    from linkrisk.solver.app.asking import label
-
-    try:
-        with spelled_by(label), reading(**json.loads(signs)):
-            found = _described(file)
-    except LinkriskError as error:
-        found = {"error": str(error)}
-    except MemoryError:
-        found = {"error": f"{file} is too large for the memory of this machine"}
-    write_whole(target, json.dumps(found, ensure_ascii=False) + "\n")
-    return 0
+    return tell(file, target, signs, lambda: _described(file))
 
 
 def _described(file: str) -> dict[str, Any]:

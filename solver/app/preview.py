@@ -6,16 +6,14 @@ is not kept: what is released later is another draw.
 
 from __future__ import annotations
 
-import asyncio
-import json
 import secrets
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from linkrisk.solver.app.environment import environment
-from linkrisk.solver.app.project import OWN, Project, read_json
+from linkrisk.solver.app.elsewhere import found_by, tell
+from linkrisk.solver.app.project import OWN, Project
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,38 +39,17 @@ async def preview(project: Project, file: str, methods: Sequence[str]) -> dict[s
         ``error``.
     """
     target = project.folder / OWN / "tmp" / f"preview-{secrets.token_hex(8)}.json"
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-P", "-m", __name__, file, str(target), json.dumps(project.signs), *methods),
-        cwd=project.folder,
-        env=environment(),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.DEVNULL,
-    )
     try:
-        await process.wait()
-        answer: dict[str, Any] = read_json(target) or {"error": "the masking could not be tried"}
+        found = await found_by(__name__, project, file, target, *methods)
+        answer: dict[str, Any] = found or {"error": "the masking could not be tried"}
         return answer
     finally:
-        if process.returncode is None:  # the tab was closed
-            process.kill()
         target.unlink(missing_ok=True)
 
 
 def main(file: str, target: str, signs: str, *methods: str) -> int:
     """Mask and write what has changed."""
-    from linkrisk.datasets.microdata.formats.reading import reading
-    from linkrisk.datasets.microdata.writing import write_whole
-    from linkrisk.errors import LinkriskError, spelled_by
-    from linkrisk.solver.app.asking import label
-
-    try:
-        with spelled_by(label), reading(**json.loads(signs)):
-            found = _tried(file, list(methods))
-    except LinkriskError as error:
-        found = {"error": str(error)}
-    write_whole(target, json.dumps(found, ensure_ascii=False) + "\n")
-    return 0
+    return tell(file, target, signs, lambda: _tried(file, list(methods)))
 
 
 def _tried(file: str, spelled: list[str]) -> dict[str, Any]:

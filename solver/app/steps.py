@@ -6,7 +6,7 @@ All paths are relative to the project folder, so the same lines do the same agai
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,6 @@ from linkrisk.solver.app.run_folder import (
     REPORT,
     RESULT,
     SEED,
-    VERIFICATION,
     Run,
 )
 from linkrisk.solver.app.run_queue import Queue
@@ -82,12 +81,15 @@ class Asked:
     small : bool
         Whether small cells of tables of a few key variables are unsafe, and not what is rare in all of
         them; a recount goes by all of them.
+    answers : tuple of int
+        Exit codes of commands that have answered.
     """
 
     kind: str
     values: Mapping[str, Any] = field(default_factory=dict)
     certified: bool = False
     small: bool = False
+    answers: tuple[int, ...] = (0,)
 
     @property
     def by_k(self) -> bool:
@@ -136,6 +138,8 @@ class Asked:
     @property
     def _idle(self) -> tuple[str, ...]:
         """Options that were given a value and do not matter now."""
+        if self.kind == "sweep":  # it has no masked file that could have been shuffled
+            return ("id",) if str(self.values.get("id")).startswith(f"{RUNS}/") else ()
         if self.kind not in (UNSAFE, SUPPRESS):
             return ()
         rare = ("dimension", "threshold") if self.by_k else ("k",)
@@ -167,28 +171,13 @@ class Asked:
                 "levels of recoding need a hierarchy of at least one key variable: choose its file"
             )
 
-    def each(self) -> Iterator[Asked]:
+    def each(self) -> list[Asked]:
         """What is asked in runs of their own: each family has its certificate."""
         from linkrisk.formulations.linkage.aggregators import AGGREGATORS
 
-        every = self.certified and self.values.get("aggregator") == ALL
-        for name in AGGREGATORS if every else ():
-            yield replace(self, values={**self.values, "aggregator": name})
-        if not every:
-            yield self
-
-
-def add(queue: Queue, asked: Asked) -> list[Run]:
-    """Put what is asked into the queue; LinkriskError, and nothing is made, where it cannot be answered."""
-    asked.check()
-    runs = []
-    for one in asked.each():
-        run = queue.folder(one.kind)
-        steps = one.steps(f"{RUNS}/{run.name}")
-        outputs = {1: VERIFICATION} if one.certified else {}
-        argv = [step.argv for step in steps]
-        runs.append(queue.add(one.kind, one.title, argv, run=run, outputs=outputs, inputs=one.inputs))
-    return runs
+        if not self.certified or self.values.get("aggregator") != ALL:
+            return [self]
+        return [replace(self, values={**self.values, "aggregator": name}) for name in AGGREGATORS]
 
 
 def add_masked_risk(queue: Queue, values: Mapping[str, Any], methods: Sequence[str]) -> Run:

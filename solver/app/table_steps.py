@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from linkrisk.datasets.options.option import options_of
 from linkrisk.datasets.tables.opening import WHOLE
@@ -22,10 +22,8 @@ from linkrisk.solver.app.run_folder import (
     PUBLISHED_STEM,
     REPORT,
     RESULT,
-    VERIFICATION,
     Run,
 )
-from linkrisk.solver.app.run_queue import Queue
 from linkrisk.solver.options.operations.tables.suppress import AUTOMATIC, OPTIMAL
 from linkrisk.solver.options.tables import TableOptions
 from linkrisk.solver.run.errors import UsageError
@@ -90,6 +88,17 @@ class TableAsked:
     certified: bool = False
     published: str = ".csv"
     house: tuple[str, ...] = ()
+
+    kind: ClassVar[str] = "tables"
+
+    @property
+    def answers(self) -> tuple[int, ...]:
+        """Exit codes of commands that have answered: that it is not protected is an answer to who asks."""
+        return (0,) if self.task == SUPPRESS else (0, 1)
+
+    def each(self) -> list[TableAsked]:
+        """All in one run."""
+        return [self]
 
     @property
     def whole(self) -> bool:
@@ -309,22 +318,6 @@ def _verified(folder: str, *, beside: bool) -> Step:
 def verifying(*, beside: bool = False) -> list[str]:
     """The command that checks the certificate of a run, in a folder with the files that it has left."""
     return _verified("", beside=beside).argv
-
-
-def add_table(queue: Queue, asked: TableAsked) -> Run:
-    """Ask for what is to be done with a table; LinkriskError where something is missing."""
-    asked.check()
-    run = queue.folder("tables")
-    steps = asked.steps(f"{RUNS}/{run.name}")
-    return queue.add(
-        "tables",
-        asked.title,
-        [step.argv for step in steps],
-        run=run,
-        outputs={len(steps) - 1: VERIFICATION} if asked.certified and asked.task != VERIFY else {},
-        inputs=asked.inputs,
-        answers=(0,) if asked.task == SUPPRESS else (0, 1),  # that it is not protected is an answer
-    )
 
 
 def asked_before(run: Run) -> TableAsked:

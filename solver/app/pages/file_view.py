@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from nicegui import ui
@@ -122,20 +123,17 @@ class _Columns:
             layout.text("div", name)
             layout.text("div", why, "quiet small")
 
-        def role() -> None:
+        def choose(what: str, kinds: type[Role] | type[Scale], none: str) -> None:
+            known = getattr(attribute, what)
             ui.select(
-                {"": NO_ROLE, **{item.value: item.value for item in Role}},
-                value=attribute.role.value if attribute.role else "",
-                on_change=lambda event: self._change(name, role=Role(event.value) if event.value else None),
-            ).props('dense options-dense outlined aria-label="Role"').style("min-width: 140px")
+                {"": none, **{item.value: item.value for item in kinds}},
+                value=known.value if known else "",
+                on_change=lambda event: self._change(
+                    name, **{what: kinds(event.value) if event.value else None}
+                ),
+            ).props(f'dense options-dense outlined aria-label="{what.title()}"').style("min-width: 130px")
 
-        def scale() -> None:
-            ui.select(
-                {"": "as found", **{item.value: item.value for item in Scale}},
-                value=attribute.scale.value if attribute.scale else "",
-                on_change=lambda event: self._change(name, scale=Scale(event.value) if event.value else None),
-            ).props('dense options-dense outlined aria-label="Scale"').style("min-width: 120px")
-
+        role, scale = partial(choose, "role", Role, NO_ROLE), partial(choose, "scale", Scale, "as found")
         missing = one["empty"] + one["coded_missing"]
         share = percent(missing, self._found["records"]) if missing else "–"
         values = "–" if self.hides(name) else _values(one)

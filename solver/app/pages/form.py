@@ -102,7 +102,7 @@ class Form:
                 groups.setdefault(one.group, []).append(name)
         if not groups:
             return
-        with ui.expansion("More options").classes("more").mark("more"):
+        with layout.folded("More options"):
             for title, names in groups.items():
                 words = title.partition("(")[0].partition(":")[0].strip()
                 if words:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from urllib.parse import quote, urlencode
 
 from nicegui import ui
-from nicegui.elements.mixins.text_element import TextElement
+from nicegui.elements.mixins.text_element import TextElement as TextElement
 
 from linkrisk.solver.app.run_folder import Run
 from linkrisk.solver.app.run_folder import State as RunState
@@ -40,6 +40,20 @@ def text(tag: str, content: str, classes: str = "") -> TextElement:
     """A piece of text."""
     made = TextElement(tag=tag, text=content)
     return made.classes(classes) if classes else made
+
+
+def panel(title: str = "") -> ui.element:
+    """A part of a page, with its heading."""
+    made = ui.element("div").classes("panel")
+    if title:
+        with made:
+            text("h2", title)
+    return made
+
+
+def folded(title: str) -> ui.expansion:
+    """A part that is rarely asked for."""
+    return ui.expansion(title).classes("more")
 
 
 def table(titles: Sequence[str], numbers: Sequence[int] = ()) -> ui.element:

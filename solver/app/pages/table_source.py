@@ -65,8 +65,7 @@ class Ready:
     def show(self) -> None:
         """The panel."""
         form, project = self._form, self._project
-        with ui.element("div").classes("panel"):
-            layout.text("h2", "The table")
+        with layout.panel("The table"):
             with ui.element("div").classes("fields"):
                 self._file("File of cells", "none", project.cells, 0)
                 relations = self._file("File of relations", BY_CODES, project.data_files, 1)
@@ -211,8 +210,7 @@ class Microdata:
     def show(self) -> None:
         """The panel."""
         form, values = self._form, self._form.values
-        with ui.element("div").classes("panel"):
-            layout.text("h2", "Microdata")
+        with layout.panel("Microdata"):
             form.place("data")
             self._wrong = layout.text("p", "", "bad").props("role=alert")
             with ui.element("div").classes("fields"):

@@ -9,10 +9,10 @@ from nicegui import ui
 from linkrisk.datasets.options.option import options_of
 from linkrisk.datasets.tables.argus.jj_files import SUFFIX as JJ
 from linkrisk.errors import LinkriskError
-from linkrisk.solver.app.asking import Step, fields_of
+from linkrisk.solver.app.asking import fields_of
 from linkrisk.solver.app.pages import layout
 from linkrisk.solver.app.pages.form import Form, several
-from linkrisk.solver.app.pages.start import Start
+from linkrisk.solver.app.pages.question import Asking
 from linkrisk.solver.app.pages.table_fields import pairs
 from linkrisk.solver.app.pages.table_source import Microdata, Ready
 from linkrisk.solver.app.run_folder import find_run
@@ -23,7 +23,6 @@ from linkrisk.solver.app.table_steps import (
     SUPPRESS,
     VERIFY,
     TableAsked,
-    add_table,
     asked_before,
     command_of,
 )
@@ -77,6 +76,10 @@ WORKERS = (
     "A sensitive cell that was not looked at in time does not count as protected. More processes are worth"
     " it from some thousand suppressed cells on."
 )
+PROOF = (
+    "A file .json or .json.gz that this page, or tables suppress or tables audit with --certificate, has "
+    "written."
+)
 PUBLISHED = {
     ".csv": "CSV: a line for each cell",
     ".xlsx": "workbook (.xlsx): as one prints it",
@@ -119,181 +122,159 @@ def register(state: State) -> None:
             _Tables(state, asked).show()
 
 
-class _Tables:
-    """What is asked, and the command that it makes."""
+class _Tables(Asking):
+    """A question about a table, and the command that it makes."""
+
+    tasks = TASKS
 
     def __init__(self, state: State, asked: TableAsked) -> None:
-        self._state, self._task, self._tables = state, asked.task, list(asked.tables)
-        self._kind = READY if asked.made is None else MICRODATA
-        self._certified, self._published, self._house = asked.certified, asked.published, list(asked.house)
-        self._form = Form(state, asked.values, self._changed)
-        self._form.offered["backend"] = {name: name for name in available_backends()}
-        data_files = state.project.data_files
-        self._form.offered["insiders"] = {name: f"those of {name}" for name in data_files}
-        self._making = Form(state, {"rules": ["p=10"], **(asked.made or {})}, self._changed)
+        super().__init__(state, asked.task, asked.values)
+        self._tables, self._kind = list(asked.tables), READY if asked.made is None else MICRODATA
+        self._certified, self._published, self._house = asked.certified, asked.published, asked.house
+        self._making = Form(state, {"rules": ["p=10"], **(asked.made or {})}, self.changed)
         self._source: Ready | Microdata | None = None
+        self.form.offered = {
+            "backend": {name: name for name in available_backends()},
+            "insiders": {name: f"those of {name}" for name in state.project.data_files},
+        }
 
     @property
     def _made(self) -> bool:
         """Whether the table is one of microdata; what is audited or verified is there already."""
-        return self._kind == MICRODATA and self._task == SUPPRESS
+        return self._kind == MICRODATA and self.task == SUPPRESS
 
     @property
-    def _asked(self) -> TableAsked:
+    def asked(self) -> TableAsked:
+        """The question that the fields are."""
         return TableAsked(
-            self._task,
+            self.task,
             () if self._made else self._tables,
-            self._form.values,
+            self.form.values,
             self._making.values if self._made else None,
-            certified=self._certified and self._task != VERIFY,
+            certified=self._certified and self.task != VERIFY,
             published=self._published,
-            house=tuple(self._house),
+            house=self._house,
         )
 
     def show(self) -> None:
-        """The form."""
-        if not self._state.project.readable:
+        """The page."""
+        if not self.state.project.readable:
             with layout.text("p", ""):
                 layout.text("span", "The project has no files yet: ")
                 ui.link("bring them on the page Data", "/")
-        with ui.element("div").classes("panel"):
-            ui.radio(TASKS, value=self._task, on_change=lambda event: self._choose(task=event.value)).mark(
-                "task"
-            )
-            self._about = layout.text("p", "", "quiet small about")
-        self._place = ui.element("div")
-        self._fill()
-        self._start = Start(self._state, self._steps, lambda: [add_table(self._state.queue, self._asked)])
+        super().show()
 
-    def _choose(self, task: str = "", kind: str = "") -> None:
-        self._task, self._kind = task or self._task, kind or self._kind
-        self._fill()
-        self._start.update()
+    def _say(self, name: str, value: Any) -> None:
+        """Change what is no option."""
+        setattr(self, name, value)
+        if name == "_kind":
+            self.fill_anew()
+        self.update()
 
-    def _fill(self) -> None:
-        """The fields of what is done with this kind of table."""
-        form, task = self._form, self._task
-        form.begin(command_of(task))
+    def fill(self) -> None:
+        """Make the fields of what is done with this kind of table."""
+        form, command = self.form, command_of(self.task)
+        form.begin(command)
         self._making.begin(MAKE)
-        self._about.set_text(ABOUT[task])
-        self._place.clear()
-        with self._place:
-            if task == SUPPRESS:
-                with ui.element("div").classes("panel"):
-                    chosen = lambda event: self._choose(kind=event.value)  # noqa: E731
-                    ui.radio(KINDS, value=self._kind, on_change=chosen).mark("kind")
-            if task == VERIFY:
-                self._proof()
-            if self._made:
-                self._source = Microdata(self._making, lambda: self._asked)
-            else:
-                self._source = Ready(form, self._tables, lambda: self._asked)
-            self._source.show()
-            besides = {*options_of(TableOptions)} if self._made else {"hierarchies", "totals"}
-            besides |= {"tables", "cells", "relations", "also", "contributors"}
-            if task == VERIFY:
-                besides |= {*options_of(FilesOptions), "drop_constant"}
-            else:
-                self._attackers()
-                self._search() if task == SUPPRESS else self._audit()
-                self._left()
-            if fields_of(command_of(task)).keys() - besides - form.placed:
-                with ui.element("div").classes("panel"):
-                    form.more(*besides)
-
-    def _proof(self) -> None:
-        """Which certificate is checked."""
-        with ui.element("div").classes("panel"):
-            layout.text("h2", "The certificate")
-            self._form.place("result")
-            words = (
-                "A file .json or .json.gz that this page, or tables suppress or tables audit with "
-                "--certificate, has written."
-            )
-            layout.text("p", words, "quiet small")
+        self.about.set_text(ABOUT[self.task])
+        if self.task == SUPPRESS:
+            with layout.panel():
+                ui.radio(
+                    KINDS, value=self._kind, on_change=lambda event: self._say("_kind", event.value)
+                ).mark("kind")
+        if self.task == VERIFY:
+            with layout.panel("The certificate"):
+                form.place("result")
+                layout.text("p", PROOF, "quiet small")
+        if self._made:
+            self._source = Microdata(self._making, lambda: self.asked)
+        else:
+            self._source = Ready(form, self._tables, lambda: self.asked)
+        self._source.show()
+        if self.task != VERIFY:
+            self._attackers()
+            self._search() if self.task == SUPPRESS else self._audit()
+            self._left()
+        besides = {*options_of(TableOptions)} if self._made else {"hierarchies", "totals"}
+        besides |= {"tables", "cells", "relations", "also", "contributors"}
+        besides |= {*options_of(FilesOptions), "drop_constant"} if self.task == VERIFY else set()
+        if fields_of(command).keys() - besides - form.placed:
+            with layout.panel():
+                form.more(*besides)
 
     def _attackers(self) -> None:
         """Who attacks a table besides outsiders, and what is known of them."""
-        form = self._form
+        form = self.form
+
+        def contributing() -> bool:
+            return not self._made and self.asked.contributing
 
         def by_files() -> bool:
             listed = form.values.get("insiders") in form.offered["insiders"]
-            return listed or "coalitions" in form.values or (not self._made and self._asked.contributing)
+            return listed or "coalitions" in form.values or contributing()
 
-        with ui.element("div").classes("panel"):
-            layout.text("h2", "Who attacks")
+        with layout.panel("Who attacks"):
             layout.text("p", ATTACKERS, "quiet small")
-            contributing = {"contributors": lambda: not self._made and self._asked.contributing}
-            form.place("insiders", "coalitions", "contributors", **contributing)
-            form.field("as_far_as_possible", lambda: self._asked.attacked)
+            form.place("insiders", "coalitions", "contributors", contributors=contributing)
+            form.field("as_far_as_possible", lambda: self.asked.attacked)
             form.shown(layout.text("p", BY_FILES, "quiet small"), by_files)
 
     def _search(self) -> None:
         """How cells to be suppressed are looked for."""
-        form = self._form
-        with ui.element("div").classes("panel"):
-            layout.text("h2", "Search")
+        form = self.form
+        with layout.panel("Search"):
             form.place("method", "cost", "time_limit")
             layout.text("p", SEARCH, "quiet small")
-            with ui.expansion("What solves it").classes("more").mark("more-search"):
-                optimal = {"backend": lambda: form.values.get("method", AUTOMATIC) in (AUTOMATIC, OPTIMAL)}
-                form.place("backend", "seed", **optimal)
+            with layout.folded("What solves it"):
+                solved = lambda: form.values.get("method", AUTOMATIC) in (AUTOMATIC, OPTIMAL)  # noqa: E731
+                form.place("backend", "seed", backend=solved)
                 layout.text("p", BACKEND, "quiet small")
 
     def _audit(self) -> None:
         """What else is published, and who looks at all of it how long."""
-        form = self._form
-        with ui.element("div").classes("panel"):
-            layout.text("h2", "What else is published")
+        form = self.form
+
+        def take(chosen: list[tuple[str, ...]]) -> None:
+            form.set("also", [pair if pair[1] else pair[:1] for pair in chosen])
+
+        with layout.panel("What else is published"):
             layout.text("p", ALSO, "quiet small")
-            files = [name for name in self._state.project.cells if not name.lower().endswith(JJ)]
-
-            def take(chosen: list[tuple[str, ...]]) -> None:
-                form.set("also", [pair if pair[1] else pair[:1] for pair in chosen])
-
+            files = [name for name in self.state.project.cells if not name.lower().endswith(JJ)]
             pairs(form, "release", 1, files, form.values.get("also", ()), take)
-            with ui.expansion("How long, and with how many processes").classes("more").mark("more-audit"):
+            with layout.folded("How long, and with how many processes"):
                 form.place("time_limit", "workers")
                 layout.text("p", WORKERS, "quiet small")
 
     def _left(self) -> None:
         """Certificate and formats."""
-
-        def say(name: str, value: Any) -> None:
-            setattr(self, name, value)
-            self._start.update()
-
-        with ui.element("div").classes("panel"):
-            layout.text("h2", "Proof and files")
+        say = self._say
+        with layout.panel("Proof and files"):
             ui.checkbox(
                 "With a certificate for others to check, and its check here",
                 value=self._certified,
                 on_change=lambda event: say("_certified", bool(event.value)),
             ).mark("certified")
-            self._form.field("exact")
+            self.form.field("exact")
             layout.text("p", "A certificate implies rational numbers.", "quiet small")
-            with (
-                ui.expansion("Formats of the files").classes("more").mark("more-files"),
-                ui.element("div").classes("fields"),
-            ):
+            with layout.folded("Formats of the files"), ui.element("div").classes("fields"):
                 ui.select(
                     PUBLISHED,
                     value=self._published if self._published in PUBLISHED else ".csv",
                     label="Published table",
                     on_change=lambda event: say("_published", event.value),
                 )
-                several("More for the house", HOUSE, self._house, lambda ends: say("_house", ends))
+                several("More for the house", HOUSE, self._house, lambda ends: say("_house", tuple(ends)))
 
-    def _changed(self, name: str) -> None:
-        if self._source is not None:
-            self._source.changed(name)
-        self._form.refresh()
-        self._making.refresh()
-        self._start.update()
-
-    def _steps(self) -> list[Step]:
-        self._form.check()
+    def check(self) -> None:
+        """Raise what is wrong or missing."""
         if self._made:
             self._making.check()
-        self._asked.check()
-        return self._asked.steps("runs/NNNN-tables")
+        super().check()
+
+    def changed(self, name: str) -> None:
+        """Follow a change of an option."""
+        if self._source is not None:
+            self._source.changed(name)
+        self.form.refresh()
+        self._making.refresh()
+        self.update()

@@ -10,9 +10,9 @@ from app_projects import opened, small_pair
 from cli_runs import check_golden
 
 from linkrisk.solver.app.run_folder import runs_of, spelled
-from linkrisk.solver.app.run_queue import Queue
-from linkrisk.solver.app.steps import SEARCHED, Asked, add, add_mask, add_masked_risk
-from linkrisk.solver.app.table_steps import TableAsked, add_table
+from linkrisk.solver.app.run_queue import Queue, add
+from linkrisk.solver.app.steps import SEARCHED, Asked, add_mask, add_masked_risk
+from linkrisk.solver.app.table_steps import TableAsked
 from linkrisk.solver.run.errors import UsageError
 
 METHODS = ["noise percent=10", "microaggregation k=3,5"]
@@ -45,8 +45,8 @@ def kept(tmp_path: Path) -> dict[str, object]:
     add_masked_risk(queue, {"original": original}, METHODS[:1])
     made = {"data": original, "rules": ["p=10"]}
     ready = [("data/cells.csv", "data/relations.csv")]
-    add_table(queue, TableAsked(tables=ready, values={"cost": "unit", "time_limit": 9.0}))
-    add_table(
+    add(queue, TableAsked(tables=ready, values={"cost": "unit", "time_limit": 9.0}))
+    add(
         queue,
         TableAsked(values={"seed": 4}, made={**made, "by": [["age", "a b"]], "response": "income"}),
     )
@@ -57,15 +57,15 @@ def kept(tmp_path: Path) -> dict[str, object]:
         "as_far_as_possible": True,
         "method": "modular",
     }
-    add_table(
+    add(
         queue,
         TableAsked(values=insiders, made={**made, "by": [["age"]], "hierarchies": trees, "respondent": "id"}),
     )
     both = {"age": ["data/county.hrc", "data/zone.csv"]}
     columns = {"response": "income", "weight": "w", "weights_in_rules": "known", "holding": "group"}
-    add_table(queue, TableAsked(made={**made, "by": [["age"]], "hierarchies": both, **columns}))
+    add(queue, TableAsked(made={**made, "by": [["age"]], "hierarchies": both, **columns}))
     known = {"metadata": "data/other.rda", "apriori": "data/known.hst"}
-    add_table(queue, TableAsked(tables=[("data/ready.tab", "")], values=known))
+    add(queue, TableAsked(tables=[("data/ready.tab", "")], values=known))
     found = {}
     for run in reversed(runs_of(project)):
         command = {key: value for key, value in run.command.items() if key != "created"}

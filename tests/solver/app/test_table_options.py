@@ -20,7 +20,7 @@ from table_files import write_table_files
 from linkrisk.solver.app.answers import answer, grounds, verdict
 from linkrisk.solver.app.project import Project
 from linkrisk.solver.app.run_folder import Run, State
-from linkrisk.solver.app.run_queue import Queue
+from linkrisk.solver.app.run_queue import Queue, add
 from linkrisk.solver.app.table_steps import (
     AUDIT,
     NOBODY,
@@ -28,7 +28,6 @@ from linkrisk.solver.app.table_steps import (
     SUPPRESS,
     VERIFY,
     TableAsked,
-    add_table,
     asked_before,
     verifying,
 )
@@ -60,7 +59,7 @@ def project(tmp_path: Path) -> Project:
 
 def over(project: Project, asked: TableAsked) -> Run:
     queue = Queue(project)
-    run = add_table(queue, asked)
+    (run,) = add(queue, asked)
     assert run.command["steps"] == argv(asked, f"runs/{run.name}")
     for step in run.command["steps"]:
         build_parser([step[0]]).parse_args(step)
@@ -302,7 +301,7 @@ def test_no_option_is_left_without_the_one_that_it_belongs_to() -> None:
 )
 def test_what_is_missing_is_said(project: Project, asked: TableAsked, message: str) -> None:
     with pytest.raises(UsageError, match=f"^{re.escape(message)}$"):
-        add_table(Queue(project), asked)
+        add(Queue(project), asked)
     assert list((project.folder / "runs").iterdir()) == []
 
 

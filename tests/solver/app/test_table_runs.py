@@ -16,8 +16,8 @@ from linkrisk.solver.app.answers import answer
 from linkrisk.solver.app.progress import ProgressReader
 from linkrisk.solver.app.project import Project
 from linkrisk.solver.app.run_folder import State
-from linkrisk.solver.app.run_queue import Queue
-from linkrisk.solver.app.table_steps import TableAsked, add_table, asked_before
+from linkrisk.solver.app.run_queue import Queue, add
+from linkrisk.solver.app.table_steps import TableAsked, asked_before
 from linkrisk.solver.charts.costs import costs
 from linkrisk.solver.commands.program import build_parser
 from linkrisk.solver.run.errors import UsageError
@@ -43,7 +43,7 @@ def argv(asked: TableAsked, folder: str) -> list[list[str]]:
 
 def test_a_table_is_protected_by_the_command_that_is_shown(project: Project) -> None:
     queue = Queue(project)
-    run = add_table(queue, ASKED)
+    (run,) = add(queue, ASKED)
     assert run.command["steps"] == argv(ASKED, f"runs/{run.name}")
     finished(queue, run)
     assert run.state is State.DONE, run.text("log.txt")
@@ -60,7 +60,7 @@ def test_a_table_is_protected_by_the_command_that_is_shown(project: Project) -> 
 
 def test_a_stop_in_the_first_moment_leaves_a_protecting_pattern(project: Project) -> None:
     queue = Queue(project)
-    run = add_table(queue, ASKED)
+    (run,) = add(queue, ASKED)
     queue.tick()
     run.stop()
     finished(queue, run)
@@ -78,7 +78,7 @@ def test_a_table_of_microdata(project: Project) -> None:
     queue = Queue(project)
     columns = {"by": [["region", "size"]], "response": "turnover"}
     asked = TableAsked(made={"data": "data/firms.csv", "rules": ["p=20", "frequency=3"], **columns})
-    run = add_table(queue, asked)
+    (run,) = add(queue, asked)
     finished(queue, run)
     assert run.state is State.DONE, run.text("log.txt")
     assert set(run.files()) == FILES | MADE
@@ -116,7 +116,7 @@ def with_firms(project: Project) -> TableAsked:
 def test_hierarchies_and_insiders_of_microdata(project: Project) -> None:
     queue, asked = Queue(project), with_firms(project)
     trees = {"region": ["data/regions.hrc"], "gone": ["data/regions.hrc"]}
-    run = add_table(queue, replace(asked, made={**(asked.made or {}), "hierarchies": trees}))
+    (run,) = add(queue, replace(asked, made={**(asked.made or {}), "hierarchies": trees}))
     finished(queue, run)
     assert run.state is State.DONE, run.text("log.txt")
     made, suppressed = run.command["steps"]
@@ -235,5 +235,5 @@ def test_what_was_found_in_the_end_is_the_last_point(project: Project) -> None:
 )
 def test_what_is_missing_is_said(project: Project, asked: TableAsked, message: str) -> None:
     with pytest.raises(UsageError, match=f"^{re.escape(message)}$"):
-        add_table(Queue(project), asked)
+        add(Queue(project), asked)
     assert list((project.folder / "runs").iterdir()) == []

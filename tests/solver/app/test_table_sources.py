@@ -19,8 +19,8 @@ from linkrisk.errors import LinkriskError
 from linkrisk.solver.app.answers import answer
 from linkrisk.solver.app.project import Project
 from linkrisk.solver.app.run_folder import Run, State
-from linkrisk.solver.app.run_queue import Queue
-from linkrisk.solver.app.table_steps import TableAsked, add_table, asked_before
+from linkrisk.solver.app.run_queue import Queue, add
+from linkrisk.solver.app.table_steps import TableAsked, asked_before
 from linkrisk.solver.commands.program import build_parser
 from linkrisk.solver.commands.table_actions.common import read_table
 from linkrisk.solver.options.line import asked_of
@@ -106,7 +106,7 @@ def ready(project: Project, name: str) -> str:
 
 def over(project: Project, asked: TableAsked) -> Run:
     queue = Queue(project)
-    run = add_table(queue, asked)
+    (run,) = add(queue, asked)
     finished(queue, run)
     return run
 
@@ -261,7 +261,7 @@ def test_what_does_not_matter_is_left_out() -> None:
 )
 def test_what_cannot_be_is_said_before_a_run(project: Project, asked: TableAsked, message: str) -> None:
     with pytest.raises(LinkriskError, match=f"^{message}$"):
-        add_table(Queue(project), asked)
+        add(Queue(project), asked)
     assert list((project.folder / "runs").iterdir()) == []
 
 
