@@ -245,13 +245,11 @@ def about(results: Results) -> Section:
     families = f"{checked} of {len(results.found)} families of distances"
     proof = f" A certificate of the bound was checked for {families}." if checked else ""
     text = (
-        "The worst case assumes an intruder who knows the original values of all records, and who "
-        "has found the "
-        f"best distance of its kind.{proof}"
+        "The worst case assumes an intruder who knows the original values of all records, and who has found "
+        f"the best distance of its kind.{proof}"
     )
     left_out = (
-        "This page leaves out what would help an intruder: names and importance of attributes, "
-        "parameters, records "
-        "and groups, how the file was masked, and how the numbers were computed."
+        "This page leaves out what would help an intruder: names and importance of attributes, parameters, "
+        "records and groups, how the file was masked, and how the numbers were computed."
     )
     return Section("summary", "In short", lead, (Paragraph(text), Paragraph(left_out, quiet=True)))

@@ -10,9 +10,8 @@ from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.table import Of
 from linkrisk.solver.documents.document import Block, Choice, Paragraph, Section
 from linkrisk.solver.documents.formats import count
-from linkrisk.solver.report.content.drawn import drawn, drawn_or
 from linkrisk.solver.report.content.results import FamilyResult, Json, Results
-from linkrisk.solver.report.content.wording import family_heading, joined, table
+from linkrisk.solver.report.content.wording import drawn, drawn_or, family_heading, joined, table
 
 FAMILY = "Family of distances"
 
@@ -64,12 +63,8 @@ def _importance(family: FamilyResult, measured: Json | None) -> Iterator[Block]:
     """Weights or Shapley values, with the ranges that keep the same records linked."""
     words = words_of(family.name)
     if measured is not None:
-        rows = [
-            list(row)
-            for row in zip(
-                measured["owners"], measured["importance"], measured["low"], measured["high"], strict=True
-            )
-        ]
+        ends = (measured[name] for name in ("owners", "importance", "low", "high"))
+        rows = [list(row) for row in zip(*ends, strict=True)]
     else:
         importance = (
             family.content.get("importance") or (family.content["parameters"] or {}).get("weights") or {}
@@ -138,5 +133,4 @@ def _directions(measured: Json | None) -> Iterator[Block]:
     if not measured or not measured["directions"]:
         return
     columns = [("share", "Share of the form", Of.SHARE), ("words", "Sum of differences", Of.TEXT)]
-    rows = [[one["share"], one["words"]] for one in measured["directions"]]
-    yield table("The sums of differences whose squares the distance adds up", columns, rows)
+    yield table("The sums of differences whose squares the distance adds up", columns, measured["directions"])

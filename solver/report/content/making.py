@@ -8,9 +8,8 @@ from typing import Any
 from linkrisk.solver.charts.table import Of
 from linkrisk.solver.documents.document import Block, Choice, Code, Number, Numbers, Paragraph, Section
 from linkrisk.solver.documents.formats import cell, duration
-from linkrisk.solver.report.content.drawn import drawn, drawn_or
 from linkrisk.solver.report.content.results import FamilyResult, Json, Results
-from linkrisk.solver.report.content.wording import family_heading, table
+from linkrisk.solver.report.content.wording import drawn, drawn_or, family_heading, table
 from linkrisk.solver.run.result import dump_json
 
 _SAID = {
@@ -48,8 +47,7 @@ def _blocks(results: Results) -> Iterator[Block]:
     yield Numbers("Files and options", tuple(_options(results)))
     if files := details.get("files"):
         columns = [("role", "File", Of.TEXT), ("name", "Name", Of.TEXT), ("sha256", "SHA-256", Of.TEXT)]
-        rows = [[one["role"], one["name"], one["sha256"]] for one in files]
-        yield table("The files, to the byte", columns, rows)
+        yield table("The files, to the byte", columns, files)
     if "certificates" in details:
         yield from _certificates(details)
     if results.found:
@@ -95,10 +93,7 @@ def _certificates(details: Json) -> Iterator[Block]:
         ("verified", "Verified", Of.FLAG),
         ("said", "What verify said", Of.TEXT),
     ]
-    rows = [
-        [family_heading(one["aggregator"]), one["sha256"], one["verified"], one["said"]]
-        for one in details["certificates"]
-    ]
+    rows = [{**one, "family": family_heading(one["aggregator"])} for one in details["certificates"]]
     if rows:
         yield table("Certificates, checked by code that shares nothing with the search", columns, rows)
     else:

@@ -41,9 +41,8 @@ MEANINGS: dict[str, Meaning] = {
     ),
     "matched_equal_weights": _M(
         "equal weights, one to one",
-        "All records are matched at once, each masked one used once; this may exceed the worst case, "
-        "which links "
-        "every record by itself.",
+        "All records are matched at once, each masked one used once; this may exceed the worst case, which "
+        "links every record by itself.",
     ),
     "bayesian": _M(
         "Bayesian, half known",

@@ -83,15 +83,13 @@ def _of_worst_case(results: Results) -> Iterator[str]:
         yield from _protect(results, allowed)
     elif high <= allowed and interval.low > 0:
         yield (
-            "As far as linkage by distances goes, the release stays within what is tolerated; look "
-            "at the other "
-            "measures before it is released."
+            "As far as linkage by distances goes, the release stays within what is tolerated; look at the "
+            "other measures before it is released."
         )
     elif high <= allowed:
         yield (
-            "No record can be re-identified by a distance of these families; look at the other "
-            "measures before "
-            "the file is released."
+            "No record can be re-identified by a distance of these families; look at the other measures "
+            "before the file is released."
         )
     yield from _certainty(results)
     yield from _realism(results)
@@ -117,15 +115,13 @@ def _protect(results: Results, allowed: float) -> Iterator[str]:
         enough = "that is within what is tolerated" if within else "that alone is not enough"
         most = of_all(one.high, total, weighted=results.weighted)
         yield (
-            f"Withhold {one.attribute} or mask it more: without it at most {most} "
-            "could be "
-            f"re-identified, which is proven; {enough}."
+            f"Withhold {one.attribute} or mask it more: without it at most {most} could be re-identified, "
+            f"which is proven; {enough}."
         )
         if not within:
             yield (
-                "Mask all attributes more strongly, and measure again; the command sweep compares "
-                "many maskings "
-                "by risk and loss."
+                "Mask all attributes more strongly, and measure again; the command sweep compares many "
+                "maskings by risk and loss."
             )
     else:
         yield "Mask more strongly, and measure again; the command sweep compares many maskings."

@@ -9,10 +9,16 @@ from linkrisk.solver.charts.table import Of
 from linkrisk.solver.documents.document import Block, Numbers, Paragraph, Section
 from linkrisk.solver.documents.formats import count
 from linkrisk.solver.measures.base import OF_WEIGHTS
-from linkrisk.solver.report.content.drawn import drawn
 from linkrisk.solver.report.content.meanings import meaning_of
 from linkrisk.solver.report.content.results import Json, Results
-from linkrisk.solver.report.content.wording import family_heading, family_words, number_of, proof, table
+from linkrisk.solver.report.content.wording import (
+    drawn,
+    family_heading,
+    family_words,
+    number_of,
+    proof,
+    table,
+)
 from linkrisk.solver.report.words import sum_of_parts
 
 _OUT_OF_REACH = (
@@ -37,9 +43,8 @@ def worst_case(results: Results) -> Section:
         lead = "No single release was searched: each masking of the sweep has a worst case of its own, below."
         return Section("worst-case", "How many at worst", lead)
     lead = (
-        "For every family of distances, what the worst one found re-identifies, and what none of the "
-        "family can "
-        "exceed; beside it what simple attacks get, and what chance would."
+        "For every family of distances, what the worst one found re-identifies, and what none of the family "
+        "can exceed; beside it what simple attacks get, and what chance would."
     )
     return Section("worst-case", "How many at worst", lead, tuple(_blocks(results)))
 
@@ -137,9 +142,8 @@ def _sampled(sampling: Json) -> str:
     sample, counted = sampling["sample"], sampling["counted"]
     seen = "on all records" if counted["all"] else f"on {count(counted['records'])} records"
     return (
-        f"What is re-identified was counted {seen}. What none exceeds comes from "
-        f"{count(sample['samples'])} random "
-        f"samples, of whose {count(sample['records'])} records no parameters link more than "
+        f"What is re-identified was counted {seen}. What none exceeds comes from {count(sample['samples'])} "
+        f"random samples, of whose {count(sample['records'])} records no parameters link more than "
         f"{count(sample['linked_upper_bound'])}."
     )
 

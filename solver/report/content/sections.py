@@ -7,16 +7,19 @@ from dataclasses import replace
 
 from linkrisk.solver.charts.table import Of
 from linkrisk.solver.documents.document import Audience, Section
-from linkrisk.solver.report.content.cost import what_it_cost
 from linkrisk.solver.report.content.external import about
 from linkrisk.solver.report.content.leaks import who_leaks
 from linkrisk.solver.report.content.making import how_it_was_made
-from linkrisk.solver.report.content.maskings import the_map
-from linkrisk.solver.report.content.other_measures import OTHER, other_measures
-from linkrisk.solver.report.content.realism import is_it_realistic
+from linkrisk.solver.report.content.measured import (
+    OTHER,
+    is_it_realistic,
+    other_measures,
+    several_releases,
+    the_map,
+    what_it_cost,
+)
 from linkrisk.solver.report.content.records import which_records
 from linkrisk.solver.report.content.references import worst_case
-from linkrisk.solver.report.content.releases import several_releases
 from linkrisk.solver.report.content.results import Results
 from linkrisk.solver.report.content.summary import summary
 from linkrisk.solver.report.content.wording import table

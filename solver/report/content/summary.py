@@ -57,9 +57,8 @@ def what_was_masked(results: Results) -> Iterator[str]:
     loss = results.measure("information-loss")
     if loss is None:
         yield (
-            "How much each column was changed was not measured; the measure changes tells it "
-            "(command risk or "
-            "report)."
+            "How much each column was changed was not measured; the measure changes tells it (command risk "
+            "or report)."
         )
         return
     if loss["masked"]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from linkrisk.solver.charts.reading import run_ends, sweep_sentence
 from linkrisk.solver.documents.document import Headline
-from linkrisk.solver.measures.verdict import grounds_of, kinds, sentence_of
-from linkrisk.solver.report.content.consistency import check
+from linkrisk.solver.measures.verdict import answer_of, grounds_of, kinds, sentence_of, severity_of
 from linkrisk.solver.report.content.results import FamilyResult, Interval, Json, Results
 from linkrisk.solver.report.content.wording import between, family_words, of_all, sentence
+from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.percent import percent
 from linkrisk.solver.run.results import meets
 from linkrisk.solver.run.worst_sentence import by_lot, percents, without_recoding, worst_sentence
@@ -128,9 +130,8 @@ def _beside(results: Results, low: float) -> Iterator[str]:
     matched = results.finding("simple-attacks", "matched_equal_weights")
     if matched is not None and matched["value"] > low:
         yield (
-            "Matching all records at once, each masked one used once, gets "
-            f"{percent(matched['value'])} right: more "
-            "than the worst case, which is about linking every record by itself."
+            f"Matching all records at once, each masked one used once, gets {percent(matched['value'])} "
+            "right: more than the worst case, which is about linking every record by itself."
         )
     chance = results.finding("references", "learned_on_shuffled")
     if chance is not None:
@@ -165,3 +166,60 @@ def _worst_of_sweep(done: Sequence[Json]) -> str:
     low, high = min(low for low, _ in found), max(high for _, high in found)
     ends = percents(low, high)
     return f"Whichever of them is released, at worst {ends} of the records can be re-identified."
+
+
+ROUNDING = 1e-6
+"""Sums of weights are rounded: ends of intervals may be wrong by so much, relatively."""
+
+
+def check(results: Results) -> None:
+    """Refuse results that contradict themselves, as those of a JSON may that was edited or cut.
+
+    That they agree does not make them true: what is true, certificates prove and `verify` checks.
+
+    Raises
+    ------
+    UsageError
+        With the first contradiction.
+    """
+    for fault in _faults(results):
+        raise UsageError(f"these results contradict themselves, {fault}: give the JSON as it was written")
+
+
+def _faults(results: Results) -> Iterator[str]:
+    if results.sweep is None and results.worst is None:
+        yield "there is no worst case of any family"
+    for family in results.found:
+        yield from _of_family(family)
+    if results.verdict is not None:
+        yield from _of_verdict(results.verdict, results)
+
+
+def _of_family(family: FamilyResult) -> Iterator[str]:
+    interval = family.interval
+    low, high, total = interval.low, interval.high, interval.total
+    if not (all(map(math.isfinite, (low, high, total))) and _rising(0.0, low, high, total) and total > 0.0):
+        yield f"the {family_words(family.name)} links {low:g}, at most {high:g}, of {total:g}"
+
+
+def _of_verdict(verdict: Json, results: Results) -> Iterator[str]:
+    low, high, tolerated = (float(verdict[name]) for name in ("low", "high", "tolerated"))
+    findings = verdict["findings"]
+    others = [one["severity"] for one in findings if one["low"] is None]
+    answer = answer_of([severity_of(low, high, tolerated), *others])
+    if not _rising(0.0, low, high, 1.0):
+        yield f"the verdict is about {low:g} to {high:g} of 1"
+    if verdict["answer"] != answer:
+        yield f"the verdict says {verdict['answer']!s:.20} and its numbers say {answer}"
+    interval = results.interval
+    if interval is not None and not all(
+        _rising(least, end) for least, end in zip(interval.shares, (low, high), strict=True)
+    ):
+        yield "the verdict is below the worst case of a family"
+    if any(one["low"] is not None and not _rising(one["low"], low) for one in findings):
+        yield "the verdict is below one of its own findings"
+
+
+def _rising(*numbers: float) -> bool:
+    """Whether none is below the one before it; false with what is no number."""
+    return all(a <= b + ROUNDING * abs(a) for a, b in pairwise(numbers))

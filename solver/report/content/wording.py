@@ -1,15 +1,17 @@
-"""Words and numbers that the sections share."""
+"""Words, numbers and charts that the sections share."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from linkrisk.formulations.linkage.aggregators import words_of
+from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.table import Column, Of, Table
-from linkrisk.solver.documents.document import Number
+from linkrisk.solver.documents.document import Block, Number
 from linkrisk.solver.documents.formats import count, significant
-from linkrisk.solver.report.content.results import FamilyResult, Interval, Json
+from linkrisk.solver.report.content.results import FamilyResult, Interval, Json, Results
 from linkrisk.solver.report.words import state
 from linkrisk.solver.run.counts import persons
 from linkrisk.solver.run.percent import percent
@@ -85,9 +87,13 @@ def number_of(finding: Json, words: str, meaning: str = "") -> Number:
     return Number(sentence(words), written(finding["value"], unit), interval, direction, meaning)
 
 
-def table(caption: str, columns: Sequence[tuple[str, str, Of]], rows: Sequence[Sequence[Any]]) -> Table:
-    """A table from names, titles and kinds of its columns."""
-    return Table(tuple(Column(*column) for column in columns), [list(row) for row in rows], caption)
+def table(
+    caption: str, columns: Sequence[tuple[str, str, Of]], rows: Sequence[Sequence[Any] | Json]
+) -> Table:
+    """A table from names, titles and kinds of its columns; a row may be a mapping that has these names."""
+    names = [name for name, _, _ in columns]
+    cells = [[row[name] for name in names] if isinstance(row, Mapping) else list(row) for row in rows]
+    return Table(tuple(Column(*column) for column in columns), cells, caption)
 
 
 def joined(names: Sequence[str], most: int = 12) -> str:
@@ -95,3 +101,20 @@ def joined(names: Sequence[str], most: int = 12) -> str:
     if len(names) > most:
         return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} more"
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def drawn(results: Results, *names: str, **options: Any) -> Iterator[Chart]:
+    """Draw these charts, without those that have fewer than two points; `options` are those of the chart."""
+    from linkrisk.solver.charts.gallery import draw
+
+    for name in names:
+        content = results.sweep if name == "risk-utility" else results.details
+        chart = None if content is None else draw(name, content, **options)
+        if chart is not None and len(chart.table.rows) > 1:
+            yield chart
+
+
+def drawn_or(charts: Iterator[Chart], blocks: Iterator[Block]) -> Iterator[Block]:
+    """Charts, which have tables of their own; where there are none, other blocks."""
+    first = next(charts, None)
+    yield from blocks if first is None else chain((first,), charts)

@@ -130,7 +130,7 @@ def _by_level(result: Json) -> Table:
     for one in result["levels"]:
         to = level_in_words(one["level"], names.get(one["variable"], ()))
         name = f"{shown_name(one['variable'])}{f' to {to}' if one['level'] else ''}"
-        rows.append([name, *(one[key] for key in ("categories", "lost", "minimal", "records"))])
+        rows.append({**one, "variable": name})
     columns = [
         ("variable", "one variable recoded", Of.TEXT),
         *(("categories", "categories", Of.COUNT), ("lost", "lost", Of.SHARE)),

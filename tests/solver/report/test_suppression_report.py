@@ -258,7 +258,7 @@ def test_the_command_writes_both(capsys):
         *ASKED,
         *("--report", "in.html", "--external-report", "out.html", "--json", "found.json"),
     )
-    assert printed.endswith("report      in.html\nexternal    out.html\n")
+    assert printed.endswith("wrote found.json\nwrote in.html\nwrote out.html\n")
     inside, outside = (Path(name).read_text(encoding="utf-8") for name in ("in.html", "out.html"))
     assert "town = Delft, sex = m, trade = nurse" in inside
     assert "Delft" not in outside  # three records

@@ -172,10 +172,7 @@ def unsafe(given: Json) -> Section:
         ("threshold", "Unsafe up to" if given["risk"] is None else "Unsafe above a risk of", Of.NUMBER),
         *(("combinations", "Unsafe combinations", Of.COUNT), ("records", "Records with one", Of.COUNT)),
     ]
-    rows = [
-        [" × ".join(one["variables"]), one["threshold"], one["combinations"], one["records"]]
-        for one in tables
-    ]
+    rows = [{**one, "table": " × ".join(one["variables"])} for one in tables]
     records = given["records"]
     again = [[f"Output, {MEANS[name]}", _part(many, records)] for name, many in given["after"].items()]
     head = [("counted", "Counted", Of.TEXT), ("records", "Records with an unsafe combination", Of.NUMBER)]
@@ -256,10 +253,7 @@ def key_variables(given: Json) -> Section:
         ("cost", f"Cost of a value{how}", Of.NUMBER),
     ]
     rows = [
-        [
-            f"{one['name']} (untouched)" if one["untouched"] else one["name"],
-            *(one[name] for name in ("suppressed", "share", "categories", "missing_before", "cost")),
-        ]
+        {**one, "variable": f"{one['name']} (untouched)" if one["untouched"] else one["name"]}
         for one in lines
     ]
     blocks: list[Block] = [table("Values that were suppressed", columns, rows)]
@@ -283,7 +277,7 @@ def _recodings(given: Json) -> Block:
         *(("before", "Categories before", Of.COUNT), ("after", "Categories after", Of.COUNT)),
     ]
     rows = [
-        [one["name"], one["level"], one["categories"], one["categories_after"]]
+        {**one, "variable": one["name"], "before": one["categories"], "after": one["categories_after"]}
         for one in given["before_and_after"]["variables"]
     ]
     return table("Recodings: the level of each key variable, 0 as it was", columns, rows)
