@@ -20,6 +20,7 @@ class Method(TypedDict):
     method: str
     parameters: dict[str, Any]
     attributes: list[str]
+    said: Annotated[str, key("the same in words")]
 
 
 class Masking(TypedDict):
@@ -28,7 +29,9 @@ class Masking(TypedDict):
     linkrisk: str
     input: NotRequired[Annotated[MaskedFile, key("of a record")]]
     output: NotRequired[Annotated[MaskedFile, key("of a record")]]
+    name: Annotated[str, key("of the original table")]
     records: int
+    columns: Annotated[int, key("of the original table")]
     methods: list[Method]
     strata: NotRequired[list[str]]
     seed: Annotated[str | None, key("as text: few programs read whole numbers of so many digits")]
@@ -40,8 +43,12 @@ class Masking(TypedDict):
     once_per_household: NotRequired[dict[str, str]]
     several_per_household: NotRequired[dict[str, str]]
     perhaps_codes: NotRequired[list[str]]
+    identifiers: Annotated[list[str], key("direct identifiers that are left in")]
     dropped: NotRequired[list[str]]
     renumbered: NotRequired[list[str]]
+    order_told_by: NotRequired[
+        Annotated[list[str], key("columns of ids that undo the random order, as they are as they were")]
+    ]
     order: NotRequired[
         Annotated[
             list[int], key("the row of the original of each record: with it, it can be told who is who")
@@ -69,6 +76,7 @@ class ProtocolRun(TypedDict):
     """What running a protocol did, without seeds."""
 
     linkrisk: str
+    protocol: Annotated[str, key("its file")]
     input: ProtocolInput
     steps: list[ProtocolStep]
     undone: Annotated[int, key("last steps that were not done")]
