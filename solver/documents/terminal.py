@@ -70,10 +70,18 @@ def _headline(document: Document, stream: TextIO) -> Iterator[str]:
     """The sentences, broken to the width of the terminal, and the bar below them."""
     width = columns(stream)
     for sentence in document.headline.sentences:
-        yield from textwrap.wrap(sentence, max(width - 1, 20), break_on_hyphens=False)
+        yield from _broken(sentence, width)
     if document.headline.bar is not None:
         yield bar(*document.headline.bar, width - 1, _BLOCKS if _encodes(stream, _BLOCKS) else _PLAIN)
-    yield from (f"  {reason}" for reason in document.headline.reasons)
+    for reason in document.headline.reasons:
+        yield from _broken(reason, width, "  ")
+
+
+def _broken(sentence: str, width: int, indent: str = "") -> list[str]:
+    whole = max(width - 1, 20)
+    return textwrap.wrap(
+        sentence, whole, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+    )
 
 
 def _names(sections: Sequence[Section]) -> int:

@@ -399,14 +399,16 @@ def test_what_is_the_same_for_all_is_said_to_be_no_key(capsys, command):
     with_constants()
     said = run(capsys, command, "--input", "same.csv", "--k", "2", "--json", "found.json")
     assert "3 key variables" in said
-    line = "constant    country, kind of house: the same for all records, and not key variables unless named"
+    line = "note: country, kind of house: the same for all records, and not key variables unless named"
     assert f"{line} as such" in said.splitlines()
     assert json.loads(Path("found.json").read_text(encoding="utf-8"))["constant"] == [
         "country",
         "kind of house",
     ]
-    assert "constant" not in run(capsys, command, "--input", "people.csv", "--k", "2")
-    assert "constant" not in run(capsys, command, "--input", "same.csv", "--k", "2", "--keys", "town,country")
+    assert "the same for all" not in run(capsys, command, "--input", "people.csv", "--k", "2")
+    assert "the same for all" not in run(
+        capsys, command, "--input", "same.csv", "--k", "2", "--keys", "town,country"
+    )
 
 
 NAMED = {

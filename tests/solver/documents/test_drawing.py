@@ -67,7 +67,9 @@ def test_text_has_question_answer_findings_notes_and_way_in_this_order():
 
 def test_sentences_are_broken_to_the_terminal_and_other_lines_are_not():
     long = "word " * 40
-    drawn = terminal(short([Paragraph(long.strip())], said=long.strip()), io.StringIO()).splitlines()
+    said = Headline("unknown", long.strip(), reasons=(long.strip(),))
+    drawn = terminal(short([Paragraph(long.strip())], said=said), io.StringIO()).splitlines()
+    assert sum(line.startswith("  word") for line in drawn) > 2
     assert max(map(len, drawn[:-2])) < 80
     assert drawn[-1] == f"  {long.strip()}"
 
