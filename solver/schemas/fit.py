@@ -275,12 +275,12 @@ class Families(Solved, Ends, Done):
     records: Annotated[int, key("that have a partner", public=True)]
     linked: Annotated[int, key("by the worst of the attacks", public=True)]
     linked_upper_bound: Annotated[int, key("no parameters of any family link more", public=True)]
-    proven: Annotated[bool, key("whether the two meet", public=True)]
-    worst: Annotated[AggregatorName, key("the family that links most", public=True)]
+    proven: Annotated[bool, key("whether the two meet")]
+    worst: Annotated[AggregatorName, key("the family that links most")]
     notes: Annotated[list[str], key("on the files")]
     engine: EngineName
     seed: int
-    families: Annotated[list[FamilyFit | NoFit], key("in the order in which they were searched", public=True)]
+    families: Annotated[list[FamilyFit | NoFit], key("in the order in which they were searched")]
 
 
 Fit = FamilyFit | Families

@@ -134,8 +134,8 @@ def _any_text(schema: Json) -> bool:
     """Whether a value of it may be a text that is none of a list of names, or anything at all."""
     if "$ref" in schema or "enum" in schema or "properties" in schema:
         return False  # the keys of an object are marked one by one
-    if "anyOf" in schema:
-        return any(map(_any_text, schema["anyOf"]))
+    if "anyOf" in schema:  # which of several objects it is would have to be guessed
+        return True
     kinds = _kinds(schema)
     if "array" in kinds:
         return _any_text(schema["items"])
@@ -201,9 +201,6 @@ def outside(schema: Json, value: Any) -> Any:
 def _kept(schema: Json, value: Any, named: Json) -> Any:
     if "$ref" in schema:
         schema = named[schema["$ref"].rpartition("/")[2]]
-    if "anyOf" in schema:
-        fitting = (one for one in schema["anyOf"] if next(_wrong(one, value, "", named), None) is None)
-        return _kept(next(fitting, {}), value, named)
     if "properties" in schema:
         own = value if isinstance(value, Mapping) else {}
         marked = {

@@ -177,7 +177,8 @@ class Risk(TypedDict):
     measures: Annotated[Measures, key("by name: findings, and what each has besides", public=True)]
     not_measured: Annotated[dict[str, str], key("why others could not be taken")]
     titles: Annotated[dict[str, str], key("of measures, for people")]
-    worst_case: Annotated[Families, key("as in the JSON of `fit`", public=True)]
+    worst_case: Annotated[Families, key("as in the JSON of `fit`")]
+    certificates: NotRequired[Annotated[list[Certificate], key("what `report` adds", public=True)]]
 
 
 class FamilyRisk(TypedDict):

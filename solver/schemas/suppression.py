@@ -115,7 +115,7 @@ class Suppression(Asked):
     recodings: dict[str, Any]
     proof: str
     seconds: float
-    before_and_after: Annotated[Compared, key(public=True)]
+    before_and_after: Compared
 
 
 class UnsafeCount(TypedDict):

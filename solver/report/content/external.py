@@ -1,25 +1,22 @@
-"""What readers outside may know: a list of what is kept, so that whatever is new is left out.
+"""What readers outside may know of a worst case: what the schemas mark, so that what is new is left out.
 
-Kept are numbers of the whole file and names from lists of this file. No text of the results passes: it may
-name attributes, records, files or how the file was masked.
+Kept are numbers of the whole file and names from lists. No text of the results passes: it may name
+attributes, records, files or how the file was masked.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
 from typing import Any
 
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS
 from linkrisk.solver.documents.document import Paragraph, Section
-from linkrisk.solver.report.content.meanings import MEANINGS, meaning_of
+from linkrisk.solver.report.content.meanings import meaning_of
 from linkrisk.solver.report.content.outside_verdict import SIMPLE_ATTACKS, outside_findings
 from linkrisk.solver.report.content.results import Json, Results
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.results import EXPECTED, LINKED, WEIGHTED, least_key, limit_key
-
-Keep = Callable[[Any], Any]
-"""From a value of a JSON to what of it is kept; None where that is nothing."""
+from linkrisk.solver.schemas.fit import FamilyFit
+from linkrisk.solver.schemas.keys import outside, schema_of
+from linkrisk.solver.schemas.risk import Finding, Risk
 
 FAMILIES = tuple(AGGREGATORS)
 EQUAL = "equal-weights"
@@ -71,102 +68,8 @@ TITLES = {
 """Titles of measures that stand among the others, as the measures have them."""
 
 
-def number(value: Any) -> Any:
-    """A finite number."""
-    known = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    return value if known else None
-
-
-def flag(value: Any) -> Any:
-    """True or false."""
-    return value if isinstance(value, bool) else None
-
-
-def one_of(*names: str) -> Keep:
-    """One of these texts."""
-    return lambda value: value if isinstance(value, str) and value in names else None
-
-
-def listed(keep: Keep) -> Keep:
-    """What is kept of every entry of a list."""
-    return lambda value: [keep(each) for each in value] if isinstance(value, list | tuple) else []
-
-
-def fields(kept: Mapping[str, Keep]) -> Keep:
-    """These fields of an object, as far as it has them."""
-
-    def keep(value: Any) -> dict[str, Any]:
-        own = value if isinstance(value, Mapping) else {}
-        return {name: each(own[name]) for name, each in kept.items() if name in own}
-
-    return keep
-
-
-_family = one_of(*FAMILIES, EQUAL)
-
-_SUMS = dict.fromkeys(
-    (
-        *(key for keys in (LINKED, EXPECTED, WEIGHTED) for key in (*keys, limit_key(keys), least_key(keys))),
-        *("records", "total_weight"),
-    ),
-    number,
-)
-
-_FIT = fields(
-    {
-        "aggregator": _family,
-        **_SUMS,
-        "confidence": number,
-        "lost": number,
-        "status": one_of("optimal", "feasible", "interrupted", "no_solution"),
-        "limit": one_of("time", "work", "memory", "user", "ties"),
-        "bound_from": _family,
-        "baselines": fields({"euclid": number, "mahalanobis": number}),
-    }
-)
-
-_FINDING = {
-    "key": one_of(
-        *MEANINGS, *(start + name.replace("-", "_") for start in FAMILY_KEYS for name in (*FAMILIES, EQUAL))
-    ),
-    **dict.fromkeys(("value", "low", "high"), number),
-    "unit": one_of("share", "records", "persons", "percentage points", "number"),
-    "worse": one_of("higher", "lower", "neither"),
-    "kind": one_of("certain", "95 % confidence", "range"),
-}
-
-_RATE = fields(
-    {
-        "aggregator": _family,
-        **dict.fromkeys(("share", "held_out", "low", "high", "gap", "one_to_one", "worst"), number),
-    }
-)
-
-_RELEASE = fields(
-    {
-        "aggregator": _family,
-        **dict.fromkeys(("number", "low", "high", "rise", "rise_low", "rise_high"), number),
-    }
-)
-
-_MEASURES: dict[str, Mapping[str, Keep]] = {
-    "held-out": {"rates": listed(_RATE), "shares": listed(number), "chance": number},
-    "releases": {"way": one_of("together", "apart"), "releases": number, "risks": listed(_RELEASE)},
-}
-"""Fields of measures that are kept besides their findings."""
-
-_TOP = fields(
-    {
-        "records": number,
-        "verdict": fields(
-            {
-                "answer": one_of("above", "below", "open"),
-                **dict.fromkeys(("low", "high", "tolerated", "confidence"), number),
-                "findings": outside_findings(fields(dict.fromkeys(("low", "high", "confidence"), number))),
-                "weighted": flag,
-            }
-        ),
-    }
+_OF_FAMILIES = frozenset(
+    start + name.replace("-", "_") for start in FAMILY_KEYS for name in (*FAMILIES, EQUAL)
 )
 
 
@@ -185,18 +88,26 @@ def for_external(given: Json) -> dict[str, Any]:
             "and no sweep"
         )
     families = [_fit(one) for one in whole.get("families", (whole,)) if one.get("aggregator") in FAMILIES]
-    kept = {**_TOP(given), "name": "", "attributes": [], "worst_case": {"families": families}}
-    kept["measures"] = {
-        name: _measure(name, content)
+    kept = outside(schema_of(Risk), given)
+    verdict = {**kept.get("verdict", {})}
+    if "findings" in verdict:
+        verdict["findings"] = outside_findings(given["verdict"]["findings"])
+    measures = {
+        name: {**kept["measures"].get(name, {}), "findings": _findings(name, content)}
         for name, content in (given.get("measures") or {}).items()
         if name in FINDINGS
     }
-    kept["certificates"] = listed(fields({"aggregator": _family, "verified": flag}))(
-        given.get("certificates")
-    )
-    verdict = kept.get("verdict") or {}
-    titles = _titles(weighted=bool(verdict.get("weighted")))
-    return {**kept, "verdict": verdict or None, "not_measured": {}, "titles": titles}
+    return {
+        "records": kept.get("records"),
+        "name": "",
+        "attributes": [],
+        "worst_case": {"families": families},
+        "measures": measures,
+        "certificates": kept.get("certificates", []),
+        "verdict": verdict or None,
+        "not_measured": {},
+        "titles": _titles(weighted=bool(verdict.get("weighted"))),
+    }
 
 
 def _titles(*, weighted: bool) -> dict[str, str]:
@@ -209,22 +120,14 @@ def _titles(*, weighted: bool) -> dict[str, str]:
 def _fit(one: Json) -> dict[str, Any]:
     if "reason" in one:
         return {"aggregator": one["aggregator"], "reason": "it was not searched"}
-    return {**_FIT(one), "parameters": None}
+    return {**outside(schema_of(FamilyFit), one), "parameters": None}
 
 
-def _measure(name: str, content: Json) -> dict[str, Any]:
-    kept = fields(_MEASURES.get(name, {}))(content)
-    return {**kept, "findings": [_finding(one) for one in content.get("findings", ()) if _allowed(name, one)]}
-
-
-def _allowed(measure: str, finding: Json) -> bool:
-    key = finding["key"]
-    return key in FINDINGS[measure] or (key.startswith(FAMILY_KEYS) and _FINDING["key"](key) is not None)
-
-
-def _finding(one: Json) -> dict[str, Any]:
-    kept: dict[str, Any] = fields(_FINDING)(one)
-    return {**kept, "words": _words(kept["key"])}
+def _findings(measure: str, content: Json) -> list[dict[str, Any]]:
+    """Findings of the whole file and of families, in words of our own."""
+    found = [one for one in content.get("findings", ()) if one["key"] in {*FINDINGS[measure], *_OF_FAMILIES}]
+    known = schema_of(Finding)
+    return [{**outside(known, one), "key": one["key"], "words": _words(one["key"])} for one in found]
 
 
 def _words(key: str) -> str:

@@ -5,7 +5,7 @@ Of any other finding they learn that there is one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS, words_of
@@ -19,6 +19,8 @@ from linkrisk.solver.measures.verdict import (
     sentence_by_key,
 )
 from linkrisk.solver.report.content.meanings import MEANINGS
+from linkrisk.solver.schemas.keys import outside, schema_of
+from linkrisk.solver.schemas.risk import VerdictFinding
 
 Json = Mapping[str, Any]
 
@@ -55,30 +57,20 @@ _LEARNING = tuple(
 _NAMES = frozenset((*_ATTACKERS, *_TITLES, *_LEARNING))
 
 
-def outside_findings(numbers: Callable[[Any], dict[str, Any]]) -> Callable[[Any], list[dict[str, Any]]]:
-    """What is kept of the findings of a verdict.
-
-    Parameters
-    ----------
-    numbers : callable
-        Keeps ``low``, ``high`` and ``confidence`` of a finding.
-    """
-
-    def keep(given: Any) -> list[dict[str, Any]]:
-        found = (_kept(one, numbers(one)) for one in given if isinstance(one, Mapping))
-        return [one for one in found if one is not None]
-
-    return keep
+def outside_findings(given: Any) -> list[dict[str, Any]]:
+    """What is kept of the findings of a verdict."""
+    found = (_kept(one) for one in given if isinstance(one, Mapping))
+    return [one for one in found if one is not None]
 
 
-def _kept(one: Json, numbers: Json) -> dict[str, Any] | None:
+def _kept(one: Json) -> dict[str, Any] | None:
     """One finding in words of our own; None where it is information that outsiders have no words for."""
     key, severity = str(one.get("key")), one.get("severity")
     if severity not in list(Severity):
         return None
     listed = one.get("about")
     about = [name for name in listed if name in _NAMES] if isinstance(listed, list | tuple) else []
-    ends = {name: numbers.get(name) for name in ("low", "high", "confidence")}
+    ends = dict.fromkeys(("low", "high", "confidence")) | outside(schema_of(VerdictFinding), one)
     kept = {"key": key, "severity": severity, "about": about, **ends}
     said = WORDS.get(key) or (sentence_by_key(kept) if about or not key.startswith(ATTACK) else None)
     if said is None and severity == Severity.INFORMATION:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Annotated, Any, Literal, TypedDict
 
 import jsonschema
 import pytest
 from every_result import EVERY, as_read
 
 from linkrisk.datasets.microdata.strict_json import kind_of
-from linkrisk.solver.schemas.keys import wrong
+from linkrisk.solver.schemas.keys import key, outside, schema_of, wrong
 from linkrisk.solver.schemas.kinds import KINDS, content_schema, file_schema
 
 FOLDER = Path(__file__).parents[3] / "docs" / "schemas"
@@ -43,3 +44,74 @@ def test_every_json_fits_its_schema(make, tmp_path, monkeypatch):
         assert wrong(content_schema(kind), content) is None
         for spoilt in ({**found, "invented": 1}, {**found, "format": "linkrisk-other"}):
             assert not validator.is_valid(spoilt) or kind == "measure"
+
+
+class Part(TypedDict):
+    number: Annotated[int, key(public=True)]
+    secret: int
+
+
+@pytest.mark.parametrize(
+    "hint",
+    [
+        str,
+        str | None,
+        Any,
+        list[str],
+        dict[str, int],
+        Literal["a"] | str,
+        list[list[str]],
+        Part | None,
+        list[Any],
+    ],
+    ids=str,
+)
+def test_a_key_that_may_hold_any_text_cannot_be_public(hint):
+    with pytest.raises(TypeError, match="public, but may hold any text: a name"):
+        schema_of(Annotated[hint, key("a name", public=True)])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_public_key_holds_numbers_flags_or_names_of_a_list(kind):
+    """Over all schemas, whatever marks there are: no way to any other text leads through public keys alone."""
+
+    def public(schema):
+        if "$ref" in schema:
+            schema = named[schema["$ref"].rpartition("/")[2]]
+        if "properties" in schema:
+            for one in schema["properties"].values():
+                if one.get("public"):
+                    yield from public(one)
+        elif "items" in schema:
+            yield from public(schema["items"])
+        else:
+            yield schema
+
+    schema = content_schema(kind)
+    named = schema.get("$defs", {})
+    for root in schema.get("anyOf", [schema]):
+        for leaf in public(root):
+            allowed = {"integer", "number", "boolean", "null"}
+            assert "enum" in leaf or set(kinds(leaf)) <= allowed
+
+
+def kinds(schema):
+    return [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
+
+
+class Whole(TypedDict):
+    part: Annotated[Part, key(public=True)]
+    parts: Annotated[list[Part], key(public=True)]
+    hidden: Part
+    name: Annotated[Literal["a", "b"], key(public=True)]
+
+
+def test_outside_is_what_is_marked_and_holds_what_it_should():
+    part = {"number": 1, "secret": 2, "new": 3}
+    given = {"part": part, "parts": [part, "x"], "hidden": part, "name": "c", "new": "n"}
+    kept = outside(schema_of(Whole), given)
+    assert kept == {"part": {"number": 1}, "parts": [{"number": 1}, {}], "name": None}
+    assert outside(schema_of(Part), {"number": True}) == {"number": None}
+    assert outside(schema_of(Part), {"number": float("nan")}) == {"number": None}
+    assert outside(schema_of(Part), {"number": "7"}) == {"number": None}
+    assert outside(schema_of(Part), "text") == {}

@@ -1,4 +1,4 @@
-"""What readers outside may know of a suppression: a list of what is kept; whatever is new is left out.
+"""What readers outside may know of a suppression: what its schema marks; whatever is new is left out.
 
 Left out are: the riskiest combinations, which lead to records; risk, unsafe combinations and frequencies of
 the input, as what the output has less says which categories lost values; categories with fewer than 10
@@ -13,23 +13,14 @@ from typing import Any
 
 from linkrisk.solver.charts.table import Of
 from linkrisk.solver.documents.document import Choice, Headline, Number, Numbers, Paragraph, Section
-from linkrisk.solver.report.content.external import fields, listed, number, one_of
 from linkrisk.solver.report.content.suppression.words import MEANS, PROBLEMS, Json, recoded
 from linkrisk.solver.report.content.wording import sentence, table
 from linkrisk.solver.run.counts import several
+from linkrisk.solver.schemas.keys import outside, schema_of
+from linkrisk.solver.schemas.suppression import Suppression, Variable
 
 BASE = 10
 """Counts are rounded to multiples of it, and what is less is only said to be less."""
-
-_TOP = fields(
-    {
-        "records": number,
-        "k": number,
-        "recounted": number,
-        "problem": one_of(*PROBLEMS),
-        "status": one_of("optimal", "feasible", "interrupted"),
-    }
-)
 
 
 def for_external(given: Json) -> dict[str, Any]:
@@ -39,7 +30,7 @@ def for_external(given: Json) -> dict[str, Any]:
     """
     compared = given["before_and_after"]
     return {
-        **_TOP(given),
+        **outside(schema_of(Suppression), given),
         "cells": rounded(given["cells"]),
         "tables": len(given["tables"]),
         "identifiers": len(given["identifiers"]),
@@ -60,15 +51,15 @@ def _variable(one: Json) -> dict[str, Any]:
     # The order of the input would say more of it than rounded counts do.
     shown.sort(key=lambda line: (-round(line["after"] / BASE), line["category"]))
     others = sum(line["after"] for line in lines) - sum(line["after"] for line in shown)
-    found = [[line["category"], rounded(line["after"])] for line in shown]
+    found = [[str(line["category"]), rounded(line["after"])] for line in shown]
     if len(shown) < len(lines):
         found.append(["all others", rounded(others)])
     found.append(["missing", rounded(one["missing"]["after"])])
     return {
-        **fields({"level": number})(one),
+        **outside(schema_of(Variable), one),
         "name": one["name"],
         "suppressed": rounded(one["suppressed"]),
-        "categories": listed(listed(str))(found),
+        "categories": found,
     }
 
 

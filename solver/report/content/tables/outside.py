@@ -1,4 +1,4 @@
-"""What readers outside may know of a protected table: a list of what is kept; whatever is new is left out.
+"""What readers outside may know of a protected table: what its schema marks; what is new is left out.
 
 Kept are the table as it is published, and from whom it is protected. Left out are: values of suppressed
 cells, levels and intervals; which of the suppressed cells are the sensitive ones, and how many; rules and
@@ -10,16 +10,18 @@ count.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from linkrisk.solver.charts.table import Of
 from linkrisk.solver.documents.cell_grid import CellState, GridCell
 from linkrisk.solver.documents.document import Block, Choice, Headline, Items, Paragraph, Section
-from linkrisk.solver.report.content.external import fields, flag, number, one_of
 from linkrisk.solver.report.content.tables.outside_changed import CHANGED, of_table
 from linkrisk.solver.report.content.tables.shown import grids
 from linkrisk.solver.report.content.tables.words import Json, exactly
 from linkrisk.solver.report.content.wording import joined, of_all, table
+from linkrisk.solver.schemas.keys import outside, schema_of
+from linkrisk.solver.schemas.tables import SuppressedTable
 
 _WHO: dict[str, str] = {
     "singletons": "respondents who are alone in a cell",
@@ -28,33 +30,7 @@ _WHO: dict[str, str] = {
     "coalitions": "respondents whom the office expects to tell one another",
 }
 _GONE = ("u", "m")
-_TOP = fields(
-    {
-        "cells": number,
-        "relations": number,
-        "suppressed": number,
-        "protected": flag,
-        "from": lambda given: {
-            "who": [one_of(*_WHO)(kind) for kind in given["who"]],
-            "left_out": given["left_out"] is not None,
-            "in_part": flag(given["in_part"]),
-        },
-    }
-)
-
-
-def _more(given: Json) -> dict[str, Any]:
-    """What readers know of values that count, and of numbers of respondents."""
-    beside = given.get("respondents")
-    shown = {"respondents": _published(beside, "value")} if beside and given["protected"] else {}
-    least = given["counts"]["least"] if given.get("counts") else None
-    return {
-        **shown,
-        "least": None if least is None else number(least),
-        "none_beside": flag(given.get("respondents_known", False)) and not beside,
-    }
-
-
+_number = partial(outside, schema_of(float))
 _SUPPRESSION = "suppression"
 TITLES = {_SUPPRESSION: "A table with suppressed cells", **{name: one.title for name, one in CHANGED.items()}}
 """Of the pages, by what was done."""
@@ -62,7 +38,7 @@ TITLES = {_SUPPRESSION: "A table with suppressed cells", **{name: one.title for 
 
 def for_external(given: Json) -> dict[str, Any]:
     """The JSON of a protected table with nothing but what readers outside may know."""
-    kind = one_of(*TITLES)(given["protection"])
+    kind = given["protection"]
     variables = list(map(str, given["table"]["variables"]))
     if kind != _SUPPRESSION:
         return {
@@ -71,14 +47,20 @@ def for_external(given: Json) -> dict[str, Any]:
             "protection": kind,
             "variables": variables,
         }
-    loss = given["table"]["loss"]
+    kept = outside(schema_of(SuppressedTable), given)
+    kept["from"]["left_out"] = given["from"]["left_out"] is not None
+    beside = given.get("respondents")
+    known, counts = kept.pop("respondents_known", False), kept.pop("counts", {})
     return {
-        **_TOP(given),
-        **_more(given),
-        "protection": kind,
+        **kept,
+        **({"respondents": _published(beside, "value")} if beside and kept["protected"] else {}),
+        **({"table": _published(given, "value")} if kept["protected"] else {}),
+        "least": counts.get("least"),
+        "none_beside": known and not beside,
         "variables": variables,
-        **({"table": _published(given, "value")} if given["protected"] else {}),
-        "loss": {str(name): [_category(one) for one in lines] for name, lines in loss.items()},
+        "loss": {
+            str(name): [_category(one) for one in lines] for name, lines in given["table"]["loss"].items()
+        },
     }
 
 
@@ -95,13 +77,13 @@ def _published(given: Json, column: str) -> dict[str, Any]:
         return {**kept, "all": None}
     status = cells.get("status", [""] * len(cells[column]))
     shown = [
-        None if one in _GONE else number(value) for one, value in zip(status, cells[column], strict=True)
+        None if one in _GONE else _number(value) for one, value in zip(status, cells[column], strict=True)
     ]
     return {**kept, "all": {"codes": [list(map(str, one)) for one in cells["codes"]], "shown": shown}}
 
 
 def _category(one: Json) -> list[Any]:
-    return [str(one["code"]), number(one["cells"]), number(one["sensitive"] + one["secondary"])]
+    return [str(one["code"]), _number(one["cells"]), _number(one["sensitive"] + one["secondary"])]
 
 
 def outside_headline(kept: Json) -> Headline:

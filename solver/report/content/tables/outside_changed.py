@@ -5,16 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from linkrisk.solver.charts.table import Of
 from linkrisk.solver.documents.document import Block, Choice, Items, Paragraph, Section
 from linkrisk.solver.documents.formats import significant
-from linkrisk.solver.report.content.external import Keep, fields, flag, listed, number
 from linkrisk.solver.report.content.tables.words import Json, several
 from linkrisk.solver.report.content.wording import joined, of_all, table
-
-_SIZE: dict[str, Keep] = {"cells": number, "relations": number}
+from linkrisk.solver.schemas.changed_tables import (
+    AdjustedTable,
+    PerturbedCounts,
+    PerturbedSums,
+    RecodedTable,
+    RoundedTable,
+)
+from linkrisk.solver.schemas.keys import outside, schema_of
 
 
 @dataclass(frozen=True)
@@ -154,7 +160,7 @@ def _pairs(value: Any) -> list[list[str]]:
 CHANGED: dict[str, Outside] = {
     "rounding": Outside(
         "A rounded table",
-        fields({**_SIZE, "base": number, "relaxed": flag}),
+        partial(outside, schema_of(RoundedTable)),
         lambda kept: (
             f"Every value of this table is a multiple of {kept['base']}, and the table still adds up."
         ),
@@ -162,15 +168,15 @@ CHANGED: dict[str, Outside] = {
     ),
     "adjustment": Outside(
         "An adjusted table",
-        fields(_SIZE),
+        partial(outside, schema_of(AdjustedTable)),
         lambda _: "Values of this table were adjusted, and the table still adds up.",
         _adjusted,
     ),
     "counts": Outside(
         "Counts with noise",
         lambda given: {
-            **fields({**_SIZE, "not_adding_up": number, "small": number})(given),
-            "variance": max(map(number, given["variances"])),
+            **outside(schema_of(PerturbedCounts), given),
+            "variance": max(outside(schema_of(list[float]), given["variances"])),
             "weighted": given["weight"] is not None,
         },
         lambda _: "Counts of this table have a little noise, the same wherever the same records are counted.",
@@ -178,13 +184,19 @@ CHANGED: dict[str, Outside] = {
     ),
     "sums": Outside(
         "Sums with noise",
-        fields({**_SIZE, "not_adding_up": number}),
+        partial(outside, schema_of(PerturbedSums)),
         lambda _: "Sums of this table have noise, the same wherever the same records are summed.",
         _sums,
     ),
     "recoding": Outside(
         "A table of coarser codes",
-        fields({**_SIZE, "recodings": listed(fields({"variable": str, "codes": _pairs}))}),
+        lambda given: {
+            **outside(schema_of(RecodedTable), given),
+            "recodings": [
+                {"variable": str(one["variable"]), "codes": _pairs(one["codes"])}
+                for one in given["recodings"]
+            ],
+        },
         lambda _: "Codes of this table were merged.",
         _recoded,
     ),
