@@ -11,6 +11,7 @@ from typing import Any
 
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.schema import Attribute, Role, Scale, Schema
+from linkrisk.datasets.microdata.strict_json import kind_of
 from linkrisk.datasets.options.option import given_of, part
 from linkrisk.datasets.pairs.categorical import NOT_INFERRED
 from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
@@ -83,6 +84,10 @@ def verify(asked: VerifyOptions) -> VerificationResult:
     if is_bundle(content):
         _refuse(asked, Bundled, f"{name} holds fits with their certificates")
         return _of_several(asked, fits_and_certificates(content, name))
+    if kind_of(content) != FitResult.kind:
+        raise UsageError(
+            f"{name} is nothing that can be verified: give what `{WRITERS}` of this linkrisk wrote"
+        )
     return _of_fit(asked, content, name)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.datasets.microdata.strict_json import AmbiguousError, parse
+from linkrisk.datasets.microdata.strict_json import AmbiguousError, kind_of, parse
 from linkrisk.datasets.options.option import given_of, recorded_of
 from linkrisk.errors import called
 from linkrisk.formulations.errors import FormulationError
@@ -64,6 +64,10 @@ def read_parameters(path: str | Path) -> dict[str, Any]:
         isinstance(content.get("parameters"), dict) or isinstance(content.get("families"), list)
     ):
         raise UsageError(f"{path} has no parameters; {_GIVE}")
+    if "format" in content and kind_of(content) not in ("fit", "link"):  # parameters alone may be anybody's
+        raise UsageError(
+            f"{path} has the format {content['format']!r}, version {content.get('version')!r}; {_GIVE}"
+        )
     return content
 
 

@@ -73,7 +73,7 @@ def test_a_key_that_may_hold_any_text_cannot_be_public(hint):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_public_key_holds_numbers_flags_or_names_of_a_list(kind):
-    """Over all schemas, whatever marks there are: no way to any other text leads through public keys alone."""
+    """Over all schemas: no way to any other text leads through public keys alone."""
 
     def public(schema):
         if "$ref" in schema:
