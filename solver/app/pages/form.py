@@ -21,6 +21,7 @@ from linkrisk.solver.app.asking import fields_of
 from linkrisk.solver.app.looking import look
 from linkrisk.solver.app.pages import layout
 from linkrisk.solver.app.state import State
+from linkrisk.solver.backends.registry import available_backends
 from linkrisk.solver.options.line import read_word
 
 Shown = Callable[[], bool]
@@ -88,11 +89,7 @@ class Form:
     def words(self, name: str) -> list[str]:
         """The words that say the value of an option that is given once for each."""
         kind = self._options[name].kind
-        return (
-            [kind.spell(each) for each in kind.apart(self.values.get(name, ()))]
-            if name in self.values
-            else []
-        )
+        return [kind.spell(each) for each in kind.apart(self.values[name])] if name in self.values else []
 
     def more(self, *besides: str) -> None:
         """All other options, with what they mean, but those that the page asks for `besides`."""
@@ -111,11 +108,11 @@ class Form:
                     for name in names:
                         self.explained(name)
 
-    def explained(self, name: str, **changes: Any) -> None:
+    def explained(self, name: str) -> None:
         """A field with what it means below; one that says something of another option shows with that."""
         one, labels = self._left[name], {other: f"'{each.label}'" for other, each in self._options.items()}
         with ui.element("div") as place:
-            self.field(name, **changes)
+            self.field(name)
             if one.help not in (one.label, ""):
                 layout.text("div", one.filled(one.help, _Named(labels)), "quiet small")
         if any(other in self._options for other in one.needs):
@@ -128,14 +125,17 @@ class Form:
         return element
 
     def choices(self, one: Option) -> dict[str, str]:
-        """What there is to choose from, by its word."""
-        return {**one.offered, **self.offered.get(one.name, {})}
+        """What there is to choose from, by its word; of backends those that are installed."""
+        known = {**one.offered, **self.offered.get(one.name, {})}
+        there = {*one.named, *available_backends()} if one.name == "backend" else known.keys()
+        return {word: words for word, words in known.items() if word in there}
 
     def files(self, name: str) -> list[str]:
         """The files of the project that an option may name."""
         project = self.state.project
         known = {
             "schema": project.schemas,
+            "answer": project.schemas,
             "made": project.rules,
             "result": project.certificates,
             "metadata": project.descriptions,
@@ -164,9 +164,8 @@ class Form:
             self._wrong[name] = error
             self.follow(name)
             return
-        self.set(
-            name, one.kind.together(values) if one.kind.repeated else values[0] if values else one.default
-        )
+        first = values[0] if values else one.default
+        self.set(name, one.kind.together(values) if one.kind.repeated else first)
 
     def put(self, name: str, word: str) -> None:
         """Choose another answer of a list."""

@@ -26,7 +26,6 @@ from linkrisk.solver.app.table_steps import (
     asked_before,
     command_of,
 )
-from linkrisk.solver.backends.registry import available_backends
 from linkrisk.solver.options.operations.tables.suppress import AUTOMATIC, OPTIMAL
 from linkrisk.solver.options.operations.verify import FilesOptions
 from linkrisk.solver.options.tables import TableOptions
@@ -133,10 +132,7 @@ class _Tables(Asking):
         self._certified, self._published, self._house = asked.certified, asked.published, asked.house
         self._making = Form(state, {"rules": ["p=10"], **(asked.made or {})}, self.changed)
         self._source: Ready | Microdata | None = None
-        self.form.offered = {
-            "backend": {name: name for name in available_backends()},
-            "insiders": {name: f"those of {name}" for name in state.project.data_files},
-        }
+        self.form.offered["insiders"] = {name: f"those of {name}" for name in state.project.data_files}
 
     @property
     def _made(self) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from linkrisk.datasets.options.kinds import NAME
 from linkrisk.datasets.options.option import option
+from linkrisk.solver.options import names
 from linkrisk.solver.options.run import Live
 from linkrisk.solver.options.tables import (
     OWN,
@@ -74,6 +75,7 @@ class Solver:
         NAME,
         doc="what solves the program in whole numbers: ``exact``, our own branch and cut, or a backend",
         label="Backend",
+        choices=names.BACKENDS,
         named={OWN: "exact: our own"},
     )
 
