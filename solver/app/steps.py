@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from linkrisk.datasets.masking.registry import METHODS
 from linkrisk.datasets.microdata.names import shown_names
@@ -81,15 +81,15 @@ class Asked:
     small : bool
         Whether small cells of tables of a few key variables are unsafe, and not what is rare in all of
         them; a recount goes by all of them.
-    answers : tuple of int
-        Exit codes of commands that have answered.
     """
 
     kind: str
     values: Mapping[str, Any] = field(default_factory=dict)
     certified: bool = False
     small: bool = False
-    answers: tuple[int, ...] = (0,)
+
+    answers: ClassVar[tuple[int, ...]] = (0,)
+    """Exit codes of commands that have answered."""
 
     @property
     def by_k(self) -> bool:

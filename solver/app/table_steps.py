@@ -58,6 +58,9 @@ def command_of(task: str) -> str:
     return VERIFY if task == VERIFY else f"tables {task}"
 
 
+_COMMANDS = {command_of(task): task for task in (SUPPRESS, AUDIT, VERIFY)}
+
+
 @dataclass(frozen=True)
 class TableAsked:
     """A table, and what is to be done with it.
@@ -329,15 +332,17 @@ def asked_before(run: Run) -> TableAsked:
         If they are none of this version.
     """
     steps, project = [Step.read(argv) for argv in run.command["steps"]], run.project
-    gone = {file for file in run.command["inputs"].values() if file not in project.readable}
+    gone = {*run.command.get("inputs", {}).values()} - {*project.readable}
     made = next((_again(step, run, gone) for step in steps if step.command == MAKE), None)
-    done = next(step for step in steps if step.command != MAKE)
+    done = next((step for step in steps if step.command in _COMMANDS), None)
+    if done is None:
+        raise UsageError("it is about no table")
     values = _again(done, run, gone)
     cells, relations = values.pop("cells", ()), values.pop("relations", ())
     ends = [Path(name).suffix for name in done.values.get("internal", ())[1:]]
     certified = "certificate" in done.values
     return TableAsked(
-        done.command.removeprefix("tables "),
+        _COMMANDS[done.command],
         tuple(zip_longest((*values.pop("tables", ()), *cells), relations, fillvalue="")),
         values,
         made,

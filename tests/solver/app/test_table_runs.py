@@ -140,6 +140,16 @@ def test_hierarchies_and_insiders_of_microdata(project: Project) -> None:
     assert "hierarchies" not in (asked_before(run).made or {})
 
 
+def test_a_run_that_is_about_no_table_is_not_asked_again(project: Project) -> None:
+    queue = Queue(project)
+    run = queue.add("fit", "a fit", [["fit", "--seed", "3"]], run=queue.folder("fit"))
+    with pytest.raises(UsageError, match="it is about no table"):
+        asked_before(run)
+    run = queue.add("tables", "of old", [["tables", "shake"]], run=queue.folder("tables"))
+    with pytest.raises(UsageError, match="there is no command tables"):
+        asked_before(run)
+
+
 def test_files_of_insiders_of_a_table_that_is_there(project: Project) -> None:
     for name, head in (("who", "cell,contributor,amount"), ("cartel", "coalition,contributor")):
         (project.folder / "data" / f"{name}.csv").write_text(f"{head}\n")
