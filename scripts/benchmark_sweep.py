@@ -11,7 +11,6 @@ import argparse
 
 from linkrisk import sweep
 from linkrisk.datasets.public.registry import load
-from linkrisk.solver.commands.sweep_summary import summary
 from linkrisk.solver.run.progress import Progress
 
 ATTRIBUTES = ["AFNLWGT", "AGI", "EMCONTRB", "FEDTAX", "PTOTVAL", "STATETAX"]
@@ -41,7 +40,7 @@ def main() -> None:
     found = sweep(
         census, MASKINGS, workers=arguments.workers, time_limit=arguments.time_limit, on_progress=print_line
     )
-    print(summary(found), end="")
+    print(str(found), end="")
     print(f"{len(found.done)} maskings in {found.details['seconds'] / 60.0:.1f} min")
 
 

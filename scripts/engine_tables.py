@@ -9,7 +9,7 @@ from dataclasses import replace
 from engine_cases import AGGREGATORS, Known
 from engine_runs import METHODS, PAPER_C, Run
 
-from linkrisk.solver.report.short.wording import table
+from linkrisk.solver.commands.text_table import table
 
 Key = tuple[str, str, str]
 _DIRECTIONS = {"original-to-masked": "o-m", "masked-to-original": "m-o"}

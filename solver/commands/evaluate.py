@@ -15,10 +15,11 @@ DESCRIPTION = (
 
 def run(asked: EvaluateCommand) -> int:
     """Count, print, write the files that were asked for."""
-    from linkrisk.solver.commands.count_summaries import finish, summary
     from linkrisk.solver.commands.progress import progress_line, reporter
+    from linkrisk.solver.commands.targets import hand_over
     from linkrisk.solver.linkage.operations.evaluate import evaluate
 
     with progress_line("comparing records", asked.time_limit) as line:
         result = evaluate(**keywords(EvaluateOptions, asked, on_progress=reporter(line)))
-    return finish(asked, result.to_json, result.table, {"table": result.table.to_frame}, summary(result))
+    hand_over(asked, result, {"table": result.table.to_frame})
+    return 0

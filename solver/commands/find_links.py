@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from linkrisk.datasets.options.option import keywords
-from linkrisk.solver.commands.link import parameters_of
+from linkrisk.solver.commands.link import pairs_of, parameters_of
 from linkrisk.solver.linkage.parameters import own_settings
 from linkrisk.solver.options.linking import with_parameters
 from linkrisk.solver.options.operations.link import FindCommand, FindOptions
@@ -18,12 +18,13 @@ EXAMPLE = "example: find-links --original a.csv --masked b.csv --pass surname,to
 
 def run(asked: FindCommand) -> int:
     """Link, print, write the files that were asked for."""
-    from linkrisk.solver.commands.count_summaries import finish_link
     from linkrisk.solver.commands.progress import progress_line, reporter
+    from linkrisk.solver.commands.targets import hand_over
     from linkrisk.solver.linkage.operations.find_links import find_links
 
     parameters = parameters_of(asked)
     with progress_line("comparing records") as line:
         more = {"parameters": parameters, "on_progress": reporter(line)}
         result = find_links(**keywords(FindOptions, asked, **more))
-    return finish_link(asked, result)
+    hand_over(asked, result, pairs_of(result.passes))
+    return 0

@@ -18,6 +18,8 @@ ASKED = FitCommand
 DESCRIPTION = "Find the distance that re-identifies the most records, with an upper bound for all others."
 EXAMPLE = "example: fit --original o.csv --masked m.csv --report risk.html"
 
+_KEEP = "keep it with --json FIT.json (for evaluate) or --report FIT.html (every record)\n"
+
 _CHARTS, _EACH_RECORD = 2.0, 1.5e-5
 """Seconds on a quiet machine of the charts of a report, and of a record of each family in JSON or report."""
 
@@ -25,6 +27,7 @@ _CHARTS, _EACH_RECORD = 2.0, 1.5e-5
 def run(asked: FitCommand) -> int:
     """Solve, print the answer, write the files that were asked for; then the certificate."""
     from linkrisk.solver.commands.progress import limit_of, progress_line, reporter
+    from linkrisk.solver.commands.targets import hand_over
     from linkrisk.solver.worst_case.operations.fit import fit
 
     if asked.certificate_time_limit is not None and asked.certificate_file is None:
@@ -41,7 +44,7 @@ def run(asked: FitCommand) -> int:
         def on_found(found: FitResult) -> None:
             lines.close()
             shown.append(found)
-            _hand_over(asked, found)
+            hand_over(asked, found, {"table": found.table.to_frame}, "" if _kept(asked) else _KEEP)
             if asked.certificate_file is not None:
                 lines.enter_context(progress_line("making the certificate (Ctrl-C: continue without it)"))
 
@@ -57,48 +60,14 @@ def run(asked: FitCommand) -> int:
     return 0
 
 
+def _kept(asked: FitCommand) -> bool:
+    return any(path is not None for path in (asked.json, asked.report, asked.table))
+
+
 def _reserve(asked: FitCommand) -> tuple[float, float]:
     """Seconds that are left to what is written: at all, and for each record of each family."""
     written = asked.report is not None or asked.json is not None
     return (0.0 if asked.report is None else _CHARTS, _EACH_RECORD if written else 0.0)
-
-
-def _hand_over(asked: FitCommand, result: FitResult) -> None:
-    """Print the answer, and write the files that were asked for: of many records that takes seconds."""
-    from linkrisk.solver.commands.fit_summary import summary
-    from linkrisk.solver.commands.targets import say_written
-
-    text = summary(result)
-    try:
-        print(text, end="")
-        if asked.json is None and asked.report is None and asked.table is None:
-            print("keep it with --json FIT.json (for evaluate) or --report FIT.html (every record)")
-        sys.stdout.flush()  # now, whatever files and certificate take
-    finally:  # a reader that has gone away must not cost the files of a long run
-        _write(asked, result)
-        _write_table(asked, result)
-    say_written(asked.json, asked.table, asked.report)
-
-
-def _write_table(asked: FitCommand, result: FitResult) -> None:
-    from linkrisk.datasets.microdata.writing import write_table
-    from linkrisk.solver.commands.count_summaries import say_left_out
-
-    table = result.table
-    if asked.table is not None:
-        write_table(table.to_frame(), asked.table)
-    elif asked.json is not None or asked.report is not None:
-        say_left_out(asked, table)
-
-
-def _write(asked: FitCommand, result: FitResult) -> None:
-    from linkrisk.datasets.microdata.writing import write_whole
-    from linkrisk.solver.report.operations.report import report
-
-    if asked.json is not None:
-        write_whole(asked.json, result.to_json())
-    if asked.report is not None:
-        write_whole(asked.report, report(result).to_html())
 
 
 def _hand_over_certificate(asked: FitCommand, path: str, result: FitResult, noted: int) -> None:
@@ -109,6 +78,7 @@ def _hand_over_certificate(asked: FitCommand, path: str, result: FitResult, note
     import json
 
     from linkrisk.datasets.microdata.writing import write_whole
+    from linkrisk.solver.commands.targets import write_result
 
     if result.certificate is None:
         reason = result.details["certificate"]["reason"]
@@ -119,7 +89,7 @@ def _hand_over_certificate(asked: FitCommand, path: str, result: FitResult, note
             print("proven: the certificate shows that no other parameters re-identify more")
         for note in result.details["notes"][noted:]:
             print(f"note: {note}", file=sys.stderr)
-    _write(asked, result)
+    write_result(asked, result)
 
 
 def _write_model(asked: FitCommand) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from linkrisk.datasets.options.option import keywords
 from linkrisk.errors import called
@@ -10,6 +11,11 @@ from linkrisk.solver.linkage.parameters import all_settings, own_settings
 from linkrisk.solver.options.linking import with_parameters
 from linkrisk.solver.options.operations.link import FindCommand, LinkCommand, LinkOptions
 from linkrisk.solver.run.errors import UsageError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from linkrisk.solver.linkage.probabilistic.passes.reporting import LinkedPasses
 
 ASKED = with_parameters(LinkCommand, all_settings(), "settings of the methods", "workers")
 DESCRIPTION = (
@@ -21,14 +27,20 @@ EXAMPLE = "example: link --original o.csv --masked m.csv --method prl --one-to-o
 
 def run(asked: LinkCommand) -> int:
     """Link, print, write the files that were asked for."""
-    from linkrisk.solver.commands.count_summaries import finish_link
     from linkrisk.solver.commands.progress import progress_line, reporter
+    from linkrisk.solver.commands.targets import hand_over
     from linkrisk.solver.linkage.operations.link import link
 
     parameters = parameters_of(asked)
     with progress_line("comparing records") as line:
         result = link(**keywords(LinkOptions, asked, parameters=parameters, on_progress=reporter(line)))
-    return finish_link(asked, result)
+    hand_over(asked, result, {"table": result.table.to_frame, **pairs_of(result.passes)})
+    return 0
+
+
+def pairs_of(passes: LinkedPasses | None) -> dict[str, Callable[[], pd.DataFrame]]:
+    """The tables of the pairs of passes, by the options that write them."""
+    return {} if passes is None else {"links": lambda: passes.links, "clerical": lambda: passes.clerical}
 
 
 def parameters_of(asked: LinkCommand | FindCommand) -> dict[str, Any]:

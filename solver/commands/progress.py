@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from typing import Protocol, TextIO
 
 from linkrisk.solver.commands.display import Display
-from linkrisk.solver.commands.headline import columns
 from linkrisk.solver.commands.progress_json import ProgressJson
+from linkrisk.solver.documents.terminal import columns
 from linkrisk.solver.options.run import SECONDS
 from linkrisk.solver.run.kernel import SILENT
 from linkrisk.solver.run.progress import Reporter

@@ -16,11 +16,10 @@ EXAMPLE = "example: risk --original o.csv --masked m.csv --schema schema.toml --
 def run(asked: RiskCommand) -> int:
     """Measure, print, write the files that were asked for."""
     from linkrisk.solver.commands.progress import limit_of, progress_line, reporter
-    from linkrisk.solver.commands.risk_summary import summary
     from linkrisk.solver.commands.targets import hand_over
     from linkrisk.solver.measures.risk import risk
 
     with progress_line("comparing records", limit_of(asked)) as line:
         result = risk(**keywords(RiskOptions, asked, on_progress=reporter(line)))
-    hand_over(asked, result, summary(result))
+    hand_over(asked, result, {"table": result.to_frame})
     return 0

@@ -44,7 +44,6 @@ def complete(arguments: argparse.Namespace) -> dict[str, Any]:
 def run(asked: SweepCommand) -> int:
     """Sweep, print the map, write the files that were asked for; 1 where a run failed by a fault."""
     from linkrisk.solver.commands.progress import progress_line, reporter
-    from linkrisk.solver.commands.sweep_summary import summary
     from linkrisk.solver.commands.targets import hand_over
     from linkrisk.solver.inputs.problem import schema_of
     from linkrisk.solver.risk_utility.maskings import maskings_of
@@ -55,7 +54,7 @@ def run(asked: SweepCommand) -> int:
     with progress_line("reading") as line:
         more = {"methods": [*asked.planned, *written], "folder": _folder(asked)}
         result = sweep(**keywords(SweepOptions, asked, on_progress=reporter(line), **more))
-    hand_over(asked, result, summary(result))
+    hand_over(asked, result, {"table": result.to_frame})
     return 1 if any(run.status is Status.FAILED for run in result.runs) else 0
 
 

@@ -6,21 +6,26 @@ import argparse
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from linkrisk.solver.run.counts import count
 from linkrisk.solver.run.errors import UsageError
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from linkrisk.solver.documents.document import Document
+
 _TABLES = ("table", "links", "clerical")
 _NO_FILES = ("command", "action", "command_line")
 
+Tables = Mapping[str, Callable[[], "pd.DataFrame"]]
 
-class Measured(Protocol):
-    """A result with a JSON and a table."""
+
+class Said(Protocol):
+    """A result with a JSON and an answer in short."""
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON as a dictionary."""
@@ -28,8 +33,8 @@ class Measured(Protocol):
     def to_json(self) -> str:
         """The JSON."""
 
-    def to_frame(self) -> pd.DataFrame:
-        """The table."""
+    def in_short(self) -> Document:
+        """The answer in short."""
 
 
 class Paged(Protocol):
@@ -78,25 +83,54 @@ def check_targets(
             raise UsageError(f"{_option(other)} and {option} both name {path}: give each a different file")
 
 
-def hand_over(asked: Any, result: Measured, text: str) -> None:
-    """Print the summary of a result, write what was asked for, and say so.
+def hand_over(asked: Any, result: Said, tables: Tables, more: str = "") -> None:
+    """Print a result in short, write what was asked for, and say so.
 
     A reader that has gone away does not cost the files of a long run.
+
+    Parameters
+    ----------
+    asked : request
+        Of which some fields name files.
+    result : a result
+    tables : mapping of str to callable
+        Each makes the table of an option.
+    more : str
+        What to print besides.
     """
-    from linkrisk.datasets.microdata.writing import write_table, write_whole
-    from linkrisk.solver.report.operations.report import report
+    from linkrisk.datasets.microdata.writing import write_table
+    from linkrisk.solver.documents.terminal import terminal
 
     try:
-        print(text, end="")
-        sys.stdout.flush()
+        print(terminal(result.in_short()) + more, end="")
+        sys.stdout.flush()  # now, whatever files and certificate take
     finally:
-        if asked.json is not None:
-            write_whole(asked.json, result.to_json())
-        if asked.table is not None:
-            write_table(result.to_frame(), asked.table)
-        if asked.report is not None:
-            report(result.to_dict()).save(asked.report)
-    say_written(asked.json, asked.table, asked.report)
+        write_result(asked, result)
+        wanted = {name: path for name in tables if (path := getattr(asked, name)) is not None}
+        for name, path in wanted.items():
+            write_table(tables[name](), path)
+    records = getattr(result, "table", None)
+    if records is not None and records.left_out and asked.table is None and (asked.json or _report(asked)):
+        what = f"JSON and report do not list {count(len(records))} records"
+        print(f"note: {what}; --table FILE.parquet writes them", file=sys.stderr)
+    say_written(asked.json, *wanted.values(), _report(asked))
+
+
+def write_result(asked: Any, result: Said) -> None:
+    """Write JSON and report, as far as they were asked for."""
+    from linkrisk.datasets.microdata.writing import write_whole
+
+    if asked.json is not None:
+        write_whole(asked.json, result.to_json())
+    if (path := _report(asked)) is not None:
+        from linkrisk.solver.report.operations.report import report
+
+        report(result.to_dict()).save(path)
+
+
+def _report(asked: Any) -> str | None:
+    path: str | None = getattr(asked, "report", None)
+    return path
 
 
 def files_about(asked: Any, result: Paged) -> dict[Path, bytes]:

@@ -109,12 +109,6 @@ class LinkResult(Result):
             headline["passes"] = self.passes.to_dict()
         return {**headline, **self.details, "records_table": self.table.to_dict()}
 
-    def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        from linkrisk.solver.charts.linkage_cards import link_card
-
-        return link_card(self.to_dict())
-
     @property
     def said(self) -> str:
         """The linker and what it links in one line."""
@@ -172,12 +166,6 @@ class FoundLinks(Result):
             "passes": self.passes.to_dict(),
         }
         return {**headline, **self.details}
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        from linkrisk.solver.charts.linkage_cards import found_card
-
-        return found_card(self.to_dict(), len(self.links))
 
     def __repr__(self) -> str:
         sizes = f"{self.details['queries']} and {self.details['candidates']} records"

@@ -18,6 +18,7 @@ from linkrisk.solver.run.result import Result
 from linkrisk.solver.run.results import plain
 
 if TYPE_CHECKING:
+    from linkrisk.solver.documents.document import Document
     from linkrisk.solver.measures.task import RiskTask
     from linkrisk.solver.run.clock import Clock
 
@@ -161,11 +162,11 @@ class MeasureResult(Result):
         """Charts of the result: ``result.plot.bound()``, and what else ``dir(result.plot)`` lists."""
         return Plots(lambda: {"measures": {self.measure: self.to_dict()}})
 
-    def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        from linkrisk.solver.charts.cards import measure_card
+    def in_short(self) -> Document:
+        """Make the answer in short: the paragraph, and the findings."""
+        from linkrisk.solver.documents.short import short_of
 
-        return measure_card(self.measure, self.paragraph, self.to_dict())
+        return short_of({**self.to_dict(), "measure": self.measure, "paragraph": self.paragraph})
 
     def __repr__(self) -> str:
         return f"{self.measure}: {self.paragraph}"

@@ -84,12 +84,6 @@ class RiskResult(Result):
         """Charts of the result: ``result.plot.bound()``, and what else ``dir(result.plot)`` lists."""
         return Plots(self.to_dict)
 
-    def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        from linkrisk.solver.charts.cards import risk_card
-
-        return risk_card(self.to_dict())
-
     def __repr__(self) -> str:
         lines = [repr(result) for result in self.measures.values()]
         lines += [f"{name}: not measured, {reason}" for name, reason in self.not_measured.items()]

@@ -145,12 +145,6 @@ class SweepResult(Result):
         """Charts of the result: ``result.plot.bound()``, and what else ``dir(result.plot)`` lists."""
         return Plots(self.to_dict)
 
-    def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        from linkrisk.solver.charts.cards import sweep_card
-
-        return sweep_card(self.to_dict())
-
     def __repr__(self) -> str:
         lines = [f"  {run.masking}: {self._said(run)}" for run in self.runs]
         lines += [f"  {text}: stopped before it was done" for text in self.unfinished]

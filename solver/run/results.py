@@ -89,6 +89,10 @@ def plain(value: Any) -> Any:
     return value
 
 
+NOT_YET = "it was asked for, and not made yet"
+"""Why there is no certificate of a fit whose certificate is to come."""
+
+
 def may_say_proven(fitted: Mapping[str, Any]) -> bool:
     """Whether a bound that a fit has reached may be called proven, from its details or its JSON.
 
@@ -204,12 +208,6 @@ class FamilyFit(Result):
     def plot(self) -> Plots:
         """Charts of the result: ``result.plot.bound()``, and what else ``dir(result.plot)`` lists."""
         return Plots(self.to_dict)
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        from linkrisk.solver.charts.cards import fit_card
-
-        return fit_card(self.to_dict())
 
     @property
     def said(self) -> str:

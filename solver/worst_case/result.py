@@ -235,12 +235,6 @@ class FitResult(Result):
         """Charts of the result: ``result.plot.bound()``, and what else ``dir(result.plot)`` lists."""
         return Plots(self.to_dict)
 
-    def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        from linkrisk.solver.charts.cards import fit_card
-
-        return fit_card(self.to_dict())
-
     def __repr__(self) -> str:
         if self.alone:
             return f"FitResult({self.worst.said})"

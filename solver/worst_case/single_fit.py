@@ -29,7 +29,7 @@ from linkrisk.solver.run.limits import cancellable
 from linkrisk.solver.run.processors import processors
 from linkrisk.solver.run.progress import Reporter, of_search
 from linkrisk.solver.run.records import MOST_ROWS
-from linkrisk.solver.run.results import LINKED, FamilyFit, objective, plain
+from linkrisk.solver.run.results import LINKED, NOT_YET, FamilyFit, objective, plain
 from linkrisk.solver.run.status import Status
 from linkrisk.solver.worst_case.answers import answer, most_blocks
 from linkrisk.solver.worst_case.part_search import PartSearch
@@ -323,7 +323,7 @@ def fit_one(
     fitted = replace(fitted, result=replace(fitted.result, details={**fitted.result.details, **said}))
     if not request.certificate:
         return fitted
-    unmade = {"made": False, "reason": "it was asked for, and not made yet"}
+    unmade = {"made": False, "reason": NOT_YET}
     return replace(
         fitted, result=replace(fitted.result, details={**fitted.result.details, "certificate": unmade})
     )

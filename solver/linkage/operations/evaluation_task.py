@@ -98,14 +98,6 @@ class EvaluationResult(Result):
         headline = {"records": self.records, "linked": self.linked, "one_to_one": self.one_to_one}
         return {**headline, **self.details, "records_table": self.table.to_dict()}
 
-    def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        from linkrisk.solver.charts.linkage_cards import evaluation_card
-
-        if self.link is not None:
-            return self.link._repr_html_()
-        return evaluation_card(self.to_dict())
-
     def __repr__(self) -> str:
         if self.link is not None:
             return f"EvaluationResult({self.link.said})"
@@ -172,9 +164,12 @@ class EvaluationTask:
         notes = [*problem.files.notes, *(self.stale(linked) if found.all and self.stale else ())]
         if self.one_to_one and one_to_one is None:
             notes.append(f"one to one: {no_time('assign')}")
+        table = records_table(problem.labels, found.evaluation)
         details = {
             **problem.describe(),
             **self._sums(found),
+            "among_three": table.within(3),
+            "tied": {"records": table.tied},
             "parameters": problem.aggregator.decode(self.theta),
             "baselines": in_population(others, problem.survey.unit),
             "notes": notes,
@@ -186,7 +181,7 @@ class EvaluationTask:
             linked=found.evaluation.count,
             records=pair.blocks,
             one_to_one=one_to_one,
-            table=records_table(problem.labels, found.evaluation),
+            table=table,
             details=details,
         )
 

@@ -158,6 +158,7 @@ def _run(
     if options.one_to_one is not None:
         matching = options.one_to_one
         one_to_one = one_to_one_of(passes, matching, truth) if passes else _one_to_one(found, truth, options)
+    table = records_table([labels[0][row] for row in truth.query_rows], evaluation)
     details = {
         "name": pair.name,
         "direction": direction.value,
@@ -167,6 +168,8 @@ def _run(
         "ties": ties.value,
         "bijection": task.bijection,
         "expected_links": evaluation.linked_weight,
+        "among_three": table.within(3, tied=True),
+        "tied": {"records": table.tied},
         **survey.describe(),
         **survey.links(evaluation.linked, truth.weight),
         **survey.strata(evaluation.linked),
@@ -189,7 +192,7 @@ def _run(
         parameters={**found.parameters, **({"masking": list(known)} if known else {})},
         one_to_one=one_to_one,
         curve=judged.curve,
-        table=records_table([labels[0][row] for row in truth.query_rows], evaluation),
+        table=table,
         details=details,
         passes=passes,
     )

@@ -13,16 +13,13 @@ from linkrisk.solver.documents.document import Paragraph, Section
 from linkrisk.solver.report.content.meanings import meaning_of
 from linkrisk.solver.report.content.outside_verdict import SIMPLE_ATTACKS, outside_findings
 from linkrisk.solver.report.content.results import Json, Results
+from linkrisk.solver.report.short.risk import EQUAL, FAMILY_KEYS
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.schemas.fit import FamilyFit
 from linkrisk.solver.schemas.keys import outside, schema_of
 from linkrisk.solver.schemas.risk import Finding, Risk
 
 FAMILIES = tuple(AGGREGATORS)
-EQUAL = "equal-weights"
-FAMILY_KEYS = ("worst_case_", "held_out_", "rise_")
-"""Beginnings of keys of findings that end in a family."""
-
 FINDINGS: dict[str, tuple[str, ...]] = {
     "simple-attacks": SIMPLE_ATTACKS,
     "references": ("unmasked", "learned_on_shuffled", "shuffled", "chance"),

@@ -10,8 +10,9 @@ from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.table import Of
 from linkrisk.solver.documents.document import Block, Choice, Paragraph, Section
 from linkrisk.solver.documents.formats import count
+from linkrisk.solver.report.content.drawn import drawn, drawn_or
 from linkrisk.solver.report.content.results import FamilyResult, Json, Results
-from linkrisk.solver.report.content.wording import drawn, drawn_or, family_heading, joined, table
+from linkrisk.solver.report.short.wording import family_heading, joined, table
 
 FAMILY = "Family of distances"
 

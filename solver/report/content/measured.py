@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
-from linkrisk.solver.charts.reading import held_out_of, loss_words, run_ends, upper_end
+from linkrisk.solver.charts.reading import held_out_of, upper_end
 from linkrisk.solver.charts.table import Of
-from linkrisk.solver.documents.document import Block, Number, Numbers, Paragraph, Section
-from linkrisk.solver.report.content.external import EQUAL, FAMILY_KEYS
-from linkrisk.solver.report.content.meanings import meaning_of
+from linkrisk.solver.documents.document import Block, Numbers, Paragraph, Section
+from linkrisk.solver.report.content.drawn import drawn, drawn_or
 from linkrisk.solver.report.content.next_steps import cheapest, tolerated
 from linkrisk.solver.report.content.results import Json, Results
-from linkrisk.solver.report.content.wording import (
-    drawn,
-    drawn_or,
-    family_heading,
-    family_words,
-    number_of,
-    table,
-)
+from linkrisk.solver.report.short.risk import EQUAL, number_of
+from linkrisk.solver.report.short.sweep import runs_table
+from linkrisk.solver.report.short.wording import family_heading, table
 from linkrisk.solver.run.percent import percent
 
 
@@ -86,12 +82,8 @@ def several_releases(results: Results) -> Section:
 
 
 def _later(results: Results, found: Json) -> Iterator[Block]:
-    lines = [
-        number_of(one, one.get("words") or meaning_of(one["key"]).words, meaning_of(one["key"]).says)
-        for one in found["findings"]
-    ]
-    if lines:
-        yield Numbers("What the later releases add", tuple(lines))
+    if found["findings"]:
+        yield Numbers("What the later releases add", tuple(map(number_of, found["findings"])))
     yield from drawn_or(drawn(results, "releases"), _risks(found))
 
 
@@ -143,23 +135,7 @@ def _others(results: Results) -> Iterator[Block]:
 
 def findings_block(results: Results, name: str, content: Json) -> Numbers:
     """The findings of one measure."""
-    return Numbers(results.title(name), tuple(_line(one) for one in content["findings"]))
-
-
-def _line(finding: Json) -> Number:
-    meaning = meaning_of(finding["key"])
-    return number_of(finding, _in_words(finding["key"], finding.get("words") or meaning.words), meaning.says)
-
-
-def _in_words(key: str, line: str) -> str:
-    """A line that begins with the name of a family, as options have it, begins with words instead."""
-    name = next(
-        (key.removeprefix(start).replace("_", "-") for start in FAMILY_KEYS if key.startswith(start)), ""
-    )
-    if not name or not line.startswith(name):
-        return line
-    words = "equal weights" if name == EQUAL else family_words(name)
-    return words + line.removeprefix(name)
+    return Numbers(results.title(name), tuple(map(number_of, content["findings"])))
 
 
 def what_it_cost(results: Results) -> Section:
@@ -196,8 +172,7 @@ def _changes(columns: Sequence[Json]) -> Block:
     return table("What was changed", titles, columns)
 
 
-_HELD_OUT = 3
-"""The column of the held-out attack, which is not there where none was made."""
+_STOPPED = "stopped before it was done"
 
 
 def the_map(results: Results) -> Section:
@@ -212,27 +187,17 @@ def map_blocks(results: Results, sweep: Json) -> Iterator[Block]:
     """Draw the map, say the cheapest masking that is tolerated, and list all, the undominated first."""
     yield from drawn(results, "risk-utility", tolerated=tolerated(results))
     yield Paragraph(_cheapest(results))
-    columns = [
-        ("masking", "Masking", Of.TEXT),
-        ("low", "Worst case", Of.SHARE),
-        ("high", "At most", Of.SHARE),
-        ("held_out", "Held-out", Of.SHARE),
-        ("loss", loss_words(sweep.get("loss")), Of.NUMBER),
-        ("place", "Place", Of.TEXT),
-    ]
-    rows = sorted(_runs(sweep), key=_order)
-    shown = [at for at in range(len(columns)) if at != _HELD_OUT or any(row[at] is not None for row in rows)]
-    yield table(
-        "Maskings: their risk and their loss",
-        [columns[at] for at in shown],
-        [[row[at] for at in shown] for row in rows],
-    )
+    held_out = any(held_out_of(run) is not None for run in sweep["runs"])
+    names = ("masking", "low", "high", *(["held_out"] if held_out else []), "loss", "place")
+    shown = runs_table(sweep["loss"], sweep["runs"], names, "Maskings: their risk and their loss")
+    stopped = [[masking, *(None for _ in names[2:]), _STOPPED] for masking in sweep["unfinished"]]
+    yield replace(shown, rows=sorted([*shown.rows, *stopped], key=_order))
     yield Paragraph(
         "A masking is on the front when no other one has both less risk and less loss, whatever the risks "
         "are within their intervals.",
         quiet=True,
     )
-    if any(held_out_of(run) is not None for run in sweep["runs"]):
+    if held_out:
         yield Paragraph(
             "Held-out is what the strongest intruder re-identifies of other records, who has learned from a "
             "share of them.",
@@ -255,15 +220,6 @@ def _cheapest(results: Results) -> str:
     return f"The cheapest masking {within}: it loses {loss:.3g}, and {risk}."
 
 
-def _runs(sweep: Json) -> Iterator[list[Any]]:
-    for run in sweep["runs"]:
-        ends = run_ends(run) if run["status"] == "done" else None
-        place = run["pareto"] or run["reason"] or "no loss known"
-        low, high = ends or (None, None)
-        yield [run["masking"], low, upper_end(low, high), held_out_of(run), run["loss"], place]
-    for masking in sweep["unfinished"]:
-        yield [masking, None, None, None, None, "stopped before it was done"]
-
-
 def _order(row: Sequence[Any]) -> tuple[bool, float]:
-    return row[5] != "on the front", row[4] if row[4] is not None else float("inf")
+    loss, place = row[-2:]
+    return place != "on the front", math.inf if loss is None else loss

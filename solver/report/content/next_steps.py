@@ -12,7 +12,7 @@ from linkrisk.solver.charts.reading import run_ends, tolerated_of
 from linkrisk.solver.measures.verdict import IDENTIFIERS, RELATED, TOLERATED, UNCHANGED, Answer, answer_of
 from linkrisk.solver.report.content.results import Json, Results
 from linkrisk.solver.report.content.verdict import FAR_BELOW, best_held_out
-from linkrisk.solver.report.content.wording import family_words, joined, of_all
+from linkrisk.solver.report.short.wording import family_words, joined, of_all
 from linkrisk.solver.run.percent import percent
 
 _LITTLE_OVER_CHANCE = 2.0

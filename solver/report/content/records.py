@@ -13,8 +13,9 @@ from linkrisk.solver.charts.table import Column, Of, Table
 from linkrisk.solver.documents.document import Block, Paragraph, Records, Section
 from linkrisk.solver.documents.formats import count
 from linkrisk.solver.measures.base import OF_WEIGHTS
+from linkrisk.solver.report.content.drawn import drawn, drawn_or
 from linkrisk.solver.report.content.results import FamilyResult, Json, Results
-from linkrisk.solver.report.content.wording import drawn, drawn_or, family_words, table
+from linkrisk.solver.report.short.wording import family_words, table
 
 DIGITS = 4
 """Significant digits of distances: what a reader compares, and no more bytes than that takes."""

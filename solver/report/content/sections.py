@@ -22,7 +22,7 @@ from linkrisk.solver.report.content.records import which_records
 from linkrisk.solver.report.content.references import worst_case
 from linkrisk.solver.report.content.results import Results
 from linkrisk.solver.report.content.summary import summary
-from linkrisk.solver.report.content.wording import table
+from linkrisk.solver.report.short.wording import table
 
 SECTIONS: dict[Audience, tuple[Callable[[Results], Section], ...]] = {
     Audience.INTERNAL: (

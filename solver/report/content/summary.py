@@ -13,7 +13,7 @@ from linkrisk.solver.measures.base import OF_RECORDS, OF_WEIGHTS
 from linkrisk.solver.report.content.next_steps import next_steps
 from linkrisk.solver.report.content.records import group_columns
 from linkrisk.solver.report.content.results import Json, Results
-from linkrisk.solver.report.content.wording import joined, table
+from linkrisk.solver.report.short.wording import joined, table
 from linkrisk.solver.run.percent import percent
 
 MOST_STRATA = 5

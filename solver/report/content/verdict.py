@@ -11,15 +11,14 @@ from linkrisk.solver.charts.reading import run_ends, sweep_sentence
 from linkrisk.solver.documents.document import Headline
 from linkrisk.solver.measures.verdict import answer_of, grounds_of, kinds, sentence_of, severity_of
 from linkrisk.solver.report.content.results import FamilyResult, Interval, Json, Results
-from linkrisk.solver.report.content.wording import between, family_words, of_all, sentence
+from linkrisk.solver.report.short.wording import baseline_name, family_words, of_all, sentence
+from linkrisk.solver.report.short.worst_case import worst_of_all
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.percent import percent
 from linkrisk.solver.run.results import meets
-from linkrisk.solver.run.worst_sentence import by_lot, percents, without_recoding, worst_sentence
+from linkrisk.solver.run.worst_sentence import by_lot, percents, without_recoding
 
 UNKNOWN, COMPARED = "unknown", "compared"
-
-_BASELINES = {"euclid": "equal weights", "mahalanobis": "the classical Mahalanobis distance"}
 
 FAR_BELOW = 0.5
 """A held-out attack below so much of the worst case is far below it."""
@@ -37,7 +36,7 @@ def headline(results: Results) -> Headline:
     else:
         answer = verdict["answer"]
         said = sentence(sentence_of(verdict)) + "."
-    return Headline(answer, said, worst(results), tuple(_reasons(results)))
+    return Headline(answer, said, worst_of_all(results), tuple(_reasons(results)))
 
 
 def _without_verdict(results: Results, alone: Interval) -> str:
@@ -49,20 +48,12 @@ def _without_verdict(results: Results, alone: Interval) -> str:
     return f"At worst {between(shown)} of {_records(results)} can be re-identified{lots}{_sure(results)}."
 
 
-def worst(results: Results) -> str:
-    """The interval of all families in one sentence."""
-    interval = results.interval
-    assert interval is not None
-    some = 0 < len(results.bounded) < len(results.found)
-    return worst_sentence(
-        interval.low,
-        interval.high,
-        interval.total,
-        weighted=results.weighted,
-        confidence=interval.confidence,
-        kinds=[family_words(one.name) for one in results.bounded] if some else (),
-        guessed=results.guessed,
-    )
+def between(interval: Interval) -> str:
+    """An interval of shares in words: ``81.0 %``, ``between 50.0 % and 81.0 %``, or ``50.0 % or more``."""
+    low, high = (percent(end) for end in interval.shares)
+    if not interval.bounded:
+        return f"{low} or more"
+    return low if low == high else f"between {low} and {high}"
 
 
 def _records(results: Results) -> str:
@@ -108,10 +99,10 @@ def _reasons(results: Results) -> Iterator[str]:
     yield _bounded(results, first, interval, none)
     known = first.content.get("best_known")
     if known is not None:
-        name = _BASELINES.get(known["attack"]) or f"the {family_words(known['attack'])}"
+        name = baseline_name(known["attack"])
         linked = of_all(known["linked"], first.interval.total, weighted=results.weighted)
         about = " The upper end is about the families searched only." if known.get("above_bound") else ""
-        yield f"A distance of another family, {name}, re-identifies more: {linked}.{about}"
+        yield f"A distance of another family, the {name}, re-identifies more: {linked}.{about}"
     if missing := [family_words(family.name) for family in results.families if family.reason is not None]:
         yield f"Without a result, and so not covered: {', '.join(missing)}."
     yield from _beside(results, interval.shares[0])

@@ -41,7 +41,7 @@ def comparison(result: Json) -> Document:
     return short(
         [Table(_COLUMNS, [_row(row, total) for row in rows])],
         said=said,
-        asked=[*heading(result, result["records"]), *_model(rows)],
+        asked=[*heading(result), *_model(rows)],
         notes=[*result["notes"], *([] if wrong else _beyond_margin(result))],
     )
 

@@ -18,7 +18,7 @@ from linkrisk.solver.charts.table import Of, Table
 from linkrisk.solver.documents.document import Document
 from linkrisk.solver.documents.short import pairs, short
 from linkrisk.solver.report.content.suppression.words import headline, recoded, records_with_unsafe
-from linkrisk.solver.report.content.wording import table
+from linkrisk.solver.report.short.wording import table
 from linkrisk.solver.run.counts import count, several
 
 Json = Mapping[str, Any]

@@ -1,13 +1,20 @@
-"""Words and columns that the printed summaries share."""
+"""Words and numbers that answers in short and sections of reports share."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from linkrisk.datasets.microdata.names import code_in_words, name_in_words
-from linkrisk.solver.documents.formats import NARROW_SPACE, count, percent
-from linkrisk.solver.report.words import family_title
+from linkrisk.formulations.linkage.aggregators import words_of
+from linkrisk.solver.charts.table import Column, Of, Table
+from linkrisk.solver.documents.document import Block, Paragraph
+from linkrisk.solver.documents.formats import count
+from linkrisk.solver.documents.short import pairs
+from linkrisk.solver.run.counts import persons, several
+from linkrisk.solver.run.percent import percent
+
+Json = Mapping[str, Any]
 
 _DIRECTIONS = {
     "original-to-masked": "from each original record to its nearest masked record",
@@ -19,97 +26,148 @@ MOST_STRATA = 12
 _BASELINES = {"euclid": "Euclidean distance", "mahalanobis": "classical Mahalanobis distance"}
 
 
-def directions(direction: str) -> str:
-    """Which file is linked to which, in words."""
-    return direction.replace("-", " ")
-
-
 def way(direction: str) -> str:
     """Which record is linked to which, in words."""
     return _DIRECTIONS[direction]
 
 
-def heading(details: Mapping[str, Any], records: int) -> list[str]:
+def heading(result: Json) -> tuple[str, str]:
     """What was asked, in two lines: the files, then the distance and its direction."""
-    title = family_title(details)
-    return [*files_line(details, records), f"{title}, {way(details['direction'])}"]
+    return files_line(result), f"{family_title(result)}, {way(result['direction'])}"
 
 
-def files_line(details: Mapping[str, Any], records: int) -> list[str]:
+def files_line(result: Json) -> str:
     """The files, how many records and how many attributes."""
-    candidates, attributes = details["candidates"], len(details["attributes"])
-    size = f"{count(records)} records"
-    if candidates != records:
-        size += f" with a partner among {count(candidates)} candidates"
-    plural = "attribute" if attributes == 1 else "attributes"
-    return [f"{details['name']}: {size}, {attributes} {plural}"]
+    return f"{sizes_line(result)}, {several(len(result['attributes']), 'attribute')}"
 
 
-def share(part: float, records: float) -> str:
-    """Write a count with its percentage, which is never 0 or 100 for what is not exactly that."""
-    return f"{count(part)} of {count(records)} ({percent(part, records).replace(NARROW_SPACE, ' ')})"
+def sizes_line(result: Json) -> str:
+    """The files, and how many records."""
+    records, candidates = result["records"], result["candidates"]
+    among = f" with a partner among {count(candidates)} candidates" if candidates != records else ""
+    return f"{result['name']}: {count(records)} records{among}"
+
+
+def family_title(result: Json) -> str:
+    """The family of distances in words, with what restricts it."""
+    k = (result.get("aggregator_options") or {}).get("k_additive")
+    return words_of(str(result["aggregator"])).title + (f", {k}-additive" if k else "")
+
+
+def confident(result: Json) -> str:
+    """How sure a limit is: ``95 % confidence``."""
+    return f"{100.0 * result['confidence']:.4g} % confidence"
+
+
+def proof(fit: Json) -> str:
+    """How a search ended, in a word or two; of samples, how sure their limit is; and whose bound it has."""
+    said, outer = _ended(fit, fit.get("limit")), fit.get("bound_from")
+    return said if outer is None else f"{said}, bound of the {words_of(outer).title}"
+
+
+def _ended(fit: Json, limit: str | None) -> str:
+    if fit.get("confidence") is not None:
+        return confident(fit)
+    if fit["status"] == "optimal":
+        return "proven"
+    if fit["status"] == "interrupted" or limit == "user":
+        return "stopped"
+    said = {"time": "time limit", "work": "work limit", "memory": "memory limit", "ties": "ties"}
+    return said.get(limit or "", "open")
+
+
+def sentence(text: str) -> str:
+    """With a capital at its beginning."""
+    return text[:1].upper() + text[1:]
+
+
+def sum_of_parts(parts: Mapping[str, int]) -> str:
+    """What a bound is the sum of."""
+    many, largest, closed = (count(parts[key]) for key in ("parts", "largest", "proven"))
+    if parts["parts"] == 1:
+        return f"the bound is that of one part, the {largest} records that are not out of reach"
+    return f"the bound is the sum over {many} parts of at most {largest} records, {closed} of them closed"
+
+
+def of_all(part: float, total: float, *, weighted: bool = False) -> str:
+    """``324 of 400 (81.0 %)``; of sampling weights whole persons."""
+    number = persons if weighted else count
+    return f"{number(part)} of {number(total)} ({percent(part / total if total else 0.0)})"
 
 
 def baseline_name(name: str) -> str:
     """A baseline in words."""
-    return _BASELINES.get(name, name)
+    return _BASELINES[name]
 
 
-def baseline_pairs(baselines: Mapping[str, float | None], records: float) -> list[tuple[str, str]]:
-    """What the baselines link: distances that need no learning."""
-    return [
-        (baseline_name(name), "no time was left to count" if linked is None else share(linked, records))
-        for name, linked in baselines.items()
-    ]
+def baselines(result: Json) -> Iterator[Block]:
+    """What distances link that need no learning."""
+    total = result.get("total_weight", result["records"])
+    yield pairs(
+        *(
+            (baseline_name(name), "no time was left to count" if linked is None else of_all(linked, total))
+            for name, linked in result["baselines"].items()
+        )
+    )
 
 
-def weighted_pairs(details: Mapping[str, Any]) -> list[tuple[str, str]]:
+def weighted_pairs(result: Json) -> Iterator[tuple[str, str]]:
     """The sum of the sampling weights of linked records, where there are weights."""
-    if "weight" not in details:
-        return []
-    return [("weighted links", share(details["weighted_links"], details["total_weight"]))]
+    if "weight" in result:
+        yield "weighted links", of_all(result["weighted_links"], result["total_weight"])
 
 
-def strata_lines(details: Mapping[str, Any]) -> list[str]:
-    """Linked records of every stratum, where there are few; then an empty line."""
-    strata = details.get("strata")
-    if strata is None:
-        return []
-    if len(strata) > MOST_STRATA:
-        return [f"  {len(strata)} strata ({details['stratum']}): --json has the records linked in each", ""]
-    column, labels = details["stratum"], details.get("labels", {})
-    rows = [
-        (f"  {code_in_words(column, name, labels)}", share(own["linked"], own["records"]))
-        for name, own in strata.items()
-    ]
-    return [f"  re-identified in each stratum ({name_in_words(column, labels)})", *listed(rows), ""]
+def strata(result: Json) -> Iterator[Block]:
+    """Linked records of every stratum, where there are few."""
+    found: Mapping[str, Json] = result.get("strata") or {}
+    if len(found) > MOST_STRATA:
+        yield Paragraph(f"{len(found)} strata ({result['stratum']}): the JSON has the records linked in each")
+    elif found:
+        column, labels = result["stratum"], result.get("labels", {})
+        yield pairs(
+            *(
+                (code_in_words(column, name, labels), of_all(own["linked"], own["records"]))
+                for name, own in found.items()
+            ),
+            title=f"re-identified in each stratum ({name_in_words(column, labels)})",
+        )
 
 
-def spaced(lines: list[str]) -> list[str]:
-    """An empty line before these, and none after them."""
-    return ["", *lines[:-1]] if lines else []
+def how(result: Json) -> str:
+    """Engine, margin, seed, workers and seconds of a search."""
+    backend = result.get("backend")
+    parts = [result["engine"] + (f" on {backend}" if backend else "")]
+    if result.get("margin") is not None:
+        parts.append(f"margin {result['margin']:g}")
+    parts.append(f"seed {result['seed']}")
+    if "workers" in result:
+        scheduler = result["workers"]["scheduler"]
+        where = "" if scheduler is None else f" of {scheduler}"
+        parts.append(f"{several(result['workers']['at_start'], 'worker')}{where}")
+    return ", ".join([*parts, f"{result['seconds']:.1f} s"])
 
 
-def listed(pairs: Sequence[tuple[str, str]], width: int = 32) -> list[str]:
-    """Indented lines of a name and a text, the texts below each other."""
-    return [f"  {name:<{width}} {text}" for name, text in pairs]
+def family_words(name: str) -> str:
+    """A family of distances in words, as it follows "the"."""
+    return words_of(name).title
 
 
-def table(titles: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
-    """Columns as wide as they need to be, numbers to the right; a dash for what is missing."""
-    kinds = [{type(row[at]) for row in rows if row[at] is not None} for at in range(len(titles))]
-    cells = [list(titles), *([_cell(value) for value in row] for row in rows)]
-    widths = [max(len(line[at]) for line in cells) for at in range(len(titles))]
-    return [
-        "  ".join(
-            text.rjust(width) if kind and kind <= {int, float} else text.ljust(width)
-            for text, width, kind in zip(line, widths, kinds, strict=True)
-        ).rstrip()
-        for line in cells
-    ]
+def family_heading(name: str) -> str:
+    """The same where it stands alone."""
+    return sentence(words_of(name).title)
 
 
-def _cell(value: object) -> str:
-    if value is None:
-        return "-"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+def table(
+    caption: str, columns: Sequence[tuple[str, str, Of]], rows: Sequence[Sequence[Any] | Json]
+) -> Table:
+    """A table from names, titles and kinds of its columns; a row may be a mapping that has these names."""
+    names = [name for name, _, _ in columns]
+    cells = [[row[name] for name in names] if isinstance(row, Mapping) else list(row) for row in rows]
+    return Table(tuple(Column(*column) for column in columns), cells, caption)
+
+
+def joined(names: Sequence[str], most: int = 12) -> str:
+    """Names in a sentence: ``A, B and C``; of many the first ones and how many more."""
+    if len(names) > most:
+        return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

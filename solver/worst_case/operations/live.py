@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from linkrisk.formulations.linkage.aggregators import words_of
-from linkrisk.solver.charts.markup import bar, card, paragraph
+from linkrisk.solver.documents.notebook import bar, card, paragraph
 from linkrisk.solver.run.counts import count
 from linkrisk.solver.run.kernel import notebook
 from linkrisk.solver.run.progress import MEASURES, Progress, Reporter, phase_name

@@ -16,7 +16,6 @@ from weighted_claims import SCHEMA, weighted
 from linkrisk import fit
 from linkrisk.solver.certificates.checking.rejection import RejectedError
 from linkrisk.solver.certificates.checking.verify import demand_fit, verify
-from linkrisk.solver.commands.fit_summary import summary
 from linkrisk.solver.commands.verdict import checked, coverage, proved
 from linkrisk.solver.inputs.problem import make_problem
 from linkrisk.solver.options.pair import ProblemOptions
@@ -84,7 +83,7 @@ def test_it_is_said_in_words():
     assert proved(verdict, "row by row").startswith("proved: no Choquet integral")
     assert "parts" in coverage(verdict, one.claim, "row by row").partition("; not checked ")[2].split(", ")
     said = f"  the bound is the sum over {told['parts']} parts of at most {told['largest']} records, "
-    assert f"{said}{told['proven']} of them closed\n" in summary(one.result)
+    assert f"{said}{told['proven']} of them closed\n" in str(one.result)
 
 
 def place(certificate):

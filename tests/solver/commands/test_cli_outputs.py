@@ -191,7 +191,8 @@ def test_the_answer_does_not_wait_for_the_files(families, monkeypatch, capsys):
     def write(*_: object) -> None:
         printed.append(capsys.readouterr().out)
 
-    monkeypatch.setattr("linkrisk.datasets.microdata.writing.write_whole", write)
+    for module in ("solver.report.operations.report", "datasets.microdata.writing"):
+        monkeypatch.setattr(f"linkrisk.{module}.write_whole", write)
     assert main([*FIT, "--aggregator", families, "--json", "a.json", "--report", "a.html"]) == 0
     assert "re-identified" in printed[0]
     assert len(printed) == 2

@@ -15,7 +15,6 @@ from cli_runs import refuse, run
 from linkrisk.solver.commands import sweep as command
 from linkrisk.solver.commands.declared import declare
 from linkrisk.solver.commands.program import main
-from linkrisk.solver.commands.sweep_summary import summary
 from linkrisk.solver.risk_utility.runs import Status
 
 pytestmark = pytest.mark.usefixtures("survey_folder")
@@ -27,12 +26,15 @@ SWEEP = [
 
 PRINTED = r"""original\.csv: 30 records; 3 maskings
 
-worst case  held-out    IL1s  seconds  front         masking
-    [\d.]+ %         -  0\.\d{4}      \d\.\d  [a-z ]+  noise percent=60
-    [\d.]+ %         -  0\.\d{4}      \d\.\d  [a-z ]+  noise percent=80
+2 of 3 maskings were measured; \d of these (is|are) not dominated: no other one has
+both less risk and less loss\.
 
-Not measured
-  microaggregation k=40: .*30.*
+  Worst case  At most  Held-out  Loss, IL1s  Seconds  Place +Masking
+      [\d.]+ %   [\d.]+ %         -  +0\.\d+ +[\d.]+  [a-z ]+  noise percent=60
+      [\d.]+ %   [\d.]+ %         -  +0\.\d+ +[\d.]+  [a-z ]+  noise percent=80
+
+  Not measured
+    microaggregation k=40  .*30.*
 
 seed 0, 1 worker, \d+\.\d s
 """
@@ -181,7 +183,7 @@ def test_a_fault_ends_with_1(capsys, monkeypatch):
 
     monkeypatch.setattr(sweep_run, "_measured", broken)
     assert main(SWEEP) == 1
-    assert "Not measured\n  noise percent=60: MemoryError\n" in capsys.readouterr().out
+    assert "  Not measured\n    noise percent=60  MemoryError\n" in capsys.readouterr().out
 
 
 def test_what_is_not_on_the_map_is_said(capsys):
@@ -247,4 +249,4 @@ def test_an_empty_map_has_its_titles(capsys):
     del capsys
     found = sweep("original.csv", ["noise percent=60"], workers=1, measures="worst-case", aggregator="owa")
     assert found.runs[0].status is Status.DONE
-    assert "worst case  held-out  IL1s  seconds  front  masking" in summary(found)
+    assert "Worst case  At most  Held-out  Loss, IL1s  Seconds  Place              Masking" in str(found)

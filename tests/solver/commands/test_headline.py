@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from linkrisk import fit
 from linkrisk.solver.app.answers import interval_of
-from linkrisk.solver.charts.cards import fit_card
-from linkrisk.solver.commands.headline import bar, columns, headline
+from linkrisk.solver.documents.short import short
+from linkrisk.solver.documents.terminal import bar, columns, terminal
 from linkrisk.solver.report.content.build import document_of
 from linkrisk.solver.run.percent import percent
 from linkrisk.solver.run.worst_sentence import ends_said, shares_of, worst_sentence
@@ -90,12 +90,13 @@ def test_a_file_of_equal_groups_is_not_said_to_be_safe():
     found = fit(original, masked, aggregator="weighted-mean", row_by_row=True)
     assert found.interval == (0, 0)
     assert found.guessed == pytest.approx((6, 6))
-    said = " ".join(headline(found, stream_of("utf-8"))[:-1])
+    said = found.in_short().headline.verdict
     assert (
         said
         == f"At worst 6 of 18 records (33.3 %) {KIND} where equal records are guessed among (0.0 % without)."
     )
-    assert said in fit_card(found.to_dict())
+    assert said in found._repr_html_()
+    assert said in " ".join(str(found).split())
     assert document_of(found.to_dict()).headline.worst == said
     assert interval_of(found.to_dict()).sentence == (
         "At worst 6 of 18 records (33.3\u202f%) can be re-identified where equal records are guessed among "
@@ -129,10 +130,15 @@ def result():
     return fit(*frames(0), aggregator="weighted-mean")
 
 
+def headline(result):
+    """The sentence and the bar alone."""
+    return short(said=result.in_short().headline)
+
+
 @pytest.mark.parametrize(("encoding", "full"), [("utf-8", "█"), ("ascii", "#"), ("latin-1", "#")])
 def test_blocks_where_they_can_be_written(result, encoding, full):
     stream = stream_of(encoding)
-    lines = headline(result, stream)
+    lines = terminal(headline(result), stream).splitlines()
     assert full in lines[-1]
     stream.write("\n".join(lines))  # which is what would fail
     assert " ".join(lines[:-1]) == worst_sentence(*result.interval, result.total)
@@ -142,7 +148,7 @@ def test_blocks_where_they_can_be_written(result, encoding, full):
 def test_lines_fit_the_terminal(result, width, monkeypatch):
     monkeypatch.setattr("os.get_terminal_size", lambda _: SimpleNamespace(columns=width))
     stream = SimpleNamespace(fileno=lambda: 1, encoding="utf-8")
-    assert max(map(len, headline(result, stream))) < width
+    assert max(map(len, terminal(headline(result), stream).splitlines())) < width
 
 
 def test_what_is_no_terminal_has_80_columns():

@@ -13,7 +13,6 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
 from linkrisk import fit, link, report, risk, sweep, verify
-from linkrisk.solver.commands.risk_summary import summary
 from linkrisk.solver.report.content.meanings import MEANINGS
 from linkrisk.solver.report.content.outside_verdict import SIMPLE_ATTACKS
 
@@ -146,7 +145,7 @@ def test_weights_are_counted_in_persons_everywhere():
     assert found.verdict.low >= max(attack, matched, *rates) - 1e-9
     assert found.verdict.weighted
     assert "of the weighted records" in found.verdict.sentence
-    assert "." not in summary(found).split("stand for")[1].split("of")[0], "no part of a person"
+    assert "." not in str(found).split("stand for")[1].split("of")[0], "no part of a person"
 
 
 def test_a_report_is_never_below_an_attack_that_it_shows():

@@ -109,7 +109,7 @@ def test_the_command_line(capsys):
         "--json", "risk.json", "--table", "findings.csv",
     )  # fmt: skip
     assert "Targets of the population, who may not be in the file" in text
-    assert "  journalist: target of the population " in text
+    assert "  Journalist: target of the population " in text
     read = json.loads(Path("risk.json").read_text(encoding="utf-8"))["measures"]
     columns = [row["column"] for row in read["records"]["groups"]]
     assert list(dict.fromkeys(columns)) == ["hours", "age"]
@@ -132,18 +132,17 @@ def test_the_command_line(capsys):
 
 def test_small_and_large_shares_do_not_look_like_ends(capsys):
     del capsys
-    from linkrisk.solver.commands.risk_summary import _written
-    from linkrisk.solver.measures.base import Unit
+    from linkrisk.solver.report.short.risk import written
 
-    assert _written(0.0004, Unit.SHARE) == "0.04 %"
-    assert _written(0.9996, Unit.SHARE) == "99.96 %"
-    assert _written(12345.0, Unit.PERSONS) == "12,345"
+    assert written(0.0004, "share") == "0.04 %"
+    assert written(0.9996, "share") == "99.96 %"
+    assert written(12345.0, "persons") == "12,345 persons"
 
 
 def test_an_interval_without_an_upper_end_is_no_empty_one():
     """As of families of which a sample was counted, and no bound found in time."""
-    from linkrisk.solver.commands.risk_summary import _line
-    from linkrisk.solver.measures.base import Finding, Kind
+    from linkrisk.solver.measures.base import Finding, Kind, jsonable
+    from linkrisk.solver.report.short.risk import number_of
 
     counted = Finding("worst", "worst case", 0.976, low=0.9731, kind=Kind.CONFIDENCE)
-    assert _line(counted).split("  ")[-1].startswith("97.3 % or more, ")
+    assert number_of(jsonable(counted)).interval == "97.3 % or more, 95 % confidence"

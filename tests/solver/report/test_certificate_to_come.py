@@ -8,8 +8,9 @@ import pytest
 
 from linkrisk import fit
 from linkrisk.solver.app.answers import interval_of
-from linkrisk.solver.charts.cards import fit_card
 from linkrisk.solver.charts.reading import worst_cases
+from linkrisk.solver.documents.notebook import notebook
+from linkrisk.solver.documents.short import short_of
 from linkrisk.solver.report.content.build import document_of
 from linkrisk.solver.report.content.results import FamilyResult
 
@@ -34,7 +35,8 @@ def test_only_a_certificate_that_is_there_proves(fitted, certificate, proven):
     assert FamilyResult("weighted-mean", content).interval.proven is proven
     assert interval_of(content).proven is proven
     assert ("proven" in worst_cases(content)[0].said) is proven
-    assert ("not proven" in fit_card(content)) is not proven
+    assert ("proven: no other parameters" in notebook(short_of(content))) is proven
+    assert ("by the search, " in notebook(short_of(content))) is not proven
     reasons = " ".join(document_of(content).headline.reasons)
     assert ("re-identifies more, which is proven." in reasons) is proven
     assert ("re-identifies more, as the search says: there is no certificate of it." in reasons) is not proven

@@ -11,8 +11,8 @@ from report_texts import said
 
 from linkrisk import fit
 from linkrisk.formulations.linkage.aggregators import make_aggregator
-from linkrisk.solver.charts.cards import fit_card
-from linkrisk.solver.commands.fit_summary import summary
+from linkrisk.solver.documents.notebook import notebook
+from linkrisk.solver.documents.short import short_of
 from linkrisk.solver.inputs.problem import make_problem
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.report.content.external import for_external
@@ -108,7 +108,7 @@ def test_expected_links_and_sums_of_weights_go_down_as_well():
 def test_whose_bound_it_is_is_said_wherever_it_is_shown(proven):
     rows = handed_down(given(proven, ("weighted-mean", "owa")), contains)
     results = FitResult(tuple(rows), proven.details)
-    lines = summary(results).splitlines()
+    lines = str(results).splitlines()
     assert sum("bound of the " in line for line in lines) == 2
     assert any(line.endswith(", bound of the Choquet integral") for line in lines)
     content = results.to_dict()
@@ -122,7 +122,7 @@ def test_whose_bound_it_is_is_said_wherever_it_is_shown(proven):
 
 def test_a_card_says_no_share_of_all_where_there_is_no_bound(proven):
     content = FitResult(tuple(given(proven, ("mahalanobis",))), proven.details).to_dict()
-    card = fit_card(content)
+    card = notebook(short_of(content))
     assert "100.0 %" not in card
     assert "these kinds: weighted mean, ordered weighted average (OWA), Choquet integral" in card
 

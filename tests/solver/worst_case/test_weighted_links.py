@@ -15,7 +15,6 @@ from fit_runs import frames, solve
 from report_texts import said
 
 from linkrisk import compare, evaluate, fit, link
-from linkrisk.solver.commands.fit_summary import summary
 from linkrisk.solver.inputs.survey import weight_unit
 
 SCHEMA = {
@@ -132,7 +131,7 @@ def test_what_is_printed_with_weights():
     files, weight = weighted(8, "whole", n=12)
     result = fit(*files, schema=SCHEMA)
     total = f"{weight.sum():.0f}"
-    text = summary(result)
+    text = str(result)
     assert f"weighted links in the worst case {result.details['weighted_links']} of {total} (" in text
     assert f"re-identified records            {result.linked} of 12 (" in text
     assert f"Euclidean distance               {result.details['baselines']['euclid']} of {total} (" in text
@@ -145,7 +144,7 @@ def test_what_is_printed_with_weights():
     ]
     labelled = fit(*files, schema={"attributes": named})
     assert labelled.details["labels"] == {"S": {"label": "Bundesland", "codes": {"north": "Nord"}}}
-    assert "re-identified in each stratum (Bundesland)\n    Nord (north)   " in summary(labelled)
+    assert "re-identified in each stratum (Bundesland)\n    Nord (north)   " in str(labelled)
     page = said(result.to_dict())
     assert f"At worst records that stand for {result.details['weighted_links']} of {total} (" in page
     assert f"Counted as one each, {result.linked} of 12 records are re-identified" in page
@@ -153,14 +152,14 @@ def test_what_is_printed_with_weights():
     content = several.to_dict()
     assert content["weighted_links"] == several.worst.details["weighted_links"]
     assert content["total_weight"] == weight.sum()
-    assert f"of {total}" in summary(several)
+    assert f"of {total}" in str(several)
     assert "Counts are sums of sampling weights" in said(content)
 
 
 def test_many_strata_are_in_the_json_only():
     files, _ = weighted(8, "whole", n=30)
     original = files[0].assign(S=[f"s{at}" for at in range(30)])
-    text = summary(fit(original, files[1], schema=SCHEMA, attributes=["A", "B"]))
+    text = str(fit(original, files[1], schema=SCHEMA, attributes=["A", "B"]))
     assert "30 strata (S): --json has the records linked in each\n" in text
     assert "s7 " not in text
 

@@ -33,7 +33,7 @@ from linkrisk.solver.report.content.suppression.words import (
     headline,
     levels_taken,
 )
-from linkrisk.solver.report.content.wording import joined, sentence, table
+from linkrisk.solver.report.short.wording import joined, sentence, table
 from linkrisk.solver.run.counts import several
 from linkrisk.solver.run.percent import percent
 

@@ -23,7 +23,7 @@ from linkrisk.solver.report.content.tables.words import (
     size,
     table,
 )
-from linkrisk.solver.report.content.wording import of_all
+from linkrisk.solver.report.short.wording import of_all
 from linkrisk.solver.run.percent import percent
 
 _SHARES = (("cells", "Cells", Of.COUNT), ("share", "Share", Of.SHARE))

@@ -19,7 +19,7 @@ from linkrisk.solver.documents.document import Block, Choice, Headline, Items, P
 from linkrisk.solver.report.content.tables.outside_changed import CHANGED, of_table
 from linkrisk.solver.report.content.tables.shown import grids
 from linkrisk.solver.report.content.tables.words import Json, exactly
-from linkrisk.solver.report.content.wording import joined, of_all, table
+from linkrisk.solver.report.short.wording import joined, of_all, table
 from linkrisk.solver.schemas.keys import outside, schema_of
 from linkrisk.solver.schemas.tables import SuppressedTable
 

@@ -12,7 +12,7 @@ from linkrisk.solver.charts.table import Of
 from linkrisk.solver.documents.document import Block, Choice, Items, Paragraph, Section
 from linkrisk.solver.documents.formats import significant
 from linkrisk.solver.report.content.tables.words import Json, several
-from linkrisk.solver.report.content.wording import joined, of_all, table
+from linkrisk.solver.report.short.wording import joined, of_all, table
 from linkrisk.solver.schemas.changed_tables import (
     AdjustedTable,
     PerturbedCounts,

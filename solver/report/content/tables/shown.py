@@ -21,7 +21,7 @@ from linkrisk.solver.report.content.tables.words import (
     listing,
     size,
 )
-from linkrisk.solver.report.content.wording import joined
+from linkrisk.solver.report.short.wording import joined
 
 MOST_DRAWN = 10_000
 """Cells of a grid; places without a cell count as well."""

@@ -25,7 +25,7 @@ from linkrisk.solver.report.content.tables.words import (
     some,
     table,
 )
-from linkrisk.solver.report.content.wording import of_all, sentence
+from linkrisk.solver.report.short.wording import of_all, sentence
 from linkrisk.solver.run.from_whom import AS_FAR, known_on_grid, not_looked_at
 from linkrisk.solver.run.percent import percent
 

@@ -1,0 +1,1 @@
+/work/wt/e/linkrisk/__init__.py

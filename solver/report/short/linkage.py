@@ -1,0 +1,194 @@
+"""What is said of `evaluate`, `link` and `find-links` in short: counts, baselines, passes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from linkrisk.solver.charts.table import Column, Of, Table
+from linkrisk.solver.documents.document import Block, Document, Headline, Paragraph
+from linkrisk.solver.documents.formats import count
+from linkrisk.solver.documents.short import pairs, short
+from linkrisk.solver.report.short.wording import (
+    Json,
+    baselines,
+    confident,
+    heading,
+    of_all,
+    sizes_line,
+    strata,
+    weighted_pairs,
+)
+from linkrisk.solver.run.percent import percent
+from linkrisk.solver.run.results import EXPECTED, LINKED, WEIGHTED, least_key, limit_key
+
+_SUMS = {LINKED: "re-identified", WEIGHTED: "weighted links", EXPECTED: "expected links"}
+
+_PASSES = (
+    Column("pass", "Pass"),
+    Column("compared", "Compared", Of.COUNT),
+    Column("linked", "Linked", Of.COUNT),
+    Column("clerical", "Clerical", Of.COUNT),
+    Column("false", "False links", Of.COUNT),
+)
+_LOST, _EXPECTED_LOST = (
+    Column("lost", title, Of.SHARE) for title in ("True links lost", "Links lost, expected")
+)
+
+
+def evaluation(result: Json) -> Document:
+    """Of the JSON of `evaluate`."""
+    if "method" in result:
+        return linkage(result)
+    return short(
+        [*_all(result), pairs(*_counts(result))],
+        baselines(result),
+        strata(result),
+        said=_linked(result),
+        asked=heading(result),
+        notes=result["notes"],
+    )
+
+
+def linkage(result: Json) -> Document:
+    """Of the JSON of `link`."""
+    records, candidates = result["records"], result["candidates"]
+    chance = "by chance", f"{records / candidates:.3g} of {count(records)}"
+    passes = result.get("passes")
+    return short(
+        [pairs(*_counts(result), chance, *_matched(result), *([] if passes is None else _in_passes(passes)))],
+        [] if passes is None else [_passes(passes)],
+        [pairs(*_curve(result))],
+        strata(result),
+        said=_linked(result),
+        asked=(sizes_line(result), _way(result)),
+        notes=result["notes"],
+    )
+
+
+def found(result: Json) -> Document:
+    """Of the JSON of `find-links`."""
+    sizes, passes = [result["queries"], result["candidates"]], result["passes"]
+    if result["direction"] == "masked-to-original":
+        sizes.reverse()
+    matched = "" if result["matching"] is None else f", one to one ({result['matching']})"
+    return short(
+        [pairs(*_in_passes(passes))],
+        [_passes(passes)],
+        said=f"{count(passes['linked'])} links; which of them are right is not known.",
+        asked=(
+            f"{result['name']}: {count(sizes[0])} and {count(sizes[1])} records, true links not known",
+            f"{_way(result)}{matched}",
+        ),
+        notes=result["notes"],
+    )
+
+
+def _way(result: Json) -> str:
+    return f"{result['method']}, {result['direction'].replace('-', ' ')}"
+
+
+def _linked(result: Json) -> Headline:
+    """How many of all records are linked, in a sentence and as a bar; with shared ties, expected links."""
+    records, keys = result["records"], EXPECTED if result["ties"] == "share" else LINKED
+    are = "are" if keys == LINKED else "can be expected to be"
+    low = high = result[keys[0]]
+    said, sure = f"{count(low)} of {count(records)} records ({percent(low / records)})", ""
+    if "counted" in result:
+        low, high = result[least_key(keys)], result[limit_key(keys)]
+        said, sure = (
+            f"{count(low)} to {count(high)} of {count(records)} records",
+            f", with {confident(result)}",
+        )
+    return Headline(
+        "unknown", f"{said} {are} linked to their partner{sure}.", bar=(low / records, high / records)
+    )
+
+
+def _counts(result: Json) -> Iterator[tuple[str, str]]:
+    """What was counted, of those records that were."""
+    total = result.get("counted", result["records"])
+    linked = "re-identified"
+    if result["ties"] == "share":
+        yield "expected links", of_all(result["expected_links"], total)
+        linked = f"{'best' if 'method' in result else 'nearest'} up to identical ones"
+    yield linked, of_all(result["linked"], total)
+    if total == result["records"]:
+        yield from weighted_pairs(result)
+    nearest = "best" if "method" in result else "nearest"
+    yield f"partner among the 3 {nearest}", of_all(result["among_three"], total)
+    yield "partner tied with another", of_all(result["tied"]["records"], total)
+    if isinstance(result["one_to_one"], int):
+        yield "re-identified one to one", of_all(result["one_to_one"], total)
+
+
+def _all(result: Json) -> Iterator[Block]:
+    """What is known of all records where some were compared, and that what follows is of these."""
+    if "counted" not in result:
+        return
+    records, sure = result["records"], f"with {confident(result)}"
+    totals = {LINKED: records, EXPECTED: records, WEIGHTED: result.get("total_weight", 0.0)}
+    yield pairs(
+        *(
+            (f"{what}, {end}", f"{of_all(result[key(keys)], totals[keys])}, {sure}")
+            for keys, what in _SUMS.items()
+            for key, end in ((least_key, "at least"), (limit_key, "at most"))
+            if key(keys) in result
+        )
+    )
+    why = "stopped" if result["limit"] == "user" else f"the {result['limit']} limit was reached"
+    some = f"{count(result['counted'])} of {count(records)} records, in random order, were compared"
+    yield Paragraph(f"{some} before the run was ended ({why}); of these:")
+
+
+def _matched(result: Json) -> Iterator[tuple[str, str]]:
+    if (one := result["one_to_one"]) is not None:
+        yield f"one to one, {one['matching']}", _right(one, one["correct"], one["claimed"])
+
+
+def _right(rates: Json, right: int, links: int) -> str:
+    """How many links are right, with their precision and recall."""
+    shown = ["-" if rates[key] is None else f"{rates[key]:.4f}" for key in ("precision", "recall")]
+    return f"{count(right)} of {count(links)} links right, precision {shown[0]}, recall {shown[1]}"
+
+
+def _in_passes(passes: Json) -> Iterator[tuple[str, str]]:
+    """How many links the passes made: how many are right, or should be by the model."""
+    links, false = passes["linked"], passes["estimated_false_links"]
+    if "right" in passes:
+        yield "linked in passes", _right(passes, passes["right"], links)
+    else:
+        missed = passes["estimated_missed"]
+        wrong = f" ({percent(false / links)})" if links else ""
+        yield "linked in passes", f"{count(links)} pairs"
+        yield "expected to be wrong", f"{false:,.1f} of {count(links)} links{wrong}"
+        yield "expected to be missed", f"{'-' if missed is None else percent(missed)} of all links"
+    if passes["decided"]:
+        yield "decided by people", f"{count(passes['decided'])} pairs"
+
+
+def _passes(passes: Json) -> Table:
+    """A line for each pass, and what they linked together."""
+    lost, every = "lost" if "right" in passes else "estimated_lost", passes["passes"]
+    rows = [
+        _pass(f"{number} {one['keys']}", one["compared"], one, one.get(lost))
+        for number, one in enumerate(every, start=1)
+    ]
+    compared = sum(one["compared"] for one in every)
+    rows.append(_pass("all", compared, passes, every[-1].get(f"{lost}_so_far")))
+    return Table((*_PASSES, _LOST if "right" in passes else _EXPECTED_LOST), rows)
+
+
+def _pass(name: str, compared: int, one: Json, lost: float | None) -> list[Any]:
+    return [name, compared, one["linked"], one["clerical"], round(one["estimated_false_links"], 1), lost]
+
+
+def _curve(result: Json) -> Iterator[tuple[str, str]]:
+    if (curve := result["precision_recall"]) is None:
+        return
+    yield "average precision", f"{curve['average_precision']:.4f}"
+    if (claim := result["most_probable_claim"]) is not None:
+        sure = "" if claim["probability"] is None else f", probability {claim['probability']:.4f}"
+        known = {1.0: "right", 0.0: "wrong"}
+        right = known.get(claim["correct"], f"right with probability {claim['correct']:.2g}")
+        yield "most probable claim", f"{claim['query']} is {claim['candidate']}{sure}: {right}"

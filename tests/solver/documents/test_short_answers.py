@@ -1,0 +1,189 @@
+"""What terminal and notebook show of results: the same, whatever names and values contain."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pandas as pd
+import pytest
+from fit_runs import frames
+
+from linkrisk import compare, evaluate, fit, link, risk, sweep, verify
+from linkrisk.solver.charts.cards import verification_card
+from linkrisk.solver.documents.notebook import notebook
+from linkrisk.solver.documents.short import short_of
+from linkrisk.solver.documents.terminal import terminal
+
+NASTY = "<script>alert(\"1\")</script> & 'x'"
+
+
+def said(html: str) -> str:
+    """The words of a card, which is well-formed and has no script whatever it shows."""
+    assert "<script" not in html
+    return " ".join(" ".join(ET.fromstring(html).itertext()).split())
+
+
+def shown(result) -> str:
+    """The words of a notebook, which are those of a terminal too."""
+    document = result.in_short() if hasattr(result, "in_short") else short_of(result)
+    text = " ".join(terminal(document).split())
+    for sentence in document.headline.sentences:
+        assert " ".join(sentence.split()) in text
+    return said(notebook(document))
+
+
+@pytest.fixture(scope="module")
+def pair():
+    """A pair whose columns have names that a browser must not obey."""
+    original, masked = frames(0)
+    names = [NASTY, *original.columns[1:]]
+    return original.set_axis(names, axis=1), masked.set_axis(names, axis=1)
+
+
+@pytest.fixture(scope="module")
+def one(pair):
+    return fit(*pair, aggregator="weighted-mean", certificate=True)
+
+
+@pytest.fixture(scope="module")
+def measured(pair):
+    return risk(*pair, aggregator="weighted-mean", measures=["worst-case", "uniqueness", "references"])
+
+
+def test_a_fit_says_its_headline_first(one):
+    words = shown(one)
+    assert words.startswith(f"At worst {one.linked} of {one.records} records (")
+    assert f"{NASTY} {one.parameters['weights'][NASTY]:.4f}" in words
+    assert shown(one.worst) == words
+
+
+def test_several_families_and_one_without_a_result(pair):
+    found = fit(*pair, aggregator="weighted-mean,owa")
+    content = found.to_dict()
+    content["families"].append({"aggregator": "choquet", "reason": f"too large {NASTY}"})
+    words = shown(content)
+    assert "Weighted mean" in words
+    assert f"no result: too large {NASTY}" in words
+    assert f"At worst {found.linked} of" in words
+
+
+def test_risk_and_its_measures(measured):
+    words, sentence = shown(measured), measured.verdict.sentence
+    assert words.startswith(f"{sentence[:1].upper()}{sentence[1:]}.")
+    titles = measured.to_dict()["titles"]
+    assert all(titles[name] in words for name in measured.measures)
+    assert all(name in words and reason in words for name, reason in measured.not_measured.items())
+    for name, result in measured.measures.items():
+        own = shown(result)
+        assert own.startswith(name)
+        assert " ".join(result.paragraph.split()) in own
+        assert all(finding.words[1:] in own for finding in result.findings)
+
+
+def test_a_sweep_with_a_run_that_was_refused():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(12, 2)), columns=[NASTY, "b"])
+    methods = ["noise percent=50", "microaggregation k=100"]
+    found = sweep(frame, methods, aggregator="owa", measures="worst-case", workers=1, work_limit=1.0)
+    words = shown(found)
+    assert words.startswith("1 of 2 maskings were measured")
+    assert all(run.reason is None or run.reason in words for run in found.runs)
+    content = {**found.to_dict(), "name": NASTY, "unfinished": [NASTY], "maskings": 3}
+    assert "stopped: 1 of 3 maskings are not measured" in shown(content)
+    assert NASTY in shown(content)
+
+
+def test_a_verification_that_holds_and_one_that_does_not(one, pair):
+    held = verify(one, *pair)
+    assert said(held._repr_html_()).startswith("Verified. Proved: At worst")
+    refused = {**held.to_dict(), "verified": False, "rejected": NASTY, "proved": None}
+    assert said(verification_card(refused)).startswith(f"Rejected: {NASTY}")
+
+
+def test_two_records_are_enough():
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": [2.0, 1.0]})
+    assert "At worst 2 of 2 records (100.0 %)" in shown(fit(frame, frame))
+
+
+def test_an_evaluation_says_how_many_are_linked_and_what_others_link(pair, one):
+    result = evaluate(*pair, parameters=one)
+    words, total = shown(result), result.records
+    assert words.startswith(f"{result.linked} of {total} records (")
+    for name, words_of in (("euclid", "Euclidean"), ("mahalanobis", "classical Mahalanobis")):
+        assert f"{words_of} distance {result.to_dict()['baselines'][name]} of {total}" in words
+
+
+def test_shared_ties_are_expected_links():
+    """Of three equal records one is linked by chance, and not three."""
+    values = np.repeat(np.arange(6.0), 3)
+    masked = pd.DataFrame({NASTY: values, "y": values**2})
+    original = masked + np.tile([0.0, 0.01, 0.02], 6)[:, None]
+    weights = {"parameters": {"weights": {NASTY: 0.5, "y": 0.5}}}
+    result = evaluate(original, masked, parameters=weights, ties="share", row_by_row=True)
+    words = shown(result)
+    assert words.startswith("6 of 18 records (33.3 %) can be expected to be linked to their partner.")
+    assert "nearest up to identical ones 18 of 18 (100.0 %)" in words
+
+
+def test_a_link_names_the_linker_and_its_matching(pair):
+    result = link(*pair, method="dbrl", one_to_one="hungarian")
+    words = shown(result)
+    assert words.startswith(f"{result.linked} of {result.records} records (")
+    assert "dbrl, original to masked" in words
+    assert result.one_to_one is not None
+    assert f"hungarian {result.one_to_one.correct} of {result.one_to_one.claimed} links right" in words
+    nothing = {"matching": NASTY, "claimed": 0, "correct": 0, "precision": None, "recall": 0.0}
+    words = shown({**result.to_dict(), "one_to_one": nothing, "notes": [NASTY]})
+    assert f"one to one, {NASTY} 0 of 0 links right, precision -, recall 0.0000" in words
+    assert words.endswith(NASTY)
+
+
+def test_found_links_claim_nothing_about_the_truth():
+    counts = {"compared": 30, "linked": 12, "clerical": 1, "estimated_false_links": 0.42}
+    passes = {
+        "passes": [{**counts, "keys": NASTY, "estimated_lost": 0.1, "estimated_lost_so_far": 0.1}],
+        **counts,
+        "decided": 0,
+        "estimated_missed": None,
+    }
+    content = {
+        "format": "linkrisk-links", "method": "prl", "queries": 1000, "candidates": 20, "name": "a and b",
+        "direction": "original-to-masked", "matching": None, "passes": passes, "notes": [],
+    }  # fmt: skip
+    words = shown(content)
+    assert words.startswith("12 links; which of them are right is not known.")
+    assert "1,000 and 20 records" in words
+    assert f"1 {NASTY} 30 12 1 0.4 10.0 %" in words
+
+
+def test_a_comparison_lists_every_optimiser(pair):
+    result = compare(*pair, backends=["exact", "scipy"])
+    words = said(result._repr_html_())
+    assert words.startswith("2 of 2 claim a proof; no two contradict each other")
+    for row in result.rows:
+        assert f"{row.name.split()[-1]}" in words
+
+
+def test_a_contradiction_stands_in_the_headline():
+    numbers = dict.fromkeys(field.name for field in fields(BackendRow))
+    row = {
+        **numbers,
+        "engine": "milp",
+        "backend": NASTY,
+        "status": "feasible",
+        "limit": "time",
+        "version": "1",
+    }
+    said_of = {
+        "records": 3,
+        "candidates": 3,
+        "attributes": ["a"],
+        "name": "x",
+        "direction": "original-to-masked",
+    }
+    content = {**said_of, "aggregator": "owa", "aggregator_options": {}, "notes": [], "margin": 0.001}
+    more = {"backends": [row], "disagreements": [f"{NASTY} lies"], "format": "linkrisk-comparison"}
+    words = said(notebook(short_of({**content, **more})))
+    assert words.startswith(f"DISAGREEMENT: {NASTY} lies")
+    assert "feasible" in words
