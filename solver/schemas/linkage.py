@@ -10,6 +10,8 @@ from linkrisk.solver.schemas.keys import key
 
 Parameters = Annotated[dict[str, Any], key("what was learned: see the page of the aggregator or the linker")]
 Notes = Annotated[list[str], key("what else you should know, in sentences")]
+AmongThree = Annotated[int, key("records whose partner is among the three nearest, or best")]
+PartnerTied = Annotated[int, key("records whose partner ties with another candidate")]
 Versions = Annotated[dict[str, str], key("of what the numbers depend on")]
 
 
@@ -20,6 +22,8 @@ class Evaluation(Problem, Ends):
     linked: Annotated[
         int, key("records whose partner is strictly nearest; where not all were counted, of those")
     ]
+    among_three: AmongThree
+    partner_tied: PartnerTied
     one_to_one: Annotated[int | None, key("correct links when records are assigned one to one")]
     counted: NotRequired[Annotated[int, key("where there was no time for all: records that were counted")]]
     status: NotRequired[Annotated[Literal["feasible", "interrupted"], key("why not all were")]]
@@ -123,6 +127,8 @@ class Link(Files):
     linked: Annotated[int, key("records whose partner scores strictly higher than every other candidate")]
     linked_upper_bound: Annotated[None, key("null: there is no bound")]
     limit: None
+    among_three: AmongThree
+    partner_tied: PartnerTied
     one_to_one: OneToOne | None
     precision_recall: PrecisionRecall | None
     passes: NotRequired[Passes]

@@ -169,7 +169,7 @@ class EvaluationTask:
             **problem.describe(),
             **self._sums(found),
             "among_three": table.within(3),
-            "tied": {"records": table.tied},
+            "partner_tied": table.tied,
             "parameters": problem.aggregator.decode(self.theta),
             "baselines": in_population(others, problem.survey.unit),
             "notes": notes,

@@ -169,7 +169,7 @@ def _run(
         "bijection": task.bijection,
         "expected_links": evaluation.linked_weight,
         "among_three": table.within(3, tied=True),
-        "tied": {"records": table.tied},
+        "partner_tied": table.tied,
         **survey.describe(),
         **survey.links(evaluation.linked, truth.weight),
         **survey.strata(evaluation.linked),

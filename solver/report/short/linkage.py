@@ -117,7 +117,7 @@ def _counts(result: Json) -> Iterator[tuple[str, str]]:
         yield from weighted_pairs(result)
     nearest = "best" if "method" in result else "nearest"
     yield f"partner among the 3 {nearest}", of_all(result["among_three"], total)
-    yield "partner tied with another", of_all(result["tied"]["records"], total)
+    yield "partner tied with another", of_all(result["partner_tied"], total)
     if isinstance(result["one_to_one"], int):
         yield "re-identified one to one", of_all(result["one_to_one"], total)
 

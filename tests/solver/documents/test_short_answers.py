@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from dataclasses import fields
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from linkrisk.solver.charts.cards import verification_card
 from linkrisk.solver.documents.notebook import notebook
 from linkrisk.solver.documents.short import short_of
 from linkrisk.solver.documents.terminal import terminal
+from linkrisk.solver.worst_case.contest import BackendRow
 
 NASTY = "<script>alert(\"1\")</script> & 'x'"
 
