@@ -9,8 +9,6 @@ from dataclasses import replace
 from engine_cases import AGGREGATORS, Known
 from engine_runs import METHODS, PAPER_C, Run
 
-from linkrisk.solver.commands.text_table import table
-
 Key = tuple[str, str, str]
 _DIRECTIONS = {"original-to-masked": "o-m", "masked-to-original": "m-o"}
 
@@ -54,7 +52,7 @@ def case_table(runs: Sequence[Run], known: Mapping[Key, Known]) -> list[str]:
             if method == "pulp-paper-c":
                 row.append(None if run is None or run.needed_c is None else float(f"{run.needed_c:.3g}"))
         rows.append(row)
-    return table(titles, rows)
+    return _table(titles, rows)
 
 
 def _known(known: Known | None) -> str | None:
@@ -201,7 +199,7 @@ def growth_table(runs: Sequence[Run]) -> list[str]:
             [run.records, _DIRECTIONS[run.direction], run.aggregator, run.linked, run.bound, gap, run.status,
              round(run.seconds, 1), round(run.peak_mb), run.note[:60] if run.linked is None else None]
         )  # fmt: skip
-    return table(titles, rows)
+    return _table(titles, rows)
 
 
 def _name(run: Run) -> str:
@@ -210,3 +208,23 @@ def _name(run: Run) -> str:
 
 def _listed(texts: Sequence[str]) -> str:
     return "none" if not texts else f"{len(texts)}\n" + "\n".join(f"    {text}" for text in texts)
+
+
+def _table(titles: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
+    """Columns as wide as they need to be, numbers to the right; a dash for what is missing."""
+    kinds = [{type(row[at]) for row in rows if row[at] is not None} for at in range(len(titles))]
+    cells = [list(titles), *([_cell(value) for value in row] for row in rows)]
+    widths = [max(len(line[at]) for line in cells) for at in range(len(titles))]
+    return [
+        "  ".join(
+            text.rjust(width) if kind and kind <= {int, float} else text.ljust(width)
+            for text, width, kind in zip(line, widths, kinds, strict=True)
+        ).rstrip()
+        for line in cells
+    ]
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    return f"{value:g}" if isinstance(value, float) else str(value)
