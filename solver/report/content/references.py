@@ -11,9 +11,15 @@ from linkrisk.solver.measures.base import OF_WEIGHTS
 from linkrisk.solver.report.content.drawn import drawn
 from linkrisk.solver.report.content.results import Results
 from linkrisk.solver.report.short.risk import number_of
-from linkrisk.solver.report.short.wording import baseline_name, family_heading, family_words, sentence, table
+from linkrisk.solver.report.short.wording import (
+    baseline_name,
+    family_heading,
+    family_words,
+    sentence,
+    sum_of_parts,
+    table,
+)
 from linkrisk.solver.report.short.worst_case import families_table, sampled, why_not_proven
-from linkrisk.solver.report.short.wording import sum_of_parts
 
 _OUT_OF_REACH = (
     "Out of reach are records that one other candidate keeps from being re-identified, whatever the "
