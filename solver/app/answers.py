@@ -285,20 +285,11 @@ def _linked(result: Mapping[str, Any]) -> str:
     return said if not matched else f"{said}; one to one, {count(matched['correct'])} are right"
 
 
-def _unsafe(result: Mapping[str, Any]) -> str:
-    """How many records have an unsafe combination."""
-    unsafe = result["before"]["records"]
-    share = percent(unsafe, result["records"])
-    by = f", counted in the population by {result['weight']}" if result["weight"] else ""
-    return f"{count(unsafe)} of {count(result['records'])} records ({share}) have an unsafe combination{by}"
+def _in_short(result: Mapping[str, Any]) -> str:
+    """The sentences on top of its answer in short."""
+    from linkrisk.solver.documents.short import short_of
+
+    return " ".join(short_of(result).headline.sentences)
 
 
-def _suppressed(result: Mapping[str, Any]) -> str:
-    """What was taken out."""
-    from linkrisk.solver.report.content.suppression.build import suppression_document
-
-    head = suppression_document(result).headline
-    return f"{head.verdict} {head.worst}".strip()
-
-
-_SAID = {"link": _linked, "unsafe": _unsafe, "suppress": _suppressed}
+_SAID = {"link": _linked, "unsafe": _in_short, "suppress": _in_short}

@@ -65,7 +65,7 @@ def test_commands_of_key_variables_and_linkers_run_and_are_answered(tmp_path, mo
             run(capsys, *argv)
         one.end([0])
     said = [answer(one) for one in runs]
-    assert said[0] == "2 of 10 records (20.0\u202f%) have an unsafe combination"
+    assert said[0] == "2 of 10 (20.0 %) records have an unsafe combination."
     assert said[1].startswith("2 of 20 (10.0 %) values of key variables suppressed")
     assert "proven" in said[1]
     assert "proven" in said[2]
