@@ -38,8 +38,8 @@ from linkrisk.solver.run.interruption import Cancel as Cancel
 from linkrisk.solver.run.results import FamilyFit as FamilyFit
 from linkrisk.solver.suppression.operations.result import SuppressionResult as SuppressionResult
 from linkrisk.solver.suppression.operations.suppress import suppress as suppress
+from linkrisk.solver.suppression.operations.unsafe import UnsafeResult as UnsafeResult
 from linkrisk.solver.suppression.operations.unsafe import unsafe as unsafe
-from linkrisk.solver.suppression.operations.unsafe_result import UnsafeResult as UnsafeResult
 from linkrisk.solver.tables.operations.adjust import AdjustedTable as AdjustedTable
 from linkrisk.solver.tables.operations.adjust import adjust_table as adjust_table
 from linkrisk.solver.tables.operations.audit import audit_table as audit_table

@@ -9,19 +9,31 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.reading import SIGNS, reading
 from linkrisk.datasets.microdata.numeric import suggestion
 from linkrisk.datasets.microdata.toml_text import toml_key, toml_value
-from linkrisk.datasets.options.typed import NotSoError
-from linkrisk.solver.protocol.keywords import COMMANDS
+from linkrisk.datasets.options.option import PROTOCOL, options_of
+from linkrisk.datasets.options.typed import NotSoError, Reader
+from linkrisk.solver.options.operations.mask import MaskCommand
+from linkrisk.solver.options.operations.suppress import SuppressCommand
 from linkrisk.solver.protocol.named_files import files_of, seen_from_here
 
 _HEAD = "# Keep this file: with the input it makes the safe file again. Keep it secret: seeds undo masking.\n"
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _OF_STEP = ("command", "sha256")
+
+
+COMMANDS: Mapping[str, Mapping[str, Reader]] = MappingProxyType(
+    {
+        command: {name: one.kind.typed for name, one in options_of(asked, PROTOCOL).items()}
+        for command, asked in (("mask", MaskCommand), ("suppress", SuppressCommand))
+    }
+)
+"""The keywords of the functions, by name; how an output is written is among them."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from linkrisk.solver.charts.table import Of
 from linkrisk.solver.documents.document import Audience, Section
 from linkrisk.solver.report.content.external import about
-from linkrisk.solver.report.content.leaks import who_leaks
+from linkrisk.solver.report.content.leaking import which_records, who_leaks
 from linkrisk.solver.report.content.making import how_it_was_made
 from linkrisk.solver.report.content.measured import (
     OTHER,
@@ -18,7 +18,6 @@ from linkrisk.solver.report.content.measured import (
     the_map,
     what_it_cost,
 )
-from linkrisk.solver.report.content.records import which_records
 from linkrisk.solver.report.content.references import worst_case
 from linkrisk.solver.report.content.results import Results
 from linkrisk.solver.report.content.summary import summary
