@@ -6,28 +6,22 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import psutil
 
 from linkrisk.solver.app.elsewhere import environment
-from linkrisk.solver.app.project import RUNS, Project, private
+from linkrisk.solver.app.project import Project, private
 from linkrisk.solver.app.run_folder import (
     COMMAND,
     LOG,
     OUTPUT,
     PROCESS,
-    VERIFICATION,
     Run,
     State,
     new_folder,
     runs_of,
 )
 from linkrisk.solver.run.interruption import block_interrupt, unblock_interrupt
-
-if TYPE_CHECKING:
-    from linkrisk.solver.app.steps import Asked
-    from linkrisk.solver.app.table_steps import TableAsked
 
 
 class Queue:
@@ -134,24 +128,3 @@ class Queue:
 def runner(folder: str) -> list[str]:
     """The words that start the process of a run."""
     return [sys.executable, "-P", "-m", "linkrisk.solver.app.runner", folder]
-
-
-def add(queue: Queue, asked: Asked | TableAsked) -> list[Run]:
-    """Put a question into the queue; LinkriskError, and nothing is made, where it cannot be answered."""
-    asked.check()
-    runs = []
-    for one in asked.each():
-        run = queue.folder(one.kind)
-        steps = [step.argv for step in one.steps(f"{RUNS}/{run.name}")]
-        outputs = {len(steps) - 1: VERIFICATION} if one.certified else {}
-        queue.add(
-            one.kind,
-            one.title,
-            steps,
-            run=run,
-            outputs=outputs,
-            inputs=one.inputs,
-            answers=one.answers,
-        )
-        runs.append(run)
-    return runs

@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from linkrisk.datasets.masking.registry import METHODS
 from linkrisk.datasets.microdata.names import shown_names
@@ -23,11 +23,15 @@ from linkrisk.solver.app.run_folder import (
     REPORT,
     RESULT,
     SEED,
+    VERIFICATION,
     Run,
 )
 from linkrisk.solver.app.run_queue import Queue
 from linkrisk.solver.options.pair import ALL
 from linkrisk.solver.run.errors import UsageError
+
+if TYPE_CHECKING:
+    from linkrisk.solver.app.table_steps import TableAsked
 
 UNSAFE, SUPPRESS, JOINT, COVER = "unsafe", "suppress", "joint", "cover"
 """Commands about key variables, and problems of the second: with levels of recoding, and the usual one."""
@@ -178,6 +182,27 @@ class Asked:
         if not self.certified or self.values.get("aggregator") != ALL:
             return [self]
         return [replace(self, values={**self.values, "aggregator": name}) for name in AGGREGATORS]
+
+
+def add(queue: Queue, asked: Asked | TableAsked) -> list[Run]:
+    """Put a question into the queue; LinkriskError, and nothing is made, where it cannot be answered."""
+    asked.check()
+    runs = []
+    for one in asked.each():
+        run = queue.folder(one.kind)
+        steps = [step.argv for step in one.steps(f"{RUNS}/{run.name}")]
+        outputs = {len(steps) - 1: VERIFICATION} if one.certified else {}
+        queue.add(
+            one.kind,
+            one.title,
+            steps,
+            run=run,
+            outputs=outputs,
+            inputs=one.inputs,
+            answers=one.answers,
+        )
+        runs.append(run)
+    return runs
 
 
 def add_masked_risk(queue: Queue, values: Mapping[str, Any], methods: Sequence[str]) -> Run:

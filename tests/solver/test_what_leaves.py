@@ -22,8 +22,8 @@ from linkrisk.datasets.microdata.formats.registry import read_file
 from linkrisk.solver.app.downloads import zip_of
 from linkrisk.solver.app.project import Project
 from linkrisk.solver.app.run_folder import LOG, PROGRESS, RECORD, SEED, Run, State, runs_of
-from linkrisk.solver.app.run_queue import Queue, add
-from linkrisk.solver.app.steps import Asked, add_mask, add_masked_risk
+from linkrisk.solver.app.run_queue import Queue
+from linkrisk.solver.app.steps import Asked, add, add_mask, add_masked_risk
 from linkrisk.solver.app.table_steps import TableAsked
 
 SEED_GIVEN = "471147114711471147"

@@ -12,9 +12,8 @@ from linkrisk.errors import LinkriskError
 from linkrisk.solver.app.pages import layout
 from linkrisk.solver.app.pages.form import Form
 from linkrisk.solver.app.run_folder import spelled
-from linkrisk.solver.app.run_queue import add
 from linkrisk.solver.app.state import State
-from linkrisk.solver.app.steps import Asked
+from linkrisk.solver.app.steps import Asked, add
 from linkrisk.solver.app.table_steps import TableAsked
 
 

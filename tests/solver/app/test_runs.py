@@ -16,8 +16,8 @@ from linkrisk.solver.app.answers import answer, interval_of
 from linkrisk.solver.app.progress import ProgressReader
 from linkrisk.solver.app.project import Project
 from linkrisk.solver.app.run_folder import Run, State, find_run, new_folder, runs_of, spelled
-from linkrisk.solver.app.run_queue import Queue, add
-from linkrisk.solver.app.steps import SEARCHED, Asked, add_mask, spelled_method
+from linkrisk.solver.app.run_queue import Queue
+from linkrisk.solver.app.steps import SEARCHED, Asked, add, add_mask, spelled_method
 from linkrisk.solver.commands.program import build_parser
 
 SLEEPER = "import sys, time\nprint('ready', file=sys.stderr, flush=True)\n"

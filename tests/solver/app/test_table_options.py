@@ -20,7 +20,8 @@ from table_files import write_table_files
 from linkrisk.solver.app.answers import answer, grounds, verdict
 from linkrisk.solver.app.project import Project
 from linkrisk.solver.app.run_folder import Run, State
-from linkrisk.solver.app.run_queue import Queue, add
+from linkrisk.solver.app.run_queue import Queue
+from linkrisk.solver.app.steps import add
 from linkrisk.solver.app.table_steps import (
     AUDIT,
     NOBODY,

@@ -16,7 +16,8 @@ from linkrisk.solver.app.answers import answer
 from linkrisk.solver.app.progress import ProgressReader
 from linkrisk.solver.app.project import Project
 from linkrisk.solver.app.run_folder import State
-from linkrisk.solver.app.run_queue import Queue, add
+from linkrisk.solver.app.run_queue import Queue
+from linkrisk.solver.app.steps import add
 from linkrisk.solver.app.table_steps import TableAsked, asked_before
 from linkrisk.solver.charts.costs import costs
 from linkrisk.solver.commands.program import build_parser

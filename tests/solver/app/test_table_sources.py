@@ -19,7 +19,8 @@ from linkrisk.errors import LinkriskError
 from linkrisk.solver.app.answers import answer
 from linkrisk.solver.app.project import Project
 from linkrisk.solver.app.run_folder import Run, State
-from linkrisk.solver.app.run_queue import Queue, add
+from linkrisk.solver.app.run_queue import Queue
+from linkrisk.solver.app.steps import add
 from linkrisk.solver.app.table_steps import TableAsked, asked_before
 from linkrisk.solver.commands.program import build_parser
 from linkrisk.solver.commands.table_actions.common import read_table

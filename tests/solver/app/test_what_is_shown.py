@@ -15,8 +15,8 @@ from cli_runs import run
 from linkrisk import mask
 from linkrisk.solver.app import preview
 from linkrisk.solver.app.answers import Difference, Interval, answer, difference, least_risk
-from linkrisk.solver.app.run_queue import Queue, add
-from linkrisk.solver.app.steps import Asked
+from linkrisk.solver.app.run_queue import Queue
+from linkrisk.solver.app.steps import Asked, add
 
 
 def number(value: float | None, unit: str = "share", worse: str = "higher") -> dict[str, object]:
