@@ -43,7 +43,7 @@ def table(result: Json) -> Document:
 
 def _found(given: Json) -> Iterator[list[Block]]:
     """What is on the page, too, each part by itself."""
-    yield [_in_lines(one) for one in KINDS[given[KEY]].found(given)]
+    yield [_in_lines(one) for one in KINDS[given[KEY]].brief(given)]
     beside = given.get("respondents")
     if beside:
         found = (audit_numbers(beside), *known_of_counts(beside))

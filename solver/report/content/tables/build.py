@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from linkrisk.solver.documents.document import Audience, Block, Document, Headline, Numbers, Section
+from linkrisk.solver.documents.document import Audience, Block, Document, Headline, Number, Numbers, Section
 from linkrisk.solver.report.content.tables import changed, making, suppressed
 from linkrisk.solver.report.content.tables.consistency import check
 from linkrisk.solver.report.content.tables.outside import (
@@ -36,17 +36,32 @@ class Kind:
     about : str
         Which words stand around the page.
     headline : callable
-    found : callable
-        The blocks of the page that an answer in short has, too.
-    sections : callable
-        Of the page, but for what it does not tell.
+    asked : callable
+        What was asked.
+    parts : tuple of callables
+        Sections of the page, but for how it was made and what it does not tell.
+    found : callable, optional
+        The blocks of the page that an answer in short has, too; what was asked when absent.
     """
 
     title: str
     about: str
     headline: Callable[[Json], Headline]
-    found: Callable[[Json], tuple[Block, ...]]
-    sections: Callable[[Json], tuple[Section, ...]]
+    asked: Callable[[Json], Iterable[Number]]
+    parts: tuple[Callable[[Json], Section | tuple[Section, ...]], ...]
+    found: Callable[[Json], tuple[Block, ...]] | None = None
+
+    def brief(self, given: Json) -> tuple[Block, ...]:
+        """What an answer in short has below its headline."""
+        return (Numbers("", tuple(self.asked(given))),) if self.found is None else self.found(given)
+
+    def sections(self, given: Json) -> Iterator[Section]:
+        """All of the page."""
+        for part in self.parts:
+            made = part(given)
+            yield from (made,) if isinstance(made, Section) else made
+        yield making.made(given, self.asked(given))
+        yield making.limits(given)
 
 
 def table_document(given: Mapping[str, Any], audience: Audience = Audience.INTERNAL) -> Document:
@@ -94,44 +109,7 @@ def _said(kind: Kind, given: Json, audience: Audience) -> tuple[Headline, tuple[
         return outside_headline(kept), outside_sections(kept), TITLES[given[KEY]]
     # linked tables are called by all of their names, without folders
     name = " and ".join(PurePath(part).name for part in given["name"].split(" + "))
-    return kind.headline(given), (*kind.sections(given), making.limits(given)), f"{kind.title} {name}"
-
-
-def _suppressed(given: Json) -> tuple[Section, ...]:
-    return (
-        the_table(given),
-        loss(given),
-        suppressed.what_attackers_find(given),
-        suppressed.audited(given),
-        *suppressed.counted(given),
-        making.made(given, making.of_suppression(given), making.search(given)),
-    )
-
-
-def _rounded(given: Json) -> tuple[Section, ...]:
-    how = making.made(given, making.of_rounding(given), making.search(given))
-    return changed_table(given), changed.rounding_changes(given), changes_by_category(given), how
-
-
-def _adjusted(given: Json) -> tuple[Section, ...]:
-    return (
-        changed_table(given),
-        changed.moved_cells(given),
-        changed.changes_by_share(given),
-        changes_by_category(given),
-        making.made(given, making.of_adjustment(given), making.search(given)),
-    )
-
-
-def _noisy(given: Json) -> tuple[Section, ...]:
-    changes = changed.noise_changes if given[KEY] == "counts" else changed.changes_by_share
-    table, utility = changed_table(given), changed.utility(given)
-    return table, changes(given), utility, changes_by_category(given), making.noise_made(given)
-
-
-def _recoded(given: Json) -> tuple[Section, ...]:
-    how = making.made(given, making.of_recoding(given), what="Microdata")
-    return changed.effects(given), *changed.codes(given), changed.recoded_table(given), how
+    return kind.headline(given), tuple(kind.sections(given)), f"{kind.title} {name}"
 
 
 def _found_by_attackers(given: Json) -> tuple[Block, ...]:
@@ -142,41 +120,27 @@ def _found_by_attackers(given: Json) -> tuple[Block, ...]:
     return (Numbers("", (*found, *how)), *known) if (*found, *how) else known
 
 
+_NOISY = (changed_table, changed.noise_changes, changed.utility, changes_by_category)
 KINDS = {
-    "suppression": Kind("Protection of", "table", suppressed.headline, _found_by_attackers, _suppressed),
+    "suppression": Kind(
+        *("Protection of", "table", suppressed.headline, making.of_suppression),
+        (the_table, loss, suppressed.what_attackers_find, suppressed.audited, suppressed.counted),
+        _found_by_attackers,
+    ),
     "rounding": Kind(
-        "Rounding of",
-        "rounding",
-        changed.rounding_headline,
-        lambda given: (Numbers("", tuple(making.of_rounding(given))),),
-        _rounded,
+        *("Rounding of", "rounding", changed.rounding_headline, making.of_rounding),
+        (changed_table, changed.rounding_changes, changes_by_category),
     ),
     "adjustment": Kind(
-        "Adjustment of",
-        "adjustment",
-        changed.adjustment_headline,
+        *("Adjustment of", "adjustment", changed.adjustment_headline, making.of_adjustment),
+        (changed_table, changed.moved_cells, changed.changes_by_share, changes_by_category),
         lambda given: (changed.sensitive_numbers(given),),
-        _adjusted,
     ),
-    "counts": Kind(
-        "Counts with noise, of",
-        "noise",
-        changed.noise_headline,
-        lambda given: (Numbers("", tuple(making.of_counts(given))),),
-        _noisy,
-    ),
-    "sums": Kind(
-        "Sums with noise, of",
-        "noise",
-        changed.noise_headline,
-        lambda given: (Numbers("", tuple(making.of_sums(given))),),
-        _noisy,
-    ),
+    "counts": Kind("Counts with noise, of", "noise", changed.noise_headline, making.of_counts, _NOISY),
+    "sums": Kind("Sums with noise, of", "noise", changed.noise_headline, making.of_sums, _NOISY),
     "recoding": Kind(
-        "Coarser codes of",
-        "recoding",
-        changed.recoding_headline,
+        *("Coarser codes of", "recoding", changed.recoding_headline, making.of_recoding),
+        (changed.effects, changed.codes, changed.recoded_table),
         lambda given: changed.effects(given).shown,
-        _recoded,
     ),
 }

@@ -128,7 +128,7 @@ def moved_cells(given: Json) -> Section:
     ]
     lines = moved(given)
     text = "The first {:,} are listed, those that moved by the largest share of their value."
-    blocks = (listing("", columns, lines), sensitive_numbers(given), *cut(len(lines), text))
+    blocks = (sensitive_numbers(given), listing("", columns, lines), *cut(len(lines), text))
     lead = "Values of sensitive cells before and after, and how far each had to move."
     return Section("sensitive", "Sensitive cells", lead, blocks)
 
@@ -173,7 +173,9 @@ def _of_noise(given: Json) -> Iterator[str]:
 
 
 def noise_changes(given: Json) -> Section:
-    """The noise that there is beside that which was to be expected."""
+    """The noise that there is beside that which was to be expected; of sums changes by their share."""
+    if given["protection"] == "sums":
+        return changes_by_share(given)
     lines = [
         {"by": by, "cells": many, "share": many / given["cells"], "expected": share}
         for by, many, share in given["table"]["changes"]

@@ -11,7 +11,6 @@ from linkrisk.solver.documents.document import Block, Items, Number, Numbers, Se
 from linkrisk.solver.documents.formats import count, duration, significant
 from linkrisk.solver.report.content.tables.words import (
     Attacked,
-    Columns,
     Json,
     attacked,
     exactly,
@@ -45,17 +44,30 @@ _SCALES = {
     "range": "the range of the contributions of a cell",
     "sum": "the value of a cell",
 }
-_AGAIN = "What is needed to make this again."
 _NO_RULE = "none: no cell is sensitive"
 
 
-def made(given: Json, asked: Iterable[Number], *more: Block, what: str = "Cells") -> Section:
-    """What was asked, perhaps `more`, and which file was read, which has `what`."""
-    blocks = (Numbers("What was asked", tuple(asked)), *more, _files(given, what))
-    return Section("making", "How it was made", _AGAIN, blocks)
+def made(given: Json, asked: Iterable[Number]) -> Section:
+    """What was asked, how it was found, which file was read, and the perturbation table of counts."""
+    noisy = "largest_noise" in given
+    lead = f"What is needed to make this again{', with the records and their keys' if noisy else ''}."
+    blocks: list[Block] = [Numbers("What the noise is like" if noisy else "What was asked", tuple(asked))]
+    if "cost" in given:
+        blocks.append(_search(given))
+    blocks.append(_files(given, "Microdata" if noisy or given["protection"] == "recoding" else "Cells"))
+    if "design" in given:
+        columns = [
+            *(("i", "Count", Of.NUMBER), ("v", "Noise", Of.NUMBER), ("p", "Probability", Of.SHARE)),
+            *(("p_int_lb", "Keys from", Of.NUMBER), ("p_int_ub", "to", Of.NUMBER)),
+        ]
+        rows = list(zip(*(given["design"][name] for name, *_ in columns), strict=True))
+        blocks.append(
+            table("Perturbation table; larger counts have the noise of the last one", columns, rows)
+        )
+    return Section("making", "How it was made", lead, tuple(blocks))
 
 
-def search(given: Json) -> Numbers:
+def _search(given: Json) -> Numbers:
     """How it was found, and what is known of better answers; of an audit how long it took."""
     if given["cost"] is None:
         return Numbers("The audit", (Number("Time taken", duration(given.get("seconds"))),))
@@ -209,24 +221,6 @@ def of_sums(given: Json) -> Iterator[Number]:
         yield Number(
             "Decimals", f"{given['decimals']}, where sums have {given['decimals_of_sums']}", meaning=said
         )
-
-
-DESIGN: Columns = (
-    *(("i", "Count", Of.NUMBER), ("v", "Noise", Of.NUMBER), ("p", "Probability", Of.SHARE)),
-    *(("p_int_lb", "Keys from", Of.NUMBER), ("p_int_ub", "to", Of.NUMBER)),
-)
-
-
-def noise_made(given: Json) -> Section:
-    """What the noise is like, which file was read, and the perturbation table of counts."""
-    counts = given["protection"] == "counts"
-    asked = Numbers("What the noise is like", tuple((of_counts if counts else of_sums)(given)))
-    blocks: list[Block] = [asked, _files(given, "Microdata")]
-    if counts:
-        rows = [list(row) for row in zip(*(given["design"][name] for name, *_ in DESIGN), strict=True)]
-        blocks.append(table("Perturbation table; larger counts have the noise of the last one", DESIGN, rows))
-    lead = "What is needed to make this again, with the records and their keys."
-    return Section("making", "How it was made", lead, tuple(blocks))
 
 
 def of_recoding(given: Json) -> Iterator[Number]:
