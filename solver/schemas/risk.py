@@ -280,6 +280,7 @@ class Checked(TypedDict):
 
     verified: bool
     rejected: Annotated[str | None, key("the first check that failed")]
+    said: Annotated[list[str], key("what is proved, in sentences, with all that it rests on")]
     name: NotRequired[str]
     alignment: NotRequired[str]
     seconds: NotRequired[float]

@@ -32,7 +32,7 @@ from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
 from linkrisk.solver.certificates.checking.fields import read_object
 from linkrisk.solver.certificates.checking.rejection import RejectedError
 from linkrisk.solver.certificates.checking.verify import Verdict, demand_fit, fit_setting, verify
-from linkrisk.solver.commands.verdict import coverage, proved
+from linkrisk.solver.certificates.operations.claims import coverage, proved
 from linkrisk.solver.inputs.problem import Problem, make_problem
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.options.pair import ProblemOptions
@@ -119,7 +119,7 @@ class Honest:
             contents.append(read_object(name, "fit --json"))
         files = self._files(contents[0])
         verdict = verify(contents[0], contents[1], files, ("fit.json", "proof.json"))
-        claims = proved(verdict, "row by row")
+        claims = "\n".join(proved(verdict, "row by row"))
         demand_fit(contents[0], verdict, "fit.json")
         covered = coverage(verdict, contents[0], files.alignment)
         _ = (claims + covered).encode()

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 from linkrisk.solver.certificates.checking.bundle import KEY
 from linkrisk.solver.certificates.checking.table import TableVerdict
 from linkrisk.solver.certificates.checking.verify import Verdict
+from linkrisk.solver.certificates.operations.claims import aligned, checked, coverage, of_table, proved
 from linkrisk.solver.run.result import Result
 from linkrisk.solver.run.results import EXPECTED, WEIGHTED
 
@@ -33,8 +34,12 @@ class VerificationResult(Result):
         Of a file with the certificates of several families: what is found of each.
     fit : mapping
         The fit, as JSON has it.
+    claim : str
+        What to call the fit.
     name : str
         What to call the file pair.
+    files : str
+        The same, as they were given to the check, and which of them is masked.
     alignment : str
         How the records of the two files were aligned.
     cells, relations : int
@@ -51,7 +56,9 @@ class VerificationResult(Result):
     table: TableVerdict | None = None
     parts: Mapping[str, VerificationResult] = field(default_factory=dict, repr=False)
     fit: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    claim: str = ""
     name: str = ""
+    files: str = ""
     alignment: str = ""
     cells: int = 0
     relations: int = 0
@@ -85,20 +92,27 @@ class VerificationResult(Result):
         """What is proved, and whether that is what is claimed."""
         if self.parts:
             return {"verified": self.verified, KEY: {name: one.content() for name, one in self.parts.items()}}
-        head: dict[str, Any] = {"verified": self.verified, "rejected": self.rejected}
+        head: dict[str, Any] = {
+            "verified": self.verified,
+            "rejected": self.rejected,
+            "said": self._sentences(),
+        }
         if self.cells:
             return head if self.table is None else {**head, **_of_table(self.table)}
         head |= {"name": self.name, "alignment": self.alignment, "seconds": round(self.seconds, 3)}
         return {**head, "proved": None if self.verdict is None else _of_fit(self.verdict)}
 
-    def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        from linkrisk.solver.charts.cards import verification_card
-        from linkrisk.solver.documents.notebook import card
-
+    def _sentences(self) -> list[str]:
+        """What is proved in words, with all that it rests on; names that could be words of it are quoted."""
         if self.cells:
-            return card(repr(self))
-        return "".join(verification_card(one.to_dict()) for one in self.parts.values() or (self,))
+            return [] if self.table is None else of_table(self.table)
+        if self.verdict is None:
+            return []
+        lines = [f"of {self.files}:", *proved(self.verdict, aligned(self.alignment))]
+        if self.verified:
+            covered = coverage(self.verdict, self.fit, self.alignment)
+            lines += [checked(self.verdict, self.seconds), f"of {self.claim}: {covered}"]
+        return lines
 
     def __repr__(self) -> str:
         return f"VerificationResult({self._said()})"

@@ -24,6 +24,7 @@ from linkrisk.solver.certificates.checking.rejection import RejectedError
 from linkrisk.solver.certificates.checking.setting import Setting
 from linkrisk.solver.certificates.checking.table import FORMAT as TABLE
 from linkrisk.solver.certificates.checking.verify import Verdict, demand_fit, fit_setting
+from linkrisk.solver.certificates.operations.claims import quoted
 from linkrisk.solver.certificates.operations.tables import checked_table
 from linkrisk.solver.certificates.operations.verification import VerificationResult
 from linkrisk.solver.compiling.ahead import CERTIFICATES, compile_once
@@ -100,11 +101,13 @@ def _refuse(asked: VerifyOptions, group: type[Any], why: str) -> None:
 def _of_several(asked: VerifyOptions, entries: Mapping[str, tuple[Any, Any]]) -> VerificationResult:
     """The fits of a report, each by its certificate."""
     results = {}
+    claims = asked.result if isinstance(asked.result, str | Path) else "the fits"
     for at, (family, (fit, certificate)) in enumerate(entries.items()):
         if asked.on_progress is not None:
             asked.on_progress(Progress.uncounted("checking", about=family, done=at / len(entries)))
         one = replace(asked, result=fit, certificate=certificate, on_progress=None)
-        results[family] = _of_fit(one, *_content(fit, "the fit", WRITERS))
+        found = _of_fit(one, *_content(fit, "the fit", WRITERS))
+        results[family] = replace(found, claim=f"{claims}: {quoted(family)}")
     return VerificationResult.of(results)
 
 
@@ -139,10 +142,24 @@ def _of_fit(asked: VerifyOptions, content: Mapping[str, Any], name: str) -> Veri
         rejected=rejected,
         verdict=verdict,
         fit=content,
+        claim=name,
         name=files.name,
+        files=_named(asked, files.name),
         alignment=files.alignment,
         seconds=time.perf_counter() - began,
     )
+
+
+def _named(asked: VerifyOptions, name: str) -> str:
+    """The files that the claim is about, as they were given: nothing that a JSON says."""
+    if asked.original is None:
+        return f"the embedded pair ({name})"
+    given = (asked.original, asked.masked)
+    original, masked = (
+        quoted(str(one)) if isinstance(one, str | Path) else what
+        for one, what in zip(given, ("the original", "the release"), strict=True)
+    )
+    return f"{original} and, masked, {masked}"
 
 
 def _certificate(result: object, given: Mapping[str, Any] | str | Path | None) -> Any:

@@ -16,7 +16,7 @@ from weighted_claims import SCHEMA, weighted
 from linkrisk import fit
 from linkrisk.solver.certificates.checking.rejection import RejectedError
 from linkrisk.solver.certificates.checking.verify import demand_fit, verify
-from linkrisk.solver.commands.verdict import checked, coverage, proved
+from linkrisk.solver.certificates.operations.claims import checked, coverage, proved
 from linkrisk.solver.inputs.problem import make_problem
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.errors import UsageError
@@ -80,7 +80,7 @@ def test_it_is_said_in_words():
     one = made("choquet")
     verdict, told = one.check(), one.claim["parts"]
     assert "for the parts of the sum; 1.0 s" in checked(verdict, 1.0)
-    assert proved(verdict, "row by row").startswith("proved: no Choquet integral")
+    assert proved(verdict, "row by row")[0].startswith("proved: no Choquet integral")
     assert "parts" in coverage(verdict, one.claim, "row by row").partition("; not checked ")[2].split(", ")
     said = f"  the bound is the sum over {told['parts']} parts of at most {told['largest']} records, "
     assert f"{said}{told['proven']} of them closed\n" in str(one.result)

@@ -11,7 +11,6 @@ import pytest
 from fit_runs import frames
 
 from linkrisk import compare, evaluate, fit, link, risk, sweep, verify
-from linkrisk.solver.charts.cards import verification_card
 from linkrisk.solver.documents.notebook import notebook
 from linkrisk.solver.documents.short import short_of
 from linkrisk.solver.documents.terminal import terminal
@@ -98,9 +97,10 @@ def test_a_sweep_with_a_run_that_was_refused():
 
 def test_a_verification_that_holds_and_one_that_does_not(one, pair):
     held = verify(one, *pair)
-    assert said(held._repr_html_()).startswith("Verified. Proved: At worst")
+    assert shown(held).startswith("Verified. Proved: At worst")
+    assert str(held).startswith("of the original and, masked, the release:\nproved: no weighted mean links")
     refused = {**held.to_dict(), "verified": False, "rejected": NASTY, "proved": None}
-    assert said(verification_card(refused)).startswith(f"Rejected: {NASTY}")
+    assert shown(refused).startswith(f"Rejected: {NASTY}")
 
 
 def test_two_records_are_enough():

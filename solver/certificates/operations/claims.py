@@ -1,4 +1,4 @@
-"""What `verify` prints: the claim that is proved, with everything that it rests on in the same sentence.
+"""What `verify` says: the claim that is proved, with everything that it rests on in the same sentence.
 
 Names and texts come from files that anybody may have written, so they are quoted where they could be taken
 for words of the sentence.
@@ -12,9 +12,11 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+from linkrisk.datasets.pairs.table_pair import BY_ID, BY_ROW
 from linkrisk.solver.certificates.checking.objective import TOTAL, objective_keys
 from linkrisk.solver.certificates.checking.sampled import Limit
 from linkrisk.solver.certificates.checking.sampling import Sampling
+from linkrisk.solver.certificates.checking.table import TableVerdict
 from linkrisk.solver.certificates.checking.verify import Verdict
 
 _SCALED = {
@@ -43,6 +45,8 @@ _BY_RECORD = ("records_table", "tied")
 """Keys that are checked where the fit lists its records."""
 
 _PROBLEM = (
+    "format",
+    "version",
     "aggregator",
     "aggregator_options",
     "direction",
@@ -56,14 +60,14 @@ _PROBLEM = (
     "recodings",
     "weight",
 )
-"""Keys of a fit that say what is claimed; they are in the sentence."""
+"""Keys of a fit that say what it is and what is claimed, which is in the sentence."""
 
 _MOST_CATEGORIES = 12
 _MOST_KEYS = 40
 
 
-def proved(verdict: Verdict, aligned: str) -> str:
-    """The claims, in a few lines; `aligned` says how records were aligned."""
+def proved(verdict: Verdict, aligned: str) -> list[str]:
+    """The claims, a line each; `aligned` says how records were aligned."""
     setting = verdict.setting
     family = setting.family.words
     under = "proved under this assumption" if setting.recodings else "proved"
@@ -77,7 +81,7 @@ def proved(verdict: Verdict, aligned: str) -> str:
     bound, *others = claims
     sure = "" if verdict.limit is None else f", with {float(100 * verdict.limit.confidence):.4g} % confidence"
     lines = [f"{under}{sure}: no {family} links {bound}{how}", *_beyond(verdict)]
-    return "\n".join([*_assumption(verdict), *lines, *(f"{under}: {other}" for other in others)])
+    return [*_assumption(verdict), *lines, *(f"{under}: {other}" for other in others)]
 
 
 def _counted(verdict: Verdict) -> list[str]:
@@ -199,6 +203,13 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(quoted, names)) + (" was" if len(names) == 1 else " were")
 
 
+def aligned(alignment: str) -> str:
+    """How the records of the two files were aligned."""
+    if alignment.startswith(BY_ID):
+        return f"by the id column {quoted(alignment.removeprefix(BY_ID))}"
+    return "row by row" if alignment == BY_ROW else "by the labels of the two indexes"
+
+
 def quoted(name: str) -> str:
     """A name as it is, or in quotation marks where it is more than letters, digits and a few signs."""
     plain = name.isprintable() and all(sign.isalnum() or sign in "_-.+/%" for sign in name)
@@ -241,6 +252,17 @@ def checked(verdict: Verdict, seconds: float) -> str:
     if verdict.method == "simplex-tree":
         parts.append(f"a simplex tree of {leaves}")
     return f"checked: {', '.join(parts)}; {seconds:.1f} s"
+
+
+def of_table(verdict: TableVerdict) -> list[str]:
+    """What is proved of a table."""
+    vectors = _many(verdict.witnesses, "witness vector")
+    said = f"{_many(verdict.met, 'level')} of {verdict.demands:,} met, by {vectors}"
+    more = [f"{verdict.missed} missed"] if verdict.missed else []
+    more += [f"{verdict.undecided} undecided"] if verdict.undecided else []
+    answer = f"PROTECTED: {said}" if verdict.protected else f"NOT protected: {said}; {', '.join(more)}"
+    adds_up = "exactly" if verdict.defect == 0 else f"but for {float(verdict.defect):g}"
+    return [f"relations   add up {adds_up}", f"proven      {answer}"]
 
 
 def _many(count: int, what: str) -> str:
