@@ -74,7 +74,8 @@ class _Unsafe(Asking):
         with form.shown(layout.panel("Hierarchies"), lambda: self.asked.leveled):
             words = "A file with the categories of a key variable and a column for each coarser level."
             layout.text("p", words, "quiet small")
-            self._trees = Trees(form, self.state.project.data_files, none="Choose key variables first.")
+            files = self.state.project.data_files
+            self._trees = Trees(form, files, none="Choose key variables first.", single=True)
             self._trees.offer(form.values.get("keys", ()))
         with layout.panel():
             form.more("data", "hierarchies")

@@ -27,10 +27,15 @@ class Trees:
         What they are, said where there are variables.
     none : str
         What is said where there are none.
+    single : bool
+        Whether a variable has one hierarchy at most.
     """
 
-    def __init__(self, form: Form, files: Sequence[str], about: str = "", none: str = "") -> None:
-        self._form, self._files, self._none, self._names = form, files, none, ["?"]
+    def __init__(
+        self, form: Form, files: Sequence[str], about: str = "", none: str = "", *, single: bool = False
+    ) -> None:
+        self._form, self._files, self._none, self._single = form, files, none, single
+        self._names = ["?"]
         self._chosen = {
             option: [parse_pair(word) for word in form.words(option)]
             for option in ("hierarchies", "totals")
@@ -61,7 +66,15 @@ class Trees:
 
     def _trees(self, name: str) -> None:
         chosen = [file for one, file in self._chosen["hierarchies"] if one == name]
-        several(f"Hierarchy of {name}", self._files, chosen, partial(self._take, "hierarchies", name))
+        title, take = f"Hierarchy of {name}", partial(self._take, "hierarchies", name)
+        if not self._single:
+            several(title, self._files, chosen, take)
+            return
+        options = {"": "none", **{file: file for file in self._files}}
+        file = next((file for file in chosen if file in options), "")
+        ui.select(
+            options, value=file, label=title, on_change=lambda event: take([*filter(None, [event.value])])
+        )
 
     def _total(self, name: str) -> None:
         def change(event: Any) -> None:
