@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 from linkrisk.datasets.options.option import keywords
 from linkrisk.solver.options.operations.verify import VerifyCommand, VerifyOptions
+from linkrisk.solver.run.counts import several
 
 ASKED = VerifyCommand
 DESCRIPTION = (
@@ -26,14 +28,15 @@ def run(asked: VerifyCommand) -> int:
     from linkrisk.solver.certificates.operations.claims import quoted
     from linkrisk.solver.certificates.operations.verify import verify
     from linkrisk.solver.commands.progress import progress_line, reporter
-    from linkrisk.solver.commands.table_actions.common import table_line
 
     with progress_line("checking") as line:
         found = verify(**keywords(VerifyOptions, asked, on_progress=reporter(line)))
     if asked.json is not None:
         write_whole(asked.json, found.to_json())
     if found.table is not None:
-        print(table_line(asked, found.cells, found.relations))
+        files: Any = asked.tables or asked.cells
+        cells, relations = several(found.cells, "cell"), several(found.relations, "relation")
+        print(f"table       {' + '.join(files)}: {cells}, {relations}")
     if found.parts or found.verdict is not None or found.table is not None:
         print(found, end="")
     for family, one in found.parts.items() or [("", found)]:

@@ -20,7 +20,7 @@ def gap(cost: float, bound: float) -> float:
     return 100.0 * (cost - bound) / cost if cost > 0 else 0.0
 
 
-def no_less(claim: str, cost: float, bound: float, shown: str, by: str = "a gap of {} %") -> str:
+def no_less(claim: str, cost: float, bound: float, shown: str) -> str:
     """Say what nothing else costs less than.
 
     Parameters
@@ -31,9 +31,7 @@ def no_less(claim: str, cost: float, bound: float, shown: str, by: str = "a gap 
         Of what was found, and of anything.
     shown : str
         The bound as it is written.
-    by : str
-        What is said of the gap, its per cent in place of ``{}``.
     """
     if not has_bound(cost, bound):
         return NO_BOUND
-    return f"{claim} {shown}, {by.format(two_digits(gap(cost, bound)))}"
+    return f"{claim} {shown}, a gap of {two_digits(gap(cost, bound))} %"

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from linkrisk.datasets.options.option import keywords, options_of
 from linkrisk.solver.commands.targets import files_about, named_paths, paths_of
 from linkrisk.solver.options.tables import TableOptions
-from linkrisk.solver.run.counts import several
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,12 +89,6 @@ def check_fits(asked: Any, table: StoredTable) -> None:
     from linkrisk.datasets.tables.writing import check_holds
 
     check_holds(table, asked.output, paths_of(asked, "internal"))
-
-
-def table_line(asked: Any, cells: int, relations: int) -> str:
-    """The line that says which table it is."""
-    files: Any = asked.tables or asked.cells
-    return f"table       {' + '.join(files)}: {several(cells, 'cell')}, {several(relations, 'relation')}"
 
 
 def write_about(asked: Any, result: Reported) -> None:

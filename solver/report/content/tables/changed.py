@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from linkrisk.solver.charts.table import Of
 from linkrisk.solver.documents.cell_grid import CellState, GridCell
 from linkrisk.solver.documents.document import Block, Choice, Headline, Number, Numbers, Paragraph, Section
-from linkrisk.solver.documents.formats import count, significant
+from linkrisk.solver.documents.formats import count, number_text
 from linkrisk.solver.report.content.tables.shown import grids
 from linkrisk.solver.report.content.tables.words import (
     MOST_LISTED,
@@ -153,7 +153,7 @@ def noise_headline(given: Json) -> Headline:
     """How many cells have noise, how much, and what is not proven."""
     found = given["changes"]
     said = f"{of_all(given['changed'], given['cells'])} cells have noise other than 0"
-    far = f"{significant(found['absolute']['mean'])} on average, {exactly(found['absolute']['max'])} at most"
+    far = f"{number_text(found['absolute']['mean'])} on average, {exactly(found['absolute']['max'])} at most"
     worst = (
         "Nothing is proven here: whoever knows the perturbation table knows how likely each true value is. "
         "The same records have the same noise in every table."

@@ -26,7 +26,6 @@ from linkrisk.solver.report.content.tables.words import (
     table,
 )
 from linkrisk.solver.report.short.wording import of_all, sentence
-from linkrisk.solver.run.from_whom import AS_FAR, known_on_grid, not_looked_at
 from linkrisk.solver.run.percent import percent
 
 _COLUMNS = (
@@ -45,6 +44,8 @@ _WHO = {
     "coalitions": "Coalitions, whose members tell one another everything",
 }
 _SENSITIVE = "sensitive cell"
+_AS_FAR = "as far as they can be kept from them"
+"""What holds against insiders where no pattern reaches all levels."""
 
 
 # The headline
@@ -90,13 +91,13 @@ def _verdict(given: Json) -> str:
 def _protected(given: Json, cells: str) -> str:
     """From whom they are."""
     insiders, left_out = given.get("insiders"), given["from"]["left_out"]
-    more = "" if left_out is None else f"; {not_looked_at(left_out)}"
+    more = "" if left_out is None else f"; {_alone(left_out)}"
     if insiders is None:
         more = more or "; no cell has a single respondent"
         return f"{cells} protected from outsiders{' only' if left_out else ''}{more}."
     who = several(insiders["attackers"], "insider")
     if insiders["protected"]:
-        far = f", {AS_FAR}" if given["from"]["in_part"] else ""
+        far = f", {_AS_FAR}" if given["from"]["in_part"] else ""
         return f"{cells} protected from outsiders and from {who}{far}{more}."
     short = len(insiders["under_protected"])
     if not short:
@@ -120,6 +121,11 @@ def _searched(given: Json) -> str:
     return f"{cost}{':' if proven(given) else ';'} {what}."
 
 
+def _alone(why: str) -> str:
+    """Say that respondents who are alone in a cell were not looked at, and why."""
+    return f"respondents of single cells were not looked at, because {why}"
+
+
 def _below(given: Json) -> Iterator[str]:
     """Counts and numbers of respondents that cannot reach the threshold of their rule."""
     for found, one, many in (
@@ -139,7 +145,7 @@ def _reasons(given: Json) -> Iterator[str]:
         share = f", with {percent(lost / every)} of the sum of all values" if every > 0 else ""
         yield f"{of_all(given['suppressed'], given['cells'])} cells are suppressed{share}, totals included."
     if (given["under_protected"] or given["undecided"]) and given["from"]["left_out"] is not None:
-        yield f"{sentence(not_looked_at(given['from']['left_out']))}."
+        yield f"{sentence(_alone(given['from']['left_out']))}."
     if given.get("respondents"):
         yield "Numbers of respondents are published beside the values, in the same cells."
     elif given.get("respondents_known") and given["sensitive"]:
@@ -159,7 +165,8 @@ def _known(given: Json) -> Iterator[str]:
         yield f"{known} known exactly, though not shown."
     if grid["known"]:
         known = several(len(grid["known"]), "sensitive cell is", "sensitive cells are")
-        yield f"{known_on_grid(known, grid['step'])}: its level is less than such a step. Give a larger one."
+        who = f"whoever knows that all values are multiples of {grid['step']:.10g}"
+        yield f"{known} known exactly to {who}: its level is less than such a step. Give a larger one."
     if left:
         cells = several(left, "suppressed cell")
         yield f"Of {cells} the interval was not followed to its ends; it is at least as wide as it is shown."
@@ -216,7 +223,7 @@ def _insiders(given: Json, titles: Titles) -> Iterator[Number]:
     found = given.get("insiders")
     if found is None:
         return
-    far = f", {AS_FAR}" if found["unreachable"] else ""
+    far = f", {_AS_FAR}" if found["unreachable"] else ""
     said = [f"every sensitive cell is protected from each{far}"]
     if not found["protected"]:
         lines = zip(found["under_protected"], found["short_of"], found["short_by"], strict=True)
@@ -255,7 +262,7 @@ def _from_whom(given: Json) -> Block:
     known, found = given["from"], given.get("insiders")
     inside = "there are none" if found is None else "yes" if found["protected"] else "no"
     if found is not None and found["protected"] and known["in_part"]:
-        inside = AS_FAR
+        inside = _AS_FAR
     rows += [
         [words, inside if kind in known["who"] else _not_looked_at(kind, given)]
         for kind, words in _WHO.items()
