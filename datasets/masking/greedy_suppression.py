@@ -148,7 +148,7 @@ class _Search:
 
     def _choose(self, row: int) -> int:
         """The column of the value that goes next."""
-        _nearest(*self._rows(row), self.k, self._reached, self._short, self._at)
+        _nearest(*self._rows(row), self.k, (self._reached, self._short, self._at))
         fall = np.minimum(self._reached, self.k - self.frequency[row])
         if self.mutual:
             fall += self._short
@@ -209,15 +209,14 @@ def _nearest(
     weight: IntArray,
     frequency: IntArray,
     k: int,
-    reached: IntArray,
-    short: IntArray,
-    at: IntArray,
+    columns_of: tuple[IntArray, IntArray, IntArray],
 ) -> None:
     """Count by columns the records of `others` that disagree with a row in the fewest columns.
 
     Fills `reached` with how many of them disagree in each column, `short` with how many of these have fewer
     than k; `at` is room for a list of columns.
     """
+    reached, short, at = columns_of
     rows, columns = codes.shape
     fewest = columns + 1
     for other in range(rows):

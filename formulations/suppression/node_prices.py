@@ -15,6 +15,8 @@ without any tolerance and a stranger can check it from the prices alone.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -41,7 +43,7 @@ def bound_of(nodes: Nodes, prices: IntArray) -> int:
     """
     surplus = np.empty(len(nodes.count), dtype=np.int64)
     opened, share = np.zeros(len(nodes), dtype=np.bool_), np.zeros(nodes.entries, dtype=np.float32)
-    return int(_lagrangian(*_arrays(nodes), nodes.count, nodes.k, prices, opened, surplus, share, 0.0))
+    return int(_lagrangian(_entries(nodes), nodes.count, nodes.k, prices, opened, surplus, share, 0.0))
 
 
 def penalties(nodes: Nodes, prices: IntArray) -> IntArray:
@@ -50,12 +52,20 @@ def penalties(nodes: Nodes, prices: IntArray) -> IntArray:
     Where bound and penalty together reach what a solution costs, no better one uses the entry.
     """
     found = np.empty(nodes.entries, dtype=np.int64)
-    _penalties(*_arrays(nodes), nodes.count, nodes.k, prices, found)
+    _penalties(_entries(nodes), nodes.count, nodes.k, prices, found)
     return found
 
 
-def _arrays(nodes: Nodes) -> tuple[IntArray, Int32Array, IntArray]:
-    return nodes.start, nodes.row_type, nodes.cost
+class _Entries(NamedTuple):
+    """Where the entries of each node begin, and the type of records that each is for, and its cost."""
+
+    start: IntArray
+    row_type: Int32Array
+    cost: IntArray
+
+
+def _entries(nodes: Nodes) -> _Entries:
+    return _Entries(nodes.start, nodes.row_type, nodes.cost)
 
 
 class Volume:
@@ -101,7 +111,7 @@ class Volume:
         nodes = self._nodes
         return int(
             _lagrangian(
-                *_arrays(nodes), self.left, nodes.k, prices, self.opened, self._surplus, self._share, weight
+                _entries(nodes), self.left, nodes.k, prices, self.opened, self._surplus, self._share, weight
             )
         )
 
@@ -140,9 +150,7 @@ class Volume:
 
 @kernel
 def _lagrangian(
-    start: IntArray,
-    row_type: Int32Array,
-    cost: IntArray,
+    entries: _Entries,
     left: IntArray,
     k: int,
     prices: IntArray,
@@ -156,6 +164,7 @@ def _lagrangian(
     Fills `surplus` with what each type has more records than nodes take, a direction of ascent; adds to
     `share` what takes each entry, times `weight`.
     """
+    start, row_type, cost = entries
     total = 0
     for at in range(len(left)):
         total += left[at] * prices[at]
@@ -163,11 +172,11 @@ def _lagrangian(
     losses, losers = np.empty(k, dtype=np.int64), np.empty(k, dtype=np.int64)
     for node in range(len(start) - 1):
         begin, end = start[node], start[node + 1]
-        gain, taken = _gain(begin, end, row_type, cost, left, prices)
+        gain, taken = _gain(begin, end, entries, left, prices)
         if gain == 0:
             continue
         wanted = 0 if opened[node] else max(k - taken, 0)
-        filled = _least_losers(begin, end, row_type, cost, left, wanted, prices, losses, losers)
+        filled = _least_losers(begin, end, entries, left, wanted, prices, losses, losers)
         gain -= losses[:filled].sum()
         if filled < wanted or gain <= 0:
             continue
@@ -184,10 +193,9 @@ def _lagrangian(
 
 
 @kernel
-def _gain(
-    begin: int, end: int, row_type: Int32Array, cost: IntArray, left: IntArray, prices: IntArray
-) -> tuple[int, int]:
+def _gain(begin: int, end: int, entries: _Entries, left: IntArray, prices: IntArray) -> tuple[int, int]:
     """What all records of a node gain that gain by being in it, and how many these are."""
+    _, row_type, cost = entries
     gain, taken = 0, 0
     for at in range(begin, end):
         more = prices[row_type[at]] - cost[at]
@@ -201,8 +209,7 @@ def _gain(
 def _least_losers(
     begin: int,
     end: int,
-    row_type: Int32Array,
-    cost: IntArray,
+    entries: _Entries,
     left: IntArray,
     wanted: int,
     prices: IntArray,
@@ -210,6 +217,7 @@ def _least_losers(
     losers: IntArray,
 ) -> int:
     """Sort in up to `wanted` records of a node that gain nothing, those that lose least; how many."""
+    _, row_type, cost = entries
     filled = 0
     if wanted == 0:
         return 0
@@ -234,21 +242,20 @@ def _least_losers(
 
 @kernel
 def _penalties(
-    start: IntArray,
-    row_type: Int32Array,
-    cost: IntArray,
+    entries: _Entries,
     count: IntArray,
     k: int,
     prices: IntArray,
     found: IntArray,
 ) -> None:
     """What the node of each entry loses when it is open and a record takes the entry."""
+    start, row_type, cost = entries
     losses, losers = np.empty(k, dtype=np.int64), np.empty(k, dtype=np.int64)
     for node in range(len(start) - 1):
         begin, end = start[node], start[node + 1]
-        gain, taken = _gain(begin, end, row_type, cost, count, prices)
+        gain, taken = _gain(begin, end, entries, count, prices)
         wanted = max(k - taken, 0)
-        filled = _least_losers(begin, end, row_type, cost, count, wanted, prices, losses, losers)
+        filled = _least_losers(begin, end, entries, count, wanted, prices, losses, losers)
         worth = gain - losses[:filled].sum()  # when open; every node listed can be filled
         closed = max(worth, 0)
         last = losses[filled - 1] if filled else 0

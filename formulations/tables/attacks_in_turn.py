@@ -2,27 +2,58 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from linkrisk.formulations.compiled import kernel
 from linkrisk.formulations.tables.cell_table import BoolArray, FloatArray, IntArray
-from linkrisk.formulations.tables.primal_simplex import OPTIMAL, furthest
+from linkrisk.formulations.tables.primal_simplex import OPTIMAL, Bounds, Relations, State, furthest
 
 SMALLER = 1.0 - 1e-12
 
 
+class Reach(NamedTuple):
+    """How far cells go.
+
+    Attributes
+    ----------
+    below, above : ndarray of float64, shape (n,)
+        When they are suppressed wholly.
+    share : ndarray of float64, shape (n,)
+        How much of each is suppressed.
+    free : ndarray of bool, shape (n,)
+    """
+
+    below: FloatArray
+    above: FloatArray
+    share: FloatArray
+    free: BoolArray
+
+
+class Attacked(NamedTuple):
+    """What attacks end with.
+
+    Attributes
+    ----------
+    points : ndarray of float64, shape (a, n)
+        Deviations, for each attack.
+    multipliers : ndarray of float64, shape (a, m)
+        Of the relations.
+    needless : ndarray of bool, shape (a,)
+        Whether an attack before moved the cell far enough already; only where all move freely.
+    """
+
+    points: FloatArray
+    multipliers: FloatArray
+    needless: BoolArray
+
+
 @kernel
-def _bounded(
-    below: FloatArray,
-    above: FloatArray,
-    share: FloatArray,
-    free: BoolArray,
-    within: float,
-    lower: FloatArray,
-    upper: FloatArray,
-    point: FloatArray,
-) -> None:
+def _bounded(reach: Reach, within: float, bounds: Bounds, point: FloatArray) -> None:
     """Bounds where free cells move within so much when suppressed wholly; the point is made to keep them."""
+    below, above, share, free = reach
+    lower, upper = bounds
     part = 1.0
     for cell in range(point.size):
         most = within if free[cell] else np.inf
@@ -38,74 +69,58 @@ def _bounded(
 
 
 @kernel
-def _residual(
-    starts: IntArray, rows: IntArray, values: FloatArray, point: FloatArray, relations: int
-) -> float:
-    """By how much a point is off the relations, of its largest deviation."""
-    sums, size = np.zeros(relations), 1.0
+def _residual(relations: Relations, point: FloatArray, many: int) -> float:
+    """By how much a point is off so many relations, of its largest deviation."""
+    starts, rows, values = relations
+    sums, size = np.zeros(many), 1.0
     for cell in range(point.size):
         size = max(size, abs(point[cell]))
         for at in range(starts[cell], starts[cell + 1]):
             sums[rows[at]] += values[at] * point[cell]
     most = 0.0
-    for row in range(relations):
+    for row in range(many):
         most = max(most, abs(sums[row]))
     return most / size
 
 
 @kernel
 def in_turn(
-    starts: IntArray,
-    rows: IntArray,
-    values: FloatArray,
-    below: FloatArray,
-    above: FloatArray,
-    share: FloatArray,
-    free: BoolArray,
-    inverse: FloatArray,
-    basis: IntArray,
-    point: FloatArray,
-    up: FloatArray,
-    down: FloatArray,
+    relations: Relations,
+    reach: Reach,
+    state: State,
+    moved: tuple[FloatArray, FloatArray],
     asked: tuple[IntArray, FloatArray, FloatArray, FloatArray],
     stop: float,
     residual: float,
-    points: FloatArray,
-    multipliers: FloatArray,
-    needless: BoolArray,
+    found: Attacked,
 ) -> int:
     """Move cells as far as they go, or as is enough, one after the other.
 
     Parameters
     ----------
-    starts, rows, values, inverse, basis, point
+    relations, state
         As for `furthest`.
-    below, above : ndarray of float64, shape (n,)
-        How far cells go when they are suppressed wholly.
-    share : ndarray of float64, shape (n,)
-        How much of each is suppressed.
-    free : ndarray of bool, shape (n,)
-    up, down : ndarray of float64, shape (n,)
-        How far cells were moved by attacks in which all cells may move as far as they go.
+    reach : Reach
+    moved : two ndarrays of float64, shape (n,)
+        How far cells were moved up, and down, by attacks in which all cells may move as far as they go.
     asked : tuple of ndarray, shape (a,) each
         The cell of each attack, which way it goes, what is enough, and how far free cells may move at most.
     stop : float
         The attacks end with the first that falls short of this share of what is enough, if anything is.
     residual : float
         What relations may be off by, of the largest deviation.
-    points : ndarray of float64, shape (a, n)
-        Deviations, for each attack.
-    multipliers : ndarray of float64, shape (a, m)
-        Of the relations.
-    needless : ndarray of bool, shape (a,)
-        Becomes whether an attack before moved the cell far enough already; only where all move freely.
+    found : Attacked
+        Out.
 
     Returns
     -------
     int
         How many attacks were made: fewer than there are where one ended them, or failed.
     """
-    lower, upper, last = np.empty(point.size), np.empty(point.size), -1.0
+    _, basis, point = state
+    inverse, (up, down) = state.inverse, moved
+    points, multipliers, needless = found
+    bounds, last = Bounds(np.empty(point.size), np.empty(point.size)), -1.0
     goals, signs, enough, within = asked
     steps = 20 * (basis.size + point.size)
     for number in range(goals.size):
@@ -115,11 +130,9 @@ def in_turn(
             continue
         if within[number] != last:
             last = within[number]
-            _bounded(below, above, share, free, last, lower, upper, point)
-        ended = furthest(
-            starts, rows, values, lower, upper, inverse, basis, point, goal, sign, enough[number], steps
-        )
-        if ended != OPTIMAL or _residual(starts, rows, values, point, basis.size) > residual:
+            _bounded(reach, last, bounds, point)
+        ended = furthest(relations, bounds, state, goal, sign, enough[number], steps)
+        if ended != OPTIMAL or _residual(relations, point, basis.size) > residual:
             return number
         points[number] = point
         multipliers[number] = 0.0

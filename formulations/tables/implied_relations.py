@@ -10,6 +10,8 @@ vectors of a subspace of R^N).
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy import sparse
 
@@ -60,7 +62,7 @@ class ImpliedBridges:
         levels = np.maximum(np.maximum(table.lower_level, table.upper_level), table.sliding_level)
         asked: BoolArray = (table.free & (table.cost > 0)) | (table.primary & (levels > 0))
         keys = np.random.default_rng(0).integers(1, 2**62, size=len(table))
-        self._relations = (starts, cells, small.data.astype(np.int64), *near, keys, asked)
+        self._relations = _Small(starts, cells, small.data.astype(np.int64), *near, keys, asked)
         # Made once, as to fill so much memory takes longer than to look at a small table.
         self._queue = (
             *np.empty((2, _QUEUE, _CELLS), dtype=np.int64),
@@ -72,7 +74,7 @@ class ImpliedBridges:
         """Rows that a point, shape (n,), violates by more than `least`."""
         if not self.any:
             return no_cuts(self._width)
-        size, cells, alone, violation = _violated(*self._relations, x, least, self._queue, self._noted)
+        size, cells, alone, violation = _violated(self._relations, x, least, self._queue, self._noted)
         chosen = np.argsort(-violation, kind="stable")[:_ROWS]
         size, cells, alone = size[chosen], cells[chosen], alone[chosen]
         entries = np.arange(_CELLS)[None, :] < size[:, None]
@@ -94,15 +96,21 @@ def _small_relations(table: CellTable) -> sparse.csr_array:
     return sparse.csr_array(moving[np.flatnonzero(small)])
 
 
+class _Small(NamedTuple):
+    """Small relations one after the other, those near each, a key of each cell, and which are asked for."""
+
+    starts: IntArray
+    cells: IntArray
+    coefficients: IntArray
+    near_starts: IntArray
+    near: IntArray
+    keys: IntArray
+    asked: BoolArray
+
+
 @kernel
 def _violated(
-    starts: IntArray,
-    cells: IntArray,
-    coefficients: IntArray,
-    near_starts: IntArray,
-    near: IntArray,
-    keys: IntArray,
-    asked: BoolArray,
+    relations: _Small,
     x: FloatArray,
     least: float,
     queue: tuple[IntArray, IntArray, IntArray],
@@ -114,6 +122,7 @@ def _violated(
     The queue holds cells, coefficients and terms of each; besides, how many there are of both, the cell alone
     and by how much.
     """
+    starts, cells, coefficients, near_starts, near, keys, asked = relations
     into, value, terms = queue
     size, many, alone, violation = noted
     seen, head, tail = {np.int64(0)}, 0, 0

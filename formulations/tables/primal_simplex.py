@@ -7,6 +7,8 @@ held explicitly: its row for the cell p holds the multipliers, and what a pivot 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from linkrisk.formulations.compiled import kernel
@@ -21,27 +23,52 @@ _STALLED = 40
 """Steps of length 0 after which the first cell that gains is taken, which cannot cycle (Bland 1977)."""
 
 
+class Relations(NamedTuple):
+    """Relations cell by cell: the entries of cell j are those from ``starts[j]`` on."""
+
+    starts: IntArray
+    rows: IntArray
+    values: FloatArray
+
+
+class Bounds(NamedTuple):
+    """Between which two deviations cells move, shape (n,)."""
+
+    lower: FloatArray
+    upper: FloatArray
+
+
+class State(NamedTuple):
+    """A basis, and deviations that keep relations and bounds.
+
+    Attributes
+    ----------
+    inverse : ndarray of float64, shape (m, m)
+        Of the basis.
+    basis : ndarray of int64, shape (m,)
+        The cell of each place; -1 where the relation follows from the others.
+    point : ndarray of float64, shape (n,)
+    """
+
+    inverse: FloatArray
+    basis: IntArray
+    point: FloatArray
+
+
 @kernel
-def begin(
-    starts: IntArray,
-    rows: IntArray,
-    values: FloatArray,
-    order: IntArray,
-    inverse: FloatArray,
-    basis: IntArray,
-) -> None:
+def begin(relations: Relations, order: IntArray, inverse: FloatArray, basis: IntArray) -> None:
     """A first basis: cells, in the order that is given, for all relations that are independent.
 
     Parameters
     ----------
-    starts, rows, values : ndarray
-        The relations, cell by cell: the entries of cell j are those from ``starts[j]`` on.
+    relations : Relations
     order : ndarray of int64, shape (n,)
     inverse : ndarray of float64, shape (m, m)
         Becomes the inverse of the basis.
     basis : ndarray of int64, shape (m,)
         Becomes the cell of each place; -1 where the relation follows from the others.
     """
+    starts, rows, values = relations
     count = basis.size
     inverse[:] = 0.0
     for row in range(count):
@@ -84,10 +111,9 @@ def _exchange(inverse: FloatArray, column: FloatArray, place: int) -> None:
 
 
 @kernel
-def _column(
-    starts: IntArray, rows: IntArray, values: FloatArray, inverse: FloatArray, cell: int, column: FloatArray
-) -> None:
+def _column(relations: Relations, inverse: FloatArray, cell: int, column: FloatArray) -> None:
     """A cell as the basis makes it; what is left of a sum of ones is no entry."""
+    starts, rows, values = relations
     column[:] = 0.0
     for at in range(starts[cell], starts[cell + 1]):
         column += values[at] * inverse[:, rows[at]]
@@ -97,24 +123,22 @@ def _column(
 
 
 @kernel
-def _room(lower: FloatArray, upper: FloatArray, point: FloatArray, cell: int, way: float) -> float:
-    room: float = upper[cell] - point[cell] if way > 0 else point[cell] - lower[cell]
+def _room(bounds: Bounds, point: FloatArray, cell: int, way: float) -> float:
+    room: float = bounds.upper[cell] - point[cell] if way > 0 else point[cell] - bounds.lower[cell]
     return room
 
 
 @kernel
 def _entering(
-    starts: IntArray,
-    rows: IntArray,
-    values: FloatArray,
-    lower: FloatArray,
-    upper: FloatArray,
+    relations: Relations,
+    bounds: Bounds,
     point: FloatArray,
     outside: BoolArray,
     multipliers: FloatArray,
     first: bool,
 ) -> tuple[int, float]:
     """The cell that gains most (or the first that gains), and which way it has to go; -1 where none gains."""
+    starts, rows, values = relations
     found, way, best = -1, 0.0, _OPTIMAL
     for cell in range(point.size):
         if not outside[cell]:
@@ -124,7 +148,7 @@ def _entering(
             gain -= values[at] * multipliers[rows[at]]
         if abs(gain) > best:
             there = 1.0 if gain > 0 else -1.0
-            if _room(lower, upper, point, cell, there) > 0.0:
+            if _room(bounds, point, cell, there) > 0.0:
                 found, way, best = cell, there, abs(gain)
                 if first:
                     break
@@ -133,8 +157,7 @@ def _entering(
 
 @kernel
 def _leaving(
-    lower: FloatArray,
-    upper: FloatArray,
+    bounds: Bounds,
     point: FloatArray,
     basis: IntArray,
     column: FloatArray,
@@ -149,7 +172,7 @@ def _leaving(
             continue
         room = 0.0  # of a relation that follows from the others: nothing moves it
         if basis[row] >= 0:
-            room = max(0.0, _room(lower, upper, point, basis[row], change) / abs(change))
+            room = max(0.0, _room(bounds, point, basis[row], change) / abs(change))
         if room < step - _TIE or (found >= 0 and room <= step + _TIE and abs(change) > size):
             found, size, step = row, abs(change), min(step, room)
     return found, step
@@ -157,8 +180,7 @@ def _leaving(
 
 @kernel
 def _move(
-    lower: FloatArray,
-    upper: FloatArray,
+    bounds: Bounds,
     point: FloatArray,
     basis: IntArray,
     column: FloatArray,
@@ -166,6 +188,7 @@ def _move(
     move: float,
 ) -> None:
     """Move a cell, and with it those of the basis."""
+    lower, upper = bounds
     point[entering] = min(max(point[entering] + move, lower[entering]), upper[entering])
     for row in range(basis.size):
         cell = basis[row]
@@ -184,29 +207,22 @@ def _place(basis: IntArray, cell: int) -> int:
 
 @kernel
 def furthest(
-    starts: IntArray,
-    rows: IntArray,
-    values: FloatArray,
-    lower: FloatArray,
-    upper: FloatArray,
-    inverse: FloatArray,
-    basis: IntArray,
-    point: FloatArray,
+    relations: Relations,
+    bounds: Bounds,
+    state: State,
     goal: int,
     sign: float,
     enough: float,
     most_steps: int,
 ) -> int:
-    """Move a cell as far as it goes; `inverse`, `basis` and `point` are where to begin, and where it ends.
+    """Move a cell as far as it goes.
 
     Parameters
     ----------
-    starts, rows, values : ndarray
-        As for `begin`.
-    lower, upper : ndarray of float64, shape (n,)
-    inverse, basis : ndarray
-    point : ndarray of float64, shape (n,)
-        Deviations that keep relations and bounds.
+    relations : Relations
+    bounds : Bounds
+    state : State
+        Where to begin, and where it ends.
     goal : int
         The cell.
     sign : float
@@ -220,6 +236,8 @@ def furthest(
     int
         `OPTIMAL` or `LIMIT`.
     """
+    inverse, basis, point = state
+    lower, upper = bounds
     outside = np.ones(point.size, dtype=np.bool_)
     for cell in basis:
         if cell >= 0:
@@ -232,16 +250,14 @@ def furthest(
         entering, way, place = goal, sign, _place(basis, goal)
         if place >= 0:
             multipliers = sign * inverse[place]
-            entering, way = _entering(
-                starts, rows, values, lower, upper, point, outside, multipliers, stalled > _STALLED
-            )
-        if entering < 0 or _room(lower, upper, point, entering, way) <= 0.0:
+            entering, way = _entering(relations, bounds, point, outside, multipliers, stalled > _STALLED)
+        if entering < 0 or _room(bounds, point, entering, way) <= 0.0:
             return OPTIMAL
-        _column(starts, rows, values, inverse, entering, column)
-        most = _room(lower, upper, point, entering, way)
-        leaving, step = _leaving(lower, upper, point, basis, column, way, most)
+        _column(relations, inverse, entering, column)
+        most = _room(bounds, point, entering, way)
+        leaving, step = _leaving(bounds, point, basis, column, way, most)
         stalled = 0 if step > 0.0 else stalled + 1
-        _move(lower, upper, point, basis, column, entering, way * step)
+        _move(bounds, point, basis, column, entering, way * step)
         if leaving < 0:  # it went from one of its bounds to the other
             point[entering] = upper[entering] if way > 0 else lower[entering]
             continue

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -35,18 +37,12 @@ def judged_pairs(pairs: ScoredPairs, truth: Truth) -> Evaluation:
     tolerance = np.where(np.isfinite(own), TIE_TOLERANCE * np.abs(own), 0.0)
     first = pairs.first[truth.query_rows], pairs.first[truth.query_rows + 1]
     _look_at_rivals(
-        *first,
-        pairs.candidate,
-        pairs.score,
+        _Scored(*first, pairs.candidate, pairs.score),
         group,
         mine,
         own,
         tolerance,
-        nearer,
-        as_near,
-        scored,
-        best,
-        rival,
+        _Found(nearer, as_near, scored, best, rival),
     )
     rivals = truth.candidates - np.bincount(group)[mine]
     # Pairs that were not scored have -inf: they tie with a partner that was not scored either.
@@ -66,23 +62,37 @@ def judged_pairs(pairs: ScoredPairs, truth: Truth) -> Evaluation:
     )
 
 
+class _Scored(NamedTuple):
+    """Candidates with their scores, and where those of every block begin and end."""
+
+    begin: IndexArray
+    end: IndexArray
+    candidate: IntArray
+    score: FloatArray
+
+
+class _Found(NamedTuple):
+    """Of every block, how many rivals were nearer, as near and scored, and the best of them."""
+
+    nearer: IndexArray
+    as_near: IndexArray
+    scored: IndexArray
+    best: FloatArray
+    rival: IndexArray
+
+
 @kernel
 def _look_at_rivals(
-    begin: IndexArray,
-    end: IndexArray,
-    candidate: IntArray,
-    score: FloatArray,
+    pairs: _Scored,
     group: IndexArray,
     mine: IndexArray,
     own: FloatArray,
     tolerance: FloatArray,
-    nearer: IndexArray,
-    as_near: IndexArray,
-    scored: IndexArray,
-    best: FloatArray,
-    rival: IndexArray,
+    found: _Found,
 ) -> None:
     """Count the rivals of every block that were scored, and find the best of them, the first in the file."""
+    begin, end, candidate, score = pairs
+    nearer, as_near, scored, best, rival = found
     for block in range(begin.size):
         for at in range(begin[block], end[block]):
             other = candidate[at]

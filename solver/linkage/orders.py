@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,16 +82,22 @@ def _farther(order: IndexArray, mine: FloatArray, tied: FloatArray, other: Float
     return False
 
 
+class _Compared(NamedTuple):
+    """Blocks and candidates, what values are compared by, and which candidates are the same (`label`)."""
+
+    queries: FloatArray
+    candidates: FloatArray
+    partner: IndexArray
+    rounding: FloatArray
+    label: IndexArray
+    tables: Tables
+    missing: Missing
+
+
 @kernel
 def _links(
     order: IndexArray,
-    queries: FloatArray,
-    candidates: FloatArray,
-    partner: IndexArray,
-    rounding: FloatArray,
-    label: IndexArray,
-    tables: Tables,
-    missing: Missing,
+    compared: _Compared,
     ranked: bool,
     near: IndexArray,
     window: IndexArray,
@@ -100,6 +107,7 @@ def _links(
 
     Each block's rivals are among those that `near` lists from the first to the second number of its window.
     """
+    queries, candidates, partner, rounding, label, tables, missing = compared
     mine, tied, other = np.empty((3, candidates.shape[1]))
     for block in range(queries.shape[0]):
         own, query = partner[block], queries[block]
@@ -157,10 +165,11 @@ def linked_in_order(
             return
         part = slice(first, first + together)
         near, window = nearby.of(part)
-        _links(
-            order, pair.queries[part], pair.candidates, pair.partner[part], rounding[part], label, tables,
-            (missing[0][part], *missing[1:]), ranked, near, window, linked[part],
+        compared = _Compared(
+            pair.queries[part], pair.candidates, pair.partner[part], rounding[part], label, tables,
+            (missing[0][part], *missing[1:]),
         )  # fmt: skip
+        _links(order, compared, ranked, near, window, linked[part])
 
     with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
         list(pool.map(task, range(0, pair.blocks, together)))

@@ -181,43 +181,23 @@ def stand(scores: FloatArray, first: int, partners: Partners, rivals: Rivals) ->
     rivals : Rivals
     """
     found = no_standing(partners.own.size)
-    _stand(
-        scores,
-        partners.query - first,
-        partners.partner - rivals.start,
-        partners.mine,
-        partners.away,
-        *limits(partners.own),
-        rivals.times,
-        rivals.first,
-        rivals.other,
-        rivals.group,
-        found.nearer,
-        found.at_least,
-        found.best,
-        found.rival,
-    )
+    here = partners._replace(query=partners.query - first, partner=partners.partner - rivals.start)
+    _stand(scores, here, *limits(partners.own), rivals, found)
     return found
 
 
 @kernel
 def _stand(
     scores: FloatArray,
-    row: IndexArray,
-    partner: IndexArray,
-    mine: IndexArray,
-    away: LongArray,
+    partners: Partners,
     above: FloatArray,
     below: FloatArray,
-    times: LongArray,
-    first: IndexArray,
-    other: IndexArray,
-    group: IndexArray,
-    nearer: IndexArray,
-    at_least: IndexArray,
-    best: FloatArray,
-    rival: IndexArray,
+    rivals: Rivals,
+    found: Standing,
 ) -> None:
+    row, partner, mine, away, _ = partners
+    _, times, first, other, group = rivals
+    nearer, at_least, best, rival = found
     for block in range(row.size):
         own = scores[row[block]]
         higher, reached, top, who = 0, 0, -np.inf, -1

@@ -7,6 +7,8 @@ caller, in proportion to the largest attribute distance.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -30,6 +32,48 @@ DEEPEST = 128
 """Boxes on the way down, and those beside it that are still to be looked at."""
 
 
+class Compared(NamedTuple):
+    """Blocks, and what their attributes are: see `boxes.Comparing`."""
+
+    queries: FloatArray
+    lacking: FloatArray
+    kinds: WholeArray
+    table: FloatArray
+    offsets: WholeArray
+    widths: WholeArray
+
+
+class Ends(NamedTuple):
+    """The least and the greatest value of each attribute in boxes, and whether values are missing there.
+
+    Candidates are boxes of their own: their values may be missing (NaN), and `lacks` is empty.
+    """
+
+    least: FloatArray
+    most: FloatArray
+    lacks: BoolArray
+    shadow_least: FloatArray
+    shadow_most: FloatArray
+
+
+class Boxed(NamedTuple):
+    """Candidates in boxes: see `boxes.Boxes`."""
+
+    boxes: Ends
+    points: Ends
+    held: WholeArray
+    twins: WholeArray
+
+
+class Distance(NamedTuple):
+    """A distance of one of the kinds above; `signed` where signs of differences count."""
+
+    kind: int
+    weights: FloatArray
+    squared: bool
+    signed: bool
+
+
 @kernel
 def rows_of_tables(query: FloatArray, kinds: WholeArray, offsets: WholeArray, widths: WholeArray,
                    starts: WholeArray) -> None:  # fmt: skip
@@ -40,14 +84,14 @@ def rows_of_tables(query: FloatArray, kinds: WholeArray, offsets: WholeArray, wi
 
 
 @kernel
-def spans(at: int, query: FloatArray, lacking: FloatArray, kinds: WholeArray, table: FloatArray,
-          starts: WholeArray, least: FloatArray, most: FloatArray, lacks: BoolArray, shadow_least: FloatArray,
-          shadow_most: FloatArray, low: FloatArray, high: FloatArray) -> int:  # fmt: skip
+def spans(at: int, query: FloatArray, lacking: FloatArray, compared: Compared, starts: WholeArray,
+          ends: Ends, low: FloatArray, high: FloatArray) -> int:  # fmt: skip
     """The least and the greatest difference of a query to the candidates of a box, by attribute.
 
-    A candidate is a box of its own: then values may be missing (NaN), and `lacks` is not looked at.
     0 when all are impossible, 1 when some are, 2 when none is; the ends are of those that are possible.
     """
+    kinds, table = compared.kinds, compared.table
+    least, most, lacks, shadow_least, shadow_most = ends
     possible = 2
     for k in range(kinds.size):
         if kinds[k] == NUMERIC:
@@ -163,12 +207,13 @@ def form_of(images: FloatArray, low: FloatArray, high: FloatArray) -> tuple[floa
 
 
 @kernel
-def enclosed(kind: int, weights: FloatArray, squared: bool, signed: bool, error: float, low: FloatArray,
-             high: FloatArray, own: FloatArray, places: WholeArray) -> tuple[float, float]:  # fmt: skip
+def enclosed(distance: Distance, error: float, low: FloatArray, high: FloatArray, own: FloatArray,
+             places: WholeArray) -> tuple[float, float]:  # fmt: skip
     """Less than the distances that differences between two ends may have, and more; not a number if unknown.
 
     `error` times the largest attribute distance is more than what rounding does to a distance.
     """
+    kind, weights, squared, signed = distance
     if kind == FORM:
         if not signed:
             to_sizes(low, high)

@@ -14,12 +14,19 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.solver.certificates.checking.box_kernels import LACKING, LEAF, NUMERIC, TABLE
+from linkrisk.solver.certificates.checking.box_kernels import (
+    LACKING,
+    LEAF,
+    NUMERIC,
+    TABLE,
+    Boxed,
+    Compared,
+    Ends,
+)
 from linkrisk.solver.certificates.checking.records import Records
 
 FloatArray = NDArray[np.float64]
@@ -58,9 +65,9 @@ class Comparing:
     widths: NDArray[np.int64]
 
     @property
-    def arrays(self) -> tuple[Any, ...]:
+    def arrays(self) -> Compared:
         """What kernels take, but for the shadows, which go with the candidates."""
-        return self.queries, self.lacking, self.kinds, self.table, self.offsets, self.widths
+        return Compared(self.queries, self.lacking, self.kinds, self.table, self.offsets, self.widths)
 
 
 def comparing(records: Records) -> Comparing:
@@ -118,16 +125,12 @@ class Boxes:
     held: NDArray[np.int64]
 
     @property
-    def arrays(self) -> tuple[Any, ...]:
+    def arrays(self) -> Boxed:
         """What kernels take."""
-        shadow_ends = self.shadow_least, self.shadow_most
-        return (
-            self.points,
-            self.shadows,
-            self.least,
-            self.most,
-            self.lacks,
-            *shadow_ends,
+        nothing = np.zeros((0, self.points.shape[1]), dtype=np.bool_)
+        return Boxed(
+            Ends(self.least, self.most, self.lacks, self.shadow_least, self.shadow_most),
+            Ends(self.points, self.points, nothing, self.shadows, self.shadows),
             self.held,
             self.twins,
         )

@@ -20,9 +20,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.solver.certificates.checking.box_kernels import Distance
 from linkrisk.solver.certificates.checking.boxes import boxes, comparing, in_chunks, spatial_order
 from linkrisk.solver.certificates.checking.cores import Rows
-from linkrisk.solver.certificates.checking.walk_kernels import find_nearest, list_near
+from linkrisk.solver.certificates.checking.walk_kernels import Asked, Near, find_nearest, list_near
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -158,8 +159,9 @@ class Count:
         compared = comparing(self._records)
         order = spatial_order(self._records, np.sqrt(shape.scale) if squared else shape.scale)
         self._boxes = boxes(self._records, compared, order)
-        self._distance = shape.kind, shape.weights, squared, self._records.differences == "signed"
-        self._arrays: tuple[Any, ...] = *compared.arrays, *self._boxes.arrays
+        signed = self._records.differences == "signed"
+        self._distance: Any = Distance(shape.kind, shape.weights, squared, signed)
+        self._arrays: Any = compared.arrays, self._boxes.arrays
 
     def linked(self) -> BoolArray:
         """Whether each block is linked."""
@@ -211,13 +213,13 @@ class Count:
         most, room = (MOST_LISTED, ROOM) if first_only else (len(self._records.candidates), ROOM)
         near, far, error = self._limits(blocks)
         twins = self._boxes.twins[self._boxes.places[self._records.partners[blocks]]]
-        at = 0
+        (compared, boxed), at = self._arrays, 0
         while at < blocks.size:
             nearer, complete = np.empty(blocks.size - at, np.int64), np.empty(blocks.size - at, np.bool_)
             owner, places = np.empty((2, room), dtype=np.int64)
-            given = blocks[at:], twins[at:], near[at:], far[at:], first_only, most, *self._distance, error
-            arguments: tuple[Any, ...] = *given, *self._arrays, nearer, complete, owner, places
-            done, used = list_near(*arguments)
+            asked: Any = Asked(blocks[at:], twins[at:], near[at:], far[at:])
+            found = Near(nearer, complete, owner, places)
+            done, used = list_near(asked, first_only, most, self._distance, error, compared, boxed, found)
             rivals = self._boxes.order[places[:used]]
             yield _Listed(blocks[at : at + done], nearer[:done], complete[:done], owner[:used], rivals)
             at, room = at + done, room if done else 2 * room
@@ -237,7 +239,7 @@ class Count:
         """The nearest rival of each block; -1 where there is none."""
         twins = self._boxes.twins[self._boxes.places[self._records.partners[blocks]]]
         places = np.empty(blocks.size, dtype=np.int64)
-        arguments: tuple[Any, ...] = blocks, twins, *self._distance, *self._arrays, places
+        arguments: tuple[Any, ...] = blocks, twins, self._distance, *self._arrays, places
         find_nearest(*arguments)
         return np.where(places < 0, -1, self._boxes.order[places])
 

@@ -188,13 +188,13 @@ class _Beginning:
         still = self._nearby[before[self._nearby] == 0]
         anew = not self._ranked and len(order) > 1 and self._shared[order[-1]]
         boxed = self._boxes_for(order) if anew else self._boxed
-        arrays: tuple[Any, ...] = *self._compared.arrays, *boxed.arrays
 
         def settle(blocks: IndexArray) -> None:
-            mine, tied = self._partners(blocks)
+            partners = self._partners(blocks)
             twins = boxed.twins[boxed.places[self._records.partners[blocks]]]
             own = np.empty(blocks.size, dtype=np.int64)
-            given: tuple[Any, ...] = blocks, twins, mine, tied, self._ranked, sequence, *arrays, own
+            arrays = self._compared.arrays, boxed.arrays
+            given: tuple[Any, ...] = blocks, twins, partners, self._ranked, sequence, *arrays, own
             settle_order(*given)
             state[blocks] = own
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from linkrisk.formulations.compiled import kernel
 from linkrisk.solver.certificates.checking.box_kernels import (
     LEAF,
     BoolArray,
+    Boxed,
+    Compared,
+    Distance,
     FloatArray,
     WholeArray,
     enclosed,
@@ -23,46 +28,81 @@ DEEPEST = 256
 _UNKNOWN = 1e308
 
 
+class Asked(NamedTuple):
+    """Some blocks, and which of their rivals are wanted.
+
+    Attributes
+    ----------
+    blocks : ndarray of int64, shape (some,)
+        Which blocks.
+    twins : ndarray of int64, shape (some,)
+        The number in `Boxed.twins` of candidates that are none of their rivals.
+    near, far : ndarray of float64, shape (some,)
+        What is surely below `near` is counted and not listed, what is surely above `far` is left out.
+    """
+
+    blocks: WholeArray
+    twins: WholeArray
+    near: FloatArray
+    far: FloatArray
+
+
+class Near(NamedTuple):
+    """What `list_near` finds.
+
+    Attributes
+    ----------
+    nearer : ndarray of int64, shape (some,)
+        Number of those that are surely nearer.
+    complete : ndarray of bool, shape (some,)
+        Whether all were listed, counted or left out.
+    of_block, listed : ndarray of int64, shape (room,)
+        Place of the block among `blocks`, place of the candidate among the points.
+    """
+
+    nearer: WholeArray
+    complete: BoolArray
+    of_block: WholeArray
+    listed: WholeArray
+
+
 @kernel
 def list_near(  # noqa: C901
-    blocks: WholeArray, own_twins: WholeArray, near: FloatArray, far: FloatArray, first_only: bool,
-    most_listed: int, kind: int, weights: FloatArray, squared: bool, signed: bool, error: float,
-    queries: FloatArray, lackings: FloatArray, kinds: WholeArray, table: FloatArray, offsets: WholeArray,
-    widths: WholeArray, points: FloatArray, shadows: FloatArray, least: FloatArray, most: FloatArray,
-    lacks: BoolArray, shadow_least: FloatArray, shadow_most: FloatArray, held: WholeArray, twins: WholeArray,
-    nearer: WholeArray, complete: BoolArray, of_block: WholeArray, listed: WholeArray,
+    asked: Asked, first_only: bool, most_listed: int, distance: Distance, error: float, compared: Compared,
+    boxed: Boxed, found: Near,
 ) -> tuple[int, int]:  # fmt: skip
     """List the candidates of each block that are not surely farther than `far`, and count the surely nearer.
 
     Parameters
     ----------
-    blocks : ndarray of int64, shape (some,)
-        Which blocks.
-    own_twins : ndarray of int64, shape (some,)
-        The number in `twins` of candidates that are none of their rivals.
-    near, far : ndarray of float64, shape (some,)
-        What is surely below `near` is counted and not listed, what is surely above `far` is left out.
+    asked : Asked
     first_only : bool
         Whether a block is done with when one is surely nearer; that one is listed then.
     most_listed : int
         A block is given up when so many are listed.
-    nearer : ndarray of int64, shape (some,)
-        Number of those that are surely nearer. Out, as all that follow.
-    complete : ndarray of bool, shape (some,)
-        Whether all were listed, counted or left out.
-    of_block, listed : ndarray of int64, shape (room,)
-        Place of the block among `blocks`, place of the candidate among the points.
+    distance : Distance
+    error : float
+        Of it, in proportion to the largest attribute distance.
+    compared : Compared
+    boxed : Boxed
+    found : Near
+        Out.
 
     Returns
     -------
     int, int
         How many of the blocks were done before the room was full, and how much is listed of these.
     """
+    blocks, own_twins, near, far = asked
+    nearer, complete, of_block, listed = found
+    queries, lackings, kinds, offsets, widths = (
+        compared.queries, compared.lacking, compared.kinds, compared.offsets, compared.widths
+    )  # fmt: skip
+    held, twins = boxed.held, boxed.twins
     attributes, leaves, used = kinds.size, held.size // 2, 0
     low, high, own = np.empty(attributes), np.empty(attributes), np.empty(attributes)
     places, starts = np.empty(attributes, dtype=np.int64), np.zeros(attributes, dtype=np.int64)
-    stack, no_lacks = np.empty(DEEPEST, dtype=np.int64), np.zeros((0, attributes), dtype=np.bool_)
-    nothing, bounds = np.full(attributes, np.nan), np.empty(2)
+    stack, nothing, bounds = np.empty(DEEPEST, dtype=np.int64), np.full(attributes, np.nan), np.empty(2)
     for one in range(blocks.size):
         query = queries[blocks[one]]
         lacking = lackings[blocks[one]] if lackings.shape[0] > 0 else nothing
@@ -76,14 +116,11 @@ def list_near(  # noqa: C901
                 for side in range(2):
                     child, bounds[side] = 2 * at + side, np.inf
                     possible = held[child] and spans(
-                        child, query, lacking, kinds, table, starts, least, most, lacks, shadow_least,
-                        shadow_most, low, high
+                        child, query, lacking, compared, starts, boxed.boxes, low, high
                     )  # fmt: skip
                     if possible == 0:
                         continue
-                    shortest, longest = enclosed(
-                        kind, weights, squared, signed, error, low, high, own, places
-                    )
+                    shortest, longest = enclosed(distance, error, low, high, own, places)
                     if shortest > far[one]:
                         continue
                     if possible == 2 and longest < near[one] and not first_only:
@@ -95,11 +132,10 @@ def list_near(  # noqa: C901
             begins = (at - leaves) * LEAF
             for place in range(begins, begins + held[at]):
                 if twins[place] == own_twins[one] or not spans(
-                    place, query, lacking, kinds, table, starts, points, points, no_lacks, shadows, shadows,
-                    low, high
+                    place, query, lacking, compared, starts, boxed.points, low, high
                 ):  # fmt: skip
                     continue
-                shortest, longest = enclosed(kind, weights, squared, signed, error, low, high, own, places)
+                shortest, longest = enclosed(distance, error, low, high, own, places)
                 if shortest > far[one]:
                     continue
                 if longest < near[one]:
@@ -128,22 +164,21 @@ def _push(at: int, bounds: FloatArray, stack: WholeArray, waiting: int) -> int:
 
 
 @kernel
-def find_nearest(blocks: WholeArray, own_twins: WholeArray, kind: int,  # noqa: C901
-                 weights: FloatArray, squared: bool, signed: bool,
-                 queries: FloatArray, lackings: FloatArray, kinds: WholeArray, table: FloatArray,
-                 offsets: WholeArray, widths: WholeArray,
-                 points: FloatArray, shadows: FloatArray, least: FloatArray, most: FloatArray,
-                 lacks: BoolArray, shadow_least: FloatArray, shadow_most: FloatArray, held: WholeArray,
-                 twins: WholeArray, nearest: WholeArray) -> None:  # fmt: skip
+def find_nearest(blocks: WholeArray, own_twins: WholeArray, distance: Distance,  # noqa: C901
+                 compared: Compared, boxed: Boxed, nearest: WholeArray) -> None:  # fmt: skip
     """The place of the nearest rival of each block, up to rounding; -1 where it has none.
 
     Parameters are those of `list_near`.
     """
+    queries, lackings, kinds, offsets, widths = (
+        compared.queries, compared.lacking, compared.kinds, compared.offsets, compared.widths
+    )  # fmt: skip
+    held, twins = boxed.held, boxed.twins
     attributes, leaves = kinds.size, held.size // 2
     low, high, own = np.empty(attributes), np.empty(attributes), np.empty(attributes)
     places, starts = np.empty(attributes, dtype=np.int64), np.zeros(attributes, dtype=np.int64)
-    stack, no_lacks = np.empty(DEEPEST, dtype=np.int64), np.zeros((0, attributes), dtype=np.bool_)
-    nothing, bounds, least_of = np.full(attributes, np.nan), np.empty(2), np.empty(DEEPEST)
+    stack, nothing = np.empty(DEEPEST, dtype=np.int64), np.full(attributes, np.nan)
+    bounds, least_of = np.empty(2), np.empty(DEEPEST)
     for one in range(blocks.size):
         query = queries[blocks[one]]
         lacking = lackings[blocks[one]] if lackings.shape[0] > 0 else nothing
@@ -159,10 +194,9 @@ def find_nearest(blocks: WholeArray, own_twins: WholeArray, kind: int,  # noqa: 
                 for side in range(2):
                     child, bounds[side] = 2 * at + side, np.inf
                     if held[child] > 0 and spans(
-                        child, query, lacking, kinds, table, starts, least, most, lacks, shadow_least,
-                        shadow_most, low, high
+                        child, query, lacking, compared, starts, boxed.boxes, low, high
                     ):  # fmt: skip
-                        shortest, _ = enclosed(kind, weights, squared, signed, 0.0, low, high, own, places)
+                        shortest, _ = enclosed(distance, 0.0, low, high, own, places)
                         bounds[side] = shortest if shortest < _UNKNOWN else _UNKNOWN
                 before = waiting
                 waiting = _push(at, bounds, stack, waiting)
@@ -172,38 +206,37 @@ def find_nearest(blocks: WholeArray, own_twins: WholeArray, kind: int,  # noqa: 
             begins = (at - leaves) * LEAF
             for place in range(begins, begins + held[at]):
                 if twins[place] == own_twins[one] or not spans(
-                    place, query, lacking, kinds, table, starts, points, points, no_lacks, shadows, shadows,
-                    low, high
+                    place, query, lacking, compared, starts, boxed.points, low, high
                 ):  # fmt: skip
                     continue
-                shortest, _ = enclosed(kind, weights, squared, signed, 0.0, low, high, own, places)
+                shortest, _ = enclosed(distance, 0.0, low, high, own, places)
                 if shortest < best or nearest[one] < 0:
                     best, nearest[one] = shortest, place
 
 
 @kernel
-def settle_order(blocks: WholeArray, own_twins: WholeArray, mine: FloatArray, tied: FloatArray, ranked: bool,
-                 sequence: WholeArray,
-                 queries: FloatArray, lackings: FloatArray, kinds: WholeArray, table: FloatArray,
-                 offsets: WholeArray, widths: WholeArray,
-                 points: FloatArray, shadows: FloatArray, least: FloatArray, most: FloatArray,
-                 lacks: BoolArray, shadow_least: FloatArray, shadow_most: FloatArray, held: WholeArray,
-                 twins: WholeArray, state: WholeArray) -> None:  # fmt: skip
+def settle_order(blocks: WholeArray, own_twins: WholeArray, partners: tuple[FloatArray, FloatArray],
+                 ranked: bool, sequence: WholeArray, compared: Compared, boxed: Boxed,
+                 state: WholeArray) -> None:  # fmt: skip
     """Whether comparing attributes or ranks one after another links each block.
 
     Parameters
     ----------
-    mine, tied : ndarray of float64, shape (some, attributes)
+    partners : two ndarrays of float64, shape (some, attributes)
         Distances of the partner, as they are and up to which a rival is not farther; by rank, if `ranked`.
     sequence : ndarray of int64
         What is compared, in this order.
     state : ndarray of int64, shape (some,)
         Out: 1 where all rivals are farther, 0 where some tie and all others are farther, -1 where one is not.
     """
+    mine, tied = partners
+    queries, lackings, kinds, offsets, widths = (
+        compared.queries, compared.lacking, compared.kinds, compared.offsets, compared.widths
+    )  # fmt: skip
+    held, twins = boxed.held, boxed.twins
     attributes, leaves = kinds.size, held.size // 2
     low, high, starts = np.empty(attributes), np.empty(attributes), np.zeros(attributes, dtype=np.int64)
-    stack, no_lacks = np.empty(DEEPEST, dtype=np.int64), np.zeros((0, attributes), dtype=np.bool_)
-    nothing, bounds = np.full(attributes, np.nan), np.empty(2)
+    stack, nothing, bounds = np.empty(DEEPEST, dtype=np.int64), np.full(attributes, np.nan), np.empty(2)
     for one in range(blocks.size):
         query = queries[blocks[one]]
         lacking = lackings[blocks[one]] if lackings.shape[0] > 0 else nothing
@@ -216,8 +249,7 @@ def settle_order(blocks: WholeArray, own_twins: WholeArray, mine: FloatArray, ti
                 for side in range(2):
                     child, bounds[side] = 2 * at + side, np.inf
                     if held[child] == 0 or not spans(
-                        child, query, lacking, kinds, table, starts, least, most, lacks, shadow_least,
-                        shadow_most, low, high
+                        child, query, lacking, compared, starts, boxed.boxes, low, high
                     ):  # fmt: skip
                         continue
                     found = _compare(low, high, mine[one], tied[one], ranked, sequence)
@@ -230,8 +262,7 @@ def settle_order(blocks: WholeArray, own_twins: WholeArray, mine: FloatArray, ti
             begins = (at - leaves) * LEAF
             for place in range(begins, begins + held[at]):
                 if twins[place] == own_twins[one] or not spans(
-                    place, query, lacking, kinds, table, starts, points, points, no_lacks, shadows, shadows,
-                    low, high
+                    place, query, lacking, compared, starts, boxed.points, low, high
                 ):  # fmt: skip
                     continue
                 found = _compare(low, high, mine[one], tied[one], ranked, sequence)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,17 +44,23 @@ def _closed(values: WholeArray, block: WholeArray, weight: WholeArray, needed: i
     )
 
 
+class _Way(NamedTuple):
+    """The simplices on the way down: vertices, where their rows begin, what is linked, the edge, the side."""
+
+    vertices: FloatArray
+    start: WholeArray
+    linked: WholeArray
+    edge: WholeArray
+    side: WholeArray
+
+
 @kernel
 def _grow(
     weight: WholeArray,
     most: int,
     values: WholeArray,
     block: WholeArray,
-    vertices: FloatArray,
-    start: WholeArray,
-    linked: WholeArray,
-    edge: WholeArray,
-    side: WholeArray,
+    way: _Way,
     level: int,
     undecided: int,
     codes: NDArray[np.uint8],
@@ -70,6 +76,7 @@ def _grow(
     values, block
         The lists, which may have grown.
     """
+    vertices, start, linked, edge, side = way
     corners = values.shape[1]
     for at in range(codes.size):
         first, after = start[level], start[level + 1]
@@ -129,21 +136,21 @@ class TreeSearch:
         # The rows of the simplices on the way down lie one after the other, each level from its `start` on.
         self._values = np.empty((4 * rows.shape[0] + 4, corners), dtype=np.int64)
         self._block = np.empty(len(self._values), dtype=np.int64)
-        self._vertices = np.empty((levels, corners, corners))
-        self._vertices[0] = np.eye(corners)
-        self._start, self._linked, self._edge, self._side = np.zeros((4, levels), dtype=np.int64)
+        vertices, steps = np.empty((levels, corners, corners)), np.zeros((4, levels), dtype=np.int64)
+        vertices[0] = np.eye(corners)
+        self._way = _Way(vertices, *steps)
         size, self._undecided, sure = classify(rows, row_block, weight, 0, 0, self._values, self._block)
-        self._start[1], self._linked[0] = size, sure
+        self._way.start[1], self._way.linked[0] = size, sure
         self._level = 0
         self.complete, self.stuck = False, False
 
     def run(self, nodes: int) -> NDArray[np.uint8]:
         """The next so many nodes of the tree, fewer at its end."""
         codes = np.zeros(nodes, dtype=np.uint8)
+        rows, standing = (self._values, self._block), (self._level, self._undecided)
         written, self._level, self._undecided, self._values, self._block = _grow(
-            self._weight, self._most, self._values, self._block, self._vertices, self._start,
-            self._linked, self._edge, self._side, self._level, self._undecided, codes,
-        )  # fmt: skip
+            self._weight, self._most, *rows, self._way, *standing, codes
+        )
         self.complete = self._level < 0
         self.stuck = not self.complete and written < nodes
         return codes[:written]

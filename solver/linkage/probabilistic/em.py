@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,10 +147,10 @@ class _Model:
         """
         matches, others = np.zeros(self.total), np.zeros(self.total)
         log_m, log_u = np.log(m), np.log(u)
+        logs = _Logarithms(log_m, log_u, float(np.log(p)), float(np.log1p(-p)))
         value = _expectation(
-            self.counts.patterns, self.counts.counts, self.first, log_m, log_u,
-            np.log(p), np.log1p(-p), self.match, matches, others,
-        )  # fmt: skip
+            self.counts.patterns, self.counts.counts, self.first, logs, self.match, matches, others
+        )
         value += self.outside_levels @ log_u + self.outside * np.log1p(-p)
         priors = log_m.sum() + (0.0 if self.settings.fixed_u else log_u.sum())
         return float(value + self.settings.prior * priors), matches, others + self.outside_levels
@@ -160,15 +161,21 @@ class _Model:
         return self.counts.pairs + self.outside
 
 
+class _Logarithms(NamedTuple):
+    """Of level probabilities among matches and among other pairs, of the share of matches and of the rest."""
+
+    m: FloatArray
+    u: FloatArray
+    p: float
+    q: float
+
+
 @kernel
 def _expectation(
     patterns: NDArray[np.uint8],
     counts: FloatArray,
     first: NDArray[np.int64],
-    log_m: FloatArray,
-    log_u: FloatArray,
-    log_p: float,
-    log_q: float,
+    logs: _Logarithms,
     match: FloatArray,
     matches: FloatArray,
     others: FloatArray,
@@ -176,11 +183,11 @@ def _expectation(
     """Match probability of every pattern into `match`, level counts added up; returns the log-likelihood."""
     likelihood = 0.0
     for g in range(counts.size):
-        a, b = log_p, log_q
+        a, b = logs.p, logs.q
         for k in range(first.size):
             if patterns[g, k] > 0:
-                a += log_m[first[k] + patterns[g, k] - 1]
-                b += log_u[first[k] + patterns[g, k] - 1]
+                a += logs.m[first[k] + patterns[g, k] - 1]
+                b += logs.u[first[k] + patterns[g, k] - 1]
         smaller = np.exp(-abs(a - b)) / (1.0 + np.exp(-abs(a - b)))
         likelihood += counts[g] * (max(a, b) - np.log1p(-smaller))
         match[g] = 1.0 - smaller if a >= b else smaller

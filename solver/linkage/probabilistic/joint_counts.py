@@ -235,10 +235,7 @@ def _one_range(
     )
     slot = other.candidate[known.candidate[places.order]]
     counts = _count_both(
-        places.first,
-        places.last,
-        start,
-        stop,
+        _Ranges(places.first, places.last, start, stop),
         times[0][known.query],
         slot,
         times[1][known.candidate[places.order]],
@@ -283,12 +280,24 @@ def _below(tree: LongArray, slot: int) -> int:
     return found
 
 
+class _Ranges(NamedTuple):
+    """From which candidate up to which, and from which slot up to which at each level.
+
+    Attributes
+    ----------
+    first, last : ndarray of int, shape (queries,)
+    start, stop : ndarray of int, shape (levels, queries)
+    """
+
+    first: IndexArray
+    last: IndexArray
+    start: IndexArray
+    stop: IndexArray
+
+
 @kernel
 def _count_both(
-    first: IndexArray,
-    last: IndexArray,
-    start: IndexArray,
-    stop: IndexArray,
+    ranges: _Ranges,
     times: LongArray,
     slot: IndexArray,
     candidate_times: LongArray,
@@ -302,9 +311,7 @@ def _count_both(
 
     Parameters
     ----------
-    first, last : ndarray of int, shape (queries,)
-    start, stop : ndarray of int, shape (levels, queries)
-        From which slot up to which.
+    ranges : _Ranges
     times : ndarray of int64, shape (queries,)
     slot, candidate_times : ndarray of int, shape (candidates,)
     ends : ndarray of int, shape (2 queries,)
@@ -312,6 +319,7 @@ def _count_both(
         ascending order.
     slots : int
     """
+    first, last, start, stop = ranges
     tree = np.zeros(slots + 1, dtype=np.int64)
     counts = np.zeros(start.shape[0], dtype=np.int64)
     place = 0

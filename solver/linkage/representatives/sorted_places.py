@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -45,18 +47,17 @@ def standing_on_a_line(queries: FloatArray, candidates: FloatArray, part: Part) 
     found = no_standing(partners.own.size)
     _search(
         queries[partners.query],
-        places,
-        np.concatenate([[0], np.cumsum(rivals.times[order])]),
-        rivals.first[order],
-        rivals.other[order],
-        rivals.group[order],
+        _Sorted(
+            places,
+            np.concatenate([[0], np.cumsum(rivals.times[order])]),
+            rivals.first[order],
+            rivals.other[order],
+            rivals.group[order],
+        ),
         partners.mine,
         np.where(alone[partners.partner], size[group[partners.partner]], partners.away),
         *limits(partners.own),
-        found.nearer,
-        found.at_least,
-        found.best,
-        found.rival,
+        found,
     )
     return found
 
@@ -92,24 +93,29 @@ def _until(query: float, places: FloatArray, least: float, first: int, strictly:
     return first
 
 
+class _Sorted(NamedTuple):
+    """Places in ascending order, how many candidates are below each, and who they are (`Rivals`)."""
+
+    places: FloatArray
+    below: LongArray
+    first: IndexArray
+    other: IndexArray
+    group: IndexArray
+
+
 @kernel
 def _search(
     queries: FloatArray,
-    places: FloatArray,
-    below: LongArray,
-    first: IndexArray,
-    other: IndexArray,
-    group: IndexArray,
+    candidates: _Sorted,
     mine: IndexArray,
     away: LongArray,
     above: FloatArray,
     least: FloatArray,
-    nearer: IndexArray,
-    at_least: IndexArray,
-    best: FloatArray,
-    rival: IndexArray,
+    found: Standing,
 ) -> None:
-    """Sorted places, how many candidates are below each, and who they are; for every block its standing."""
+    """For every block its standing."""
+    places, below, first, other, group = candidates
+    nearer, at_least, best, rival = found
     for block in range(queries.size):
         query = queries[block]
         middle = np.searchsorted(places, query, side="right")

@@ -62,15 +62,13 @@ def _round(nodes: Nodes, part: Volume, average: NDArray[np.float32], records: In
         order = order[: max(_AT_ONCE, likely.size // _SHARE_AT_ONCE)]
     chosen = np.concatenate([order, np.flatnonzero(part.opened)])
     before = int(part.left.sum())
-    _place(nodes.start, nodes.row_type, nodes.k, chosen, share, largest, part.opened, part.left, records)
+    _place((nodes.start, nodes.row_type, nodes.k), chosen, share, largest, part.opened, part.left, records)
     return int(part.left.sum()) < before
 
 
 @kernel
 def _place(
-    start: IntArray,
-    row_type: Int32Array,
-    k: int,
+    nodes: tuple[IntArray, Int32Array, int],
     chosen: IntArray,
     share: NDArray[np.float32],
     largest: NDArray[np.float32],
@@ -79,6 +77,7 @@ def _place(
     records: IntArray,
 ) -> None:
     """Place records in nodes one after the other: those with half a share, and k at least in a new one."""
+    start, row_type, k = nodes
     for node in chosen:
         begin, end = start[node], start[node + 1]
         least = np.float32(0.5) if opened[node] else np.float32(0.5) * largest[node]

@@ -9,9 +9,9 @@ import numpy as np
 from scipy import sparse
 
 from linkrisk.formulations.programs.linear import LinearModel
-from linkrisk.formulations.tables.attacks_in_turn import in_turn
+from linkrisk.formulations.tables.attacks_in_turn import Attacked, Reach, in_turn
 from linkrisk.formulations.tables.cell_table import BoolArray, FloatArray, IntArray
-from linkrisk.formulations.tables.primal_simplex import begin
+from linkrisk.formulations.tables.primal_simplex import Relations, State, begin
 from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram
 from linkrisk.solver.backends.linear.registry import linear_program
 
@@ -100,9 +100,9 @@ class Small:
     def run(self, asked: Asked, stop: float) -> Iterator[Ended | None]:
         """What attacks end with, one by one; None where one was needless."""
         part = self._part
-        args = (part.starts, part.rows, part.values, part.below, part.above, part.share, part.free)
+        relations = Relations(part.starts, part.rows, part.values)
+        reach = Reach(part.below, part.above, part.share, part.free)
         up, down = np.zeros((2, part.share.size))
-        state = (self._inverse, self._basis, self._point, up, down)
         at_once = max(1, _ENTRIES // (part.share.size + part.relations))
         while len(asked):
             some = asked[:at_once]
@@ -110,7 +110,9 @@ class Small:
             multipliers = np.empty((len(some), part.relations))
             needless = np.zeros(len(some), dtype=np.bool_)
             which = (some.cell, some.sign, some.enough, some.within)
-            done = in_turn(*args, *state, which, stop, _RESIDUAL, points, multipliers, needless)
+            state = State(self._inverse, self._basis, self._point)
+            ends = Attacked(points, multipliers, needless)
+            done = in_turn(relations, reach, state, (up, down), which, stop, _RESIDUAL, ends)
             for number in range(done):
                 yield None if needless[number] else (points[number], multipliers[number])
             if done and not needless[done - 1] and _short(points[done - 1], some, done - 1, stop):
@@ -128,7 +130,7 @@ class Small:
     def _restart(self) -> None:
         part = self._part
         room = np.minimum(part.above, part.below) * part.share
-        begin(part.starts, part.rows, part.values, np.argsort(-room), self._inverse, self._basis)
+        begin(Relations(part.starts, part.rows, part.values), np.argsort(-room), self._inverse, self._basis)
         self._point[:] = 0.0
 
 

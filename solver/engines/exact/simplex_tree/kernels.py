@@ -12,7 +12,7 @@ to a simplex counts; most middles are doubles, as all coordinates are sums of fe
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -171,27 +171,45 @@ def _halve(vertices: FloatArray, first: FloatArray, second: FloatArray) -> Any:
     return longest, rounded
 
 
+class Rows(NamedTuple):
+    """Rows of unit length, shape (rows, dimension), the block of each, ascending, and weights of blocks."""
+
+    rows: FloatArray
+    block: IndexArray
+    weight: FloatArray
+
+
+class Simplices(NamedTuple):
+    """Simplices that are left: their bounds, and how many halvings on the way to each were inexact.
+
+    Attributes
+    ----------
+    vertices : ndarray of float64, shape (STACK, dimension, corners)
+        One vertex a column.
+    bound, inexact : ndarray of float64, shape (STACK,)
+        A halving is inexact where the middle is not a double.
+    """
+
+    vertices: FloatArray
+    bound: FloatArray
+    inexact: FloatArray
+
+
 @kernel
 def explore(
-    rows: FloatArray,
-    block: IndexArray,
-    weight: FloatArray,
+    given: Rows,
     target: float,
     budget: int,
     crowd: int,
     effort: int,
-    vertices: FloatArray,
-    bound: FloatArray,
-    inexact: FloatArray,
+    simplices: Simplices,
     point: FloatArray,
 ) -> tuple[int, int, float, float]:
     """Search a simplex depth first for parameters that link more than `target`.
 
     Parameters
     ----------
-    rows, block : shapes (rows, dimension), (rows,)
-        Rows of unit length and the block of each, ascending.
-    weight : shape (blocks,)
+    given : Rows
     target : float
         Weight that is reached already; simplices that cannot hold more are closed.
     budget : int
@@ -201,9 +219,8 @@ def explore(
         for those of blocks that the centre misses.
     effort : int
         Pairs of rows that may be looked at for the latter in one simplex.
-    vertices, bound, inexact : in and out, shapes (STACK, dimension, corners), (STACK,), (STACK,)
-        In: the simplex (one vertex a column), its bound, and how many halvings on the way to it were at a
-        middle that is not a double. Out: the same of the simplices that are left.
+    simplices : Simplices, in and out
+        In: the first of them. Out: those that are left.
     point : out, shape (dimension,)
         The best centre found.
 
@@ -216,6 +233,8 @@ def explore(
     best : float
         Weight linked at `point`, where above `target`; else -inf.
     """
+    rows, block, weight = given
+    vertices, bound, inexact = simplices
     many = rows.shape[0]
     arena = np.empty(ROOM * many, dtype=np.intp)
     arena[:many] = np.arange(many)

@@ -15,7 +15,14 @@ from numpy.typing import NDArray
 
 from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.solver.engines.base import rounded_bound
-from linkrisk.solver.engines.exact.simplex_tree.kernels import ROOM, STACK, explore, undecided
+from linkrisk.solver.engines.exact.simplex_tree.kernels import (
+    ROOM,
+    STACK,
+    Rows,
+    Simplices,
+    explore,
+    undecided,
+)
 from linkrisk.solver.engines.steering import STEERING, TreeSteering
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.incumbent import Incumbent
@@ -141,16 +148,12 @@ class SimplexTree:
         budget = max(1, min(self._steering.budget, self._steering.budget_rows // max(1, len(rows))))
         effort = self._effort()
         nodes, left, stuck, best = explore(
-            rows,
-            block,
-            self._weight,
+            Rows(rows, block, self._weight),
             target,
             budget,
             self._steering.crowd,
             effort,
-            vertices,
-            bounds,
-            inexact,
+            Simplices(vertices, bounds, inexact),
             point,
         )
         rest = [simplex.copy() for simplex in vertices[:left]]
