@@ -19,8 +19,11 @@ from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.public.registry import load
 from linkrisk.solver.linkage.judging import judge
 from linkrisk.solver.linkage.linker import LinkageTask, Linker, Truth
-from linkrisk.solver.linkage.representatives.inner import INNER_LINKERS
-from linkrisk.solver.linkage.representatives.linkers import OrderedWeightedAverages, SugenoIntegrals
+from linkrisk.solver.linkage.representatives.linkers import (
+    INNER_LINKERS,
+    OrderedWeightedAverages,
+    SugenoIntegrals,
+)
 from linkrisk.solver.linkage.representatives.one_dimension import PrincipalComponent, SumOfStandardised
 from linkrisk.solver.linkage.representatives.quantifiers import FAMILIES
 from linkrisk.solver.linkage.representatives.random_matching import RandomMatching, probability_of_at_least

@@ -19,6 +19,10 @@ PACKAGES = ("formulations", "datasets", "solver")
 FILES = sorted(path for package in PACKAGES for path in (HOUSE / package).rglob("*.py"))
 OPTIMISERS = set(optimisers())
 MOST_LINES = 400
+MOST_PARAMETERS = 8
+FEW_LINES = 40
+LOADED_BY_NAME = ("solver.commands.", "solver.options.operations.")
+NOT_YET = ("solver.charts.costs", "solver.documents.page.cells")  # small, and still of one other module
 
 # Inside solver, a room may import those of lower rank, and nothing else of it. A subject is a room; what
 # users can do with it is in `operations`, where lower rooms use the rest of the subject.
@@ -276,6 +280,54 @@ def test_every_module_has_a_docstring_and_fits_in_the_head():
         text = path.read_text(encoding="utf-8")
         assert ast.get_docstring(parsed(path)), f"{path.relative_to(ROOT)} has no docstring"
         assert len(text.splitlines()) <= MOST_LINES, f"{path.relative_to(ROOT)} is too long: split it"
+
+
+def _parameters(function):
+    """How many parameters a function has, besides itself."""
+    given = function.args
+    named = [one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+    return len(set(named) - {"self", "cls"}) + (given.vararg is not None) + (given.kwarg is not None)
+
+
+def test_no_function_has_many_parameters():
+    """More are handed on together: as one request, arrays of kernels as one tuple."""
+    functions = [
+        (module_of(path), node.name, _parameters(node))
+        for path in FILES
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    assert max(many for *_, many in functions) == MOST_PARAMETERS
+    assert [one for one in functions if one[2] > MOST_PARAMETERS] == []
+
+
+@functools.cache
+def importers():
+    """The modules that import each module of the project, wherever in their files."""
+    known = {module_of(path) for path in FILES}
+    found = {name: set() for name in known}
+    for path in FILES:
+        for target in arrows(path):
+            for name in (target, target.rpartition(".")[0]):
+                if name in known:
+                    found[name].add(module_of(path))
+                    break
+    return found
+
+
+def test_no_small_module_serves_one_other_alone():
+    """It is a part of that one. Of modules that are loaded by their names nobody knows who does."""
+    small = {
+        module_of(path): importers()[module_of(path)] - {module_of(path)}
+        for path in FILES
+        if path.stem not in {"__init__", "__main__"} and len(path.read_text("utf-8").splitlines()) < FEW_LINES
+    }
+    alone = [
+        name
+        for name, users in small.items()
+        if len(users) < 2 and not name.startswith(LOADED_BY_NAME + NOT_YET)
+    ]
+    assert alone == []
 
 
 def room_of(path):

@@ -170,14 +170,13 @@ def _certificates() -> None:
     """What making a certificate and checking it call."""
     from linkrisk.solver.certificates.checking.simplex_kernels import replay
     from linkrisk.solver.certificates.checking.simplex_tree import packed, unpacked
-    from linkrisk.solver.certificates.checking.warming import warm_up
     from linkrisk.solver.certificates.writing.simplex_search import TreeSearch
 
     values = np.random.default_rng(1).integers(-9, 10, size=(_BLOCKS, _ATTRIBUTES), dtype=np.int64)
     owner, weight = np.arange(_BLOCKS, dtype=np.int64), np.ones(_BLOCKS, dtype=np.int64)
     codes = TreeSearch(values, owner, weight, _BLOCKS // 2).run(_BLOCKS)
     replay(values, owner, weight, _BLOCKS // 2, unpacked(packed(codes), PHASE))
-    warm_up()
+    _check()
 
 
 def _masking() -> None:
@@ -324,3 +323,22 @@ def _table(cells: list[float], relations: list[list[float]]) -> CellTable:
 _OTHERS: Mapping[str, Callable[[], None]] = MappingProxyType(
     {CERTIFICATES: _certificates, MASKING: _masking, LINKAGE: _linkage, RISK: _risk, TABLES: _tables}
 )
+
+
+def _check() -> None:
+    """Call all compiled code of the verifier, with the types of arguments that checks call it with."""
+    from fractions import Fraction
+
+    from linkrisk.solver.certificates.checking.cores import Rows
+    from linkrisk.solver.certificates.checking.counting import linked_blocks, settled_blocks
+    from linkrisk.solver.certificates.checking.families import family_of
+    from linkrisk.solver.certificates.checking.orders import best_order
+    from linkrisk.solver.certificates.checking.records import Records
+
+    values, none = np.random.default_rng(1).normal(size=(40, 2)), np.zeros(2)
+    labels = tuple(str(block) for block in range(40))
+    records = Records(values, values, tuple(range(40)), False, "squared", labels, none, none)
+    rows, theta = Rows(records, family_of("weighted-mean", 2, {})), [Fraction(1), Fraction(1)]
+    linked_blocks(rows, theta)
+    settled_blocks(rows, theta)
+    best_order(rows)

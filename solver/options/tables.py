@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from linkrisk.datasets.options.kinds import (
@@ -20,7 +20,7 @@ from linkrisk.datasets.options.kinds import (
     pairs,
     several,
 )
-from linkrisk.datasets.options.option import COMMAND, option
+from linkrisk.datasets.options.option import COMMAND, again, declared, option
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -164,6 +164,22 @@ class TableReading:
         usual="not known",
         once=True,
     )
+
+
+@dataclass(frozen=True)
+class LinkTablesOptions:
+    """What `link_tables` can be asked."""
+
+    tables: Sequence[TableSource] = field(
+        metadata=declared(
+            "tables with columns of codes",
+            several(FILE),
+            doc="tables with columns of codes. Cells with the same codes are the same cell; a column that a "
+            "table does not have stands at its total there",
+        )
+    )
+    _: KW_ONLY
+    totals: Mapping[str, str] | None = again(TableReading, "totals", None)
 
 
 @dataclass(frozen=True)

@@ -136,6 +136,7 @@ _IN_WORDS = {
     "Mapping[str, Sequence[str]]": "mapping of str to sequence of str",
     "TableSource": "path, frame, StoredTable or MadeTable",
     "Sequence[Frame]": "several of these",
+    "Sequence[TableSource]": "sequence of path, frame, StoredTable or MadeTable",
     "Frame": "path or frame",
     "File": "path or frame",
     "Path": "path",

@@ -177,3 +177,22 @@ def _one_from(said: Mapping[str, Any]) -> ColumnNotes:
     return ColumnNotes(
         str(said["label"]), dict(said["value_labels"]), tuple(missing), measure, dict(said["settings"])
     )
+
+
+class Feather(ArrowFormat):
+    """Arrow tables as they are in memory, compressed."""
+
+    name = "Feather"
+    suffixes = (".feather", ".arrow")
+
+    def load(self, source: io.BytesIO) -> Any:
+        """The table of a file."""
+        from pyarrow import feather
+
+        return feather.read_table(source)
+
+    def dump(self, table: Any, target: io.BytesIO) -> None:
+        """Write a table."""
+        from pyarrow import feather
+
+        feather.write_feather(table, target)

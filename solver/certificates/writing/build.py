@@ -27,8 +27,7 @@ from linkrisk.solver.certificates.checking.verify import FORMAT, VERSION
 from linkrisk.solver.certificates.writing.certifiable import CertificateError, why_not_certifiable
 from linkrisk.solver.certificates.writing.cores import exact_core, lost_pairs
 from linkrisk.solver.certificates.writing.hitting import HittingTree, read_hint
-from linkrisk.solver.certificates.writing.simplex import Aim, simplex_proof
-from linkrisk.solver.certificates.writing.units import weight_unit
+from linkrisk.solver.certificates.writing.simplex import Aim, simplex_proof, weight_unit
 from linkrisk.solver.engines.base import CoreProof, Proof, whole
 from linkrisk.solver.run.errors import UsageError
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from operator import index
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,9 +19,11 @@ from linkrisk.errors import called
 from linkrisk.solver.linkage.kinds import Kinds
 from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker
 from linkrisk.solver.linkage.parameters import RepresentativeLinkerParameters, SugenoIntegralsParameters
+from linkrisk.solver.linkage.probabilistic.comparisons import Comparison, Measure
+from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
 from linkrisk.solver.linkage.representatives.aggregation import owa, sugeno
 from linkrisk.solver.linkage.representatives.classes import in_classes
-from linkrisk.solver.linkage.representatives.inner import INNER_LINKERS
+from linkrisk.solver.linkage.representatives.nearest import Nearest
 from linkrisk.solver.linkage.representatives.normalising import (
     MISSING,
     NORMALISATIONS,
@@ -31,6 +34,28 @@ from linkrisk.solver.linkage.representatives.normalising import (
 from linkrisk.solver.linkage.representatives.quantifiers import Quantifier, parse_family
 from linkrisk.solver.linkage.standing import Part, Standing
 from linkrisk.solver.run.errors import UsageError
+
+AGREEMENT = Comparison(Measure.DEVIATIONS, (0.05,), 1.0)
+"""They agree within a twentieth of a standard deviation; up to one deviation weights are interpolated."""
+
+
+def _nearest(schema: Schema) -> Linker:
+    del schema
+    return Nearest()
+
+
+def _probabilistic(schema: Schema) -> Linker:
+    return Probabilistic(compare=tuple((name, AGREEMENT) for name in schema.select(scale=Scale.NUMERIC)))
+
+
+INNER_LINKERS: Mapping[str, Callable[[Schema], Linker]] = MappingProxyType(
+    {"distance": _nearest, "probabilistic": _probabilistic}
+)
+"""What makes the linker of `--linkage` from the schema of the representatives.
+
+They have equal names in both files, and are numeric, or ordinal under `--classes`.
+"""
+
 
 MOST_CLASSES = 10_000
 

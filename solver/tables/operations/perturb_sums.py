@@ -91,7 +91,7 @@ def perturb_sums(asked: PerturbSumsOptions) -> PerturbedSums:
         table.respondents % 2,
         np.where(sensitive, asked.extra, 0.0),
     )
-    after = perturbed_sums(summed, multiplier, tables, same_key=asked.same_key, digits=asked.digits)
+    after = perturbed_sums(summed, multiplier, tables, same_key=asked.same_key, digits=asked.turn_digits)
     grid = Grid.of(table.total)
     own = MOST_DECIMALS if grid is None else grid.decimals
     after, places = _rounded(after, grid, asked.decimals), own if asked.decimals is None else asked.decimals
@@ -124,7 +124,7 @@ def perturb_sums(asked: PerturbSumsOptions) -> PerturbedSums:
         "factors": list(factors),
         "extra": asked.extra,
         "same_key": asked.same_key,
-        "digits": asked.digits,
+        "digits": asked.turn_digits,
         "zeros": asked.zeros,
         "weight": asked.weight,
         "decimals": places,

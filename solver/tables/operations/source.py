@@ -29,12 +29,11 @@ from linkrisk.datasets.tables.own_columns import STATUS
 from linkrisk.errors import called
 from linkrisk.formulations.tables.cell_table import CellTable, FloatArray, unbalanced
 from linkrisk.solver.options.operations.tables.suppress import COSTS
-from linkrisk.solver.options.tables import TableOptions
+from linkrisk.solver.options.tables import LinkTablesOptions, TableOptions
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.options.types import Frame, Stored, TableSource
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.tables.operations.counts import with_counts
-from linkrisk.solver.tables.operations.keywords import checked_keywords
 
 
 def table_from(cells: TableSource, relations: Frame | None = None) -> StoredTable:
@@ -229,17 +228,13 @@ def other_table(asked: TableOptions, given: Any) -> StoredTable:
     return _one(asked, cells, value=None, **own, **how)
 
 
-@checked_keywords
-def link_tables(tables: Sequence[TableSource], *, totals: Mapping[str, str] | None = None) -> StoredTable:
+@taking(LinkTablesOptions)
+def link_tables(asked: LinkTablesOptions) -> StoredTable:
     """Join several tables in their common cells: what is suppressed is then protected in all at once.
 
     Parameters
     ----------
-    tables : sequence of StoredTable, MadeTable, path or frame
-        Tables with columns of codes. Cells with the same codes are the same cell; a column that a table does
-        not have stands at its total there.
-    totals : mapping of str to str, optional
-        The code of the total of a column, where it is not ``Total``.
+    {options}
 
     Returns
     -------
@@ -259,7 +254,7 @@ def link_tables(tables: Sequence[TableSource], *, totals: Mapping[str, str] | No
     >>> tables = [open_table("by_county.csv"), open_table("by_size.csv")]  # doctest: +SKIP
     >>> suppress_table(link_tables(tables)).write("safe.csv")  # doctest: +SKIP
     """
-    return link([table_from(table) for table in tables], totals)
+    return link([table_from(table) for table in asked.tables], asked.totals)
 
 
 def relations_of(stored: StoredTable) -> sparse.csr_array:

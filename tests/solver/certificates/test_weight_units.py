@@ -19,7 +19,7 @@ from linkrisk.solver.certificates.checking.units import most_blocks, whole_weigh
 from linkrisk.solver.certificates.checking.weights import weights_of
 from linkrisk.solver.certificates.writing.hitting import HittingTree
 from linkrisk.solver.certificates.writing.multipliers import mended
-from linkrisk.solver.certificates.writing.units import weight_unit
+from linkrisk.solver.certificates.writing.simplex import weight_unit
 
 
 class Weighed:

@@ -59,7 +59,7 @@ def test_digits_of_keys_are_turned_round(capsys):
     run(capsys, *ASKED, *NOISE, *more, "--turn-digits", "6", "--output", "safe.csv")
     options = {"factors": (1, 0.5), "same_key": False}
     turned, mixed = (
-        perturb_sums("firms.csv", ["region", "size"], **HOW, **options, digits=at) for at in (6, None)
+        perturb_sums("firms.csv", ["region", "size"], **HOW, **options, turn_digits=at) for at in (6, None)
     )
     assert pd.read_csv("safe.csv")["value"].tolist() == turned.cells["perturbed"].tolist()
     assert turned.cells["perturbed"].tolist() != mixed.cells["perturbed"].tolist()

@@ -110,7 +110,7 @@ def test_sums_with_noise():
         extra=2.5,
         rules=["p=10"],
         same_key=False,
-        digits=4,
+        turn_digits=4,
         weight="w",
         decimals=1,
         record_key="key",

@@ -10,7 +10,7 @@ from linkrisk.formulations.linkage.distances import Differences, Standardisation
 from linkrisk.formulations.linkage.missing import Missing
 from linkrisk.solver.linkage.parameters import COMPARED_BY, NORMALISED_BY, PARAMETERS
 from linkrisk.solver.linkage.registry import LINKERS
-from linkrisk.solver.linkage.representatives.inner import INNER_LINKERS
+from linkrisk.solver.linkage.representatives.linkers import INNER_LINKERS
 from linkrisk.solver.linkage.representatives.normalising import NORMALISATIONS
 
 

@@ -152,13 +152,12 @@ class SumNoise:
         doc="whether the largest contribution is looked up by the cell key that counts are looked up by",
         label="Same key as counts",
     )
-    digits: int | None = option(
+    turn_digits: int | None = option(
         None,
         "make other keys by turning N digits round, not by mixing bits",
         WHOLE,
         doc="the next contributions are looked up by cell keys with so many digits turned round, as "
         "tau-ARGUS and cellKey have it; by default by cell keys with mixed bits",
-        flag="turn-digits",
         label="Digits turned round",
     )
     zeros: bool = option(

@@ -71,7 +71,7 @@ def _of_sums(source: BatchSource, spec: Specified, step: CellKeys, keys: str, wh
         "scale": _SCALES[kind],
         "zeros": _yes(words, "includezeros"),
         "same_key": False,
-        "digits": _digits(source, keys),
+        "turn_digits": _digits(source, keys),
         "decimals": int(words["decimals"]) if "decimals" in words else None,
         **vars(_scaling(words.get("scaling", ""), width, where, response)),
         **_extra(spec, step, where),

@@ -15,9 +15,8 @@ from linkrisk.datasets.tables.argus.batch_commands import Write
 from linkrisk.datasets.tables.argus.described import described_files
 from linkrisk.datasets.tables.argus.internal import nobody_in, sbs_text, shown_as_empty, tab_files
 from linkrisk.datasets.tables.argus.jj_files import jj_text
-from linkrisk.datasets.tables.argus.key_columns import key_columns
 from linkrisk.datasets.tables.argus.ready_tables import RESPONDENTS
-from linkrisk.datasets.tables.argus.safe_files import matrix, records
+from linkrisk.datasets.tables.argus.safe_files import key_columns, matrix, records
 from linkrisk.datasets.tables.argus.trivial_levels import without_trivial_levels
 from linkrisk.datasets.tables.cells_and_relations import SENSITIVE, StoredTable
 from linkrisk.datasets.tables.contributing import SAMPLE
