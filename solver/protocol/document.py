@@ -22,15 +22,6 @@ from linkrisk.solver.options.operations.mask import MaskCommand
 from linkrisk.solver.options.operations.suppress import SuppressCommand
 from linkrisk.solver.protocol.named_files import files_of, seen_from_here
 
-COMMANDS: Mapping[str, Mapping[str, Reader]] = MappingProxyType(
-    {
-        command: {name: one.kind.typed for name, one in options_of(asked, PROTOCOL).items()}
-        for command, asked in (("mask", MaskCommand), ("suppress", SuppressCommand))
-    }
-)
-"""The keywords of the functions, by name; how an output is written is among them."""
-
-
 _HEAD = "# Keep this file: with the input it makes the safe file again. Keep it secret: seeds undo masking.\n"
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _OF_STEP = ("command", "sha256")
