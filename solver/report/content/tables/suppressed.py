@@ -10,7 +10,6 @@ from linkrisk.solver.documents.document import Block, Headline, Number, Numbers,
 from linkrisk.solver.documents.formats import count
 from linkrisk.solver.report.content.tables.shown import the_grid
 from linkrisk.solver.report.content.tables.words import (
-    AS_FAR,
     MOST_LISTED,
     Attacked,
     Json,
@@ -19,9 +18,7 @@ from linkrisk.solver.report.content.tables.words import (
     cut,
     ended,
     exactly,
-    known_on_grid,
     listing,
-    not_looked_at,
     proof,
     proven,
     several,
