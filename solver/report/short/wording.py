@@ -77,8 +77,9 @@ def _ended(fit: Json, limit: str | None) -> str:
 
 
 def sentence(text: str) -> str:
-    """With a capital at its beginning."""
-    return text[:1].upper() + text[1:]
+    """With a capital at its beginning, where its first word has none: no word such as pMSE is changed."""
+    first = text.partition(" ")[0]
+    return text if any(map(str.isupper, first)) else text[:1].upper() + text[1:]
 
 
 def sum_of_parts(parts: Mapping[str, int]) -> str:
