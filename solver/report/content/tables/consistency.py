@@ -77,11 +77,20 @@ def _of_cell(one: Attacked, listed: bool) -> Iterator[str]:
         yield f"{one.cell:.80} counts as not protected, and its interval, {one.interval}, reaches its levels"
 
 
-def _of_rounding(given: Json) -> Iterator[str]:
-    yield from _of_search(given)
-    changed = sum(many for by, many in given["table"]["changes"] if by != 0)
+def _of_changes(given: Json) -> Iterator[str]:
+    """What is said of how many cells changed by how much."""
+    changes, cells = given["table"]["changes"], given["cells"]
+    counted = sum(many for _, many, *_ in changes)
+    if counted != cells:
+        yield f"they have {cells:,} cells, and of {counted:,} is said by how much they changed"
+    changed = sum(many for by, many, *_ in changes if by != 0)
     if changed != given["changed"]:
         yield f"{given['changed']:,} cells changed, and by how much is said of {changed:,}"
+
+
+def _of_rounding(given: Json) -> Iterator[str]:
+    yield from _of_search(given)
+    yield from _of_changes(given)
     far = max((abs(by) for by, _ in given["table"]["changes"]), default=0.0)
     if abs(far - given["largest_change"]) > _ROUNDING * max(1.0, far):
         yield f"the largest change is {given['largest_change']:g}, and one cell changed by {far:g}"
@@ -92,26 +101,18 @@ def _of_rounding(given: Json) -> Iterator[str]:
 
 def _of_adjustment(given: Json) -> Iterator[str]:
     yield from _of_search(given)
-    counted = sum(many for _, many in given["table"]["changes"])
-    if counted != given["cells"]:
-        yield f"they have {given['cells']:,} cells, and of {counted:,} is said by how much they changed"
+    yield from _of_changes(given)
     for one in moved(given):
         if one.short:
             yield f"{one.cell:.80} is nearer to its value, {exactly(one.value)}, than its level"
 
 
 def _of_noise(given: Json) -> Iterator[str]:
-    cells, changes = given["cells"], given["table"]["changes"]
-    counted = sum(many for _, many, *_ in changes)
-    if counted != cells:
-        yield f"they have {cells:,} cells, and of {counted:,} is said by how much they changed"
-    changed = sum(many for by, many, *_ in changes if by != 0)
-    if changed != given["changed"]:
-        yield f"{given['changed']:,} cells changed, and by how much is said of {changed:,}"
+    yield from _of_changes(given)
     if given["not_adding_up"] > given["relations"]:
         yield f"of {given['relations']:,} relations {given['not_adding_up']:,} do not add up"
     if given["protection"] == "counts":
-        far = max((abs(by) for by, many, _ in changes if many), default=0)
+        far = max((abs(by) for by, many, _ in given["table"]["changes"] if many), default=0)
         if far > given["largest_noise"]:
             yield f"the largest noise is {given['largest_noise']:g}, and one cell has {far:g}"
 

@@ -243,25 +243,17 @@ def of_recoding(given: Json) -> Iterator[Number]:
 
 def limits(given: Json) -> Section:
     """Limits of the proof, and references."""
-    kind = given["protection"]
-    items = _LIMITS[kind]
-    if kind == "suppression":
-        known = "Attackers who know more than those named here find more."
-        unknown = (
-            "Whoever contributes to a cell knows more than an outsider, and so do several who work together."
-        )
-        items = (known if given.get("insiders") else unknown, *items)
-    if kind == "rounding":
-        base = given["base"]
-        items = (
-            f"Levels of sensitive cells are not looked at: who sees a multiple of {base} thinks of values up "
-            f"to {base - 1} away, and whoever knows the other values of a relation thinks of fewer.",
-            *items,
-        )
+    kind, base = given["protection"], given.get("base", 0)
+    named = _NAMED_INSIDERS if given.get("insiders") else _NO_INSIDERS
+    items = tuple(one.format(base=base, near=base - 1, insiders=named) for one in _LIMITS[kind])
     references = (Items("References", _REFERENCES[kind]),) if kind in _REFERENCES else ()
     return Section("limits", "What it does not tell", "", (Items("", items), *references))
 
 
+_NAMED_INSIDERS = "Attackers who know more than those named here find more."
+_NO_INSIDERS = (
+    "Whoever contributes to a cell knows more than an outsider, and so do several who work together."
+)
 _OF_NOISE = (
     "Many tables with common parts narrow a true value down: a total and all its parts have noise each.",
     "Cells do not add up. Where they have to, round or adjust the table instead.",
@@ -269,13 +261,18 @@ _OF_NOISE = (
 )
 _LIMITS: dict[str, tuple[str, ...]] = {
     "suppression": (
+        "{insiders}",
         "Tables with common cells are safe together only as one table: with the relations of all of them.",
         "Levels are met up to a hundred-thousandth of themselves, which is what optimisers in floating "
         "point can tell.",
         "The bounds of cells are taken for known to everybody. Whoever knows more, such as the values of "
         "last year, finds shorter intervals.",
     ),
-    "rounding": ("A second rounding of the same table says more than one: publish one only.",),
+    "rounding": (
+        "Levels of sensitive cells are not looked at: who sees a multiple of {base} thinks of values up to "
+        "{near} away, and whoever knows the other values of a relation thinks of fewer.",
+        "A second rounding of the same table says more than one: publish one only.",
+    ),
     "adjustment": (
         "Every cell is published, but none says whether its value is the true one: users have to be told "
         "that values were adjusted, and by how much at most.",

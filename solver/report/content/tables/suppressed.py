@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from linkrisk.solver.charts.intervals import Reach, intervals
 from linkrisk.solver.charts.table import Of
@@ -13,7 +13,6 @@ from linkrisk.solver.report.content.tables.words import (
     MOST_LISTED,
     Attacked,
     Json,
-    Titles,
     attacked,
     cut,
     ended,
@@ -24,6 +23,7 @@ from linkrisk.solver.report.content.tables.words import (
     several,
     some,
     table,
+    titles_of,
 )
 from linkrisk.solver.report.short.wording import of_all, sentence
 from linkrisk.solver.run.percent import percent
@@ -179,7 +179,7 @@ def _known(given: Json) -> Iterator[str]:
 
 def audit_numbers(given: Json) -> Numbers:
     """What the audit found, in short: of outsiders, in rational numbers, and of insiders."""
-    found, titles = attacked(given), Titles(given)
+    found, titles = attacked(given), titles_of(given)
     sensitive = [one for one in found if one.status == "u"]
     short = [f"{titles(one.number)} by {exactly(one.short)}" for one in sensitive if one.short > 0]
     undecided = [titles(one.number) for one in sensitive if one.undecided]
@@ -200,7 +200,7 @@ def audit_numbers(given: Json) -> Numbers:
     return Numbers("", (*lines, *_in_rational_numbers(given, titles), *_insiders(given, titles)))
 
 
-def _in_rational_numbers(given: Json, titles: Titles) -> Iterator[Number]:
+def _in_rational_numbers(given: Json, titles: Callable[[int], str]) -> Iterator[Number]:
     found = given.get("exact")
     if found is None:
         return
@@ -218,7 +218,7 @@ def _in_rational_numbers(given: Json, titles: Titles) -> Iterator[Number]:
     yield Number(words, "NOT protected", meaning=f"{' and '.join(said)}, of {some(map(titles, cells))}")
 
 
-def _insiders(given: Json, titles: Titles) -> Iterator[Number]:
+def _insiders(given: Json, titles: Callable[[int], str]) -> Iterator[Number]:
     """What those find who know more than outsiders: contributors, singletons, coalitions."""
     found = given.get("insiders")
     if found is None:
@@ -365,7 +365,7 @@ def known_of_counts(given: Json) -> tuple[Block, ...]:
         reached = count(known["thresholds"] - len(below))
         numbers.append(Number("Sensitive cells that reach the threshold", reached, meaning=said))
     if known["lowered"]:
-        one, titles = known["lowered"][0], Titles(given)
+        one, titles = known["lowered"][0], titles_of(given)
         said = (
             "No table in whole numbers reaches them, whatever is suppressed; another count stays possible: "
             f"{titles(one['cell'])} {one['way']} {one['reached']:g} of {one['level']:g}."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
@@ -158,21 +158,14 @@ def moved(given: Json) -> list[Moved]:
     return sorted(found, key=lambda one: -one.moved / max(abs(one.value), 1.0))
 
 
-class Titles:
+def titles_of(given: Json) -> Callable[[int], str]:
     """What to call the suppressed cells where their numbers count, too: ``cell 4 (region=N, size=a)``."""
-
-    def __init__(self, given: Json) -> None:
-        found = given["table"]
-        names, codes = found["variables"], zip(*found["intervals"]["codes"], strict=True)
-        self._codes = {
-            cell: ", ".join(f"{name}={code}" for name, code in zip(names, own, strict=False))
-            for cell, own in zip(found["intervals"]["cell"], codes, strict=False)
-        }
-
-    def __call__(self, cell: int) -> str:
-        """The title of a cell."""
-        codes = self._codes.get(cell, "")
-        return f"cell {cell} ({codes})" if codes else f"cell {cell}"
+    found = given["table"]
+    codes = {
+        cell: ", ".join(f"{name}={code}" for name, code in zip(found["variables"], own, strict=False))
+        for cell, *own in zip(found["intervals"]["cell"], *found["intervals"]["codes"], strict=True)
+    }
+    return lambda cell: f"cell {cell} ({codes[cell]})" if codes.get(cell) else f"cell {cell}"
 
 
 def some(names: Iterable[str], most: int = 5) -> str:
