@@ -12,6 +12,7 @@ from linkrisk.solver.documents.formats import count, percent
 from linkrisk.solver.run.counts import MINUS, persons
 from linkrisk.solver.run.results import is_bound, meets
 from linkrisk.solver.run.worst_sentence import by_lot, shares_of
+from linkrisk.solver.schemas import reading
 
 _STATES = {
     State.WAITING: "waits for the runs before it",
@@ -23,29 +24,17 @@ _STATES = {
 
 
 @dataclass(frozen=True)
-class Interval:
-    """The worst case of a run.
+class Interval(reading.Interval):
+    """The worst case of a run; see `reading.Interval`.
 
     Attributes
     ----------
-    low, high : float
-        Links of the best attack, and what no attack exceeds.
-    total : float
-        Records, or the sum of their weights.
     family : str
-    confidence : float or None
-        Of the upper end; None where it is certain.
     without_lots : (float, float) or None
         Both ends, as shares, if equal candidates are not guessed among; None where none are.
     """
 
-    low: float
-    high: float
-    total: float
-    family: str
-    confidence: float | None = None
-    comparable: bool = True
-    weighted: bool = False
+    family: str = ""
     without_lots: tuple[float, float] | None = None
 
     @property
@@ -98,37 +87,21 @@ def least_risk(intervals: Mapping[str, Interval]) -> str:
 
 def interval_of(result: Any) -> Interval | None:
     """The worst case in the JSON of a `fit` or of a `risk`; None where there is none."""
-    from linkrisk.solver.run.results import (
-        WEIGHTED,
-        guessed_ends,
-        least_key,
-        limit_key,
-        may_say_proven,
-        objective,
-    )
-
     if not isinstance(result, Mapping):
         return None
-    if "worst_case" in result:
-        return interval_of(result["worst_case"])
-    if "linked" not in result:
+    listed = [one for one in reading.families_of(result) if "linked" in one]
+    if not listed:
         return None
-    if "families" in result:
-        named = [one for one in result["families"] if one.get("aggregator") == result.get("worst")]
-        family, chosen = "all families", (named or [{}])[0]
-    else:
-        family, chosen = str(result.get("aggregator", "")), result
-    keys = objective(result) if "families" not in result else objective(chosen)
-    confidence = chosen.get("confidence")
-    high = result.get(limit_key(keys)) if confidence is not None else None
-    high = result.get(keys[1], result["linked_upper_bound"]) if high is None else high
-    low = result.get(least_key(keys), result.get(keys[0], result["linked"]))
-    total = chosen.get("total_weight", result["records"])
-    found = Interval(low, high, total, family, confidence, may_say_proven(chosen), keys == WEIGHTED)
-    guessed = guessed_ends(result.get("families", [result]), low, high, total)
-    if guessed is None:
+    whole = reading.together(map(reading.interval, listed))
+    alone = "families" not in result.get("worst_case", result)
+    family = str(listed[0].get("aggregator", "")) if alone else "all families"
+    found = Interval(**vars(whole), family=family)
+    ends = reading.guessed(listed, whole)
+    if ends is None:
         return found
-    return replace(found, low=guessed[0], high=guessed[1], without_lots=shares_of(low, high, total))
+    return replace(
+        found, low=ends[0], high=ends[1], without_lots=shares_of(whole.low, whole.high, whole.total)
+    )
 
 
 def answer(run: Run) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from linkrisk.datasets.microdata.names import Labels, names_in_words
 from linkrisk.solver.run.percent import percent
 from linkrisk.solver.run.results import is_bound, least_key, limit_key, may_say_proven, meets, objective
+from linkrisk.solver.schemas.reading import families_of
 
 Result = Mapping[str, Any]
 
@@ -118,11 +119,9 @@ def is_weighted(groups: Iterable[Result]) -> bool:
 
 def fits(result: Result) -> list[Result]:
     """The JSON of each family that was searched and has a result."""
-    if "runs" in result:
-        return []
-    worst = result.get("worst_case") or result
-    found = worst.get("families") or ([worst] if "aggregator" in worst else [])
-    return [one for one in found if number(one.get("linked")) is not None and "parameters" in one]
+    return [
+        one for one in families_of(result) if number(one.get("linked")) is not None and "parameters" in one
+    ]
 
 
 def in_words(result: Result, names: Iterable[str]) -> dict[str, str]:

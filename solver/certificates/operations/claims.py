@@ -229,7 +229,7 @@ def coverage(verdict: Verdict, fit: Mapping[str, Any], alignment: str) -> str:
         checked.append("alignment")
     listed = "left_out" not in fit["records_table"]
     checked = [key for key in checked if key in fit and (listed or key not in _BY_RECORD)]
-    unchecked = [key for key in fit if key not in (*checked, *_PROBLEM)]
+    unchecked = [key for key in fit if key not in ("format", "version", *checked, *_PROBLEM)]
     if verdict.euclid:
         checked.append("baselines (euclid)")
         unchecked[unchecked.index("baselines")] = "baselines (others)"

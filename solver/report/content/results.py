@@ -8,58 +8,11 @@ from functools import cached_property
 from typing import Any
 
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.results import (
-    WEIGHTED,
-    guessed_ends,
-    least_of,
-    limit_key,
-    may_say_proven,
-    meets,
-    objective,
-    says_more,
-)
+from linkrisk.solver.schemas.reading import Interval, guessed, interval, together
 
 Json = Mapping[str, Any]
 
 _NOT_READ = "give what `fit --json`, `risk --json`, `sweep --json` or `report --json` wrote"
-
-
-@dataclass(frozen=True)
-class Interval:
-    """How much can be linked at worst.
-
-    Attributes
-    ----------
-    low, high : float
-        Records, expected links or sampling weights; `high` holds with `confidence` where there is one.
-    total : float
-        What they are part of.
-    confidence : float or None
-    comparable : bool
-        Whether all attributes can be compared: else the ends say nothing of who knows how they were recoded.
-    """
-
-    low: float
-    high: float
-    total: float
-    confidence: float | None = None
-    comparable: bool = True
-
-    @property
-    def proven(self) -> bool:
-        """Whether the two ends meet, for certain."""
-        return self.comparable and self.confidence is None and meets(self.low, self.high)
-
-    @property
-    def bounded(self) -> bool:
-        """Whether more is known than that no more than all, or nearly all, can be linked."""
-        return self.proven or says_more(self.low, self.high, self.total)
-
-    @property
-    def shares(self) -> tuple[float, float]:
-        """Both ends as shares; 0 of nothing."""
-        whole = self.total or 1.0
-        return self.low / whole, self.high / whole
 
 
 @dataclass(frozen=True)
@@ -85,13 +38,7 @@ class FamilyResult:
     @cached_property
     def interval(self) -> Interval:
         """What the learned distance links, and what none of the family exceeds."""
-        content = self.content
-        keys = objective(content)
-        total = content["total_weight"] if keys == WEIGHTED else content["records"]
-        confidence = content.get("confidence")
-        high = content[keys[1] if confidence is None else limit_key(keys)]
-        comparable = may_say_proven(content)
-        return Interval(least_of(content), high, total, confidence, comparable)
+        return interval(self.content)
 
 
 @dataclass(frozen=True)
@@ -179,20 +126,20 @@ class Results:
         """Of all families together; the upper end is of those that a bound was found of, if there are any."""
         if self.worst is None:
             return None
-        worst, among = self.worst.interval, self.bounded or self.found
-        return replace(worst, high=max(worst.low, *(family.interval.high for family in among)))
+        whole = together(family.interval for family in self.bounded or self.found)
+        return replace(self.worst.interval, high=max(self.worst.interval.low, whole.high))
 
     @property
     def guessed(self) -> tuple[float, float] | None:
         """Both ends where equal candidates are guessed among; None where nothing is equal, or they were."""
         if (ends := self.interval) is None:
             return None
-        return guessed_ends([family.content for family in self.found], ends.low, ends.high, ends.total)
+        return guessed((family.content for family in self.found), ends)
 
     @property
     def weighted(self) -> bool:
         """Whether links are counted by sampling weights."""
-        return self.worst is not None and objective(self.worst.content) == WEIGHTED
+        return self.worst is not None and self.worst.interval.weighted
 
     # ---- measures
 
