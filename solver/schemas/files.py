@@ -172,6 +172,6 @@ class Report(TypedDict):
     audience: Literal["internal", "external"]
     linkrisk: str
     made: Annotated[str, key("when, ISO 8601")]
-    about: NotRequired[Literal["suppression", "table"]]
+    about: NotRequired[Annotated[str, key("`suppression`, or what was done to a table")]]
     headline: ReportHead
     sections: list[Section]

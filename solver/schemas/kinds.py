@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import Any
 
 from linkrisk.datasets.microdata.strict_json import VERSION, headed, kind_of
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.schemas.keys import Json, schema_of, wrong
+from linkrisk.solver.schemas.keys import schema_of, wrong
 
 _WHERE = {
     "fit": "fit:Fit",
@@ -43,17 +43,6 @@ _WHERE = {
     "batch": "tables:Batch",
 }
 KINDS = tuple(_WHERE)
-WRITTEN = {
-    "fit": "fit --json",
-    "evaluation": "evaluate --json",
-    "link": "link --json",
-    "risk": "risk --json",
-    "sweep": "sweep --json",
-    "report": "report --json",
-    "suppression": "suppress --json",
-    "suppressed-table": "tables suppress --json",
-}
-"""What writes a kind, for messages about a JSON that is something else."""
 
 
 def typed(kind: str) -> Any:
@@ -89,8 +78,24 @@ def file_schema(kind: str) -> dict[str, Any]:
     }
 
 
-def read(found: object, *kinds: str) -> tuple[str, Json]:
-    """Which of these kinds a JSON is, and its content.
+@cache
+def _open_schema(kind: str) -> dict[str, Any]:
+    """The same for a reader, who leaves alone what it does not know."""
+    closed, opened = (f'"additionalProperties": {word}' for word in ("false", "true"))
+    found: dict[str, Any] = json.loads(json.dumps(content_schema(kind)).replace(closed, opened))
+    return found
+
+
+def read(found: Mapping[str, Any], kinds: Sequence[str], give: str) -> str:
+    """Which of these kinds a JSON is, with all that such a JSON has to have.
+
+    Parameters
+    ----------
+    found : mapping
+        The JSON.
+    kinds : sequence of str
+    give : str
+        What to give instead of it, for messages.
 
     Raises
     ------
@@ -98,18 +103,10 @@ def read(found: object, *kinds: str) -> tuple[str, Json]:
         If it is none of them, or not as it was written.
     """
     kind = kind_of(found)
-    writers = " or ".join(f"`{WRITTEN[one]}`" for one in kinds if one in WRITTEN)
-    if kind not in kinds or not isinstance(found, Mapping):
-        said = (
-            f"has format {found['format']!r}, version {found.get('version')!r}"
-            if isinstance(found, Mapping) and "format" in found
-            else "does not say its format"
-        )
-        raise UsageError(
-            f"it {said}: give what {writers} of this version of linkrisk writes (version {VERSION})"
-        )
-    content = {name: value for name, value in found.items() if name not in ("format", "version")}
-    complaint = wrong(content_schema(kind), content)
+    if kind is None or kind not in kinds:
+        said = f"has the format {found['format']!r}" if "format" in found else "does not say its format"
+        raise UsageError(f"it {said}; {give} (version {VERSION})")
+    complaint = wrong(_open_schema(kind), found)
     if complaint is not None:
-        raise UsageError(f"{complaint}: give what {writers} wrote, as it was written")
-    return kind, content
+        raise UsageError(f"{complaint}; {give}, as it was written")
+    return kind

@@ -114,6 +114,9 @@ class Suppression(Asked):
     identifiers: Annotated[list[str], key("columns that name the records")]
     recodings: dict[str, Any]
     proof: str
+    cost_of_recoding: NotRequired[Annotated[float, key("of the problem joint")]]
+    cost_per_record: NotRequired[float]
+    lattice: NotRequired[Annotated[dict[str, int], key("combinations of levels: all, and those left open")]]
     seconds: float
     before_and_after: Compared
 

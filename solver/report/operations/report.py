@@ -20,6 +20,7 @@ from linkrisk.solver.options.taking import taking
 from linkrisk.solver.report.content.build import document_of
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.result import Result
+from linkrisk.solver.schemas.kinds import read
 
 if TYPE_CHECKING:  # a page that is made again should not wait for what measures
     from linkrisk.solver.measures.results import RiskResult
@@ -35,6 +36,13 @@ _OF_SAVED = ("original", "masked", "audience", "on_progress", "cancel")
 """Options that hold for a report of results, too."""
 
 _READING = ("id", "row_by_row", "schema")
+
+
+_READABLE = (
+    *("fit", "risk", "sweep", REPORT, "suppressed-table", "rounded-table", "adjusted-table"),
+    *("perturbed-counts", "perturbed-sums", "recoded-table"),
+)
+"""Kinds of JSON that make a report."""
 
 
 @dataclass(frozen=True)
@@ -246,6 +254,10 @@ def _read(given: Any) -> Mapping[str, Any]:
         raise UsageError(
             f"{given} is no JSON of results: give what fit, risk, sweep or report wrote with --json"
         )
+    try:
+        read(content, _READABLE, "give what fit, risk, sweep, report or tables wrote with --json")
+    except UsageError as error:
+        raise UsageError(f"{given}: {error}") from None
     return content
 
 

@@ -134,7 +134,11 @@ def test_other_files_than_those_of_the_fit(capsys):
         ("fit.json", '{"a": 1, "b": 2, "a": 1}', 'fit.json cannot be used: the key "a" is twice in'),
         ("proof.json", f'{{"a": {"9" * 5000}}}', "proof.json cannot be used: a number has 5000 digits;"),
         ("proof.json", "[" * 100_000 + "]" * 100_000, "proof.json is not valid JSON; give"),
-        ("fit.json", '{"aggregator": "\\ud800"}', "fit.json, aggregator holds an unpaired surrogate"),
+        (
+            "fit.json",
+            '{"format": "linkrisk-fit", "version": 1, "aggregator": "\\ud800"}',
+            "fit.json, aggregator holds an unpaired surrogate",
+        ),
         ("fit.json", '{"a": "\n\u0000"}', "fit.json is not valid JSON; give"),
     ],
 )

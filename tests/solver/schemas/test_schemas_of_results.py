@@ -10,10 +10,13 @@ from typing import Annotated, Any, Literal, TypedDict
 import jsonschema
 import pytest
 from every_result import EVERY, as_read
+from fit_runs import frames
 
+import linkrisk
 from linkrisk.datasets.microdata.strict_json import kind_of
+from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.schemas.keys import key, outside, schema_of, wrong
-from linkrisk.solver.schemas.kinds import KINDS, content_schema, file_schema
+from linkrisk.solver.schemas.kinds import KINDS, content_schema, file_schema, read
 
 FOLDER = Path(__file__).parents[3] / "docs" / "schemas"
 
@@ -115,3 +118,31 @@ def test_outside_is_what_is_marked_and_holds_what_it_should():
     assert outside(schema_of(Part), {"number": float("nan")}) == {"number": None}
     assert outside(schema_of(Part), {"number": "7"}) == {"number": None}
     assert outside(schema_of(Part), "text") == {}
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, "it does not say its format; give a fit (version 1)"),
+        (
+            {"format": "linkrisk-risk", "version": 1},
+            "it has the format 'linkrisk-risk'; give a fit (version 1)",
+        ),
+        (
+            {"format": "linkrisk-fit", "version": 2},
+            "it has the format 'linkrisk-fit'; give a fit (version 1)",
+        ),
+        ({"linked": "all"}, "linked is 'all', and no integer; give a fit, as it was written"),
+        ({"tied": {"records": 1}}, "tied lacks 'with_twins'; give a fit, as it was written"),
+        (
+            {"trace": [[0.0, 1, "x"]]},
+            "trace, 1, 3 is 'x', and no number or null; give a fit, as it was written",
+        ),
+    ],
+)
+def test_what_is_read_is_what_was_written(given, message):
+    found = as_read(linkrisk.fit(*frames(1), aggregator="owa"))
+    assert read({**found, "new": 1}, ["fit"], "give a fit") == "fit"
+    with pytest.raises(UsageError) as refused:
+        read({**found, **given} if given and "format" not in given else given, ["fit"], "give a fit")
+    assert str(refused.value) == message
