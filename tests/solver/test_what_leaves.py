@@ -55,7 +55,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
             add_mask(
                 queue, "data/people.parquet", [masking, "noise percent=20 attributes=age"], seed=SEED_GIVEN
             ),
-            add(
+            *add(
                 queue,
                 TableAsked(
                     made={
