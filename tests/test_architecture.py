@@ -21,7 +21,7 @@ OPTIMISERS = set(optimisers())
 MOST_LINES = 400
 MOST_PARAMETERS = 8
 FEW_LINES = 40
-LOADED_BY_NAME = ("solver.commands.", "solver.options.operations.")
+LOADED_BY_NAME = ("solver.commands.", "solver.options.operations.", "solver.report.short.")
 NOT_YET = ("solver.charts.", "solver.documents.")  # where small modules of one other are left
 
 # Inside solver, a room may import those of lower rank, and nothing else of it. A subject is a room; what
