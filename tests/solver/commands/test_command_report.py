@@ -129,7 +129,7 @@ def _without_machine(content, name=""):
         return [_without_machine(value, name) for value in content]
     if isinstance(content, float):
         return float(f"{content:.6g}")
-    hidden = name in ("made", "version")
+    hidden = name in ("made", "linkrisk")
     return (
         "..."
         if hidden
