@@ -8,11 +8,12 @@ from typing import Any
 
 from linkrisk.solver.app.run_folder import Run, State
 from linkrisk.solver.documents.document import Headline
-from linkrisk.solver.documents.formats import count, percent
-from linkrisk.solver.run.counts import MINUS, persons
-from linkrisk.solver.run.results import is_bound, meets
-from linkrisk.solver.run.worst_sentence import by_lot, shares_of
+from linkrisk.solver.documents.formats import NOTHING, count, percent
+from linkrisk.solver.documents.short import short_of
+from linkrisk.solver.run.counts import MINUS
+from linkrisk.solver.run.results import is_bound
 from linkrisk.solver.schemas import reading
+from linkrisk.solver.schemas.reading import Interval
 
 _STATES = {
     State.WAITING: "waits for the runs before it",
@@ -23,49 +24,7 @@ _STATES = {
 }
 
 
-@dataclass(frozen=True)
-class Interval(reading.Interval):
-    """The worst case of a run; see `reading.Interval`.
-
-    Attributes
-    ----------
-    family : str
-    without_lots : (float, float) or None
-        Both ends, as shares, if equal candidates are not guessed among; None where none are.
-    """
-
-    family: str = ""
-    without_lots: tuple[float, float] | None = None
-
-    @property
-    def proven(self) -> bool:
-        """Whether the two meet, for attributes that can all be compared."""
-        return self.comparable and meets(self.low, self.high)
-
-    @property
-    def sentence(self) -> str:
-        """In words, with the state of the proof."""
-        number = persons if self.weighted else count
-        low, high = number(self.low), number(self.high)
-        of = f"of {number(self.total)} persons whom records stand for" if self.weighted else ""
-        of = of or f"of {count(self.total)} records"
-        lots = "" if self.without_lots is None else by_lot(*self.without_lots).replace(" %", "\u202f%")
-        if self.proven and self.confidence is None:
-            share = percent(self.low, self.total)
-            return f"At worst {low} {of} ({share}) can be re-identified{lots}: proven"
-        if not is_bound(self.low, self.high, self.total):
-            return (
-                f"At least {low} {of} ({self.share}) can be re-identified{lots}; no bound was found in time"
-            )
-        sure = "" if self.confidence is None else f", with {percent(self.confidence, 1.0)} confidence"
-        between = low if low == high else f"between {low} and {high}"
-        return f"At worst {between} {of} ({self.share}) can be re-identified{lots}{sure}"
-
-    @property
-    def share(self) -> str:
-        """Both ends in per cent, as far as there are some."""
-        ends = dict.fromkeys((percent(self.low, self.total), percent(self.high, self.total)))
-        return " to ".join(ends) if is_bound(self.low, self.high, self.total) else next(iter(ends))
+_WITH_WORST_CASE = ("linkrisk-fit", "linkrisk-risk")
 
 
 def least_risk(intervals: Mapping[str, Interval]) -> str:
@@ -86,22 +45,13 @@ def least_risk(intervals: Mapping[str, Interval]) -> str:
 
 
 def interval_of(result: Any) -> Interval | None:
-    """The worst case in the JSON of a `fit` or of a `risk`; None where there is none."""
-    if not isinstance(result, Mapping):
+    """The worst case of a `fit` or `risk` from its JSON, with guesses among equals; None of others."""
+    if not isinstance(result, Mapping) or result.get("format") not in _WITH_WORST_CASE:
         return None
-    listed = [one for one in reading.families_of(result) if "linked" in one]
-    if not listed:
-        return None
-    whole = reading.together(map(reading.interval, listed))
-    alone = "families" not in result.get("worst_case", result)
-    family = str(listed[0].get("aggregator", "")) if alone else "all families"
-    found = Interval(**vars(whole), family=family)
-    ends = reading.guessed(listed, whole)
-    if ends is None:
-        return found
-    return replace(
-        found, low=ends[0], high=ends[1], without_lots=shares_of(whole.low, whole.high, whole.total)
-    )
+    fits = [one for one in reading.families_of(result) if "linked" in one]
+    whole = reading.together(map(reading.interval, fits))
+    ends = reading.guessed(fits, whole)
+    return whole if ends is None else replace(whole, low=ends[0], high=ends[1])
 
 
 def answer(run: Run) -> str:
@@ -123,16 +73,10 @@ def _found(run: Run, result: Any) -> str:
         return _proven(result) if "verified" in result else _protected(result)
     if kind == "mask":
         return "The masked file is there"
-    if kind in _SAID and isinstance(result, Mapping):
-        return _SAID[kind](result)
-    if kind == "sweep" and isinstance(result, Mapping):
-        front = sum(one.get("pareto") == "on the front" for one in result.get("runs", []))
-        return f"{count(result['maskings'])} maskings, {count(front)} of them on the front"
-    if kind == "risk" and isinstance(result, Mapping) and result.get("verdict"):
-        sentence = str(result["verdict"]["sentence"])
-        return sentence[:1].upper() + sentence[1:]
-    interval = interval_of(result)
-    return interval.sentence if interval else "Done"
+    if not isinstance(result, Mapping) or "format" not in result:
+        return "Done"
+    said, interval = _in_short(result), interval_of(result)
+    return f"{said} Proven." if kind == "fit" and interval is not None and interval.proven else said
 
 
 def _protected(result: Mapping[str, Any]) -> str:
@@ -201,18 +145,12 @@ def findings_of(result: Any) -> dict[tuple[str, str], Mapping[str, Any]]:
 
 def finding_text(finding: Mapping[str, Any] | None) -> str:
     """A finding with its interval."""
-    from linkrisk.solver.documents.formats import significant
+    from linkrisk.solver.report.short.risk import number_of
 
     if finding is None or finding.get("value") is None:
-        return "–"
-    share = finding.get("unit") == "share"
-    shown = [
-        percent(value, 1.0) if share else significant(value)
-        for value in (finding["value"], finding.get("low"), finding.get("high"))
-        if value is not None
-    ]
-    between = f" ({shown[1]} to {shown[2]})" if len(shown) == 3 and shown[1] != shown[2] else ""
-    return shown[0] + between
+        return NOTHING
+    number = number_of(finding)
+    return f"{number.value} ({number.interval})" if number.interval else number.value
 
 
 @dataclass(frozen=True)
@@ -248,21 +186,7 @@ def difference(first: Mapping[str, Any] | None, other: Mapping[str, Any] | None)
     return Difference(f"{sign}{size}: {judgement[0]}", judgement[1])
 
 
-def _linked(result: Mapping[str, Any]) -> str:
-    """What a linker links, and what guesses among equal scores add."""
-    share, matched = percent(result["linked"], result["records"]), result.get("one_to_one")
-    most = f"{count(result['linked'])} of {count(result['records'])} records ({share})"
-    said, expected = f"{result['method']} re-identifies {most}", result["expected_links"]
-    if expected > result["linked"]:
-        said += f"; with guesses among equals {count(round(expected, 1))}"
-    return said if not matched else f"{said}; one to one, {count(matched['correct'])} are right"
-
-
 def _in_short(result: Mapping[str, Any]) -> str:
-    """The sentences on top of its answer in short."""
-    from linkrisk.solver.documents.short import short_of
-
-    return " ".join(short_of(result).headline.sentences)
-
-
-_SAID = {"link": _linked, "unsafe": _in_short, "suppress": _in_short}
+    """The sentences on top of its answer in short; of a verdict that alone."""
+    head = short_of(result).headline
+    return head.verdict if "worst_case" in result else " ".join(head.sentences)

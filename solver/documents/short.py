@@ -32,7 +32,7 @@ _MAKERS = {
     "linkrisk-risk": "risk:measured",
     "linkrisk-suppression": "suppression:suppression",
     "linkrisk-sweep": "sweep:swept",
-    "linkrisk-verification": "verification:verification",
+    "linkrisk-verification": "worst_case:verification",
     "linkrisk-unsafe": "suppression:unsafe",
     "linkrisk-table-comparison": "tables:comparison",
     "linkrisk-tabulation": "tables:made",

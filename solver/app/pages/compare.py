@@ -9,7 +9,6 @@ from typing import Any
 from nicegui import ui
 
 from linkrisk.solver.app.answers import (
-    Interval,
     difference,
     finding_text,
     findings_of,
@@ -22,6 +21,10 @@ from linkrisk.solver.app.state import State
 from linkrisk.solver.app.vega import VegaChart
 from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.gallery import draw
+from linkrisk.solver.report.content.results import Results
+from linkrisk.solver.report.short.worst_case import worst_of_all
+from linkrisk.solver.run.worst_sentence import percents
+from linkrisk.solver.schemas.reading import Interval
 
 _BETTER = {"higher": "lower", "lower": "higher", "neither": "–"}
 """Which way a number is better for whoever releases the file, by which way it gets worse."""
@@ -70,7 +73,7 @@ def _show(runs: Sequence[Run]) -> None:
         for run, interval in zip(runs, intervals, strict=True):
             masked = run.command.get("inputs", {}).get("masked", "the embedded pair")
             link = partial(ui.link, run.name, f"/run/{run.name}")
-            layout.row((link, masked, interval.sentence, interval.share))
+            layout.row((link, masked, worst_of_all(Results.of(run.result)), percents(*interval.shares)))
     files = {run.command.get("inputs", {}).get("original") for run in runs}
     if len(runs) > 1 and len(files) == 1:
         layout.text("p", least_risk({run.name: one for run, one in zip(runs, intervals, strict=True)}))

@@ -1,4 +1,4 @@
-"""What is said of `fit` in short: the worst case of one family of distances, or of several."""
+"""What is said of `fit` and `verify` in short: the worst case of one family of distances, or of several."""
 
 from __future__ import annotations
 
@@ -308,3 +308,32 @@ def _worst_of(results: Results, worst: FamilyResult) -> Iterator[Block]:
             said = f"the limit holds with {confident(content)}, for all of them together"
     missing = len(results.families) - len(results.found)
     yield Paragraph(said + (f" ({missing} of {len(results.families)} without a result)" if missing else ""))
+
+
+# ---- its certificate
+
+
+def verification(result: Json) -> Document:
+    """Of the JSON of `verify`: of a fit, of several, or of a table."""
+    if (parts := result.get("certificates")) is not None:
+        verified = sum(one["verified"] for one in parts.values())
+        said = f"verified: {verified} of {several(len(parts), 'family', 'families')}"
+        return short(said=said, asked=[line for one in parts.values() for line in one["said"]])
+    if "seconds" not in result:
+        return short(said=_verified(result), asked=result["said"])
+    return short(said=_proved(result), asked=result["said"])
+
+
+def _verified(result: Json) -> str:
+    return "Verified." if result["verified"] else f"Rejected: {result['rejected']}"
+
+
+def _proved(result: Json) -> Headline:
+    """Whether the certificate proves what the fit claims, and the worst case that it proves."""
+    proved = result["proved"]
+    if proved is None:
+        return Headline("unknown", _verified(result))
+    interval = FamilyResult(proved["aggregator"], proved).interval
+    ends = interval.low, interval.high, interval.total
+    said = worst_sentence(*ends, weighted=objective(proved) == WEIGHTED)
+    return Headline("unknown", _verified(result), f"Proved: {said}", bar=shares_of(*ends))

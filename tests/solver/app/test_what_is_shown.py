@@ -14,9 +14,10 @@ from cli_runs import run
 
 from linkrisk import mask
 from linkrisk.solver.app import preview
-from linkrisk.solver.app.answers import Difference, Interval, answer, difference, least_risk
+from linkrisk.solver.app.answers import Difference, answer, difference, least_risk
 from linkrisk.solver.app.run_queue import Queue
 from linkrisk.solver.app.steps import Asked, add
+from linkrisk.solver.schemas.reading import Interval
 
 
 def number(value: float | None, unit: str = "share", worse: str = "higher") -> dict[str, object]:
@@ -70,22 +71,22 @@ def test_commands_of_key_variables_and_linkers_run_and_are_answered(tmp_path, mo
     assert "proven" in said[1]
     assert "proven" in said[2]
     result = runs[3].result
-    assert said[3].startswith(f"dbrl re-identifies {result['linked']} of 24 records")
-    assert said[3].endswith(f"one to one, {result['one_to_one']['correct']} are right")
+    assert said[3].startswith(f"{result['linked']} of 24 records (")
+    assert said[3].endswith(" are linked to their partner.")
 
 
 def test_the_least_worst_case_is_named_where_intervals_do_not_overlap() -> None:
     def said(**other: Interval) -> str:
-        return least_risk({"a": Interval(60.0, 70.0, 100.0, "owa"), **other}).replace("\u202f", " ")
+        return least_risk({"a": Interval(60.0, 70.0, 100.0), **other}).replace("\u202f", " ")
 
-    certain = said(b=Interval(80.0, 96.0, 200.0, "owa"))
+    certain = said(b=Interval(80.0, 96.0, 200.0))
     assert certain.startswith(
         "b has the least worst case: at most 48.0 % can be re-identified, and at least 60.0 % in every other"
     )
-    sampled = said(b=Interval(80.0, 96.0, 200.0, "owa", confidence=0.95))
+    sampled = said(b=Interval(80.0, 96.0, 200.0, confidence=0.95))
     assert sampled.startswith("b has the least worst case with the confidence that they state: at most 48")
     for high in (60.0, 100.0):
-        assert said(b=Interval(10.0, high, 100.0, "owa")).startswith("Which of them has the least worst case")
+        assert said(b=Interval(10.0, high, 100.0)).startswith("Which of them has the least worst case")
 
 
 def test_a_preview_has_distributions_and_the_risk_of_a_plain_attack(tmp_path) -> None:
