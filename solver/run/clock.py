@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import threading
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -64,6 +66,17 @@ class Clock:
         self._stop, self._full = threading.Event(), threading.Event()
         self._next_look, self._reserved, self._left = 0.0, 0.0, 0.0
         self._operations, self._counting = 0.0, threading.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Take along to another process what has passed and the limits; it is stopped from where it began."""
+        own = ("cancel", "_stop", "_full", "_counting", "_start")
+        kept = {name: value for name, value in vars(self).items() if name not in own}
+        return {**kept, "spent": self.seconds}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        vars(self).update(state)
+        self._start, self.cancel = time.perf_counter() - self.spent, None
+        self._stop, self._full, self._counting = threading.Event(), threading.Event(), threading.Lock()
 
     @property
     def seconds(self) -> float:

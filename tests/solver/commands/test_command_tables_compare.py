@@ -46,6 +46,15 @@ def test_every_backend_proves_the_same(problem, optimum, names):
     assert result.disagreements == ()
 
 
+def test_backends_agree_on_counts():
+    """Attacks on whole numbers go along to the processes of the backends, with their clock."""
+    result = compare_table(
+        "cells.csv", "relations.csv", counts=True, backends=["exact", "highs"], time_limit=60
+    )
+    assert {row.audit for row in result.rows} == {"passed"}
+    assert result.disagreements == ()
+
+
 def test_what_is_printed_and_written(capsys):
     files = ["--json", "found.json", "--time-limit", "none"]
     assert main(["tables", "compare", *ASKED, "--backends", "exact,highs", *files]) == 0

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import pickle
 from types import SimpleNamespace
 
 import pytest
 
 from linkrisk.solver.run.clock import Beside, Clock, resident_megabytes, usable_megabytes
+from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.run.status import Limit
 
 
@@ -80,3 +82,15 @@ def test_what_is_left_to_others_ends_a_run_sooner(virtual_time):
     while not clock.expired:
         pass
     assert 5.0 <= clock.seconds < 5.5
+
+
+def test_a_clock_goes_along_to_another_process():
+    clock = Clock(60.0, spent=5.0, work_limit=2.0, cancel=Cancel())
+    clock.spend(7.0)
+    clock.stop()
+    copy = pickle.loads(pickle.dumps(clock))
+    assert copy.seconds >= 5.0
+    assert (copy.time_limit, copy.work_limit, copy.operations) == (60.0, 2.0, 7.0)
+    assert not copy.stopped
+    copy.spend(1.0)
+    assert copy.operations == 8.0
