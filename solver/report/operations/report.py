@@ -38,6 +38,8 @@ _OF_SAVED = ("original", "masked", "audience", "on_progress", "cancel")
 _READING = ("id", "row_by_row", "schema")
 
 
+_CURE = "give what fit, risk, sweep, report or tables wrote with --json"
+
 _READABLE = (
     *("fit", "risk", "sweep", REPORT, "suppressed-table", "rounded-table", "adjusted-table"),
     *("perturbed-counts", "perturbed-sums", "recoded-table"),
@@ -251,11 +253,9 @@ def _read(given: Any) -> Mapping[str, Any]:
     except (ValueError, RecursionError):
         content = None
     if not isinstance(content, dict):
-        raise UsageError(
-            f"{given} is no JSON of results: give what fit, risk, sweep or report wrote with --json"
-        )
+        raise UsageError(f"{given} is no JSON of results: {_CURE}")
     try:
-        read(content, _READABLE, "give what fit, risk, sweep, report or tables wrote with --json")
+        read(content, _READABLE, _CURE)
     except UsageError as error:
         raise UsageError(f"{given}: {error}") from None
     return content
