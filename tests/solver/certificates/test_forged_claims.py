@@ -137,7 +137,10 @@ def test_texts_of_a_certificate_cannot_speak_for_verify(capsys):
     Path("proof.json").write_text(json.dumps(proof), encoding="utf-8")
     capsys.readouterr()
     assert main([*CLAIM]) == 0
-    words = [line.split(" ")[0] for line in capsys.readouterr().out.splitlines()]
+    claims, answer = capsys.readouterr().out.split("\n\n")
+    assert answer.startswith("Verified.\nProved: At worst ")
+    assert len(answer.splitlines()) == 4  # the sentence in two lines, and the bar
+    words = [line.split(" ")[0] for line in claims.splitlines()]
     assert words == [
         "of",
         "assuming,",

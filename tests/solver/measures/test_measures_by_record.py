@@ -55,7 +55,7 @@ def test_all_three_on_weighted_categories(direction):
     assert (known["value"] <= known["high"] + 1e-9).all()
     text = str(result)
     assert "Which attributes leak" in text
-    assert "fall without" in text
+    assert "Fall without" in text
     worst = result["held-out"].rates[-1].worst
     assert worst == pytest.approx(result.worst.results["mahalanobis"].interval[0] / result.worst.worst.total)
     groups = result["records"].to_groups()
