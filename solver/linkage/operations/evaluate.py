@@ -64,7 +64,8 @@ def read_parameters(path: str | Path) -> dict[str, Any]:
         isinstance(content.get("parameters"), dict) or isinstance(content.get("families"), list)
     ):
         raise UsageError(f"{path} has no parameters; {_GIVE}")
-    if "format" in content and kind_of(content) not in ("fit", "link"):  # parameters alone may be anybody's
+    known = ("fit", "link", "links")
+    if "format" in content and kind_of(content) not in known:  # parameters alone may be anybody's
         raise UsageError(
             f"{path} has the format {content['format']!r}, version {content.get('version')!r}; {_GIVE}"
         )
