@@ -1,7 +1,8 @@
-"""How attack and bound close in on the worst case, over time."""
+"""How attack and bound close in on the worst case over time, or cost and bound on the cheapest pattern."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,6 +37,9 @@ class Lines:
     def style(self, field: str) -> tuple[str, list[int]]:
         """Colour and dashes of a line."""
         return (WORST, [1, 0]) if field == self.answer else (SIMPLE, [6, 4])
+
+
+_COSTS = Lines("cost of suppressed cells", "at least", "cost", answer="high")
 
 
 def bound(result: Result, family: str | None = None, *, live: bool = False) -> Chart | None:
@@ -162,3 +166,29 @@ def _table(trace: list[Point], total: float) -> Table:
 
 def _seconds(value: float) -> str:
     return f"{value:.3g} seconds" if value < 1000 else f"{value:,.0f} seconds"
+
+
+def costs(trace: Sequence[Point]) -> Chart:
+    """The chart of a search that runs; its data sets are those of a live chart of `bound`.
+
+    Parameters
+    ----------
+    trace : sequence of (seconds, bound, cost)
+        At least one.
+    """
+    seconds, least, cost = trace[-1]
+    columns = (
+        Column("seconds", "Seconds", Of.SECONDS),
+        Column("bound", "At least", Of.COUNT),
+        Column("cost", "Cost", Of.COUNT),
+    )
+    return chart(
+        "costs",
+        "Cost and bound over time",
+        "The solid line is the cost of the best pattern found, which protects; the dashed line is what every "
+        "pattern that protects costs at least. Where they meet, the cost is proven least.",
+        f"After {seconds:.3g} seconds the best pattern costs {cost:,.10g}, and none costs less than "
+        f"{least:,.10g}.",
+        picture(list(trace), None, _COSTS),
+        Table(columns, [list(point) for point in trace]),
+    )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from fit_runs import frames
 from table_files import write_table_files
 
 import linkrisk
+from linkrisk.solver.commands.program import main
 
 Json = dict[str, Any]
 
@@ -170,6 +173,29 @@ def _batches() -> Iterator[Any]:
     yield linkrisk.run_batch(batch(TABLE + '<SUPPRESS> OPT(1,5)\n<WRITETABLE> (1,1,,"safe.csv")\n'))
 
 
+def _descriptions() -> Iterator[Any]:
+    yield linkrisk.describe(_surveyed()[0])
+    yield linkrisk.describe(PEOPLE)
+
+
+def _written() -> Iterator[Any]:
+    """Records and answers that commands write beside their results, and what they print of public data."""
+    PEOPLE.assign(name=[f"n{at}" for at in range(len(PEOPLE))]).to_csv("people.csv", index=False)
+    for words in (
+        "mask --method noise+percent=5+attributes=w --output m.csv --record r.json",
+        "tables make --by town --response w --rule p=20 --cells c.csv --relations e.csv --record t.json",
+        "suppress --keys town,trade --k 3 --output s.csv --write-answer a.json",
+    ):
+        command = [word.replace("+", " ") for word in words.split()]
+        assert main([*command, "--input", "people.csv"]) == 0
+    for name in ("r", "t", "a"):
+        yield json.loads(Path(f"{name}.json").read_text(encoding="utf-8"))
+    for asked in (["list"], ["show", "wdbc"]):
+        with redirect_stdout(StringIO()) as printed:
+            main(["datasets", *asked, "--json"])
+        yield json.loads(printed.getvalue())
+
+
 EVERY: tuple[Callable[[], Iterator[Any]], ...] = (
     _fits,
     _evaluations,
@@ -187,10 +213,12 @@ EVERY: tuple[Callable[[], Iterator[Any]], ...] = (
     _suppressed,
     _changed,
     _batches,
+    _descriptions,
+    _written,
 )
 
 
 def as_read(result: Any) -> Json:
     """The JSON of a result as whoever reads the file has it."""
-    found: Json = json.loads(result.to_json())
+    found: Json = result if isinstance(result, dict) else json.loads(result.to_json())
     return found

@@ -12,8 +12,8 @@ from linkrisk.solver.app.pages import layout
 from linkrisk.solver.app.progress import Course, ProgressReader
 from linkrisk.solver.app.run_folder import Run
 from linkrisk.solver.app.vega import VegaChart
+from linkrisk.solver.charts.bound import costs
 from linkrisk.solver.charts.chart import Chart
-from linkrisk.solver.charts.costs import costs
 from linkrisk.solver.charts.gallery import draw
 
 _SEARCHED = ("", *AGGREGATORS)

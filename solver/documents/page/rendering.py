@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.table import Table
 from linkrisk.solver.documents.cell_grid import LETTERS, STATES
 from linkrisk.solver.documents.document import Block, Choice, Document, Records
 from linkrisk.solver.documents.formats import cell_text, count, is_numeric
-from linkrisk.solver.documents.page import cells, scripts
+from linkrisk.solver.documents.page import scripts
 from linkrisk.solver.documents.page.data import PageData
 from linkrisk.solver.documents.page.wording import RISK, WORDS
 
@@ -22,6 +24,12 @@ from linkrisk.solver.documents.page.wording import RISK, WORDS
 ROWS = 15
 # A longer table is as wide as the page.
 _FEW_ROWS = 12
+
+_SHARE = re.compile(r"(?<=\d) %")
+_COMMAND = re.compile("`([a-z][a-z -]*)`")
+_MINUS = re.compile(r"(?<![\w.)-])-(?=\d)")
+# Words that would be broken at their hyphens: options, and the one of which this project is full.
+_WHOLE = re.compile(r"(?<![\w-])(--[a-z][a-z-]*|re-identif[a-z]*)", re.IGNORECASE | re.ASCII)
 
 
 def render_page(document: Document) -> str:
@@ -95,5 +103,29 @@ def _environment() -> Environment:
         most_rows=ROWS,
         count=count,
     )
-    environment.filters.update(day=cells.day_text, prose=cells.prose, whole=cells.whole)
+    environment.filters.update(day=day_text, prose=prose, whole=whole)
     return environment
+
+
+def prose(text: str) -> Markup:
+    """Write sentences: numbers stay on a line with their per cent, `commands` in backquotes are set apart."""
+    spaced = _MINUS.sub("\N{MINUS SIGN}", _SHARE.sub("\N{NO-BREAK SPACE}%", text))
+    return Markup(_kept_whole(_COMMAND.sub(r"<code>\1</code>", str(escape(spaced)))))
+
+
+def whole(text: str) -> Markup:
+    """Write a text in which no line ends inside of options and of "re-identified"; copied, it is the same."""
+    return Markup(_kept_whole(str(escape(text))))
+
+
+def _kept_whole(escaped: str) -> str:
+    return _WHOLE.sub(r'<span class="whole">\1</span>', escaped)
+
+
+def day_text(moment: str) -> str:
+    """Write a moment given as ISO 8601: ``23 November 2026, 22:05 UTC``; as it is when it is none."""
+    try:
+        read = datetime.fromisoformat(moment)
+    except ValueError:
+        return moment
+    return f"{read.day} {read:%B %Y, %H:%M} {read.tzname() or ''}".rstrip()

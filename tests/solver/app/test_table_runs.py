@@ -19,7 +19,7 @@ from linkrisk.solver.app.run_folder import State
 from linkrisk.solver.app.run_queue import Queue
 from linkrisk.solver.app.steps import add
 from linkrisk.solver.app.table_steps import TableAsked, asked_before
-from linkrisk.solver.charts.costs import costs
+from linkrisk.solver.charts.bound import costs
 from linkrisk.solver.commands.program import build_parser
 from linkrisk.solver.run.errors import UsageError
 

@@ -16,8 +16,8 @@ from report_documents import SCRIPT, empty_document, full_document, hostile_docu
 from linkrisk.solver.charts.table import Column, Of, Table
 from linkrisk.solver.documents.document import Document, Headline, Section
 from linkrisk.solver.documents.formats import cell_text
-from linkrisk.solver.documents.page import cells, render_page
-from linkrisk.solver.documents.page.cells import whole
+from linkrisk.solver.documents.page import render_page, rendering
+from linkrisk.solver.documents.page.rendering import whole
 
 pytestmark = pytest.mark.browser
 
@@ -81,7 +81,7 @@ NUMBERS = [
 @pytest.mark.parametrize("of", [Of.SHARE, Of.POINTS, Of.COUNT, Of.NUMBER, Of.SECONDS])
 def test_numbers_are_the_same_wherever_they_are_written(reader, of):
     """Among them 78.25 %, just in the middle of two numbers of one digit."""
-    source = (Path(cells.__file__).parent / "scripts" / "format.js").read_text(encoding="utf-8")
+    source = (Path(rendering.__file__).parent / "scripts" / "format.js").read_text(encoding="utf-8")
     numbers = [number for number in NUMBERS if number >= 0 or of in (Of.SHARE, Of.POINTS)]
     written = reader.evaluate(
         f"([numbers, of]) => {{{source}\nreturn numbers.map((one) => cellText(one, of));}}",

@@ -16,7 +16,7 @@ from linkrisk.solver.charts.table import Of
 from linkrisk.solver.documents.document import Document, Paragraph, Section
 from linkrisk.solver.documents.formats import cell_text
 from linkrisk.solver.documents.page import render_page, scripts
-from linkrisk.solver.documents.page.cells import day_text, prose, whole
+from linkrisk.solver.documents.page.rendering import day_text, prose, whole
 
 SCRIPTS = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 DATA = re.compile(r'<script type="application/json" id="data">(.*?)</script>', re.DOTALL)
