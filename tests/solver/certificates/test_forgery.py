@@ -108,11 +108,11 @@ def test_the_honest_pairs_hold_every_kind_of_proof(tmp_path, monkeypatch):
 
 
 def test_a_hundred_forgeries(tmp_path):
-    check(run(tmp_path, 1, 100), 100)
+    check(run(tmp_path, 2, 100), 100)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [2, 3])
+@pytest.mark.parametrize("seed", [1, 3])
 def test_ten_thousand_forgeries(tmp_path, seed):
     check(run(tmp_path, seed, 5_000), 5_000)
 

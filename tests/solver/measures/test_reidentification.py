@@ -84,7 +84,8 @@ def test_table_json_and_words(noisy):
     read = json.loads(noisy.to_json())
     assert read["masking"] == [NOISE]
     assert read["measures"]["reidentification"]["attributes"] == list(NAMES)
-    assert json.loads(found.to_json()) == read["measures"]["reidentification"]
+    head = {"format": "linkrisk-measure", "version": 1}
+    assert json.loads(found.to_json()) == {**head, **read["measures"]["reidentification"]}
     assert "whatever his attack" in repr(found)
     keys = [finding.key for finding in found.findings]
     assert keys[:2] == ["limit_one_record", "limit_all_records"]

@@ -62,7 +62,8 @@ def test_json_is_strict_and_has_all(result):
     assert list(read["measures"]) == list(BEFORE)
     assert read["records"] == 30
     for name in BEFORE:
-        assert json.loads(result[name].to_json()) == read["measures"][name]
+        head = {"format": "linkrisk-measure", "version": 1}
+        assert json.loads(result[name].to_json()) == {**head, **read["measures"][name]}
         assert type(result[name]).__repr__ is MeasureResult.__repr__, "the dataclass needs repr=False"
         assert result[name].paragraph in repr(result)
 
