@@ -148,7 +148,7 @@ USAGE = {
         "--false-link-rate 0.1": "thresholds need both error rates: of false links and of false non-links",
         "--prior -1": "the prior is -1 pairs; it must be finite and not negative",
         "--most-iterations 0": "EM needs at least one iteration, not 0",
-        "--by rank": "prl takes no --by; it takes --compare, --blocking, --match-share, --estimate-share, "
+        "--compare-by rank": "prl takes no --compare-by; it takes --compare, --blocking, --match-share, --estimate-share, "
         "--fixed-u, --prior, --false-link-rate, --false-non-link-rate, --pass, --linked-leave, "
         "--clerical-band, --frequency-weights, --tolerance, --most-iterations",
         "--json no/out.json": "cannot write --json no/out.json: the folder no does not exist; create "
@@ -178,8 +178,8 @@ USAGE = {
         "--nominal age": "attribute 'age' is nominal and has no order that a representative could use; leave "
         "it out or declare it ordinal",
     },
-    "pca": {"--by size": "--by is 'size'; use one of rank, score"},
-    "random": {"--by rank": "random takes no --by; it takes no settings"},
+    "pca": {"--compare-by size": "--compare-by is 'size'; use one of rank, score"},
+    "random": {"--compare-by rank": "random takes no --compare-by; it takes no settings"},
     "bayes": {
         "--training no.csv": "no.csv cannot be read: there is no such file",
         "--training known.csv": "known.csv has no column 'hours' (attribute); there are: age, income",

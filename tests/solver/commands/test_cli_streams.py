@@ -241,7 +241,7 @@ def test_sigterm_leaves_the_whole_page_of_a_report():
     terminal.process.send_signal(signal.SIGTERM)
     code, printed = terminal.end()
     assert (code, printed.splitlines()[-2:]) == (0, ["wrote page.html", "wrote out.json"])
-    assert json.loads(Path("out.json").read_text(encoding="utf-8"))["report"]
+    assert json.loads(Path("out.json").read_text(encoding="utf-8"))["format"] == "linkrisk-report"
     assert Path("page.html").read_text(encoding="utf-8").rstrip().endswith("</html>")
 
 
