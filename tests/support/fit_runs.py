@@ -12,6 +12,8 @@ from linkrisk import evaluate, fit
 from linkrisk.solver.engines.steering import BuildSteering, Steering
 
 KEYS = {
+    "format",
+    "version",
     "aggregator", "aggregator_options", "alignment", "attributes", "backend", "baselines", "best_known",
     "candidates", "certificate", "command", "differences", "direction", "missing", "engine", "importance",
     "interaction", "limit", "linked",

@@ -148,7 +148,8 @@ USAGE = {
         "--false-link-rate 0.1": "thresholds need both error rates: of false links and of false non-links",
         "--prior -1": "the prior is -1 pairs; it must be finite and not negative",
         "--most-iterations 0": "EM needs at least one iteration, not 0",
-        "--compare-by rank": "prl takes no --compare-by; it takes --compare, --blocking, --match-share, --estimate-share, "
+        "--compare-by rank": "prl takes no --compare-by; it takes --compare, --blocking, --match-share, "
+        "--estimate-share, "
         "--fixed-u, --prior, --false-link-rate, --false-non-link-rate, --pass, --linked-leave, "
         "--clerical-band, --frequency-weights, --tolerance, --most-iterations",
         "--json no/out.json": "cannot write --json no/out.json: the folder no does not exist; create "
