@@ -103,7 +103,9 @@ def test_a_level_that_is_missed_by_less_than_an_optimiser_can_tell():
         "missed": [1],
         "undecided": [],
         "witnesses": 0,
-        **{"levels_missed": 1, "levels_undecided": 0, "whole": False},
+        "levels_missed": 1,
+        "levels_undecided": 0,
+        "whole": False,
     }
     assert audit_table(cells.assign(upper_protection=[0.0, 3.0, 0.0]), terms, exact=True).protected
 
