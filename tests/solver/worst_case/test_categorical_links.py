@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from aggregator_cases import BY_LABEL
-from cli_runs import PAIR, refuse, run
+from cli_runs import PAIR, flat, refuse, run
 from fit_runs import steered
 from pairwise import pairwise
 
@@ -270,7 +270,7 @@ def test_from_the_command_line_to_a_verified_result(capsys):
     assert "size (ordinal), town (nominal)" in page
     assert "; ".join(mixed.MASKING) in page
     counted = run(capsys, "evaluate", *PAIR, "--parameters", "fit.json", "--one-to-one")
-    assert f"re-identified                    {content['linked']} of 30" in counted
+    assert f"re-identified {content['linked']} of 30" in flat(counted)
     verified = run(capsys, "verify", "fit.json", "--certificate", "proof.json", *PAIR)
     assert verified.splitlines()[1].startswith("assuming, which verify cannot check: size was masked by ")
     told = f"proved under this assumption: no weighted mean links more than {content['linked']} of 30"
