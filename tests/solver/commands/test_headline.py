@@ -143,12 +143,14 @@ def test_blocks_where_they_can_be_written(result, encoding, full):
 
 @pytest.mark.parametrize("width", [30, 40, 80, 200])
 def test_lines_fit_the_terminal(result, width, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
     monkeypatch.setattr("os.get_terminal_size", lambda _: SimpleNamespace(columns=width))
     stream = SimpleNamespace(fileno=lambda: 1, encoding="utf-8")
     assert max(map(len, terminal(headline(result), stream).splitlines())) < width
 
 
-def test_what_is_no_terminal_has_80_columns():
+def test_what_is_no_terminal_has_80_columns(monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
     assert columns(io.StringIO()) == 80
 
 
