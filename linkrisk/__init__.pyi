@@ -35,6 +35,7 @@ from linkrisk.solver.risk_utility.sweep import sweep as sweep
 from linkrisk.solver.run.errors import CancelledError as CancelledError
 from linkrisk.solver.run.errors import UsageError as UsageError
 from linkrisk.solver.run.interruption import Cancel as Cancel
+from linkrisk.solver.run.progress import Progress as Progress
 from linkrisk.solver.run.results import FamilyFit as FamilyFit
 from linkrisk.solver.suppression.operations.result import SuppressionResult as SuppressionResult
 from linkrisk.solver.suppression.operations.suppress import suppress as suppress

@@ -1,6 +1,7 @@
 """Files, file pairs and public data: schemas, readers, and what is in a file."""
 
 from linkrisk.datasets.microdata.describing import ColumnDescription as ColumnDescription
+from linkrisk.datasets.microdata.hierarchies import Hierarchy as Hierarchy
 from linkrisk.datasets.microdata.roles import Role as Role
 from linkrisk.datasets.microdata.scales import Scale as Scale
 from linkrisk.datasets.microdata.schema import Attribute as Attribute

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from linkrisk.datasets.microdata.strict_json import kind_of
 from linkrisk.solver.app.run_folder import Run, State
 from linkrisk.solver.documents.document import Headline
 from linkrisk.solver.documents.formats import NOTHING, count, percent
@@ -24,12 +25,9 @@ _STATES = {
 }
 
 
-_WITH_WORST_CASE = ("linkrisk-fit", "linkrisk-risk")
-
-
 def least_risk(intervals: Mapping[str, Interval]) -> str:
     """Which of several runs has the least worst case, as far as their intervals tell."""
-    shares = {name: (one.low / one.total, one.high / one.total) for name, one in intervals.items()}
+    shares = {name: one.shares for name, one in intervals.items()}
     best = min(shares, key=lambda name: shares[name][::-1])
     others = min(low for name, (low, _) in shares.items() if name != best)
     one = intervals[best]
@@ -46,7 +44,7 @@ def least_risk(intervals: Mapping[str, Interval]) -> str:
 
 def interval_of(result: Any) -> Interval | None:
     """The worst case of a `fit` or `risk` from its JSON, with guesses among equals; None of others."""
-    if not isinstance(result, Mapping) or result.get("format") not in _WITH_WORST_CASE:
+    if not isinstance(result, Mapping) or kind_of(result) not in ("fit", "risk"):
         return None
     fits = [one for one in reading.families_of(result) if "linked" in one]
     whole = reading.together(map(reading.interval, fits))

@@ -78,7 +78,7 @@ def _hand_over_certificate(asked: FitCommand, path: str, result: FitResult, note
     import json
 
     from linkrisk.datasets.microdata.writing import write_whole
-    from linkrisk.solver.commands.targets import write_result
+    from linkrisk.solver.commands.targets import write_content
 
     if result.certificate is None:
         reason = result.details["certificate"]["reason"]
@@ -89,7 +89,7 @@ def _hand_over_certificate(asked: FitCommand, path: str, result: FitResult, note
             print("proven: the certificate shows that no other parameters re-identify more")
         for note in result.details["notes"][noted:]:
             print(f"note: {note}", file=sys.stderr)
-    write_result(asked, result)
+    write_content(asked, result.to_dict())
 
 
 def _write_model(asked: FitCommand) -> int:

@@ -49,8 +49,7 @@ def _write(result: ReportResult, asked: ReportCommand) -> int:
         for path, text in made.items():
             if path is not None:
                 write_whole(path, text)
-    head = result.document.headline
-    print(head.verdict if head.verdict == head.worst else f"{head.verdict}\n{head.worst}")
+    print("\n".join(result.document.headline.sentences))
     say_written(*made)
     sys.stdout.flush()
     return 0

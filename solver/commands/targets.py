@@ -8,7 +8,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from linkrisk.solver.run.counts import count
 from linkrisk.solver.run.errors import UsageError
@@ -16,35 +16,12 @@ from linkrisk.solver.run.errors import UsageError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from linkrisk.solver.documents.document import Document
+    from linkrisk.solver.run.result import Reported, Result
 
 _TABLES = ("table", "links", "clerical")
 _NO_FILES = ("command", "action", "command_line")
 
 Tables = Mapping[str, Callable[[], "pd.DataFrame"]]
-
-
-class Said(Protocol):
-    """A result with a JSON and an answer in short."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON as a dictionary."""
-
-    def to_json(self) -> str:
-        """The JSON."""
-
-    def in_short(self) -> Document:
-        """The answer in short."""
-
-
-class Paged(Protocol):
-    """A result with a JSON and a page."""
-
-    def to_json(self) -> str:
-        """The JSON."""
-
-    def to_html(self, external: bool = False) -> str:
-        """The page."""
 
 
 def check_targets(
@@ -83,7 +60,7 @@ def check_targets(
             raise UsageError(f"{_option(other)} and {option} both name {path}: give each a different file")
 
 
-def hand_over(asked: Any, result: Said, tables: Tables, more: str = "") -> None:
+def hand_over(asked: Any, result: Result, tables: Tables, more: str = "") -> None:
     """Print a result in short, write what was asked for, and say so.
 
     A reader that has gone away does not cost the files of a long run.
@@ -99,13 +76,15 @@ def hand_over(asked: Any, result: Said, tables: Tables, more: str = "") -> None:
         What to print besides.
     """
     from linkrisk.datasets.microdata.writing import write_table
+    from linkrisk.solver.documents.short import short_of
     from linkrisk.solver.documents.terminal import terminal
 
+    content = result.to_dict()  # once: of large files it lists many records
     try:
-        print(terminal(result.in_short()) + more, end="")
+        print(terminal(short_of(content)) + more, end="")
         sys.stdout.flush()  # now, whatever files and certificate take
     finally:
-        write_result(asked, result)
+        write_content(asked, content)
         wanted = {name: path for name in tables if (path := getattr(asked, name)) is not None}
         for name, path in wanted.items():
             write_table(tables[name](), path)
@@ -116,16 +95,17 @@ def hand_over(asked: Any, result: Said, tables: Tables, more: str = "") -> None:
     say_written(asked.json, *wanted.values(), _report(asked))
 
 
-def write_result(asked: Any, result: Said) -> None:
-    """Write JSON and report, as far as they were asked for."""
+def write_content(asked: Any, content: Mapping[str, Any]) -> None:
+    """Write JSON and report of what a result says, as far as they were asked for."""
     from linkrisk.datasets.microdata.writing import write_whole
+    from linkrisk.solver.run.result import dump_json
 
     if asked.json is not None:
-        write_whole(asked.json, result.to_json())
+        write_whole(asked.json, dump_json(content))
     if (path := _report(asked)) is not None:
         from linkrisk.solver.report.operations.report import report
 
-        report(result.to_dict()).save(path)
+        report(content).save(path)
 
 
 def _report(asked: Any) -> str | None:
@@ -133,7 +113,7 @@ def _report(asked: Any) -> str | None:
     return path
 
 
-def files_about(asked: Any, result: Paged) -> dict[Path, bytes]:
+def files_about(asked: Any, result: Reported) -> dict[Path, bytes]:
     """What is written about a result besides its table: JSON and pages, by their files."""
     makers: dict[str, Callable[[], str]] = {
         "json": result.to_json,

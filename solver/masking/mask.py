@@ -230,9 +230,9 @@ class MaskingResult(Result):
         if record is None:
             write_all(files)
             return
-        content, described = self.source.content, self.content()
+        described = self.content()
         names = {
-            "input": {"name": self.source.name, "sha256": None if content is None else sha256(content)},
+            "input": {"name": self.source.name, "sha256": self.source.sha256},
             "output": {"name": output, "sha256": sha256(files[Path(output)])},
         }
         with together():  # the record first: a masked file whose seed is lost cannot be made again

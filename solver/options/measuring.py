@@ -171,8 +171,8 @@ class Provable:
 
     certificates: bool = option(
         False,
-        "keep what certificates of the worst cases would be made of (`Family.fitted`), and leave a part of "
-        "the time limit to them",
+        "keep what certificates of the worst cases would be made of (`FamilyFit.fitted`), and leave a part "
+        "of the time limit to them",
         TEXT,
         faces=_CALLED,
     )

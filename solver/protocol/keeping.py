@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.record import check_new, sha256
+from linkrisk.datasets.microdata.formats.reading import number_signs
 from linkrisk.datasets.microdata.writing import SECRET, reason, together, write_all, write_whole
 from linkrisk.solver.protocol.document import Protocol, ProtocolStep
 from linkrisk.solver.protocol.named_files import renamed, seen_from
@@ -72,20 +74,19 @@ def add_step(
         If it cannot be written.
     """
     path = Path(path)
-    before = Protocol.read(path).steps if path.exists() else ()
     there = seen_from(path.parent)
+    if path.exists():
+        plan = Protocol.read(path)
+    else:
+        digest = sha256(Path(source).read_bytes())
+        plan = Protocol(there(source), (), digest, signs=number_signs().said)
     said = renamed(given, there)
     if answer is not None:
-        kept = _answer_of(path, len(before) + 1)
+        kept = _answer_of(path, len(plan.steps) + 1)
         said["answer"] = kept.name
         write_whole(kept, answer, mode=SECRET)
     step = ProtocolStep.read({**said, "sha256": sha256(Path(output).read_bytes())})
-    if before:
-        first = Protocol.read(path)
-        made = Protocol(first.file, (*before, step), first.sha256)
-    else:
-        made = Protocol(there(source), (step,), sha256(Path(source).read_bytes()))
-    write_whole(path, made.to_toml(), mode=SECRET)
+    write_whole(path, replace(plan, steps=(*plan.steps, step)).to_toml(), mode=SECRET)
 
 
 def _answer_of(path: Path, step: int) -> Path:

@@ -6,12 +6,14 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from linkrisk.datasets.microdata.strict_json import headed
+from linkrisk.datasets.microdata.writing import write_whole
 
 if TYPE_CHECKING:
-    from linkrisk.solver.documents.document import Document
+    from linkrisk.solver.documents.document import Audience, Document
 
 
 class Result(ABC):
@@ -55,6 +57,37 @@ class Result(ABC):
         from linkrisk.solver.documents.notebook import notebook
 
         return notebook(self.in_short())
+
+
+class Reported(Result):
+    """A result that makes a page of its own, for readers inside and outside."""
+
+    @abstractmethod
+    def document(self, audience: Audience) -> Document:
+        """Say all of it, or what readers outside may have."""
+
+    def to_html(self, external: bool = False) -> str:
+        """What `report` writes."""
+        from linkrisk.solver.documents.document import Audience
+        from linkrisk.solver.documents.page import render_page
+
+        return render_page(self.document(Audience.EXTERNAL if external else Audience.INTERNAL))
+
+    def report(self, output: str | Path, external: bool = False) -> None:
+        """Write what was done and found as one HTML page.
+
+        Parameters
+        ----------
+        output : str or Path
+        external : bool
+            Whether readers outside may have it: such a page leaves out whatever would help an intruder.
+
+        Raises
+        ------
+        DataError
+            If it cannot be written.
+        """
+        write_whole(output, self.to_html(external))
 
 
 _PLAIN = json.JSONEncoder(ensure_ascii=False, allow_nan=False)

@@ -18,7 +18,7 @@ BOUND_FROM = "bound_from"
 def handed_down(families: Sequence[Family], contains: Callable[[str, str], bool]) -> list[Family]:
     """The families, each with the bound of one that contains it where that is lower, and its name.
 
-    What a certificate would be made of (`Family.fitted`) stays the family's own. Bounds that hold up to a
+    What a certificate would be made of (`FamilyFit.fitted`) stays the family's own. Bounds that hold up to a
     margin are about other distances in every family, and stay where they are; so do those that an order of
     attributes or ranks has raised.
 

@@ -13,10 +13,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from linkrisk.datasets.tables.cells_and_relations import StoredTable
-    from linkrisk.solver.run.result import Result
+    from linkrisk.solver.run.result import Reported, Result
     from linkrisk.solver.tables.operations.changed import ChangedTable
     from linkrisk.solver.tables.operations.noisy import NoisyTable
-    from linkrisk.solver.tables.operations.reported import Reported
 
 
 PAGES = ("report", "external_report")

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 _TYPED = frozenset({COMMAND})
 _LEARNED = "as in FIT.json"
-_CHOSEN = "{choices}; default: {default}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,11 +12,11 @@ from linkrisk.formulations.linkage.aggregators import AGGREGATORS
 from linkrisk.solver.documents.document import Paragraph, Section
 from linkrisk.solver.report.content.meanings import meaning_of
 from linkrisk.solver.report.content.outside_verdict import SIMPLE_ATTACKS, outside_findings
-from linkrisk.solver.report.content.results import Json, Results
+from linkrisk.solver.report.content.results import Results
 from linkrisk.solver.report.short.risk import EQUAL, FAMILY_KEYS
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.schemas.fit import FamilyFit
-from linkrisk.solver.schemas.keys import outside, schema_of
+from linkrisk.solver.schemas.keys import Json, outside, schema_of
 from linkrisk.solver.schemas.risk import Finding, Risk
 
 FAMILIES = tuple(AGGREGATORS)

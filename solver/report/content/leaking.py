@@ -16,8 +16,9 @@ from linkrisk.solver.documents.document import Block, Choice, Paragraph, Records
 from linkrisk.solver.documents.formats import count
 from linkrisk.solver.measures.base import OF_WEIGHTS
 from linkrisk.solver.report.content.drawn import drawn, drawn_or
-from linkrisk.solver.report.content.results import FamilyResult, Json, Results
+from linkrisk.solver.report.content.results import FamilyResult, Results
 from linkrisk.solver.report.short.wording import family_heading, family_words, joined, table
+from linkrisk.solver.schemas.keys import Json
 
 FAMILY = "Family of distances"
 

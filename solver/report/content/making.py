@@ -9,9 +9,10 @@ from linkrisk.solver.charts.table import Of
 from linkrisk.solver.documents.document import Block, Choice, Code, Number, Numbers, Paragraph, Section
 from linkrisk.solver.documents.formats import cell, duration
 from linkrisk.solver.report.content.drawn import drawn, drawn_or
-from linkrisk.solver.report.content.results import FamilyResult, Json, Results
+from linkrisk.solver.report.content.results import FamilyResult, Results
 from linkrisk.solver.report.short.wording import family_heading, table
 from linkrisk.solver.run.result import dump_json
+from linkrisk.solver.schemas.keys import Json
 
 _SAID = {
     "name": "Files",

@@ -19,10 +19,8 @@ from linkrisk.solver.measures.verdict import (
     sentence_by_key,
 )
 from linkrisk.solver.report.content.meanings import MEANINGS
-from linkrisk.solver.schemas.keys import outside, schema_of
+from linkrisk.solver.schemas.keys import Json, outside, schema_of
 from linkrisk.solver.schemas.risk import VerdictFinding
-
-Json = Mapping[str, Any]
 
 WORDS: dict[str, str] = {
     IDENTIFIERS: "the release has columns that name its records",

@@ -8,9 +8,8 @@ from functools import cached_property
 from typing import Any
 
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.schemas.keys import Json
 from linkrisk.solver.schemas.reading import Interval, guessed, interval, together
-
-Json = Mapping[str, Any]
 
 _NOT_READ = "give what `fit --json`, `risk --json`, `sweep --json` or `report --json` wrote"
 

@@ -12,9 +12,10 @@ from linkrisk.solver.documents.document import Block, Items, Paragraph, Section
 from linkrisk.solver.measures.base import OF_RECORDS, OF_WEIGHTS
 from linkrisk.solver.report.content.leaking import group_columns
 from linkrisk.solver.report.content.next_steps import next_steps
-from linkrisk.solver.report.content.results import Json, Results
+from linkrisk.solver.report.content.results import Results
 from linkrisk.solver.report.short.wording import joined, table
 from linkrisk.solver.run.percent import percent
+from linkrisk.solver.schemas.keys import Json
 
 MOST_STRATA = 5
 """The riskiest strata that are named."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from linkrisk.errors import called
@@ -13,9 +13,7 @@ from linkrisk.solver.documents.short import short
 from linkrisk.solver.report.short.wording import heading
 from linkrisk.solver.run.results import is_bound
 from linkrisk.solver.run.status import Status
-from linkrisk.solver.worst_case.contest import EXACT
-
-Json = Mapping[str, Any]
+from linkrisk.solver.schemas.keys import Json
 
 _COLUMNS = (
     Column("engine", "engine"),
@@ -36,11 +34,11 @@ def comparison(result: Json) -> Document:
     """Of the JSON of `compare`."""
     rows = result["backends"]
     total = result.get("total_weight", result["records"])
+    claims = sum(row["status"] == Status.OPTIMAL for row in rows)
     wrong = contradictions(result)
-    said = Headline("above", wrong[0], reasons=tuple(wrong[1:])) if wrong else _agreement(rows)
     return short(
         [Table(_COLUMNS, [_row(row, total) for row in rows])],
-        said=said,
+        said=agreement(wrong, f"{claims} of {len(rows)} claim a proof"),
         asked=[*heading(result), *_model(rows)],
         notes=[*result["notes"], *([] if wrong else _beyond_margin(result))],
     )
@@ -52,9 +50,10 @@ def contradictions(result: Json) -> list[str]:
     return [*lines, f"NO ANSWER: {result['no_answer']}"] if result.get("no_answer") else lines
 
 
-def _agreement(rows: Sequence[Json]) -> str:
-    claims = sum(row["status"] == Status.OPTIMAL for row in rows)
-    return f"{claims} of {len(rows)} claim a proof; no two contradict each other"
+def agreement(wrong: Sequence[str], claims: str) -> Headline:
+    """What is wrong, or how many claim a proof."""
+    first, *others = wrong or [f"{claims}; no two contradict each other"]
+    return Headline("above" if wrong else "unknown", first, reasons=tuple(others))
 
 
 def _model(rows: Sequence[Json]) -> Iterator[str]:
@@ -75,7 +74,7 @@ def _row(row: Json, total: float) -> list[Any]:
 
 def _beyond_margin(result: Json) -> Iterator[str]:
     """Why links may be more than a bound of a backend; the exact engine's is about links of any margin."""
-    bounds = [row["linked_upper_bound"] for row in result["backends"] if row["engine"] != EXACT]
+    bounds = [row["linked_upper_bound"] for row in result["backends"] if row["backend"] is not None]
     least = min((bound for bound in bounds if bound is not None), default=math.inf)
     if max((row["linked"] or 0.0 for row in result["backends"]), default=0.0) > least:
         yield (

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.datasets.microdata.roles import ROLE_WORDS, Role
 from linkrisk.solver.charts.table import Column, Of, Table
@@ -12,8 +9,7 @@ from linkrisk.solver.documents.document import Document, Items
 from linkrisk.solver.documents.short import pairs, short
 from linkrisk.solver.report.short.wording import table
 from linkrisk.solver.run.counts import several
-
-Json = Mapping[str, Any]
+from linkrisk.solver.schemas.keys import Json
 
 _LARGEST_WHOLE = 1e15
 

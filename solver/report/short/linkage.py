@@ -10,7 +10,6 @@ from linkrisk.solver.documents.document import Block, Document, Headline, Paragr
 from linkrisk.solver.documents.formats import count
 from linkrisk.solver.documents.short import pairs, short
 from linkrisk.solver.report.short.wording import (
-    Json,
     baselines,
     confident,
     heading,
@@ -21,6 +20,7 @@ from linkrisk.solver.report.short.wording import (
 )
 from linkrisk.solver.run.percent import percent
 from linkrisk.solver.run.results import EXPECTED, LINKED, WEIGHTED, least_key, limit_key
+from linkrisk.solver.schemas.keys import Json
 
 _SUMS = {LINKED: "re-identified", WEIGHTED: "weighted links", EXPECTED: "expected links"}
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import chain
-from typing import Any
 
 from linkrisk.datasets.microdata.names import shown_name, shown_names
 from linkrisk.errors import called
 from linkrisk.solver.documents.document import Document
 from linkrisk.solver.documents.short import pairs, short
 from linkrisk.solver.run.counts import count, several
-
-Json = Mapping[str, Any]
+from linkrisk.solver.schemas.keys import Json
 
 MOST = 8
 """So many labels of new codes are said."""

@@ -11,10 +11,11 @@ from linkrisk.solver.documents.short import pairs, short
 from linkrisk.solver.measures.verdict import grounds_of, sentence_of
 from linkrisk.solver.report.content.meanings import meaning_of
 from linkrisk.solver.report.content.results import Results
-from linkrisk.solver.report.short.wording import Json, files_line, sentence
+from linkrisk.solver.report.short.wording import files_line, sentence
 from linkrisk.solver.report.short.worst_case import bar, worst_of_all
 from linkrisk.solver.run.percent import percent
 from linkrisk.solver.run.worst_sentence import ends_said
+from linkrisk.solver.schemas.keys import Json
 
 EQUAL = "equal-weights"
 FAMILY_KEYS = ("worst_case_", "held_out_", "rise_")

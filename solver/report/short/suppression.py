@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from linkrisk.datasets.microdata.names import (
     Labels,
@@ -20,8 +19,7 @@ from linkrisk.solver.documents.short import pairs, short
 from linkrisk.solver.report.content.suppression.words import headline, recoded, records_with_unsafe
 from linkrisk.solver.report.short.wording import table
 from linkrisk.solver.run.counts import count, several
-
-Json = Mapping[str, Any]
+from linkrisk.solver.schemas.keys import Json
 
 MOST = 10
 """Categories that are listed."""

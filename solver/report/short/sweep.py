@@ -11,8 +11,8 @@ from linkrisk.solver.charts.table import Column, Of, Table
 from linkrisk.solver.documents.document import Document
 from linkrisk.solver.documents.formats import count
 from linkrisk.solver.documents.short import pairs, short
-from linkrisk.solver.report.short.wording import Json
 from linkrisk.solver.run.counts import several
+from linkrisk.solver.schemas.keys import Json
 
 _RUNS = {
     "masking": Column("masking", "Masking"),

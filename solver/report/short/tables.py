@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.errors import called
 from linkrisk.solver.charts.table import Column, Of, Table
-from linkrisk.solver.documents.document import Block, Document, Headline, Items, Numbers, Section
+from linkrisk.solver.documents.document import Block, Document, Items, Numbers, Section
 from linkrisk.solver.documents.short import pairs, short
 from linkrisk.solver.report.content.tables.build import KEY, KINDS
 from linkrisk.solver.report.content.tables.suppressed import audit_numbers, beside_values, known_of_counts
 from linkrisk.solver.report.content.tables.words import in_words, size
-from linkrisk.solver.report.short.compare import contradictions
+from linkrisk.solver.report.short.compare import agreement, contradictions
 from linkrisk.solver.run.counts import several
-
-Json = Mapping[str, Any]
+from linkrisk.solver.schemas.keys import Json
 
 _COLUMNS = (
     *(Column("name", "backend"), Column("status", "status"), Column("limit", "limit")),
@@ -106,15 +104,12 @@ def made(result: Json) -> Document:
 def comparison(result: Json) -> Document:
     """Of the JSON of `tables compare`."""
     rows, model = result["backends"], result["model"]
-    wrong = contradictions(result)
     claims = f"{sum(row['proven'] for row in rows)} of {len(rows)} prove the optimum"
     more = ", more rows when they are violated" if result["separated"] else ""
     cells, relations = several(result["cells"], "cell"), several(result["relations"], "relation")
     return short(
         [Table(_COLUMNS, [[row[one.name] for one in _COLUMNS] for row in rows])],
-        said=Headline("above", wrong[0], reasons=tuple(wrong[1:]))
-        if wrong
-        else f"{claims}; no two contradict each other",
+        said=agreement(contradictions(result), claims),
         asked=[
             f"{result['name']}: {cells}, {relations}",
             f"model: {result['problem']}, {model['rows']} rows, {model['columns']} columns{more}",

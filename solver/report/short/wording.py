@@ -13,8 +13,7 @@ from linkrisk.solver.documents.formats import count
 from linkrisk.solver.documents.short import pairs
 from linkrisk.solver.run.counts import persons, several
 from linkrisk.solver.run.percent import percent
-
-Json = Mapping[str, Any]
+from linkrisk.solver.schemas.keys import Json
 
 _DIRECTIONS = {
     "original-to-masked": "from each original record to its nearest masked record",

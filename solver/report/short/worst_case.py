@@ -14,7 +14,6 @@ from linkrisk.solver.documents.formats import count, weight
 from linkrisk.solver.documents.short import pairs, short
 from linkrisk.solver.report.content.results import FamilyResult, Results
 from linkrisk.solver.report.short.wording import (
-    Json,
     baseline_name,
     baselines,
     confident,
@@ -32,6 +31,7 @@ from linkrisk.solver.report.short.wording import (
 from linkrisk.solver.run.counts import several
 from linkrisk.solver.run.results import EXPECTED, NOT_YET, WEIGHTED, least_key, may_say_proven, objective
 from linkrisk.solver.run.worst_sentence import shares_of, without_recoding, worst_sentence
+from linkrisk.solver.schemas.keys import Json
 
 FAMILIES = {
     "family": Column("family", "Family of distances"),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pandas as pd
 
@@ -17,15 +17,18 @@ from linkrisk.datasets.microdata.missing import is_declared_missing
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.recoding_files import codes_become
 from linkrisk.datasets.microdata.shuffling import renumbered, shuffled
-from linkrisk.datasets.microdata.writing import write_all, write_whole
+from linkrisk.datasets.microdata.writing import write_all
 from linkrisk.formulations.suppression.counting import MissingMeaning
 from linkrisk.solver.inputs.source import Source, check_targets, is_input
 from linkrisk.solver.measures.keys.suppression_risk import suppression_risk
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.result import Result
+from linkrisk.solver.run.result import Reported
 from linkrisk.solver.run.status import Limit, Status
 from linkrisk.solver.suppression.before_and_after import BeforeAndAfter
 from linkrisk.solver.suppression.given_answer import GivenAnswer
+
+if TYPE_CHECKING:
+    from linkrisk.solver.documents.document import Audience, Document
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ class TableSummary:
 
 
 @dataclass(frozen=True, eq=False)
-class SuppressionResult(Result):
+class SuppressionResult(Reported):
     """A table with values taken out at least cost.
 
     Attributes
@@ -155,14 +158,11 @@ class SuppressionResult(Result):
         }
         return {**head, **self.details, "before_and_after": self.before_and_after}
 
-    def to_html(self, external: bool = False) -> str:
-        """What `report` writes."""
-        from linkrisk.solver.documents.document import Audience
-        from linkrisk.solver.documents.page import render_page
+    def document(self, audience: Audience) -> Document:
+        """Say all of it, or what readers outside may have."""
         from linkrisk.solver.report.content.suppression.build import suppression_document
 
-        audience = Audience.EXTERNAL if external else Audience.INTERNAL
-        return render_page(suppression_document(self.to_dict(), audience))
+        return suppression_document(self.to_dict(), audience)
 
     def report(self, output: str | Path, external: bool = False) -> None:
         """Write what was done, with risk and frequencies before and after, as one HTML page.
@@ -186,7 +186,7 @@ class SuppressionResult(Result):
         """
         if is_input(self.source.name, output):
             raise UsageError(f"the report {output} is the input file; give it another name")
-        write_whole(output, self.to_html(external))
+        super().report(output, external)
 
     def write(
         self,

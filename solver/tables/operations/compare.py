@@ -120,7 +120,7 @@ def compare_table(asked: CompareTableOptions) -> TableComparison:
         "name": stored.name,
         "problem": problem,
         "cost_of": asked.cost if problem == "suppress" else None,
-        "base": (asked.base or DEFAULT_BASE) if problem == "round" else None,
+        "base": base if problem == "round" else None,
         "cells": len(stored),
         "relations": int(relations_of(stored).shape[0]),
         "model": {"rows": count, "columns": columns, "nonzeros": made.model.nonzeros},

@@ -13,6 +13,7 @@ from linkrisk.datasets.masking.record import version
 from linkrisk.datasets.microdata.writing import for_the_house, write_all, write_whole
 from linkrisk.datasets.tables.cells_and_relations import SECONDARY, SENSITIVE, StoredTable
 from linkrisk.datasets.tables.writing import internal_files, published_files
+from linkrisk.errors import called
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable
 from linkrisk.formulations.tables.units import Grid
 from linkrisk.solver.certificates.writing.table import certificate_bytes, table_certificate
@@ -24,7 +25,7 @@ from linkrisk.solver.tables.operations.attacked import AttackedTable
 from linkrisk.solver.tables.operations.counts import Counting
 from linkrisk.solver.tables.operations.crowd_result import CrowdResult
 from linkrisk.solver.tables.operations.figures import ruled, suppression_figures
-from linkrisk.solver.tables.operations.reported import Reported
+from linkrisk.solver.tables.operations.reported import ReportedTable
 from linkrisk.solver.tables.suppression.bounded_pattern import Pattern
 
 _NEAR = 1e-6
@@ -32,7 +33,7 @@ _NEAR = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class TableResult(Reported):
+class TableResult(ReportedTable):
     """A table with suppressed cells, audited.
 
     Attributes
@@ -150,7 +151,7 @@ class TableResult(Reported):
             If it cannot be written.
         """
         if self.certified is None:
-            raise UsageError("there is no certificate: ask for it with exact=True")
+            raise UsageError(f"there is no certificate: ask for it with {called('exact', True)}")
         beside = None if self.beside is None else self.beside.certified
         certificate = table_certificate(self.suppressed, self.certified, beside)
         write_whole(path, certificate_bytes(certificate, path))

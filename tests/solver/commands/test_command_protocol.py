@@ -18,6 +18,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.reading import reading
 from linkrisk.datasets.microdata.strict_json import headed
 from linkrisk.errors import LinkriskError
+from linkrisk.solver.commands.program import main
 from linkrisk.solver.run.errors import UsageError
 
 PEOPLE = """id,town,sex,trade,pay
@@ -313,3 +314,15 @@ def test_signs_in_numbers_are_kept_with_the_protocol(tmp_path, monkeypatch):
     Path("p.toml").write_text(f'[input]\nfile = "a.csv"\ndecimal = ";"\n{NOISE}', encoding="utf-8")
     with pytest.raises(DataError, match="decimal is ';'; give "):
         run_protocol("p.toml", "safe.csv")
+
+
+def test_a_step_that_is_added_keeps_the_signs_in_numbers(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    lines = ["pay;town", *(f"{1000 + at},5;{'ab'[at % 2]}" for at in range(8))]
+    Path("a.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    step = ["mask", "--method", "rounding base=10 attributes=pay", "--protocol", "p.toml"]
+    for source, output in (("a.csv", "b.csv"), ("b.csv", "c.csv")):
+        assert main([*step, "--input", source, "--output", output, "--decimal", ","]) == 0
+        assert 'decimal = ","\n' in Path("p.toml").read_text(encoding="utf-8")
+    assert main(["run-protocol", "p.toml", "--output", "again.csv"]) == 0, capsys.readouterr().err
+    assert Path("again.csv").read_bytes() == Path("c.csv").read_bytes()

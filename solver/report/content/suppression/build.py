@@ -29,13 +29,13 @@ from linkrisk.solver.report.content.suppression.words import (
     COUNTED,
     MEANS,
     PROBLEMS,
-    Json,
     headline,
     levels_taken,
 )
 from linkrisk.solver.report.short.wording import joined, sentence, table
 from linkrisk.solver.run.counts import several
 from linkrisk.solver.run.percent import percent
+from linkrisk.solver.schemas.keys import Json
 
 
 def suppression_document(given: Mapping[str, Any], audience: Audience = Audience.INTERNAL) -> Document:

@@ -13,10 +13,10 @@ from typing import Any
 
 from linkrisk.solver.charts.table import Of
 from linkrisk.solver.documents.document import Choice, Headline, Number, Numbers, Paragraph, Section
-from linkrisk.solver.report.content.suppression.words import MEANS, PROBLEMS, Json, recoded
+from linkrisk.solver.report.content.suppression.words import MEANS, PROBLEMS, recoded
 from linkrisk.solver.report.short.wording import sentence, table
 from linkrisk.solver.run.counts import several
-from linkrisk.solver.schemas.keys import outside, schema_of
+from linkrisk.solver.schemas.keys import Json, outside, schema_of
 from linkrisk.solver.schemas.suppression import Suppression, Variable
 
 BASE = 10

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from linkrisk.datasets.microdata.names import level_in_words, shown_name, shown_names
 from linkrisk.solver.documents.document import Headline
@@ -11,8 +10,7 @@ from linkrisk.solver.documents.formats import count
 from linkrisk.solver.report.short.wording import joined, of_all
 from linkrisk.solver.run.counts import several
 from linkrisk.solver.run.gaps import no_less
-
-Json = Mapping[str, Any]
+from linkrisk.solver.schemas.keys import Json
 
 MEANS = {
     "own-category": "missing as a category of its own",

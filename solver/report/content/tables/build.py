@@ -18,8 +18,9 @@ from linkrisk.solver.report.content.tables.outside import (
     outside_sections,
 )
 from linkrisk.solver.report.content.tables.shown import changed_table, changes_by_category, loss, the_table
-from linkrisk.solver.report.content.tables.words import Json, in_words
+from linkrisk.solver.report.content.tables.words import in_words
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.schemas.keys import Json
 
 KEY = "protection"
 """What the JSON of a table has and no other."""

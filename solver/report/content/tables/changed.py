@@ -11,7 +11,6 @@ from linkrisk.solver.documents.formats import count, number_text
 from linkrisk.solver.report.content.tables.shown import grids
 from linkrisk.solver.report.content.tables.words import (
     MOST_LISTED,
-    Json,
     cut,
     ended,
     exactly,
@@ -25,6 +24,7 @@ from linkrisk.solver.report.content.tables.words import (
 )
 from linkrisk.solver.report.short.wording import of_all
 from linkrisk.solver.run.percent import percent
+from linkrisk.solver.schemas.keys import Json
 
 _SHARES = (("cells", "Cells", Of.COUNT), ("share", "Share", Of.SHARE))
 

@@ -11,7 +11,6 @@ from linkrisk.solver.documents.document import Block, Items, Number, Numbers, Se
 from linkrisk.solver.documents.formats import count, duration, significant
 from linkrisk.solver.report.content.tables.words import (
     Attacked,
-    Json,
     attacked,
     exactly,
     proven,
@@ -20,6 +19,7 @@ from linkrisk.solver.report.content.tables.words import (
 )
 from linkrisk.solver.run.gaps import NO_BOUND, gap, has_bound
 from linkrisk.solver.run.percent import percent, two_digits
+from linkrisk.solver.schemas.keys import Json
 
 _COSTS = {
     "value": "its value, at least 1",

@@ -18,9 +18,9 @@ from linkrisk.solver.documents.cell_grid import CellState, GridCell
 from linkrisk.solver.documents.document import Block, Choice, Headline, Items, Paragraph, Section
 from linkrisk.solver.report.content.tables.outside_changed import CHANGED, of_table
 from linkrisk.solver.report.content.tables.shown import grids
-from linkrisk.solver.report.content.tables.words import Json, exactly
+from linkrisk.solver.report.content.tables.words import exactly
 from linkrisk.solver.report.short.wording import joined, of_all, table
-from linkrisk.solver.schemas.keys import outside, schema_of
+from linkrisk.solver.schemas.keys import Json, outside, schema_of
 from linkrisk.solver.schemas.tables import SuppressedTable
 
 _WHO: dict[str, str] = {

@@ -15,13 +15,13 @@ from linkrisk.solver.report.content.tables.words import (
     STATUSES,
     Attacked,
     Columns,
-    Json,
     attacked,
     exactly,
     listing,
     size,
 )
 from linkrisk.solver.report.short.wording import joined
+from linkrisk.solver.schemas.keys import Json
 
 MOST_DRAWN = 10_000
 """Cells of a grid; places without a cell count as well."""

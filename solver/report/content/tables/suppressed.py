@@ -12,7 +12,6 @@ from linkrisk.solver.report.content.tables.shown import the_grid
 from linkrisk.solver.report.content.tables.words import (
     MOST_LISTED,
     Attacked,
-    Json,
     attacked,
     cut,
     ended,
@@ -27,6 +26,7 @@ from linkrisk.solver.report.content.tables.words import (
 )
 from linkrisk.solver.report.short.wording import of_all, sentence
 from linkrisk.solver.run.percent import percent
+from linkrisk.solver.schemas.keys import Json
 
 _COLUMNS = (
     *(("cell", "Cell", Of.TEXT), ("value", "Value", Of.NUMBER)),

@@ -14,8 +14,8 @@ from linkrisk.solver.report.short.wording import table as table
 from linkrisk.solver.run.counts import MINUS
 from linkrisk.solver.run.counts import several as several
 from linkrisk.solver.run.gaps import no_less
+from linkrisk.solver.schemas.keys import Json
 
-Json = Mapping[str, Any]
 Columns = Sequence[tuple[str, str, Of]]
 """Name, title and kind of each column; names are those of what the lines are made of."""
 
@@ -249,17 +249,3 @@ def in_words(given: Json) -> Json:
     }
     beside = given.get("respondents")
     return {**given, "table": made, **({"respondents": in_words(beside)} if beside else {})}
-
-
-AS_FAR = "as far as they can be kept from them"
-"""What holds against insiders where no pattern reaches all levels."""
-
-
-def known_on_grid(cells: str, step: float) -> str:
-    """Say that so many cells are known to whoever knows in which steps values come."""
-    return f"{cells} known exactly to whoever knows that all values are multiples of {step:.10g}"
-
-
-def not_looked_at(why: str) -> str:
-    """Say that respondents who are alone in a cell were not looked at, and why."""
-    return f"respondents of single cells were not looked at, because {why}"
