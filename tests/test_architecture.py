@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from linkrisk.solver.backends.registry import optimisers
+from linkrisk.solver.documents.short import MAKERS
 
 ROOT = Path(__file__).resolve().parent.parent
 HOUSE = ROOT / "linkrisk"
@@ -21,7 +22,11 @@ OPTIMISERS = set(optimisers())
 MOST_LINES = 400
 MOST_PARAMETERS = 8
 FEW_LINES = 40
-LOADED_BY_NAME = ("solver.commands.", "solver.options.operations.", "solver.report.short.")
+LOADED_BY_NAME = (
+    "solver.commands.",
+    "solver.options.operations.",
+    *sorted({f"solver.{maker.split(':')[0]}" for maker in MAKERS.values()}),
+)
 
 # Inside solver, a room may import those of lower rank, and nothing else of it. A subject is a room; what
 # users can do with it is in `operations`, where lower rooms use the rest of the subject.
@@ -38,6 +43,8 @@ RANKS = {
     "suppression": 4,
     "tables": 4,
     "options": 5,
+    "suppression.pages": 5,
+    "tables.pages": 5,
     "certificates.writing": 6,
     "inputs": 6,
     "compiling": 7,

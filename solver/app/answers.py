@@ -85,8 +85,8 @@ def _protected(result: Mapping[str, Any]) -> str:
 
 def _headline(result: Mapping[str, Any]) -> Headline:
     """What the report of a table has at its head; a contradiction where it has none."""
-    from linkrisk.solver.report.content.tables.build import table_document
     from linkrisk.solver.run.errors import UsageError
+    from linkrisk.solver.tables.pages.build import table_document
 
     try:
         return table_document(result).headline

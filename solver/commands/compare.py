@@ -38,7 +38,7 @@ def run(asked: CompareCommand) -> int:
 
 def exit_code(result: Result) -> int:
     """1 where something is wrong with a comparison, which standard error gets, too."""
-    from linkrisk.solver.report.short.compare import contradictions
+    from linkrisk.solver.documents.wording import contradictions
 
     lines = contradictions(result.to_dict())
     for line in lines:

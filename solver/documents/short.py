@@ -17,35 +17,35 @@ from linkrisk.solver.documents.document import (
     Section,
 )
 
-_MAKERS = {
-    "linkrisk-comparison": "compare:comparison",
-    "linkrisk-dataset": "data:data_set",
-    "linkrisk-datasets": "data:data_sets",
-    "linkrisk-description": "data:description",
-    "linkrisk-evaluation": "linkage:evaluation",
-    "linkrisk-fit": "worst_case:fitted",
-    "linkrisk-link": "linkage:linkage",
-    "linkrisk-links": "linkage:found",
-    "linkrisk-masking": "masking:masking",
-    "linkrisk-measure": "risk:measure",
-    "linkrisk-protocol": "masking:protocol",
-    "linkrisk-risk": "risk:measured",
-    "linkrisk-suppression": "suppression:suppression",
-    "linkrisk-sweep": "sweep:swept",
-    "linkrisk-verification": "worst_case:verification",
-    "linkrisk-unsafe": "suppression:unsafe",
-    "linkrisk-table-comparison": "tables:comparison",
-    "linkrisk-tabulation": "tables:made",
-    "linkrisk-batch": "tables:batch",
+MAKERS = {
+    "linkrisk-comparison": "report.short.compare:comparison",
+    "linkrisk-dataset": "report.short.data:data_set",
+    "linkrisk-datasets": "report.short.data:data_sets",
+    "linkrisk-description": "report.short.data:description",
+    "linkrisk-evaluation": "report.short.linkage:evaluation",
+    "linkrisk-fit": "report.short.worst_case:fitted",
+    "linkrisk-link": "report.short.linkage:linkage",
+    "linkrisk-links": "report.short.linkage:found",
+    "linkrisk-masking": "report.short.masking:masking",
+    "linkrisk-measure": "report.short.risk:measure",
+    "linkrisk-protocol": "report.short.masking:protocol",
+    "linkrisk-risk": "report.short.risk:measured",
+    "linkrisk-suppression": "suppression.pages.short:suppression",
+    "linkrisk-sweep": "report.short.sweep:swept",
+    "linkrisk-verification": "report.short.worst_case:verification",
+    "linkrisk-unsafe": "suppression.pages.short:unsafe",
+    "linkrisk-table-comparison": "tables.pages.short:comparison",
+    "linkrisk-tabulation": "tables.pages.short:made",
+    "linkrisk-batch": "tables.pages.short:batch",
     **dict.fromkeys(
         (
             *("linkrisk-suppressed-table", "linkrisk-rounded-table", "linkrisk-adjusted-table"),
             *("linkrisk-perturbed-counts", "linkrisk-perturbed-sums", "linkrisk-recoded-table"),
         ),
-        "tables:table",
+        "tables.pages.short:table",
     ),
 }
-"""By the `format` of a JSON, the module of `report/short` and the function in it that says it in short."""
+"""By the `format` of a JSON, the module of `solver` and the function in it that says it in short."""
 
 
 def short(
@@ -96,6 +96,6 @@ def short_of(result: Mapping[str, Any]) -> Document:
     result : mapping
         Its JSON, with its `format`.
     """
-    module, function = _MAKERS[result["format"]].split(":")
-    document: Document = getattr(import_module(f"linkrisk.solver.report.short.{module}"), function)(result)
+    module, function = MAKERS[result["format"]].split(":")
+    document: Document = getattr(import_module(f"linkrisk.solver.{module}"), function)(result)
     return document

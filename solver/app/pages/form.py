@@ -346,6 +346,15 @@ _DRAWN: dict[str, Callable[[Form, Option], ui.element]] = {
 """How a kind of values is asked for."""
 
 
+class _Several(ui.select):
+    """A list of which any number are chosen, kept by the browser.
+
+    Otherwise each choice starts from what the server has said last, and the first of two quick ones is lost.
+    """
+
+    LOOPBACK = False
+
+
 def several(
     label: str,
     options: Iterable[str] | Mapping[str, str],
@@ -354,7 +363,7 @@ def several(
     hint: str = "",
 ) -> ui.select:
     """A field with a list of which any number are chosen."""
-    field = ui.select(
+    field = _Several(
         dict(options) if isinstance(options, Mapping) else list(options),
         value=[each for each in chosen if each in options],
         label=label,

@@ -14,10 +14,10 @@ from linkrisk.solver.charts.reading import is_weighted
 from linkrisk.solver.charts.table import Column, Of, Table
 from linkrisk.solver.documents.document import Block, Choice, Paragraph, Records, Section
 from linkrisk.solver.documents.formats import count
+from linkrisk.solver.documents.wording import family_heading, family_words, joined, table
 from linkrisk.solver.measures.base import OF_WEIGHTS
 from linkrisk.solver.report.content.drawn import drawn, drawn_or
 from linkrisk.solver.report.content.results import FamilyResult, Results
-from linkrisk.solver.report.short.wording import family_heading, family_words, joined, table
 from linkrisk.solver.schemas.keys import Json
 
 FAMILY = "Family of distances"

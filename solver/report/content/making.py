@@ -8,9 +8,9 @@ from typing import Any
 from linkrisk.solver.charts.table import Of
 from linkrisk.solver.documents.document import Block, Choice, Code, Number, Numbers, Paragraph, Section
 from linkrisk.solver.documents.formats import cell, duration
+from linkrisk.solver.documents.wording import family_heading, table
 from linkrisk.solver.report.content.drawn import drawn, drawn_or
 from linkrisk.solver.report.content.results import FamilyResult, Results
-from linkrisk.solver.report.short.wording import family_heading, table
 from linkrisk.solver.run.result import dump_json
 from linkrisk.solver.schemas.keys import Json
 

@@ -10,12 +10,12 @@ from typing import Any
 from linkrisk.solver.charts.reading import held_out_of, upper_end
 from linkrisk.solver.charts.table import Of
 from linkrisk.solver.documents.document import Block, Numbers, Paragraph, Section
+from linkrisk.solver.documents.wording import family_heading, table
 from linkrisk.solver.report.content.drawn import drawn, drawn_or
 from linkrisk.solver.report.content.next_steps import cheapest, tolerated
 from linkrisk.solver.report.content.results import Results
 from linkrisk.solver.report.short.risk import EQUAL, number_of
 from linkrisk.solver.report.short.sweep import runs_table
-from linkrisk.solver.report.short.wording import family_heading, table
 from linkrisk.solver.run.percent import percent
 from linkrisk.solver.schemas.keys import Json
 

@@ -7,11 +7,7 @@ from collections.abc import Iterator
 from linkrisk.solver.charts.table import Of
 from linkrisk.solver.documents.document import Block, Numbers, Paragraph, Section
 from linkrisk.solver.documents.formats import count
-from linkrisk.solver.measures.base import OF_WEIGHTS
-from linkrisk.solver.report.content.drawn import drawn
-from linkrisk.solver.report.content.results import Results
-from linkrisk.solver.report.short.risk import number_of
-from linkrisk.solver.report.short.wording import (
+from linkrisk.solver.documents.wording import (
     baseline_name,
     family_heading,
     family_words,
@@ -19,6 +15,10 @@ from linkrisk.solver.report.short.wording import (
     sum_of_parts,
     table,
 )
+from linkrisk.solver.measures.base import OF_WEIGHTS
+from linkrisk.solver.report.content.drawn import drawn
+from linkrisk.solver.report.content.results import Results
+from linkrisk.solver.report.short.risk import number_of
 from linkrisk.solver.report.short.worst_case import families_table, sampled, why_not_proven
 
 _OUT_OF_REACH = (

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from linkrisk.solver.charts.table import Of
 from linkrisk.solver.documents.document import Audience, Section
+from linkrisk.solver.documents.wording import table
 from linkrisk.solver.report.content.external import about
 from linkrisk.solver.report.content.leaking import which_records, who_leaks
 from linkrisk.solver.report.content.making import how_it_was_made
@@ -21,7 +22,6 @@ from linkrisk.solver.report.content.measured import (
 from linkrisk.solver.report.content.references import worst_case
 from linkrisk.solver.report.content.results import Results
 from linkrisk.solver.report.content.summary import summary
-from linkrisk.solver.report.short.wording import table
 
 SECTIONS: dict[Audience, tuple[Callable[[Results], Section], ...]] = {
     Audience.INTERNAL: (

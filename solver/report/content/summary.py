@@ -9,11 +9,11 @@ from linkrisk.datasets.microdata.names import Labels, code_in_words, group_in_wo
 from linkrisk.errors import called
 from linkrisk.solver.charts.reading import is_weighted
 from linkrisk.solver.documents.document import Block, Items, Paragraph, Section
+from linkrisk.solver.documents.wording import joined, table
 from linkrisk.solver.measures.base import OF_RECORDS, OF_WEIGHTS
 from linkrisk.solver.report.content.leaking import group_columns
 from linkrisk.solver.report.content.next_steps import next_steps
 from linkrisk.solver.report.content.results import Results
-from linkrisk.solver.report.short.wording import joined, table
 from linkrisk.solver.run.percent import percent
 from linkrisk.solver.schemas.keys import Json
 

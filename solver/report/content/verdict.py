@@ -9,9 +9,9 @@ from itertools import pairwise
 
 from linkrisk.solver.charts.reading import run_ends, sweep_sentence
 from linkrisk.solver.documents.document import Headline
+from linkrisk.solver.documents.wording import baseline_name, family_words, of_all, sentence
 from linkrisk.solver.measures.verdict import answer_of, grounds_of, kinds, sentence_of, severity_of
 from linkrisk.solver.report.content.results import FamilyResult, Results
-from linkrisk.solver.report.short.wording import baseline_name, family_words, of_all, sentence
 from linkrisk.solver.report.short.worst_case import worst_of_all
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.percent import percent

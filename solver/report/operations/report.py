@@ -234,7 +234,7 @@ def _report_of(given: Sequence[Mapping[str, Any]], audience: str | None) -> Repo
         return ReportResult(document)
     reader = audience_of(audience or Audience.INTERNAL.value)
     if len(given) == 1 and "protection" in given[0]:
-        from linkrisk.solver.report.content.tables.build import table_document
+        from linkrisk.solver.tables.pages.build import table_document
 
         return ReportResult(table_document(given[0], reader))
     return ReportResult(document_of(*given, audience=reader))

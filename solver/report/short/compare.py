@@ -8,9 +8,9 @@ from typing import Any
 
 from linkrisk.errors import called
 from linkrisk.solver.charts.table import Column, Of, Table
-from linkrisk.solver.documents.document import Document, Headline
+from linkrisk.solver.documents.document import Document
 from linkrisk.solver.documents.short import short
-from linkrisk.solver.report.short.wording import heading
+from linkrisk.solver.documents.wording import agreement, contradictions, heading
 from linkrisk.solver.run.results import is_bound
 from linkrisk.solver.run.status import Status
 from linkrisk.solver.schemas.keys import Json
@@ -42,18 +42,6 @@ def comparison(result: Json) -> Document:
         asked=[*heading(result), *_model(rows)],
         notes=[*result["notes"], *([] if wrong else _beyond_margin(result))],
     )
-
-
-def contradictions(result: Json) -> list[str]:
-    """What is wrong: claims that contradict each other or the count, or that there is no answer."""
-    lines = [f"DISAGREEMENT: {one}" for one in result["disagreements"]]
-    return [*lines, f"NO ANSWER: {result['no_answer']}"] if result.get("no_answer") else lines
-
-
-def agreement(wrong: Sequence[str], claims: str) -> Headline:
-    """What is wrong, or how many claim a proof."""
-    first, *others = wrong or [f"{claims}; no two contradict each other"]
-    return Headline("above" if wrong else "unknown", first, reasons=tuple(others))
 
 
 def _model(rows: Sequence[Json]) -> Iterator[str]:

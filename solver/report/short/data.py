@@ -7,7 +7,7 @@ from linkrisk.datasets.microdata.roles import ROLE_WORDS, Role
 from linkrisk.solver.charts.table import Column, Of, Table
 from linkrisk.solver.documents.document import Document, Items
 from linkrisk.solver.documents.short import pairs, short
-from linkrisk.solver.report.short.wording import table
+from linkrisk.solver.documents.wording import table
 from linkrisk.solver.run.counts import several
 from linkrisk.solver.schemas.keys import Json
 

@@ -9,7 +9,7 @@ from linkrisk.solver.charts.table import Column, Of, Table
 from linkrisk.solver.documents.document import Block, Document, Headline, Paragraph
 from linkrisk.solver.documents.formats import count
 from linkrisk.solver.documents.short import pairs, short
-from linkrisk.solver.report.short.wording import (
+from linkrisk.solver.documents.wording import (
     baselines,
     confident,
     heading,

@@ -8,10 +8,10 @@ from linkrisk.formulations.linkage.aggregators import words_of
 from linkrisk.solver.documents.document import Document, Headline, Number, Numbers
 from linkrisk.solver.documents.formats import count, significant
 from linkrisk.solver.documents.short import pairs, short
+from linkrisk.solver.documents.wording import files_line, sentence
 from linkrisk.solver.measures.verdict import grounds_of, sentence_of
 from linkrisk.solver.report.content.meanings import meaning_of
 from linkrisk.solver.report.content.results import Results
-from linkrisk.solver.report.short.wording import files_line, sentence
 from linkrisk.solver.report.short.worst_case import bar, worst_of_all
 from linkrisk.solver.run.percent import percent
 from linkrisk.solver.run.worst_sentence import ends_said

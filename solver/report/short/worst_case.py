@@ -12,8 +12,7 @@ from linkrisk.solver.charts.table import Column, Of, Table
 from linkrisk.solver.documents.document import Block, Document, Headline, Number, Numbers, Paragraph
 from linkrisk.solver.documents.formats import count, weight
 from linkrisk.solver.documents.short import pairs, short
-from linkrisk.solver.report.content.results import FamilyResult, Results
-from linkrisk.solver.report.short.wording import (
+from linkrisk.solver.documents.wording import (
     baseline_name,
     baselines,
     confident,
@@ -28,6 +27,7 @@ from linkrisk.solver.report.short.wording import (
     sum_of_parts,
     way,
 )
+from linkrisk.solver.report.content.results import FamilyResult, Results
 from linkrisk.solver.run.counts import several
 from linkrisk.solver.run.results import EXPECTED, NOT_YET, WEIGHTED, least_key, may_say_proven, objective
 from linkrisk.solver.run.worst_sentence import shares_of, without_recoding, worst_sentence

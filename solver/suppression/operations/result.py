@@ -160,7 +160,7 @@ class SuppressionResult(Reported):
 
     def document(self, audience: Audience) -> Document:
         """Say all of it, or what readers outside may have."""
-        from linkrisk.solver.report.content.suppression.build import suppression_document
+        from linkrisk.solver.suppression.pages.build import suppression_document
 
         return suppression_document(self.to_dict(), audience)
 

@@ -19,6 +19,6 @@ class ReportedTable(Reported):
 
     def document(self, audience: Audience) -> Document:
         """Say all of it, or what readers outside may have."""
-        from linkrisk.solver.report.content.tables.build import table_document
+        from linkrisk.solver.tables.pages.build import table_document
 
         return table_document(self.to_dict(), audience)

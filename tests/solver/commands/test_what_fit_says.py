@@ -17,13 +17,13 @@ from linkrisk.formulations.linkage.block_system import system_of
 from linkrisk.formulations.linkage.distances import Differences, Standardisation
 from linkrisk.formulations.linkage.pair import LinkagePair, make_pair
 from linkrisk.solver.documents.formats import small, weight
+from linkrisk.solver.documents.wording import proof
 from linkrisk.solver.engines.base import EngineOptions, EngineResult
 from linkrisk.solver.engines.exact.engine import ExactEngine
 from linkrisk.solver.inputs.problem import make_problem
 from linkrisk.solver.linkage.baselines import baselines
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.options.pair import ProblemOptions
-from linkrisk.solver.report.short.wording import proof
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.incumbent import Incumbent
 from linkrisk.solver.run.status import Status

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from linkrisk.solver.documents import formats
-from linkrisk.solver.report.short.wording import sum_of_parts
+from linkrisk.solver.documents.wording import sum_of_parts
 
 # Numbers
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from linkrisk.solver.report.content.tables.words import SHORT, Attacked, attacked, exactly, moved
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.schemas.keys import Json
+from linkrisk.solver.tables.pages.words import SHORT, Attacked, attacked, exactly, moved
 
 _ROUNDING = 1e-6
 """Ends of intervals come from programs in floating point."""

@@ -10,7 +10,9 @@ from math import prod
 from linkrisk.solver.charts.table import Of
 from linkrisk.solver.documents.cell_grid import SUPPRESSED, CellGrid, CellState, GridCell
 from linkrisk.solver.documents.document import Block, Choice, Paragraph, Section
-from linkrisk.solver.report.content.tables.words import (
+from linkrisk.solver.documents.wording import joined
+from linkrisk.solver.schemas.keys import Json
+from linkrisk.solver.tables.pages.words import (
     EMPTY,
     STATUSES,
     Attacked,
@@ -20,8 +22,6 @@ from linkrisk.solver.report.content.tables.words import (
     listing,
     size,
 )
-from linkrisk.solver.report.short.wording import joined
-from linkrisk.solver.schemas.keys import Json
 
 MOST_DRAWN = 10_000
 """Cells of a grid; places without a cell count as well."""

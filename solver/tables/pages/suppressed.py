@@ -8,8 +8,11 @@ from linkrisk.solver.charts.intervals import Reach, intervals
 from linkrisk.solver.charts.table import Of
 from linkrisk.solver.documents.document import Block, Headline, Number, Numbers, Paragraph, Section
 from linkrisk.solver.documents.formats import count
-from linkrisk.solver.report.content.tables.shown import the_grid
-from linkrisk.solver.report.content.tables.words import (
+from linkrisk.solver.documents.wording import of_all, sentence
+from linkrisk.solver.run.percent import percent
+from linkrisk.solver.schemas.keys import Json
+from linkrisk.solver.tables.pages.shown import the_grid
+from linkrisk.solver.tables.pages.words import (
     MOST_LISTED,
     Attacked,
     attacked,
@@ -24,9 +27,6 @@ from linkrisk.solver.report.content.tables.words import (
     table,
     titles_of,
 )
-from linkrisk.solver.report.short.wording import of_all, sentence
-from linkrisk.solver.run.percent import percent
-from linkrisk.solver.schemas.keys import Json
 
 _COLUMNS = (
     *(("cell", "Cell", Of.TEXT), ("value", "Value", Of.NUMBER)),

@@ -9,8 +9,8 @@ import pytest
 from linkrisk import make_table, make_tables, open_table, suppress_table
 from linkrisk.datasets.tables.made_record import made_record, with_record
 from linkrisk.solver.documents.document import Audience
-from linkrisk.solver.report.content.tables.build import table_document
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.tables.pages.build import table_document
 
 LABELS = {"region": {1: "Nord", 2: "Küste", 3: "West"}, "state": {1: "EU", 2: "Drittstaat", 9: "unbekannt"}}
 COUNTS = {(1, 1): 9, (1, 2): 3, (2, 1): 8, (2, 2): 1, (3, 1): 12, (3, 2): 6}

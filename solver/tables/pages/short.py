@@ -10,12 +10,12 @@ from linkrisk.errors import called
 from linkrisk.solver.charts.table import Column, Of, Table
 from linkrisk.solver.documents.document import Block, Document, Items, Numbers, Section
 from linkrisk.solver.documents.short import pairs, short
-from linkrisk.solver.report.content.tables.build import KEY, KINDS
-from linkrisk.solver.report.content.tables.suppressed import audit_numbers, beside_values, known_of_counts
-from linkrisk.solver.report.content.tables.words import in_words, size
-from linkrisk.solver.report.short.compare import agreement, contradictions
+from linkrisk.solver.documents.wording import agreement, contradictions
 from linkrisk.solver.run.counts import several
 from linkrisk.solver.schemas.keys import Json
+from linkrisk.solver.tables.pages.build import KEY, KINDS
+from linkrisk.solver.tables.pages.suppressed import audit_numbers, beside_values, known_of_counts
+from linkrisk.solver.tables.pages.words import in_words, size
 
 _COLUMNS = (
     *(Column("name", "backend"), Column("status", "status"), Column("limit", "limit")),

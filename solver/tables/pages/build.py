@@ -9,18 +9,18 @@ from pathlib import PurePath
 from typing import Any
 
 from linkrisk.solver.documents.document import Audience, Block, Document, Headline, Number, Numbers, Section
-from linkrisk.solver.report.content.tables import changed, making, suppressed
-from linkrisk.solver.report.content.tables.consistency import check
-from linkrisk.solver.report.content.tables.outside import (
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.schemas.keys import Json
+from linkrisk.solver.tables.pages import changed, making, suppressed
+from linkrisk.solver.tables.pages.consistency import check
+from linkrisk.solver.tables.pages.outside import (
     TITLES,
     for_external,
     outside_headline,
     outside_sections,
 )
-from linkrisk.solver.report.content.tables.shown import changed_table, changes_by_category, loss, the_table
-from linkrisk.solver.report.content.tables.words import in_words
-from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.schemas.keys import Json
+from linkrisk.solver.tables.pages.shown import changed_table, changes_by_category, loss, the_table
+from linkrisk.solver.tables.pages.words import in_words
 
 KEY = "protection"
 """What the JSON of a table has and no other."""

@@ -8,8 +8,11 @@ from linkrisk.solver.charts.table import Of
 from linkrisk.solver.documents.cell_grid import CellState, GridCell
 from linkrisk.solver.documents.document import Block, Choice, Headline, Number, Numbers, Paragraph, Section
 from linkrisk.solver.documents.formats import count, number_text
-from linkrisk.solver.report.content.tables.shown import grids
-from linkrisk.solver.report.content.tables.words import (
+from linkrisk.solver.documents.wording import of_all
+from linkrisk.solver.run.percent import percent
+from linkrisk.solver.schemas.keys import Json
+from linkrisk.solver.tables.pages.shown import grids
+from linkrisk.solver.tables.pages.words import (
     MOST_LISTED,
     cut,
     ended,
@@ -22,9 +25,6 @@ from linkrisk.solver.report.content.tables.words import (
     size,
     table,
 )
-from linkrisk.solver.report.short.wording import of_all
-from linkrisk.solver.run.percent import percent
-from linkrisk.solver.schemas.keys import Json
 
 _SHARES = (("cells", "Cells", Of.COUNT), ("share", "Share", Of.SHARE))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from linkrisk.datasets.microdata.names import level_in_words, shown_name, shown_names
 from linkrisk.solver.documents.document import Headline
 from linkrisk.solver.documents.formats import count
-from linkrisk.solver.report.short.wording import joined, of_all
+from linkrisk.solver.documents.wording import joined, of_all
 from linkrisk.solver.run.counts import several
 from linkrisk.solver.run.gaps import no_less
 from linkrisk.solver.schemas.keys import Json

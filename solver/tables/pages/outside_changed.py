@@ -11,8 +11,7 @@ from typing import Any
 from linkrisk.solver.charts.table import Of
 from linkrisk.solver.documents.document import Block, Choice, Items, Paragraph, Section
 from linkrisk.solver.documents.formats import significant
-from linkrisk.solver.report.content.tables.words import several
-from linkrisk.solver.report.short.wording import joined, of_all, table
+from linkrisk.solver.documents.wording import joined, of_all, table
 from linkrisk.solver.schemas.changed_tables import (
     AdjustedTable,
     PerturbedCounts,
@@ -21,6 +20,7 @@ from linkrisk.solver.schemas.changed_tables import (
     RoundedTable,
 )
 from linkrisk.solver.schemas.keys import Json, outside, schema_of
+from linkrisk.solver.tables.pages.words import several
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,9 @@ from table_pages import grid, section, texts
 from linkrisk import perturb_counts, perturb_sums, recode_table, report
 from linkrisk.solver.documents.cell_grid import CellState
 from linkrisk.solver.documents.document import Audience
-from linkrisk.solver.report.content.tables.build import table_document
-from linkrisk.solver.report.content.tables.outside import for_external
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.tables.pages.build import table_document
+from linkrisk.solver.tables.pages.outside import for_external
 
 TREE = "code,parent\nN1,North\nN2,North\nS1,South\nS2,South\nNorth,Total\nSouth,Total\n"
 

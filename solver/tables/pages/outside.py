@@ -16,12 +16,12 @@ from typing import Any
 from linkrisk.solver.charts.table import Of
 from linkrisk.solver.documents.cell_grid import CellState, GridCell
 from linkrisk.solver.documents.document import Block, Choice, Headline, Items, Paragraph, Section
-from linkrisk.solver.report.content.tables.outside_changed import CHANGED, of_table
-from linkrisk.solver.report.content.tables.shown import grids
-from linkrisk.solver.report.content.tables.words import exactly
-from linkrisk.solver.report.short.wording import joined, of_all, table
+from linkrisk.solver.documents.wording import joined, of_all, table
 from linkrisk.solver.schemas.keys import Json, outside, schema_of
 from linkrisk.solver.schemas.tables import SuppressedTable
+from linkrisk.solver.tables.pages.outside_changed import CHANGED, of_table
+from linkrisk.solver.tables.pages.shown import grids
+from linkrisk.solver.tables.pages.words import exactly
 
 _WHO: dict[str, str] = {
     "singletons": "respondents who are alone in a cell",

@@ -17,8 +17,8 @@ from linkrisk.solver.charts.intervals import Reach, intervals
 from linkrisk.solver.charts.table import Table
 from linkrisk.solver.documents.cell_grid import CellGrid, CellState
 from linkrisk.solver.documents.document import Audience, Choice
-from linkrisk.solver.report.content.tables.build import table_document
 from linkrisk.solver.run.interruption import Cancel
+from linkrisk.solver.tables.pages.build import table_document
 
 OUTSIDERS_ONLY = (
     "Both sensitive cells are protected from outsiders only; respondents of single cells were not looked at, "
@@ -234,7 +234,7 @@ def three_ways(given, size=(2, 3, 2)):
 
 def test_more_than_two_variables_are_shown_a_slice_at_a_time(protected):
     from linkrisk.solver.documents.cell_grid import GridCell
-    from linkrisk.solver.report.content.tables.shown import grids
+    from linkrisk.solver.tables.pages.shown import grids
 
     given = three_ways(protected)
     (choice,) = grids(given, lambda at: GridCell(CellState.PUBLISHED, str(at)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from linkrisk.solver.documents.cell_grid import CellState, GridCell
-from linkrisk.solver.report.content.tables.shown import grids
+from linkrisk.solver.tables.pages.shown import grids
 
 
 def drawn(texts):

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from linkrisk.solver.report.content.tables.build import table_document
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.tables.pages.build import table_document
 
 # What it refuses
 

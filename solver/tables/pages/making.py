@@ -9,7 +9,10 @@ from pathlib import PurePath
 from linkrisk.solver.charts.table import Of
 from linkrisk.solver.documents.document import Block, Items, Number, Numbers, Section
 from linkrisk.solver.documents.formats import count, duration, significant
-from linkrisk.solver.report.content.tables.words import (
+from linkrisk.solver.run.gaps import NO_BOUND, gap, has_bound
+from linkrisk.solver.run.percent import percent, two_digits
+from linkrisk.solver.schemas.keys import Json
+from linkrisk.solver.tables.pages.words import (
     Attacked,
     attacked,
     exactly,
@@ -17,9 +20,6 @@ from linkrisk.solver.report.content.tables.words import (
     several,
     table,
 )
-from linkrisk.solver.run.gaps import NO_BOUND, gap, has_bound
-from linkrisk.solver.run.percent import percent, two_digits
-from linkrisk.solver.schemas.keys import Json
 
 _COSTS = {
     "value": "its value, at least 1",

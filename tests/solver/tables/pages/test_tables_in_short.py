@@ -23,7 +23,7 @@ from linkrisk import (
 )
 from linkrisk.solver.documents.document import Numbers
 from linkrisk.solver.documents.short import short_of
-from linkrisk.solver.report.content.tables.build import table_document
+from linkrisk.solver.tables.pages.build import table_document
 
 NASTY = "<img src=x onerror=alert(1)>&"
 BY = [NASTY, "size"]

@@ -20,22 +20,22 @@ from linkrisk.solver.documents.document import (
     Section,
 )
 from linkrisk.solver.documents.formats import count, duration, significant
-from linkrisk.solver.report.content.suppression.outside import (
+from linkrisk.solver.documents.wording import joined, sentence, table
+from linkrisk.solver.run.counts import several
+from linkrisk.solver.run.percent import percent
+from linkrisk.solver.schemas.keys import Json
+from linkrisk.solver.suppression.pages.outside import (
     for_external,
     outside_headline,
     outside_sections,
 )
-from linkrisk.solver.report.content.suppression.words import (
+from linkrisk.solver.suppression.pages.words import (
     COUNTED,
     MEANS,
     PROBLEMS,
     headline,
     levels_taken,
 )
-from linkrisk.solver.report.short.wording import joined, sentence, table
-from linkrisk.solver.run.counts import several
-from linkrisk.solver.run.percent import percent
-from linkrisk.solver.schemas.keys import Json
 
 
 def suppression_document(given: Mapping[str, Any], audience: Audience = Audience.INTERNAL) -> Document:

@@ -9,8 +9,8 @@ from table_pages import INNER, texts
 
 from linkrisk import adjust_table, round_table
 from linkrisk.solver.documents.document import Audience
-from linkrisk.solver.report.content.tables.build import table_document
-from linkrisk.solver.report.content.tables.outside import for_external
+from linkrisk.solver.tables.pages.build import table_document
+from linkrisk.solver.tables.pages.outside import for_external
 
 # Readers outside
 

@@ -18,10 +18,10 @@ from linkrisk import suppress
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.schema import Attribute, Role, Scale, Schema
 from linkrisk.solver.documents.document import Audience
-from linkrisk.solver.report.content.suppression.build import suppression_document
-from linkrisk.solver.report.content.suppression.outside import for_external, rounded
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel
+from linkrisk.solver.suppression.pages.build import suppression_document
+from linkrisk.solver.suppression.pages.outside import for_external, rounded
 
 EVIL = "<script>alert('&\"')</script>"
 ASKED = ["suppress", "--input", "people.csv", "--k", "2"]

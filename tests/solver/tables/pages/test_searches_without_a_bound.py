@@ -9,7 +9,7 @@ from table_pages import section
 
 from linkrisk import round_table, suppress_table
 from linkrisk.solver.documents.document import Headline
-from linkrisk.solver.report.content.tables.build import table_document
+from linkrisk.solver.tables.pages.build import table_document
 
 ENDED = {"bound": 0.0, "status": "feasible", "limit": "time"}
 

@@ -13,11 +13,11 @@ from typing import Any
 
 from linkrisk.solver.charts.table import Of
 from linkrisk.solver.documents.document import Choice, Headline, Number, Numbers, Paragraph, Section
-from linkrisk.solver.report.content.suppression.words import MEANS, PROBLEMS, recoded
-from linkrisk.solver.report.short.wording import sentence, table
+from linkrisk.solver.documents.wording import sentence, table
 from linkrisk.solver.run.counts import several
 from linkrisk.solver.schemas.keys import Json, outside, schema_of
 from linkrisk.solver.schemas.suppression import Suppression, Variable
+from linkrisk.solver.suppression.pages.words import MEANS, PROBLEMS, recoded
 
 BASE = 10
 """Counts are rounded to multiples of it, and what is less is only said to be less."""

@@ -8,7 +8,7 @@ from typing import Any
 from linkrisk.datasets.microdata.names import code_in_words, name_in_words
 from linkrisk.formulations.linkage.aggregators import words_of
 from linkrisk.solver.charts.table import Column, Of, Table
-from linkrisk.solver.documents.document import Block, Paragraph
+from linkrisk.solver.documents.document import Block, Headline, Paragraph
 from linkrisk.solver.documents.formats import count
 from linkrisk.solver.documents.short import pairs
 from linkrisk.solver.run.counts import persons, several
@@ -171,3 +171,15 @@ def joined(names: Sequence[str], most: int = 12) -> str:
     if len(names) > most:
         return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} more"
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def contradictions(result: Json) -> list[str]:
+    """What is wrong: claims that contradict each other or the count, or that there is no answer."""
+    lines = [f"DISAGREEMENT: {one}" for one in result["disagreements"]]
+    return [*lines, f"NO ANSWER: {result['no_answer']}"] if result.get("no_answer") else lines
+
+
+def agreement(wrong: Sequence[str], claims: str) -> Headline:
+    """What is wrong, or how many claim a proof."""
+    first, *others = wrong or [f"{claims}; no two contradict each other"]
+    return Headline("above" if wrong else "unknown", first, reasons=tuple(others))

@@ -16,7 +16,7 @@ from table_pages import RECTANGLE, section
 from linkrisk import report, suppress_table
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.documents.document import Audience, Document
-from linkrisk.solver.report.content.tables.build import table_document
+from linkrisk.solver.tables.pages.build import table_document
 
 
 def test_it_loads_nothing_and_says_what_it_is(secret):

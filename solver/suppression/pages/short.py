@@ -16,10 +16,10 @@ from linkrisk.errors import called
 from linkrisk.solver.charts.table import Of, Table
 from linkrisk.solver.documents.document import Document
 from linkrisk.solver.documents.short import pairs, short
-from linkrisk.solver.report.content.suppression.words import headline, recoded, records_with_unsafe
-from linkrisk.solver.report.short.wording import table
+from linkrisk.solver.documents.wording import table
 from linkrisk.solver.run.counts import count, several
 from linkrisk.solver.schemas.keys import Json
+from linkrisk.solver.suppression.pages.words import headline, recoded, records_with_unsafe
 
 MOST = 10
 """Categories that are listed."""

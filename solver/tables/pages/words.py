@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 from linkrisk.datasets.microdata.names import Labels, code_in_words, names_in_words
 from linkrisk.solver.charts.table import Of, Table
 from linkrisk.solver.documents.document import Block, Paragraph
-from linkrisk.solver.report.short.wording import joined
-from linkrisk.solver.report.short.wording import table as table
+from linkrisk.solver.documents.wording import joined
+from linkrisk.solver.documents.wording import table as table
 from linkrisk.solver.run.counts import MINUS
 from linkrisk.solver.run.counts import several as several
 from linkrisk.solver.run.gaps import no_less
