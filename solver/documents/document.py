@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import datetime
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, ClassVar, TypeGuard
+from functools import wraps
+from typing import Any, ClassVar, ParamSpec, TypeGuard
 
 from linkrisk.datasets.microdata.strict_json import headed
 from linkrisk.solver.charts.chart import Chart
@@ -13,6 +15,8 @@ from linkrisk.solver.charts.table import Table
 from linkrisk.solver.documents.cell_grid import CellGrid
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.result import dump_json
+
+P = ParamSpec("P")
 
 RISK = "risk"
 
@@ -295,6 +299,33 @@ class Document:
             if isinstance(error, UsageError):
                 raise
             raise UsageError("this is no report: give the JSON that `report --json` wrote") from error
+
+
+def page(source: str) -> Callable[[Callable[P, Document]], Callable[P, Document]]:
+    """Make of a maker of documents one that dates them, and refuses JSON that lacks what they say.
+
+    Parameters
+    ----------
+    source : str
+        What to give instead: "what `fit --json` wrote".
+    """
+
+    def of(maker: Callable[P, Document]) -> Callable[P, Document]:
+        @wraps(maker)
+        def dated(*given: P.args, **named: P.kwargs) -> Document:
+            try:
+                made = datetime.datetime.now(datetime.UTC).astimezone().isoformat(timespec="seconds")
+                return replace(maker(*given, **named), made=made)
+            except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+                if isinstance(error, UsageError):
+                    raise
+                lacks = isinstance(error, KeyError)
+                what = f"they lack {error}" if lacks else "a part is not what it should be"
+                raise UsageError(f"these results cannot be shown, {what}: give {source}") from error
+
+        return dated
+
+    return of
 
 
 def block_to_dict(block: Block) -> dict[str, Any]:

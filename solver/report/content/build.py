@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Mapping
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from linkrisk.solver.documents.document import Audience, Document
-from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.documents.document import Audience, Document, page
 from linkrisk.solver.run.versions import library_versions
 
 if TYPE_CHECKING:
     from linkrisk.solver.report.content.results import Results
 
 
+@page("what `fit --json`, `risk --json` or `sweep --json` of this version wrote")
 def document_of(*given: Mapping[str, Any], audience: Audience = Audience.INTERNAL) -> Document:
     """What a report says of results.
 
@@ -35,25 +34,11 @@ def document_of(*given: Mapping[str, Any], audience: Audience = Audience.INTERNA
     from linkrisk.solver.report.content.sections import sections_of
     from linkrisk.solver.report.content.verdict import headline
 
-    try:
-        outside = audience is Audience.EXTERNAL
-        results = Results.of(*(map(for_external, given) if outside else given))
-        return Document(
-            title="Re-identification risk of a protected file" if outside else _title(results),
-            audience=audience,
-            headline=headline(results),
-            sections=sections_of(results, audience),
-            linkrisk=library_versions()["linkrisk"],
-            made=datetime.datetime.now(datetime.UTC).astimezone().isoformat(timespec="seconds"),
-        )
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-        if isinstance(error, UsageError):
-            raise
-        what = f"they lack {error}" if isinstance(error, KeyError) else "a part is not what it should be"
-        raise UsageError(
-            f"these results cannot be shown, {what}: give what `fit --json`, `risk --json` or `sweep "
-            "--json` of this version wrote"
-        ) from error
+    outside = audience is Audience.EXTERNAL
+    results = Results.of(*(map(for_external, given) if outside else given))
+    title = "Re-identification risk of a protected file" if outside else _title(results)
+    head, sections = headline(results), sections_of(results, audience)
+    return Document(title, audience, head, sections, library_versions()["linkrisk"])
 
 
 def _title(results: Results) -> str:

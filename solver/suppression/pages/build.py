@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
@@ -18,6 +17,7 @@ from linkrisk.solver.documents.document import (
     Numbers,
     Paragraph,
     Section,
+    page,
 )
 from linkrisk.solver.documents.formats import count, duration, significant
 from linkrisk.solver.documents.wording import joined, sentence, table
@@ -38,6 +38,7 @@ from linkrisk.solver.suppression.pages.words import (
 )
 
 
+@page("what `suppress --json` of this version wrote")
 def suppression_document(given: Mapping[str, Any], audience: Audience = Audience.INTERNAL) -> Document:
     """What the report of a suppression says.
 
@@ -58,15 +59,7 @@ def suppression_document(given: Mapping[str, Any], audience: Audience = Audience
         head = headline(given)
         parts = (risk, unsafe, key_variables, frequencies, riskiest, how_it_was_made)
         sections = tuple(part(given) for part in parts)
-    return Document(
-        title=title,
-        audience=audience,
-        headline=head,
-        sections=sections,
-        linkrisk=given["linkrisk"],
-        made=datetime.datetime.now(datetime.UTC).astimezone().isoformat(timespec="seconds"),
-        about="suppression",
-    )
+    return Document(title, audience, head, sections, given["linkrisk"], about="suppression")
 
 
 def in_words(given: Json) -> dict[str, Any]:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from linkrisk.solver.documents.document import Audience, Block, Document, Headline, Number, Numbers, Section
-from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.documents.document import (
+    Audience,
+    Block,
+    Document,
+    Headline,
+    Number,
+    Numbers,
+    Section,
+    page,
+)
 from linkrisk.solver.schemas.keys import Json
 from linkrisk.solver.tables.pages import changed, making, suppressed
 from linkrisk.solver.tables.pages.consistency import check
@@ -65,6 +72,7 @@ class Kind:
         yield making.limits(given)
 
 
+@page("what `tables suppress` or another action of `tables` of this version wrote with --json")
 def table_document(given: Mapping[str, Any], audience: Audience = Audience.INTERNAL) -> Document:
     """What the report of a protected table says.
 
@@ -81,27 +89,10 @@ def table_document(given: Mapping[str, Any], audience: Audience = Audience.INTER
     UsageError
         If it is no such JSON, or contradicts itself.
     """
-    try:
-        kind = KINDS[given[KEY]]
-        check(given)
-        head, sections, title = _said(kind, in_words(given), audience)
-        return Document(
-            title=title,
-            audience=audience,
-            headline=head,
-            sections=sections,
-            linkrisk=given["linkrisk"],
-            made=datetime.datetime.now(datetime.UTC).astimezone().isoformat(timespec="seconds"),
-            about=kind.about,
-        )
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-        if isinstance(error, UsageError):
-            raise
-        what = f"they lack {error}" if isinstance(error, KeyError) else "a part is not what it should be"
-        raise UsageError(
-            f"these results cannot be shown, {what}: give what `tables suppress` or another action of "
-            "`tables` of this version wrote with --json"
-        ) from error
+    kind = KINDS[given[KEY]]
+    check(given)
+    head, sections, title = _said(kind, in_words(given), audience)
+    return Document(title, audience, head, sections, given["linkrisk"], about=kind.about)
 
 
 def _said(kind: Kind, given: Json, audience: Audience) -> tuple[Headline, tuple[Section, ...], str]:
