@@ -354,6 +354,12 @@ class _Several(ui.select):
 
     LOOPBACK = False
 
+    def __init__(self, *args: Any, **how: Any) -> None:
+        super().__init__(*args, **how)
+        # The browser would keep a list inside another one: it takes all values for single ones.
+        kept = f"(chosen) => mounted_app.elements[{self.id}].props['model-value'] = chosen"
+        self.on("update:model-value", js_handler=kept)
+
 
 def several(
     label: str,

@@ -105,6 +105,19 @@ def test_a_ready_file_and_what_is_wrong_with_one(
     assert "is protected" in page.locator(".headline").inner_text()
 
 
+def test_two_quick_choices_of_a_list_are_both_kept(page: Any, address: str, folder: Path) -> None:
+    (folder / "data" / "quick.csv").write_text("group,region,turnover\n" + "a,R1,10\nb,R2,20\n" * 6)
+    page.goto(f"{base(address)}/tables")
+    page.get_by_text("A table of microdata").click()
+    choose(page, "File of microdata", "data/quick.csv")
+    page.get_by_label("By", exact=True).click()
+    offered = page.get_by_role("option")
+    offered.first.wait_for()
+    # Both before the program can answer to the first.
+    offered.evaluate_all("all => { all[0].click(); setTimeout(() => all[1].click(), 0) }")
+    page.get_by_text("--by group,region").wait_for()
+
+
 def test_weights_holdings_and_two_hierarchies_are_asked_for(page: Any, address: str, folder: Path) -> None:
     lines = [f"g{at // 2},R{at % 4},{10 + at},{1 + at % 3}" for at in range(24)]
     (folder / "data" / "weighted.csv").write_text("\n".join(["group,region,turnover,weight", *lines]) + "\n")
