@@ -12,7 +12,7 @@ from linkrisk.solver.documents.document import Block, Headline, Paragraph
 from linkrisk.solver.documents.formats import count
 from linkrisk.solver.documents.short import pairs
 from linkrisk.solver.run.counts import persons, several
-from linkrisk.solver.run.percent import percent
+from linkrisk.solver.run.percent import confident, percent
 from linkrisk.solver.schemas.keys import Json
 
 _DIRECTIONS = {
@@ -53,11 +53,6 @@ def family_title(result: Json) -> str:
     return words_of(str(result["aggregator"])).title + (f", {k}-additive" if k else "")
 
 
-def confident(result: Json) -> str:
-    """How sure a limit is: ``95 % confidence``."""
-    return f"{100.0 * result['confidence']:.4g} % confidence"
-
-
 def proof(fit: Json) -> str:
     """How a search ended, in a word or two; of samples, how sure their limit is; and whose bound it has."""
     said, outer = _ended(fit, fit.get("limit")), fit.get("bound_from")
@@ -66,7 +61,7 @@ def proof(fit: Json) -> str:
 
 def _ended(fit: Json, limit: str | None) -> str:
     if fit.get("confidence") is not None:
-        return confident(fit)
+        return confident(fit["confidence"])
     if fit["status"] == "optimal":
         return "proven"
     if fit["status"] == "interrupted" or limit == "user":

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from linkrisk.solver.run.percent import percent
+from linkrisk.solver.run.percent import percent, with_confidence
 from linkrisk.solver.run.results import meets
 from linkrisk.solver.run.worst_sentence import by_lot, percents
 
@@ -193,8 +193,8 @@ def sentence_of(found: Json) -> str:
         whose = lead if _finding(found, UNWEIGHTED) else found
         ends = f"between {percent(whose['low'])} and {percent(whose['high'])} of {_records(found, lead)}"
         return (
-            f"at worst {ends} can be re-identified{_lots(found)}{_sure(lead)}: whether that is within "
-            f"{limit} is open, and a longer time limit may tell"
+            f"at worst {ends} can be re-identified{_lots(found)}{with_confidence(lead['confidence'])}: "
+            f"whether that is within {limit} is open, and a longer time limit may tell"
         )
     if lead["key"] in (NO_BOUND, UNWEIGHTED) and _finding(found, WORST_CASE) is None:
         least = f"at worst {percent(lead['low'])} or more of {_records(found, lead)}"
@@ -244,7 +244,7 @@ def _above(found: Json, lead: Json) -> str:
     more = "" if high is not None and meets(low, high) else " or more"
     said = f"at worst {percent(low)}{more} of {_records(found, lead)} can be re-identified"
     if lead["key"] in _OF_SEARCH:
-        return f"{said}{_lots(found)}{_sure(lead)}"
+        return f"{said}{_lots(found)}{with_confidence(lead['confidence'])}"
     return f"{said} ({', '.join(lead['about'])})" if lead["about"] else said
 
 
@@ -256,7 +256,7 @@ def _at_most(found: Json) -> str:
     said = f"{kinds(worst['about'])} re-identifies more than {percent(worst['high'])} of {_records(found)}"
     if alike is not None and alike["high"] is not None:
         said += f" or {percent(alike['high'])} of the records, unweighted"
-    said += f"{_lots(found)}{_sure(worst)}"
+    said += f"{_lots(found)}{with_confidence(worst['confidence'])}"
     known = [one for one in found["findings"] if one["low"] is not None and one["key"] != UNWEIGHTED]
     others = [one for one in known if one["low"] > _bound(worst, alike, one)]
     if not others:
@@ -315,8 +315,3 @@ def _lots(found: Json) -> str:
     if alone is None:
         return ""
     return by_lot(alone["low"], alone["high"])
-
-
-def _sure(one: Json) -> str:
-    confidence = one["confidence"]
-    return "" if confidence is None else f", with {100.0 * confidence:g} % confidence"

@@ -29,6 +29,16 @@ def percent(share: float) -> str:
     return f"{'>' if larger else '<'} {sign}{end:.{_MOST_DIGITS}f} %"
 
 
+def confident(confidence: float) -> str:
+    """Write how sure a limit is: ``95 % confidence``; and 100 only for what is certain."""
+    return f"{100.0 * confidence:.10g} % confidence"
+
+
+def with_confidence(confidence: float | None) -> str:
+    """Write the end of a sentence whose limit is not certain: ``, with 95 % confidence``."""
+    return "" if confidence is None else f", with {confident(confidence)}"
+
+
 def two_digits(value: float) -> str:
     """Write how many per cent a gap is: ``1.7``, ``0.0001`` for all below, ``45``; and 100 only for all."""
     if 0.0 < value < 0.0001:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.solver.run.counts import count, persons
-from linkrisk.solver.run.percent import percent
+from linkrisk.solver.run.percent import percent, with_confidence
 from linkrisk.solver.run.results import is_bound, meets
 
 
@@ -57,8 +57,7 @@ def worst_sentence(
     text = text[0].upper() + text[1:]
     if guessed is not None:
         text += by_lot(*shares_of(low, high, total))
-    sure = "" if confidence is None or not bounded else f", with {100.0 * confidence:.4g} % confidence"
-    return f"{text}{sure}." if bounded else f"{text}; no bound was found in time."
+    return f"{text}{with_confidence(confidence)}." if bounded else f"{text}; no bound was found in time."
 
 
 def without_recoding(names: Sequence[str]) -> str:

@@ -18,6 +18,7 @@ from linkrisk.solver.certificates.checking.sampled import Limit
 from linkrisk.solver.certificates.checking.sampling import Sampling
 from linkrisk.solver.certificates.checking.table import TableVerdict
 from linkrisk.solver.certificates.checking.verify import Verdict
+from linkrisk.solver.run.percent import with_confidence
 
 _SCALED = {
     "own": "each file in units of its own mean and deviation",
@@ -79,7 +80,7 @@ def proved(verdict: Verdict, aligned: str) -> list[str]:
     else:
         claims = _counted(verdict) if verdict.sampling is None else _weighed(verdict, verdict.sampling)
     bound, *others = claims
-    sure = "" if verdict.limit is None else f", with {float(100 * verdict.limit.confidence):.4g} % confidence"
+    sure = with_confidence(None if verdict.limit is None else float(verdict.limit.confidence))
     lines = [f"{under}{sure}: no {family} links {bound}{how}", *_beyond(verdict)]
     return [*_assumption(verdict), *lines, *(f"{under}: {other}" for other in others)]
 

@@ -23,6 +23,7 @@ from linkrisk.solver.run.crew import Crew
 from linkrisk.solver.run.errors import CancelledError
 from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.run.limits import in_time, no_time
+from linkrisk.solver.run.percent import confident
 from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.run.records import RecordsTable
 from linkrisk.solver.run.result import Result
@@ -105,8 +106,7 @@ class EvaluationResult(Result):
         of = f"{self.linked} of {counted} linked ({100.0 * self.linked / counted:.1f} %)"
         if counted < self.records:
             low, high = self.interval
-            sure = f"{100.0 * self.details['confidence']:g} % confidence"
-            of += f", {low} to {high} of all {self.records} with {sure}"
+            of += f", {low} to {high} of all {self.records} with {confident(self.details['confidence'])}"
         return f"EvaluationResult({name}: {of})"
 
 

@@ -13,7 +13,7 @@ from linkrisk.solver.documents.wording import family_words, joined, of_all
 from linkrisk.solver.measures.verdict import IDENTIFIERS, RELATED, TOLERATED, UNCHANGED, Answer, answer_of
 from linkrisk.solver.report.content.results import Results
 from linkrisk.solver.report.content.verdict import FAR_BELOW, best_held_out
-from linkrisk.solver.run.percent import percent
+from linkrisk.solver.run.percent import confident, percent
 from linkrisk.solver.schemas.keys import Json
 
 _LITTLE_OVER_CHANCE = 2.0
@@ -156,8 +156,8 @@ def _certainty(results: Results) -> Iterator[str]:
     open_ones = [family for family in results.found if not family.interval.proven]
     if interval.confidence is not None:
         yield (
-            f"The upper end rests on samples and holds with {100.0 * interval.confidence:.4g} % "
-            f"confidence; a longer {called('time_limit')} takes more samples and narrows it."
+            f"The upper end rests on samples and holds with {confident(interval.confidence)}; a longer "
+            f"{called('time_limit')} takes more samples and narrows it."
         )
     elif open_ones and interval.high > interval.low:
         named = f"for the {joined([family_words(family.name) for family in open_ones])}"

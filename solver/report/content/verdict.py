@@ -14,7 +14,7 @@ from linkrisk.solver.measures.verdict import answer_of, grounds_of, kinds, sente
 from linkrisk.solver.report.content.results import FamilyResult, Results
 from linkrisk.solver.report.short.worst_case import worst_of_all
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.percent import percent
+from linkrisk.solver.run.percent import confident, percent, with_confidence
 from linkrisk.solver.run.results import meets
 from linkrisk.solver.run.worst_sentence import by_lot, percents, without_recoding
 from linkrisk.solver.schemas.keys import Json
@@ -47,7 +47,8 @@ def _without_verdict(results: Results, alone: Interval) -> str:
     if results.guessed is not None:
         low, high = results.guessed
         shown, lots = replace(alone, low=low, high=high), by_lot(*alone.shares)
-    return f"At worst {between(shown)} of {_records(results)} can be re-identified{lots}{_sure(results)}."
+    sure = with_confidence(alone.confidence)
+    return f"At worst {between(shown)} of {_records(results)} can be re-identified{lots}{sure}."
 
 
 def between(interval: Interval) -> str:
@@ -62,13 +63,6 @@ def _records(results: Results) -> str:
     return "the weighted records" if results.weighted else "the records"
 
 
-def _sure(results: Results) -> str:
-    interval = results.interval
-    if interval is None or interval.confidence is None:
-        return ""
-    return f", with {100.0 * interval.confidence:.4g} % confidence"
-
-
 def _bounded(results: Results, first: FamilyResult, interval: Interval, none: str) -> str:
     """How much more than the attack any distance of these kinds could link, and who says so."""
     if "not_comparable" in first.content:
@@ -81,7 +75,7 @@ def _bounded(results: Results, first: FamilyResult, interval: Interval, none: st
     most = percent(interval.shares[1])
     if interval.confidence is None:
         return f"{none} re-identifies more than {most}, {who}; what lies between is open."
-    sure = f"as random samples say with {100.0 * interval.confidence:.4g} % confidence"
+    sure = f"as random samples say with {confident(interval.confidence)}"
     return f"{none} re-identifies more than {most}, {sure}."
 
 

@@ -11,14 +11,13 @@ from linkrisk.solver.documents.formats import count
 from linkrisk.solver.documents.short import pairs, short
 from linkrisk.solver.documents.wording import (
     baselines,
-    confident,
     heading,
     of_all,
     sizes_line,
     strata,
     weighted_pairs,
 )
-from linkrisk.solver.run.percent import percent
+from linkrisk.solver.run.percent import confident, percent, with_confidence
 from linkrisk.solver.run.results import EXPECTED, LINKED, WEIGHTED, least_key, limit_key
 from linkrisk.solver.schemas.keys import Json
 
@@ -98,7 +97,7 @@ def _linked(result: Json) -> Headline:
         low, high = result[least_key(keys)], result[limit_key(keys)]
         said, sure = (
             f"{count(low)} to {count(high)} of {count(records)} records",
-            f", with {confident(result)}",
+            with_confidence(result["confidence"]),
         )
     return Headline(
         "unknown", f"{said} {are} linked to their partner{sure}.", bar=(low / records, high / records)
@@ -126,11 +125,11 @@ def _all(result: Json) -> Iterator[Block]:
     """What is known of all records where some were compared, and that what follows is of these."""
     if "counted" not in result:
         return
-    records, sure = result["records"], f"with {confident(result)}"
+    records, sure = result["records"], confident(result["confidence"])
     totals = {LINKED: records, EXPECTED: records, WEIGHTED: result.get("total_weight", 0.0)}
     yield pairs(
         *(
-            (f"{what}, {end}", f"{of_all(result[key(keys)], totals[keys])}, {sure}")
+            (f"{what}, {end}", f"{of_all(result[key(keys)], totals[keys])}, with {sure}")
             for keys, what in _SUMS.items()
             for key, end in ((least_key, "at least"), (limit_key, "at most"))
             if key(keys) in result

@@ -15,7 +15,6 @@ from linkrisk.solver.documents.short import pairs, short
 from linkrisk.solver.documents.wording import (
     baseline_name,
     baselines,
-    confident,
     family_title,
     files_line,
     heading,
@@ -29,6 +28,7 @@ from linkrisk.solver.documents.wording import (
 )
 from linkrisk.solver.report.content.results import FamilyResult, Results
 from linkrisk.solver.run.counts import several
+from linkrisk.solver.run.percent import confident, with_confidence
 from linkrisk.solver.run.results import EXPECTED, NOT_YET, WEIGHTED, least_key, may_say_proven, objective
 from linkrisk.solver.run.worst_sentence import shares_of, without_recoding, worst_sentence
 from linkrisk.solver.schemas.keys import Json
@@ -134,7 +134,8 @@ def _interval(family: FamilyResult) -> Iterator[Block]:
     what = _WHAT.get(objective(content), "re-identified")
     low, high = (_of_all(family, end) for end in (interval.low, interval.high))
     if interval.confidence is not None:
-        yield pairs((f"{what}, at least", low), (f"{what}, at most", f"{high}, with {confident(content)}"))
+        high += with_confidence(interval.confidence)
+        yield pairs((f"{what}, at least", low), (f"{what}, at most", high))
         yield from map(Paragraph, sampled(family))
         return
     if content["status"] == "optimal" and "not_comparable" not in content:
@@ -177,7 +178,7 @@ def sampled(family: FamilyResult) -> Iterator[str]:
         text = f"the attack was counted on {count(counted['records'])} of {count(content['records'])} records"
         if least_key(objective(content)) in counted:
             least = _of_all(family, family.interval.low)
-            text += f", and links {least} of all at least, with {confident(content)}"
+            text += f", and links {least} of all at least, with {confident(content['confidence'])}"
         yield text
 
 
@@ -305,7 +306,7 @@ def _worst_of(results: Results, worst: FamilyResult) -> Iterator[Block]:
         lacking = content.get("not_comparable")
         said = f"not proven: {without_recoding(lacking) if lacking else 'the table says why'}"
         if interval.confidence is not None:
-            said = f"the limit holds with {confident(content)}, for all of them together"
+            said = f"the limit holds with {confident(content['confidence'])}, for all of them together"
     missing = len(results.families) - len(results.found)
     yield Paragraph(said + (f" ({missing} of {len(results.families)} without a result)" if missing else ""))
 

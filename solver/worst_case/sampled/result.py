@@ -14,6 +14,7 @@ from linkrisk.errors import NONE, called
 from linkrisk.solver.engines.base import Engine, EngineOptions, whole
 from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.linkage.evaluation import Evaluation
+from linkrisk.solver.run.percent import confident
 from linkrisk.solver.run.results import LINKED, FamilyFit, least_key, limit_key, objective, plain
 from linkrisk.solver.run.status import Status
 from linkrisk.solver.worst_case.answers import answer, most_blocks
@@ -207,6 +208,6 @@ def _notes(state: SampledRun, choice: SamplingChoice) -> Sequence[str]:
         return ()
     return (
         f"of {blocks:,} records a full search would prove little: samples of {plan.size:,} were searched, "
-        f"and the limit holds with {100 * choice.confidence:.4g} % confidence; "
+        f"and the limit holds with {confident(choice.confidence)}; "
         f"{called('sample', NONE)} searches all",
     )

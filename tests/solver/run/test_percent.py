@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linkrisk.solver.run.percent import percent, two_digits
+from linkrisk.solver.run.percent import confident, percent, two_digits, with_confidence
 
 
 @pytest.mark.parametrize(
@@ -62,3 +62,15 @@ def test_a_share_between_never_looks_like_an_end(share):
 )
 def test_two_digits_without_an_exponent(value, text):
     assert two_digits(value) == text
+
+
+@pytest.mark.parametrize(
+    ("confidence", "text"), [(0.95, "95 %"), (0.57, "57 %"), (0.999, "99.9 %"), (0.999999, "99.9999 %")]
+)
+def test_how_sure_a_limit_is(confidence, text):
+    assert confident(confidence) == f"{text} confidence"
+    assert with_confidence(confidence) == f", with {text} confidence"
+
+
+def test_what_is_certain_says_no_confidence():
+    assert with_confidence(None) == ""
