@@ -40,6 +40,7 @@ RANKS = {
     "linkage": 3,
     "certificates.checking": 3,
     "engines": 4,
+    "linkage.short": 4,
     "suppression": 4,
     "tables": 4,
     "options": 5,

@@ -18,17 +18,17 @@ from linkrisk.solver.documents.document import (
 )
 
 MAKERS = {
-    "linkrisk-comparison": "report.short.compare:comparison",
-    "linkrisk-dataset": "report.short.data:data_set",
-    "linkrisk-datasets": "report.short.data:data_sets",
-    "linkrisk-description": "report.short.data:description",
-    "linkrisk-evaluation": "report.short.linkage:evaluation",
+    "linkrisk-comparison": "worst_case.short:comparison",
+    "linkrisk-dataset": "inputs.short:data_set",
+    "linkrisk-datasets": "inputs.short:data_sets",
+    "linkrisk-description": "inputs.short:description",
+    "linkrisk-evaluation": "linkage.short:evaluation",
     "linkrisk-fit": "report.short.worst_case:fitted",
-    "linkrisk-link": "report.short.linkage:linkage",
-    "linkrisk-links": "report.short.linkage:found",
-    "linkrisk-masking": "report.short.masking:masking",
+    "linkrisk-link": "linkage.short:linkage",
+    "linkrisk-links": "linkage.short:found",
+    "linkrisk-masking": "masking.short:masking",
     "linkrisk-measure": "report.short.risk:measure",
-    "linkrisk-protocol": "report.short.masking:protocol",
+    "linkrisk-protocol": "protocol.run:said",
     "linkrisk-risk": "report.short.risk:measured",
     "linkrisk-suppression": "suppression.pages.short:suppression",
     "linkrisk-sweep": "report.short.sweep:swept",
@@ -84,8 +84,8 @@ def short(
 
 
 def pairs(*named: tuple[str, str], title: str = "") -> Numbers:
-    """Names and values below each other, such as ``re-identified  352 of 400 (88.0 %)``."""
-    return Numbers(title, tuple(Number(name, value) for name, value in named))
+    """Names and values below each other: ``re-identified  352 of 400 (88.0 %)``; none without a value."""
+    return Numbers(title, tuple(Number(name, value) for name, value in named if value))
 
 
 def short_of(result: Mapping[str, Any]) -> Document:

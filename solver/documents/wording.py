@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from linkrisk.datasets.microdata.names import code_in_words, name_in_words
+from linkrisk.datasets.microdata.names import code_in_words, name_in_words, shown_names
+from linkrisk.errors import called
 from linkrisk.formulations.linkage.aggregators import words_of
 from linkrisk.solver.charts.table import Column, Of, Table
 from linkrisk.solver.documents.document import Block, Headline, Paragraph
@@ -38,6 +39,17 @@ def heading(result: Json) -> tuple[str, str]:
 def files_line(result: Json) -> str:
     """The files, how many records and how many attributes."""
     return f"{sizes_line(result)}, {several(len(result['attributes']), 'attribute')}"
+
+
+def size_line(name: str, records: int, many: int, what: str) -> str:
+    """A file, how many records it has, and how many columns: ``a.csv: 12 records, 3 columns``."""
+    return f"{name}: {several(records, 'record')}, {several(many, what)}"
+
+
+def left_in(identifiers: Sequence[str]) -> str:
+    """What is said of columns that name the records; nothing where there are none."""
+    named = shown_names(identifiers)
+    return named and f"{named}: left in, and name the records; {called('drop')} leaves them out"
 
 
 def sizes_line(result: Json) -> str:

@@ -15,7 +15,9 @@ from linkrisk.datasets.microdata.formats.argus_files import code_lists
 from linkrisk.datasets.microdata.formats.reading import number_signs, reading
 from linkrisk.datasets.microdata.formats.registry import format_of, with_suffix_of
 from linkrisk.datasets.microdata.writing import write_all
-from linkrisk.errors import LinkriskError
+from linkrisk.errors import LinkriskError, called
+from linkrisk.solver.documents.document import Document
+from linkrisk.solver.documents.short import pairs, short
 from linkrisk.solver.inputs.source import check_targets, is_file, is_input
 from linkrisk.solver.options.operations.run_protocol import RunProtocolOptions
 from linkrisk.solver.options.taking import taking
@@ -23,9 +25,11 @@ from linkrisk.solver.protocol.document import Protocol, ProtocolStep
 from linkrisk.solver.protocol.keeping import kept_first
 from linkrisk.solver.protocol.named_files import renamed, seen_from, seen_from_here
 from linkrisk.solver.protocol.steps import StepDone, done
+from linkrisk.solver.run.counts import several
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.run.result import Result
+from linkrisk.solver.schemas.keys import Json
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +79,27 @@ class ProtocolResult(Result):
 
     def __repr__(self) -> str:
         return f"ProtocolResult({self.protocol.file}: {len(self.steps)} steps, to {self.output})"
+
+
+def said(result: Json) -> Document:
+    """Of the JSON of `run_protocol`, in short: what each step did, and how many were undone."""
+    steps, undone = result["steps"], result["undone"]
+    rows = [
+        ("" if before else f"step {at}", line)
+        for at, step in enumerate(steps, start=1)
+        for before, line in enumerate(step["done"])
+    ]
+    if undone:
+        last = "the last step" if undone == 1 else f"the last {undone} steps"
+        back = f"the file after step {len(steps)}" if steps else "the input, byte for byte"
+        rows.append(("undone", f"{last}: this is {back}"))
+    drawn = f"seeds were drawn: nothing makes this file again but these, which {called('record')} keeps"
+    return short(
+        [pairs(*rows)],
+        said=f"{len(steps)} of {several(len(steps) + undone, 'step')} done.",
+        asked=[f"{result['protocol']}: {result['input']['file']} to {result['output']}"],
+        notes=[] if result["repeatable"] else [drawn],
+    )
 
 
 @taking(RunProtocolOptions)

@@ -12,11 +12,10 @@ from linkrisk.datasets.microdata.names import (
     shown_name,
     shown_names,
 )
-from linkrisk.errors import called
 from linkrisk.solver.charts.table import Of, Table
 from linkrisk.solver.documents.document import Document
 from linkrisk.solver.documents.short import pairs, short
-from linkrisk.solver.documents.wording import table
+from linkrisk.solver.documents.wording import left_in, size_line, table
 from linkrisk.solver.run.counts import count, several
 from linkrisk.solver.schemas.keys import Json
 from linkrisk.solver.suppression.pages.words import headline, recoded, records_with_unsafe
@@ -33,7 +32,6 @@ def suppression(result: Json) -> Document:
         for name, them in result["ghosts"].items()
         for ghost in them
     ]
-    named = shown_names(result["identifiers"])
     rows = {
         "checked": _checked(result),
         "unsafe": _totals(
@@ -43,10 +41,9 @@ def suppression(result: Json) -> Document:
         "recoded": "nothing" if result["levels"] and not recoded(result) else "",
         "ghosts": ", ".join(ghosts),
         "dropped": shown_names(result["dropped"]),
-        "names": f"{named}: left in, and name the records; {called('drop')} leaves them out" if named else "",
+        "names": left_in(result["identifiers"]),
     }
-    found = pairs(*((name, said) for name, said in rows.items() if said))
-    return short([found], said=headline(result), asked=_asked(result), notes=_constant(result))
+    return short([pairs(*rows.items())], said=headline(result), asked=_asked(result), notes=_constant(result))
 
 
 def unsafe(result: Json) -> Document:
@@ -68,8 +65,7 @@ def unsafe(result: Json) -> Document:
 
 
 def _asked(result: Json) -> tuple[str]:
-    keys = several(len(result["keys"]), "key variable")
-    return (f"{result['name']}: {several(result['records'], 'record')}, {keys}",)
+    return (size_line(result["name"], result["records"], len(result["keys"]), "key variable"),)
 
 
 def _checked(result: Json) -> str:

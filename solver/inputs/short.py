@@ -7,8 +7,7 @@ from linkrisk.datasets.microdata.roles import ROLE_WORDS, Role
 from linkrisk.solver.charts.table import Column, Of, Table
 from linkrisk.solver.documents.document import Document, Items
 from linkrisk.solver.documents.short import pairs, short
-from linkrisk.solver.documents.wording import table
-from linkrisk.solver.run.counts import several
+from linkrisk.solver.documents.wording import size_line, table
 from linkrisk.solver.schemas.keys import Json
 
 _LARGEST_WHOLE = 1e15
@@ -35,11 +34,10 @@ def description(result: Json) -> Document:
         for one in columns
         if one["role"] not in (None, Role.KEY)
     )
-    size = f"{several(records, 'record')}, {several(len(columns), 'column')}"
     return short(
         [Table(titles, rows)],
         [Items("", reasons)] if reasons else [],
-        asked=(f"{result['file']}: {size}",),
+        asked=[size_line(result["file"], records, len(columns), "column")],
         notes=result["notes"],
     )
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from linkrisk.solver.charts.table import Column, Of, Table
+from linkrisk.solver.charts.table import Of, Table
 from linkrisk.solver.documents.document import Block, Document, Headline, Paragraph
 from linkrisk.solver.documents.formats import count
 from linkrisk.solver.documents.short import pairs, short
@@ -15,6 +14,7 @@ from linkrisk.solver.documents.wording import (
     of_all,
     sizes_line,
     strata,
+    table,
     weighted_pairs,
 )
 from linkrisk.solver.run.percent import confident, percent, with_confidence
@@ -22,17 +22,6 @@ from linkrisk.solver.run.results import EXPECTED, LINKED, WEIGHTED, least_key, l
 from linkrisk.solver.schemas.keys import Json
 
 _SUMS = {LINKED: "re-identified", WEIGHTED: "weighted links", EXPECTED: "expected links"}
-
-_PASSES = (
-    Column("pass", "Pass"),
-    Column("compared", "Compared", Of.COUNT),
-    Column("linked", "Linked", Of.COUNT),
-    Column("clerical", "Clerical", Of.COUNT),
-    Column("false", "False links", Of.COUNT),
-)
-_LOST, _EXPECTED_LOST = (
-    Column("lost", title, Of.SHARE) for title in ("True links lost", "Links lost, expected")
-)
 
 
 def evaluation(result: Json) -> Document:
@@ -90,18 +79,15 @@ def _way(result: Json) -> str:
 def _linked(result: Json) -> Headline:
     """How many of all records are linked, in a sentence and as a bar; with shared ties, expected links."""
     records, keys = result["records"], EXPECTED if result["ties"] == "share" else LINKED
-    are = "are" if keys == LINKED else "can be expected to be"
+    are, sure = "are" if keys == LINKED else "can be expected to be", ""
     low = high = result[keys[0]]
-    said, sure = f"{count(low)} of {count(records)} records ({percent(low / records)})", ""
+    said = f"{count(low)} of {count(records)} records ({percent(low / records)})"
     if "counted" in result:
         low, high = result[least_key(keys)], result[limit_key(keys)]
-        said, sure = (
-            f"{count(low)} to {count(high)} of {count(records)} records",
-            with_confidence(result["confidence"]),
-        )
-    return Headline(
-        "unknown", f"{said} {are} linked to their partner{sure}.", bar=(low / records, high / records)
-    )
+        said = f"{count(low)} to {count(high)} of {count(records)} records"
+        sure = with_confidence(result["confidence"])
+    said = f"{said} {are} linked to their partner{sure}."
+    return Headline("unknown", said, bar=(low / records, high / records))
 
 
 def _counts(result: Json) -> Iterator[tuple[str, str]]:
@@ -168,18 +154,23 @@ def _in_passes(passes: Json) -> Iterator[tuple[str, str]]:
 
 def _passes(passes: Json) -> Table:
     """A line for each pass, and what they linked together."""
-    lost, every = "lost" if "right" in passes else "estimated_lost", passes["passes"]
-    rows = [
-        _pass(f"{number} {one['keys']}", one["compared"], one, one.get(lost))
-        for number, one in enumerate(every, start=1)
+    lost, title = (
+        ("lost", "True links lost") if "right" in passes else ("estimated_lost", "Links lost, expected")
+    )
+    every = passes["passes"]
+    lines = [(f"{at} {one['keys']}", one, one.get(lost)) for at, one in enumerate(every, start=1)]
+    total = {**passes, "compared": sum(one["compared"] for one in every)}
+    lines.append(("all", total, every[-1].get(f"{lost}_so_far")))
+    columns = [
+        *(("pass", "Pass", Of.TEXT), ("compared", "Compared", Of.COUNT), ("linked", "Linked", Of.COUNT)),
+        *(("clerical", "Clerical", Of.COUNT), ("false", "False links", Of.COUNT), ("lost", title, Of.SHARE)),
     ]
-    compared = sum(one["compared"] for one in every)
-    rows.append(_pass("all", compared, passes, every[-1].get(f"{lost}_so_far")))
-    return Table((*_PASSES, _LOST if "right" in passes else _EXPECTED_LOST), rows)
-
-
-def _pass(name: str, compared: int, one: Json, lost: float | None) -> list[Any]:
-    return [name, compared, one["linked"], one["clerical"], round(one["estimated_false_links"], 1), lost]
+    names = ("compared", "linked", "clerical")
+    rows = [
+        [name, *(one[key] for key in names), round(one["estimated_false_links"], 1), gone]
+        for name, one, gone in lines
+    ]
+    return table("", columns, rows)
 
 
 def _curve(result: Json) -> Iterator[tuple[str, str]]:

@@ -1,14 +1,14 @@
-"""What `mask` and `run_protocol` say in short. The seed is a secret, and not said."""
+"""What `mask` says in short. The seed is a secret, and not said."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import chain
+from collections.abc import Iterable, Iterator
 
 from linkrisk.datasets.microdata.names import shown_name, shown_names
 from linkrisk.errors import called
 from linkrisk.solver.documents.document import Document
 from linkrisk.solver.documents.short import pairs, short
+from linkrisk.solver.documents.wording import left_in, size_line
 from linkrisk.solver.run.counts import count, several
 from linkrisk.solver.schemas.keys import Json
 
@@ -19,13 +19,11 @@ MOST = 8
 def masking(result: Json) -> Document:
     """Of the JSON of `mask`: what each method did, and what became of every column."""
     changed, columns = len(result["masked"]) - len(result["unchanged"]), result["columns"]
-    size = f"{several(result['records'], 'record')}, {several(columns, 'column')}"
-    rows = [("method", one["said"]) for one in result["methods"]]
-    rows += chain(_columns(result), _released(result))
+    methods = [("method", one["said"]) for one in result["methods"]]
     return short(
-        [pairs(*((name, said) for name, said in rows if said))],
+        [pairs(*methods, *_columns(result), *_released(result))],
         said=f"{changed} of {several(columns, 'column')} masked.",
-        asked=(f"{result['name']}: {size}",),
+        asked=[size_line(result["name"], result["records"], columns, "column")],
         notes=_notes(result),
     )
 
@@ -36,36 +34,38 @@ def _columns(result: Json) -> Iterator[tuple[str, str]]:
     for name in result["masked"]:
         methods = [method for column, method in steps if column == name]
         yield "twice", f"{shown_name(name)}: {', then '.join(methods)}" if len(methods) > 1 else ""
-    strata = shown_names(result.get("strata", ()))
-    yield "strata", f"{strata}: each by itself" if strata else ""
-    yield "masked", shown_names(result["masked"])
-    same = shown_names(result["unchanged"])
-    yield "the same", f"{same}: masking has not changed a single value" if same else ""
+    yield "strata", _listed(result.get("strata", ()), ": each by itself")
+    yield "masked", _listed(result["masked"])
+    yield "the same", _listed(result["unchanged"], ": masking has not changed a single value")
     for name, labels in result.get("labels", {}).items():
         said = [f"{code} = {label}" for code, label in labels.items()]
         more = ["..."] if len(said) > MOST else []
         yield "labels", f"{shown_name(name)}: {', '.join([*said[:MOST], *more])}"
     lost = ", ".join(f"{count(many)} of {shown_name(name)}" for name, many in result["withheld"].items())
-    yield "withheld", f"{lost}: these values become missing" if lost else ""
+    yield "withheld", lost and f"{lost}: these values become missing"
     once = result.get("once_per_household", {})
     number = shown_names(dict.fromkeys(once.values()))
-    yield "once", f"{shown_names(once)}: masked once for each household ({number})" if once else ""
-    yield "as is", shown_names(result["as_is"]) or "nothing"
+    yield "once", _listed(once, f": masked once for each household ({number})")
+    yield "as is", _listed(result["as_is"]) or "nothing"
     left = ", ".join(f"{shown_name(name)} (as {what})" for name, what in result["left_alone"].items())
-    yield "left", f"{left}; to mask them anyway, name them with {called('attributes')}" if left else ""
+    yield "left", left and f"{left}; to mask them anyway, name them with {called('attributes')}"
 
 
 def _released(result: Json) -> Iterator[tuple[str, str]]:
     """What columns went, which ids are in it or new, and the order of the records."""
-    yield "dropped", shown_names(result.get("dropped", ()))
-    if named := shown_names(result["identifiers"]):
-        yield "names", f"{named}: left in, and name the records; {called('drop')} leaves them out"
-    numbered = shown_names(result.get("renumbered", ()))
-    yield "numbered", f"{numbered}: anew, no number as before" if numbered else ""
+    yield "dropped", _listed(result.get("dropped", ()))
+    yield "names", left_in(result["identifiers"])
+    yield "numbered", _listed(result.get("renumbered", ()), ": anew, no number as before")
     if "order" in result:
         yield "order", "random"
         told = shown_names(result["order_told_by"])
-        yield "undone", f"by {told}, as they were; {called('renumber')} makes new ones" if told else ""
+        yield "undone", told and f"by {told}, as they were; {called('renumber')} makes new ones"
+
+
+def _listed(names: Iterable[str], tail: str = "") -> str:
+    """Names of columns and what is said of them; nothing where there are none."""
+    shown = shown_names(names)
+    return shown and f"{shown}{tail}"
 
 
 def _notes(result: Json) -> Iterator[str]:
@@ -80,27 +80,3 @@ def _notes(result: Json) -> Iterator[str]:
             f"{shown_name(name)} had one value in each household ({shown_name(household)}) and has several "
             "now; mask such columns by a method of their own, once for each household"
         )
-
-
-_DRAWN = "seeds were drawn: nothing makes this file again but these"
-
-
-def protocol(result: Json) -> Document:
-    """Of the JSON of `run_protocol`: what each step did, and how many were undone."""
-    steps, undone = result["steps"], result["undone"]
-    rows = [
-        (f"step {at}" if first else "", line)
-        for at, step in enumerate(steps, start=1)
-        for line in step["done"]
-        for first in [line is step["done"][0]]
-    ]
-    if undone:
-        last = "the last step" if undone == 1 else f"the last {undone} steps"
-        back = f"the file after step {len(steps)}" if steps else "the input, byte for byte"
-        rows.append(("undone", f"{last}: this is {back}"))
-    return short(
-        [pairs(*rows)],
-        said=f"{len(steps)} of {several(len(steps) + undone, 'step')} done.",
-        asked=(f"{result['protocol']}: {result['input']['file']} to {result['output']}",),
-        notes=[] if result["repeatable"] else [f"{_DRAWN}, which {called('record')} keeps"],
-    )

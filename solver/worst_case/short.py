@@ -16,16 +16,10 @@ from linkrisk.solver.run.status import Status
 from linkrisk.solver.schemas.keys import Json
 
 _COLUMNS = (
-    Column("engine", "engine"),
-    Column("backend", "backend"),
-    Column("status", "status"),
-    Column("limit", "limit"),
-    Column("linked", "linked", Of.NUMBER),
-    Column("linked_upper_bound", "at most", Of.NUMBER),
-    Column("gap", "gap", Of.NUMBER),
-    Column("build_seconds", "build s", Of.NUMBER),
-    Column("solve_seconds", "solve s", Of.NUMBER),
-    Column("peak_memory_mb", "peak MB", Of.NUMBER),
+    *(Column(name, name) for name in ("engine", "backend", "status", "limit")),
+    *(Column("linked", "linked", Of.NUMBER), Column("linked_upper_bound", "at most", Of.NUMBER)),
+    *(Column("gap", "gap", Of.NUMBER), Column("build_seconds", "build s", Of.NUMBER)),
+    *(Column("solve_seconds", "solve s", Of.NUMBER), Column("peak_memory_mb", "peak MB", Of.NUMBER)),
     Column("version", "version"),
 )
 
