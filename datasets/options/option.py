@@ -13,7 +13,7 @@ from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from importlib import import_module
 from typing import Any, ParamSpec, TypeVar
 
-from linkrisk.datasets.options.kinds import Kind
+from linkrisk.datasets.options.kinds import WRITTEN, Kind
 
 T = TypeVar("T")
 A = TypeVar("A")
@@ -132,6 +132,11 @@ def option(default: T, help: str, kind: Kind, **more: Any) -> T:  # noqa: A002 -
     """Declare an option as a field with a default; `more` are other attributes of `Option`."""
     made: T = field(default=default, metadata=declared(help, kind, **more))
     return made
+
+
+def written(help: str, **more: Any) -> str | None:  # noqa: A002
+    """Declare an option of commands alone that names a file to be written."""
+    return option(None, help, WRITTEN, faces=frozenset({COMMAND}), **more)
 
 
 def declared(help: str, kind: Kind, **more: Any) -> dict[str, Option]:  # noqa: A002

@@ -1,5 +1,5 @@
-"""One file per command of `python -m solver`: its arguments and what it prints.
+"""One file per command of `python -m solver`: what it is asked (see `declared`), and how the result is shown.
 
-Each has `add_arguments(parser)` and `run(arguments) -> int`; the work is done by the public function.
-Whatever needs numpy is imported by `run`, so that a help text is there at once.
+The work is done by the public function. Whatever needs numpy is imported by `run`, so that a help text is
+there at once.
 """

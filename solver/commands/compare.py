@@ -19,21 +19,14 @@ DESCRIPTION = (
 
 def run(asked: CompareCommand) -> int:
     """Compare, print the table, write the files that were asked for; 1 when something went wrong."""
-    from linkrisk.datasets.microdata.writing import write_whole
     from linkrisk.solver.commands.progress import progress_line, reporter
+    from linkrisk.solver.commands.targets import hand_over
     from linkrisk.solver.worst_case.operations.compare import compare
 
     with progress_line("reading and comparing records") as line:
         result = compare(**keywords(CompareOptions, asked, on_progress=reporter(line)))
-    try:
-        if asked.json is not None:
-            write_whole(asked.json, result.to_json())
-        if asked.table is not None:
-            write_whole(asked.table, result.to_csv())
-    finally:
-        print(result, end="")
-        code = exit_code(result)
-    return code
+    hand_over(asked, result, table=result.to_frame)
+    return exit_code(result)
 
 
 def exit_code(result: Result) -> int:

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import argparse
 import time
 
+from linkrisk.solver.commands.declared import Nothing
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what it does: there are no arguments."""
-    parser.description = (
-        "Compile everything that the commands need, for every aggregator, and keep it; once for each machine "
-        "and version. Without this, a fit compiles first, before its time limit begins."
-    )
-    parser.epilog = "example: compile"
-    parser.set_defaults(run=run)
+ASKED = Nothing
+DESCRIPTION = (
+    "Compile everything that the commands need, for every aggregator, and keep it; once for each machine "
+    "and version. Without this, a fit compiles first, before its time limit begins."
+)
+EXAMPLE = "example: compile"
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(_: Nothing) -> int:
     """Compile and say how long it took."""
     from linkrisk.solver.commands.progress import progress_line
     from linkrisk.solver.compiling.ahead import compile_everything
 
-    del arguments
     began = time.perf_counter()
     with progress_line("compiling") as line:
         compile_everything(lambda name: None if line is None else line.show(f"compiling: {name}"))

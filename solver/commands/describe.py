@@ -11,13 +11,15 @@ DESCRIPTION = (
 )
 EXAMPLE = "example: describe survey.csv --output survey.toml"
 
+_KEEP = "keep this with --output SCHEMA.toml, correct it, and use it as --schema\n"
+
 
 def run(asked: DescribeCommand) -> int:
     """Describe, write the files that were asked for, and print."""
     from pathlib import Path
 
     from linkrisk.datasets.microdata.schema_files import check_suffix
-    from linkrisk.datasets.microdata.writing import write_whole
+    from linkrisk.solver.commands.targets import hand_over
     from linkrisk.solver.inputs.describe import describe
 
     if asked.output is not None:
@@ -25,11 +27,7 @@ def run(asked: DescribeCommand) -> int:
     result = describe(asked.data)
     if asked.output is not None:
         result.write(asked.output)
-    if asked.json is not None:
-        write_whole(asked.json, result.to_json())
-    print(result, end="")
-    if asked.output is None:
-        print("keep this with --output SCHEMA.toml, correct it, and use it as --schema")
-    else:
+    hand_over(asked, result, "" if asked.output is not None else _KEEP)
+    if asked.output is not None:
         print(f"wrote {asked.output}: correct it, and use it as --schema of the other commands")
     return 0

@@ -21,5 +21,5 @@ def run(asked: EvaluateCommand) -> int:
 
     with progress_line("comparing records", asked.time_limit) as line:
         result = evaluate(**keywords(EvaluateOptions, asked, on_progress=reporter(line)))
-    hand_over(asked, result, {"table": result.table.to_frame})
+    hand_over(asked, result, table=result.table.to_frame)
     return 0

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from linkrisk.datasets.options.option import keywords
 from linkrisk.solver.commands.link import pairs_of, parameters_of
-from linkrisk.solver.linkage.parameters import own_settings
-from linkrisk.solver.options.linking import with_parameters
-from linkrisk.solver.options.operations.link import FindCommand, FindOptions
+from linkrisk.solver.options.operations.link import FIND, FindCommand, FindOptions
 
-ASKED = with_parameters(FindCommand, own_settings("prl"), "settings of prl", "workers")
+ASKED = FIND
 DESCRIPTION = (
     "Link the records of two files of which nobody knows which record is which, in passes; what is wrong "
     "and what is missed is estimated."
@@ -26,5 +24,5 @@ def run(asked: FindCommand) -> int:
     with progress_line("comparing records") as line:
         more = {"parameters": parameters, "on_progress": reporter(line)}
         result = find_links(**keywords(FindOptions, asked, **more))
-    hand_over(asked, result, pairs_of(result.passes))
+    hand_over(asked, result, **pairs_of(result.passes))
     return 0

@@ -44,7 +44,7 @@ def run(asked: FitCommand) -> int:
         def on_found(found: FitResult) -> None:
             lines.close()
             shown.append(found)
-            hand_over(asked, found, {"table": found.table.to_frame}, "" if _kept(asked) else _KEEP)
+            hand_over(asked, found, "" if _kept(asked) else _KEEP, table=found.table.to_frame)
             if asked.certificate_file is not None:
                 lines.enter_context(progress_line("making the certificate (Ctrl-C: continue without it)"))
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from linkrisk.datasets.options.option import keywords
 from linkrisk.errors import called
 from linkrisk.solver.linkage.parameters import all_settings, own_settings
-from linkrisk.solver.options.linking import with_parameters
-from linkrisk.solver.options.operations.link import FindCommand, LinkCommand, LinkOptions
+from linkrisk.solver.options.operations.link import LINK, FindCommand, LinkCommand, LinkOptions
 from linkrisk.solver.run.errors import UsageError
 
 if TYPE_CHECKING:
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
     from linkrisk.solver.linkage.probabilistic.passes.reporting import LinkedPasses
 
-ASKED = with_parameters(LinkCommand, all_settings(), "settings of the methods", "workers")
+ASKED = LINK
 DESCRIPTION = (
     "Link the records of two files by a linker that learns without the truth, and judge it "
     "as `fit` judges distances: a record is re-identified when its partner scores strictly highest."
@@ -34,7 +33,7 @@ def run(asked: LinkCommand) -> int:
     parameters = parameters_of(asked)
     with progress_line("comparing records") as line:
         result = link(**keywords(LinkOptions, asked, parameters=parameters, on_progress=reporter(line)))
-    hand_over(asked, result, {"table": result.table.to_frame, **pairs_of(result.passes)})
+    hand_over(asked, result, table=result.table.to_frame, **pairs_of(result.passes))
     return 0
 
 

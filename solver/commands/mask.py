@@ -10,8 +10,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.parameters import all_options, own_options
 from linkrisk.datasets.options.option import keywords
 from linkrisk.solver.commands.protocol_steps import check_protocol, step_of
-from linkrisk.solver.options.linking import with_parameters
-from linkrisk.solver.options.operations.mask import MaskCommand, MaskOptions
+from linkrisk.solver.options.operations.mask import MASK, MaskCommand, MaskOptions
 from linkrisk.solver.run.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 SECRET = "keep it secret, it undoes the masking"
 
 
-ASKED = with_parameters(MaskCommand, all_options(), "", "protocol")
+ASKED = MASK
 DESCRIPTION = "Make a masked file. Columns that are not masked stay as they are, and so do the rows."
 
 

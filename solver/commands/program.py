@@ -57,6 +57,9 @@ READ_NO_DATA = ("app", "datasets", "compile")
 SEARCHING = ("fit", "risk", "report", "sweep", "tables suppress")
 """Commands that end with an interval when the application stops them, at whatever moment."""
 
+_FILES = ("input", "file", "original", "data")
+"""What commands call the file that they read, where it has an option."""
+
 
 class _Parser(argparse.ArgumentParser):
     """A parser that reports wrong usage like every other bad input: one line, exit code 2."""
@@ -72,13 +75,28 @@ class _Parser(argparse.ArgumentParser):
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
         """Name the parser that an unknown option was meant for, and its option with the closest name."""
-        known, extras = super().parse_known_args(args, namespace)
-        if extras:
-            option = extras[0].partition("=")[0]
-            what = "unknown option" if option.startswith("-") else "unexpected argument"
-            hint = _suggestion(option, self._option_string_actions)
-            self.error(f"{what} '{option}'{hint}")
-        return known, extras
+        bare = [each for each in self._actions if not each.option_strings]
+        if not any(isinstance(each, argparse._SubParsersAction) for each in bare):
+            given = [word.partition("=")[0] for word in args or () if word[:2] == "--" and " " not in word]
+            known = {*self._option_string_actions, "--"}
+            self._refuse([option for option in given if option not in known], bare)
+        found, extras = super().parse_known_args(args, namespace)
+        self._refuse(extras, bare)
+        return found, extras
+
+    def _refuse(self, unknown: Sequence[str], bare: Sequence[argparse.Action]) -> None:
+        if not unknown:
+            return
+        option = unknown[0].partition("=")[0]
+        name, known = option.lstrip("-").replace("-", "_"), self._option_string_actions
+        if not option.startswith("-"):
+            self.error(f"unexpected argument '{option}'{_suggestion(option, known)}")
+        for each in bare:
+            if name in (*_FILES, each.dest):
+                form = f"`{self.prog} {each.metavar}`"
+                self.error(f"unknown option '{option}': {each.metavar} is given without one, as in {form}")
+        meant = "--input" if name in _FILES and "--input" in known else option
+        self.error(f"unknown option '{option}'{_suggestion(meant, known)}")
 
 
 class _Version(argparse.Action):
@@ -99,7 +117,7 @@ def build_parser(
     commands : iterable of str
         Those that get their arguments; the others are only listed, and not imported.
     action : str, optional
-        The action of `tables` that does; all of them where absent.
+        The one that does, of a command with several; all of them where absent.
     """
     called = program()
     parser = _Parser(
@@ -110,24 +128,14 @@ def build_parser(
     parser.add_argument("--version", action=_Version, nargs=0, help="show program's version number and exit")
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     made = {name: subparsers.add_parser(name, help=line) for name, line in COMMANDS.items()}
+    from linkrisk.solver.commands.declared import declare
+
     for name in commands:
         module = importlib.import_module(f"linkrisk.solver.commands.{name.replace('-', '_')}")
-        _add_arguments(made[name], module, action)
+        declare(made[name], module, action)
         if name not in READ_NO_DATA:
             _add_reading_options(made[name])
     return parser
-
-
-def _add_arguments(parser: argparse.ArgumentParser, module: Any, action: str | None) -> None:
-    """Declare the arguments of a command, which says itself what they are or how they are added."""
-    if hasattr(module, "ASKED"):
-        from linkrisk.solver.commands.declared import declare
-
-        declare(parser, module)
-    elif hasattr(module, "ACTIONS"):
-        module.add_arguments(parser, action)
-    else:
-        module.add_arguments(parser)
 
 
 def _add_reading_options(parser: argparse.ArgumentParser) -> None:

@@ -21,5 +21,5 @@ def run(asked: RiskCommand) -> int:
 
     with progress_line("comparing records", limit_of(asked)) as line:
         result = risk(**keywords(RiskOptions, asked, on_progress=reporter(line)))
-    hand_over(asked, result, {"table": result.to_frame})
+    hand_over(asked, result, table=result.to_frame)
     return 0

@@ -28,17 +28,14 @@ def complete(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def run(asked: RunProtocolCommand) -> int:
     """Run the steps, write, and print what was done."""
-    from linkrisk.datasets.microdata.writing import write_whole
     from linkrisk.solver.commands.progress import progress_line, reporter
-    from linkrisk.solver.commands.targets import say_written
+    from linkrisk.solver.commands.targets import hand_over, say_written
     from linkrisk.solver.protocol.run import run_protocol
 
     with progress_line("running the protocol") as line:
         result = run_protocol(**keywords(RunProtocolOptions, asked, on_progress=reporter(line)))
-    if asked.json is not None:
-        write_whole(asked.json, result.to_json())
-    print(result, end="")
-    say_written(result.output, asked.json)
+    hand_over(asked, result)
+    say_written(result.output)
     if asked.record is not None:
         print(f"wrote {asked.record}: keep it secret, it undoes the masking")
     return 0

@@ -54,7 +54,7 @@ def run(asked: SweepCommand) -> int:
     with progress_line("reading") as line:
         more = {"methods": [*asked.planned, *written], "folder": _folder(asked)}
         result = sweep(**keywords(SweepOptions, asked, on_progress=reporter(line), **more))
-    hand_over(asked, result, {"table": result.to_frame})
+    hand_over(asked, result, table=result.to_frame)
     return 1 if any(run.status is Status.FAILED for run in result.runs) else 0
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 import importlib
+from typing import Any, cast
 
-from linkrisk.solver.commands.calling import program
-from linkrisk.solver.commands.declared import declare
+from linkrisk.solver.commands.declared import Declared
 
+DESCRIPTION = (
+    "Tables as cells and the linear relations between them: made of microdata, protected such that "
+    "nobody can compute a sensitive cell too closely, with a bound that proves it, and audited."
+)
+EXAMPLE = "`%(prog)s ACTION --help` explains an action."
 ACTIONS = {
     "make": "make a table of microdata, with its sensitive cells",
     "recode": "make a table of coarser codes, and say what each recoding does to sensitive cells and costs",
@@ -23,17 +27,7 @@ ACTIONS = {
 """Every action, a file of `solver/commands/table_actions`, in a line."""
 
 
-def add_arguments(parser: argparse.ArgumentParser, asked: str | None = None) -> None:
-    """Declare the actions, and their arguments: those of the one that is asked for where it is known."""
-    parser.description = (
-        "Tables as cells and the linear relations between them: made of microdata, protected such that "
-        "nobody can compute a sensitive cell too closely, with a bound that proves it, and audited."
-    )
-    parser.epilog = f"`{program()} tables ACTION --help` explains an action."
-    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    for name, line in ACTIONS.items():
-        action = actions.add_parser(name, help=line)
-        if asked is not None and name != asked:
-            continue  # only listed, and not imported
-        module = importlib.import_module(f"linkrisk.solver.commands.table_actions.{name.replace('-', '_')}")
-        declare(action, module)
+def action(name: str) -> Declared:
+    """The module of an action."""
+    module: Any = importlib.import_module(f"{__package__}.table_actions.{name.replace('-', '_')}")
+    return cast("Declared", module)

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 _TABLES = ("table", "links", "clerical")
 _NO_FILES = ("command", "action", "command_line")
 
-Tables = Mapping[str, Callable[[], "pd.DataFrame"]]
-
 
 def check_targets(
     arguments: argparse.Namespace, *names: str, other_formats: Sequence[str] = (), also: Sequence[str] = ()
@@ -60,7 +58,7 @@ def check_targets(
             raise UsageError(f"{_option(other)} and {option} both name {path}: give each a different file")
 
 
-def hand_over(asked: Any, result: Result, tables: Tables, more: str = "") -> None:
+def hand_over(asked: Any, result: Result, more: str = "", /, **tables: Callable[[], pd.DataFrame]) -> None:
     """Print a result in short, write what was asked for, and say so.
 
     A reader that has gone away does not cost the files of a long run.
@@ -70,10 +68,10 @@ def hand_over(asked: Any, result: Result, tables: Tables, more: str = "") -> Non
     asked : request
         Of which some fields name files.
     result : a result
-    tables : mapping of str to callable
-        Each makes the table of an option.
     more : str
         What to print besides.
+    **tables : callable
+        Each makes the table of an option.
     """
     from linkrisk.datasets.microdata.writing import write_table
     from linkrisk.solver.documents.short import short_of
@@ -88,7 +86,7 @@ def hand_over(asked: Any, result: Result, tables: Tables, more: str = "") -> Non
         wanted = {name: path for name in tables if (path := getattr(asked, name)) is not None}
         for name, path in wanted.items():
             write_table(tables[name](), path)
-    records = getattr(result, "table", None)
+    records = result.table if "table" in tables and hasattr(result, "table") else None
     if records is not None and records.left_out and asked.table is None and (asked.json or _report(asked)):
         what = f"JSON and report do not list {count(len(records))} records"
         print(f"note: {what}; --table FILE.parquet writes them", file=sys.stderr)

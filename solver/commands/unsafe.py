@@ -15,15 +15,11 @@ EXAMPLE = "example: unsafe --input people.csv --k 3 --recode 'top-coding categor
 
 def run(asked: UnsafeCommand) -> int:
     """Count, write, and print."""
-    from linkrisk.datasets.microdata.writing import write_whole
     from linkrisk.solver.commands.progress import progress_line
-    from linkrisk.solver.commands.targets import say_written
+    from linkrisk.solver.commands.targets import hand_over
     from linkrisk.solver.suppression.operations.unsafe import unsafe
 
     with progress_line("counting combinations"):
         result = unsafe(**keywords(UnsafeOptions, asked))
-    if asked.json is not None:
-        write_whole(asked.json, result.to_json())
-    print(result, end="")
-    say_written(asked.json)
+    hand_over(asked, result)
     return 0

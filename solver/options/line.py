@@ -24,6 +24,7 @@ def add_options(parser: argparse.ArgumentParser, operation: type[Any]) -> None:
             groups[one.group] = parser.add_argument_group(one.group.format_map(flags))
         how: dict[str, Any] = {"help": one.filled(one.help, flags).replace("%", "%%")}
         if one.bare:
+            how |= {} if one.required else {"nargs": "?"}
             groups[one.group].add_argument(dest(one), metavar=one.metavar, **how)
             continue
         how["dest"] = dest(one)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from linkrisk.datasets.options.kinds import COLUMN, WHOLE, WRITTEN
-from linkrisk.datasets.options.option import COMMAND, again, option
+from linkrisk.datasets.options.kinds import COLUMN, WHOLE
+from linkrisk.datasets.options.option import again, option, written
 from linkrisk.solver.options.tables import About
 
 
@@ -27,13 +27,7 @@ class Keys:
 class Design:
     """How noise is drawn, and what is said of it; the `words` of an operation say how many tables say it."""
 
-    write_design: str | None = option(
-        None,
-        "write the perturbation {tables_written}",
-        WRITTEN,
-        faces=frozenset({COMMAND}),
-        after="internal",
-    )
+    write_design: str | None = written("write the perturbation {tables_written}", after="internal")
     json: str | None = again(
         About, "json", None, help="write design and changes as JSON", after="write_design"
     )

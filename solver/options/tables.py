@@ -20,7 +20,7 @@ from linkrisk.datasets.options.kinds import (
     pairs,
     several,
 )
-from linkrisk.datasets.options.option import COMMAND, again, declared, option
+from linkrisk.datasets.options.option import COMMAND, again, declared, option, written
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -272,16 +272,14 @@ class Ended:
 class Published:
     """The file for readers."""
 
-    output: str | None = option(
-        None, "write the table as it may be published", WRITTEN, faces=_TYPED, after="made"
-    )
+    output: str | None = written("write the table as it may be published", after="made")
 
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class OneForTheHouse:
     """The file for the house; the `words` of an operation say what it holds."""
 
-    internal: str | None = option(None, "write {house}: for the house", WRITTEN, faces=_TYPED, after="output")
+    internal: str | None = written("write {house}: for the house", after="output")
 
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
@@ -302,16 +300,10 @@ class SeveralForTheHouse:
 class About:
     """What is said about the result."""
 
-    json: str | None = option(None, "write what was found as JSON", WRITTEN, faces=_TYPED, after="internal")
-    report: str | None = option(
-        None, "write what was done and found as one HTML page", WRITTEN, faces=_TYPED, after="json"
-    )
-    external_report: str | None = option(
-        None,
-        "the same for readers outside, without anything that would help an intruder",
-        WRITTEN,
-        faces=_TYPED,
-        after="report",
+    json: str | None = written("write what was found as JSON", after="internal")
+    report: str | None = written("write what was done and found as one HTML page", after="json")
+    external_report: str | None = written(
+        "the same for readers outside, without anything that would help an intruder", after="report"
     )
 
 
@@ -319,10 +311,6 @@ class About:
 class Proof:
     """What proves that levels hold."""
 
-    certificate: str | None = option(
-        None,
-        "write what proves it, for `verify` (with .gz compressed); implies {exact}",
-        WRITTEN,
-        faces=_TYPED,
-        after="exact",
+    certificate: str | None = written(
+        "write what proves it, for `verify` (with .gz compressed); implies {exact}", after="exact"
     )

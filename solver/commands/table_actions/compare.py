@@ -12,13 +12,11 @@ EXAMPLE = "example: tables compare --cells cells.csv --relations relations.csv -
 
 def run(asked: CompareTableCommand) -> int:
     """Compare, write, and print the table; 1 where claims contradict each other or the count, or none is."""
-    from linkrisk.datasets.microdata.writing import write_whole
     from linkrisk.solver.commands.progress import progress_line, reporter
+    from linkrisk.solver.commands.targets import hand_over
     from linkrisk.solver.tables.operations.compare import compare_table
 
     with progress_line("comparing backends") as line:
         result = compare_table(**keywords(CompareTableOptions, asked, on_progress=reporter(line)))
-    if asked.json is not None:
-        write_whole(asked.json, result.to_json())
-    print(result, end="")
+    hand_over(asked, result)
     return exit_code(result)

@@ -11,15 +11,13 @@ EXAMPLE = "example: tables run-batch survey.arb"
 
 def run(asked: RunBatchCommand) -> int:
     """Run the batch, and print what was done; 1 where a table is not protected, or it was stopped before."""
-    from linkrisk.datasets.microdata.writing import write_whole
     from linkrisk.solver.commands.progress import progress_line, reporter
+    from linkrisk.solver.commands.targets import hand_over
     from linkrisk.solver.tables.operations.batch.run import run_batch
 
     beside = [] if asked.json is None else [asked.json]
     with progress_line("running the batch") as line:
         more = {"on_progress": reporter(line), "beside": beside}
         result = run_batch(**keywords(RunBatchOptions, asked, **more))
-    if asked.json is not None:
-        write_whole(asked.json, result.to_json())
-    print(result, end="")
+    hand_over(asked, result)
     return 0 if result.protected and (result.files or not result.not_begun) else 1

@@ -6,13 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from linkrisk.datasets.options.kinds import SWITCH, WORDS, WRITTEN
-from linkrisk.datasets.options.option import COMMAND, option
+from linkrisk.datasets.options.kinds import SWITCH, WORDS
+from linkrisk.datasets.options.option import option, written
 from linkrisk.solver.options import names
 from linkrisk.solver.options.pair import Files, ProblemOptions
 from linkrisk.solver.options.run import Chance, LimitEach, Live, Model, Steered, Workers
-
-_TYPED = frozenset({COMMAND})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,5 +56,5 @@ class CompareCommand(CompareOptions):
 
     title = "output"
 
-    json: str | None = option(None, "write the comparison as JSON", WRITTEN, faces=_TYPED)
-    table: str | None = option(None, "write the comparison as CSV", WRITTEN, faces=_TYPED)
+    json: str | None = written("write the comparison as JSON")
+    table: str | None = written("write the comparison as a table, as its suffix says")

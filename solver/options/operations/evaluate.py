@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
-from linkrisk.datasets.options.kinds import FILE, SWITCH, WRITTEN
-from linkrisk.datasets.options.option import COMMAND, again, declared, option
+from linkrisk.datasets.options.kinds import FILE, SWITCH
+from linkrisk.datasets.options.option import again, declared, option, written
 from linkrisk.solver.options.names import (
     DifferencesName,
     DirectionName,
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from linkrisk.solver.options.types import Masking, Result, SchemaLike
 
-_TYPED = frozenset({COMMAND})
 _LEARNED = "as in FIT.json"
 
 
@@ -126,5 +125,5 @@ class EvaluateCommand(EvaluateOptions):
 
     title = "output"
 
-    json: str | None = option(None, "write the whole result as JSON", WRITTEN, faces=_TYPED)
-    table: str | None = option(None, "write the table of records, as its suffix says", WRITTEN, faces=_TYPED)
+    json: str | None = written("write the whole result as JSON")
+    table: str | None = written("write the table of records, as its suffix says")

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from linkrisk.datasets.options.kinds import NUMBER, SWITCH, TEXT, WRITTEN
-from linkrisk.datasets.options.option import COMMAND, PYTHON, option
+from linkrisk.datasets.options.kinds import NUMBER, SWITCH, TEXT
+from linkrisk.datasets.options.option import PYTHON, option, written
 from linkrisk.solver.options.engine import Engine
 from linkrisk.solver.options.pair import (
     Alignment,
@@ -33,7 +33,6 @@ from linkrisk.solver.options.run import (
 
 _OUTPUT = "output"
 _CALLED = frozenset({PYTHON})
-_TYPED = frozenset({COMMAND})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,21 +117,10 @@ class FitCommand(FitOptions):
 
     title = _OUTPUT
 
-    json: str | None = option(None, "write the whole result as JSON", WRITTEN, faces=_TYPED)
-    report: str | None = option(None, "write the result as one HTML page", WRITTEN, faces=_TYPED)
-    table: str | None = option(
-        None,
-        "write the table of records (of the worst family), as its suffix says",
-        WRITTEN,
-        faces=_TYPED,
+    json: str | None = written("write the whole result as JSON")
+    report: str | None = written("write the result as one HTML page")
+    table: str | None = written("write the table of records (of the worst family), as its suffix says")
+    certificate_file: str | None = written(
+        "write what proves the bound, for the command verify", flag="certificate"
     )
-    certificate_file: str | None = option(
-        None,
-        "write what proves the bound, for the command verify",
-        WRITTEN,
-        flag="certificate",
-        faces=_TYPED,
-    )
-    write_model: str | None = option(
-        None, "write the model (.lp or .mps) instead of solving it", WRITTEN, faces=_TYPED
-    )
+    write_model: str | None = written("write the model (.lp or .mps) instead of solving it")

@@ -6,21 +6,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
-from linkrisk.datasets.options.kinds import NAME, WRITTEN
-from linkrisk.datasets.options.option import COMMAND, declared, option
+from linkrisk.datasets.options.kinds import NAME
+from linkrisk.datasets.options.option import declared, option, written
+from linkrisk.solver.linkage.parameters import all_settings, own_settings
 from linkrisk.solver.options import names
 from linkrisk.solver.options.linking import (
     LinkageOptions,
     LinkedFiles,
     Parametrised,
     UnknownOptions,
+    with_parameters,
 )
 from linkrisk.solver.options.run import Live, Workers
 
 if TYPE_CHECKING:
     from linkrisk.solver.options.types import Linker
 
-_TYPED = frozenset({COMMAND})
 _LINKERS = {
     "prl": "probabilistic, of Fellegi and Sunter",
     "dbrl": "nearest record, equal weights",
@@ -80,10 +81,8 @@ class Pairs:
 
     title = "output"
 
-    links: str | None = option(None, "with passes: write the linked pairs, as a table", WRITTEN, faces=_TYPED)
-    clerical: str | None = option(
-        None, "with passes: write the pairs for clerical review, as a table", WRITTEN, faces=_TYPED
-    )
+    links: str | None = written("with passes: write the linked pairs, as a table")
+    clerical: str | None = written("with passes: write the pairs for clerical review, as a table")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +91,7 @@ class Whole:
 
     title = "output"
 
-    json: str | None = option(None, "write the whole result as JSON", WRITTEN, faces=_TYPED)
+    json: str | None = written("write the whole result as JSON")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +100,7 @@ class Records:
 
     title = "output"
 
-    table: str | None = option(None, "write the table of records, as its suffix says", WRITTEN, faces=_TYPED)
+    table: str | None = written("write the table of records, as its suffix says")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,3 +111,8 @@ class LinkCommand(LinkOptions, Whole, Records, Pairs):
 @dataclass(frozen=True, kw_only=True)
 class FindCommand(FindOptions, Whole, Pairs):
     """What the command `find-links` can be asked."""
+
+
+LINK = with_parameters(LinkCommand, all_settings(), "settings of the methods", "workers")
+FIND = with_parameters(FindCommand, own_settings("prl"), "settings of prl", "workers")
+"""The two commands with the parameters of linkers."""

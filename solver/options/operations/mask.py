@@ -6,11 +6,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from linkrisk.datasets.masking.parameters import all_options
 from linkrisk.datasets.options import typed
 from linkrisk.datasets.options.kinds import COLUMN, FILE, NAMES, TEXT, WHOLE, WRITTEN, Kind, several
-from linkrisk.datasets.options.option import COMMAND, FACES, PROTOCOL, PYTHON, again, declared, option
+from linkrisk.datasets.options.option import (
+    COMMAND,
+    FACES,
+    PROTOCOL,
+    PYTHON,
+    again,
+    declared,
+    option,
+    written,
+)
 from linkrisk.solver.options import names
 from linkrisk.solver.options.keys import Data, Dropped, Order
+from linkrisk.solver.options.linking import with_parameters
 from linkrisk.solver.options.run import Watched
 
 if TYPE_CHECKING:
@@ -150,21 +161,19 @@ class Kept:
         faces=frozenset({COMMAND, PROTOCOL}),
         label="Seed",
     )
-    record: str | None = option(
-        None,
-        "JSON file to keep: how the masked file was made, with the seed, which is then not printed",
-        WRITTEN,
-        faces=_TYPED,
+    record: str | None = written(
+        "JSON file to keep: how the masked file was made, with the seed, which is then not printed"
     )
-    protocol: str | None = option(
-        None,
+    protocol: str | None = written(
         "TOML file to which this step is added, with its seed, which is then not printed; `run-protocol` "
-        "does all steps again or undoes the last ones",
-        WRITTEN,
-        faces=_TYPED,
+        "does all steps again or undoes the last ones"
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class MaskCommand(Methods, MethodParameters, Output, Columns, Dropped, Shuffled, Kept, Watched, Told):
     """What the command `mask` can be asked, besides the parameters of all methods."""
+
+
+MASK = with_parameters(MaskCommand, all_options(), "", "protocol")
+"""The command with the parameters of all methods."""

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from linkrisk.datasets.options.kinds import FILE, NAME, NUMBER, TEXT, WRITTEN, several
-from linkrisk.datasets.options.option import COMMAND, PYTHON, again, option
+from linkrisk.datasets.options.kinds import FILE, NAME, NUMBER, TEXT, several
+from linkrisk.datasets.options.option import COMMAND, PYTHON, again, option, written
 from linkrisk.solver.options.measuring import (
     CalledSamples,
     LimitAll,
@@ -59,11 +59,9 @@ class RiskCommand(RiskOptions):
 
     title = "output"
 
-    json: str | None = option(None, "write all results as JSON", WRITTEN, faces=_TYPED)
-    report: str | None = option(
-        None, "write the results as one HTML page, as report does", WRITTEN, faces=_TYPED
-    )
-    table: str | None = option(None, "write the table of findings, as its suffix says", WRITTEN, faces=_TYPED)
+    json: str | None = written("write all results as JSON")
+    report: str | None = written("write the results as one HTML page, as report does")
+    table: str | None = written("write the table of findings, as its suffix says")
 
 
 @dataclass(frozen=True)
@@ -127,8 +125,8 @@ class ReportCommand(ReportOptions):
 
     title = "report"
 
-    output: str | None = option(None, "write the report as one HTML page", WRITTEN, faces=_TYPED)
-    json: str | None = option(None, "write what the report says as JSON", WRITTEN, faces=_TYPED)
+    output: str | None = written("write the report as one HTML page")
+    json: str | None = written("write what the report says as JSON")
     saved: list[str] | None = option(
         None,
         "measure nothing: make the page of what fit, risk, sweep or report wrote with --json; given again, a "
@@ -136,10 +134,6 @@ class ReportCommand(ReportOptions):
         several(FILE),
         faces=_TYPED,
     )
-    certificate_file: str | None = option(
-        None,
-        "write what proves the bounds of all families, whatever that takes",
-        WRITTEN,
-        flag="certificate",
-        faces=_TYPED,
+    certificate_file: str | None = written(
+        "write what proves the bounds of all families, whatever that takes", flag="certificate"
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from linkrisk.datasets.options.kinds import FILE, WHOLE, WRITTEN
-from linkrisk.datasets.options.option import COMMAND, again, declared, option
+from linkrisk.datasets.options.option import again, declared, option, written
 from linkrisk.solver.options.run import Live
 
 if TYPE_CHECKING:
@@ -65,6 +65,4 @@ class RunProtocolOptions(Steps):
 class RunProtocolCommand(RunProtocolOptions):
     """What the command `run-protocol` can be asked."""
 
-    json: str | None = option(
-        None, "write what was done as JSON, without seeds", WRITTEN, faces=frozenset({COMMAND})
-    )
+    json: str | None = written("write what was done as JSON, without seeds")

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from linkrisk.datasets.options import typed
-from linkrisk.datasets.options.kinds import COLUMN, FILE, LIMIT, NAME, NAMES, TEXT, WHOLE, WRITTEN, number
-from linkrisk.datasets.options.option import COMMAND, PROTOCOL, again, option
+from linkrisk.datasets.options.kinds import COLUMN, FILE, LIMIT, NAME, NAMES, TEXT, WHOLE, number
+from linkrisk.datasets.options.option import COMMAND, PROTOCOL, again, option, written
 from linkrisk.solver.options import names
 from linkrisk.solver.options.keys import GHOSTS, Data, Dropped, Order, Trees, UnsafeKeys, by_name
 from linkrisk.solver.options.names import CostName, SuppressionName
@@ -158,13 +158,10 @@ class SuppressOptions(Data, Known, Dropped, UnsafeKeys, Taken, Searched, Live):
 class Written:
     """What is written."""
 
-    output: str | None = option(
-        None,
-        "file to write, in the format that its suffix says; without it nothing is written",
-        WRITTEN,
-        faces=_TYPED,
+    output: str | None = written(
+        "file to write, in the format that its suffix says; without it nothing is written"
     )
-    json: str | None = option(None, "write what was found and taken as JSON", WRITTEN, faces=_TYPED)
+    json: str | None = written("write what was found and taken as JSON")
     write_recodings: str | None = option(
         None,
         "of joint: write the levels that were chosen as recoding files of mu-ARGUS (.grc)",
@@ -172,30 +169,21 @@ class Written:
         metavar="FOLDER",
         faces=_TYPED,
     )
-    write_answer: str | None = option(None, "write what is taken from which record", WRITTEN, faces=_TYPED)
+    write_answer: str | None = written("write what is taken from which record")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pages:
     """What is written for others, and kept."""
 
-    protocol: str | None = option(
-        None,
-        "TOML file to which this step is added; `run-protocol` does all steps again or undoes the last ones",
-        WRITTEN,
-        faces=_TYPED,
+    protocol: str | None = written(
+        "TOML file to which this step is added; `run-protocol` does all steps again or undoes the last ones"
     )
-    report: str | None = option(
-        None,
-        "write what was done as one HTML page, with risk and frequencies before and after",
-        WRITTEN,
-        faces=_TYPED,
+    report: str | None = written(
+        "write what was done as one HTML page, with risk and frequencies before and after"
     )
-    external_report: str | None = option(
-        None,
-        "the same for readers outside, without anything that would help an intruder",
-        WRITTEN,
-        faces=_TYPED,
+    external_report: str | None = written(
+        "the same for readers outside, without anything that would help an intruder"
     )
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from linkrisk.datasets.options.kinds import FILE, TEXT, WRITTEN, several
-from linkrisk.datasets.options.option import COMMAND, again, option
+from linkrisk.datasets.options.kinds import FILE, TEXT, several
+from linkrisk.datasets.options.option import COMMAND, again, option, written
 from linkrisk.solver.options import names
 from linkrisk.solver.options.measuring import Measures, WorstCase
 from linkrisk.solver.options.pair import Alignment, Attributes, Categories, Constants, Files
@@ -178,6 +178,6 @@ class SweepCommand(SweepOptions):
         after="methods",
     )
     planned: tuple[Any, ...] = option((), "the maskings of a plan", TEXT, faces=frozenset())
-    table: str | None = option(None, "write the table, one masking per row", WRITTEN, faces=_TYPED)
-    json: str | None = option(None, "write the same with all findings as JSON", WRITTEN, faces=_TYPED)
-    report: str | None = option(None, "write the results as one HTML page", WRITTEN, faces=_TYPED)
+    table: str | None = written("write the table, one masking per row")
+    json: str | None = written("write the same with all findings as JSON")
+    report: str | None = written("write the results as one HTML page")

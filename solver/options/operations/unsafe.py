@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from linkrisk.datasets.options.kinds import TEXT, WRITTEN, several
-from linkrisk.datasets.options.option import COMMAND, again, option
+from linkrisk.datasets.options.kinds import TEXT, several
+from linkrisk.datasets.options.option import again, option, written
 from linkrisk.solver.options.keys import Data, Trees, UnsafeKeys
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class UnsafeOptions(Data, UnsafeKeys, Recodings):
 class Counts:
     """What is written."""
 
-    json: str | None = option(None, "write all counts as JSON", WRITTEN, faces=frozenset({COMMAND}))
+    json: str | None = written("write all counts as JSON")
 
 
 @dataclass(frozen=True, kw_only=True)

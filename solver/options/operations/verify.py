@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from linkrisk.datasets.options.kinds import FILE, WRITTEN
-from linkrisk.datasets.options.option import COMMAND, again, declared, option
+from linkrisk.datasets.options.kinds import FILE
+from linkrisk.datasets.options.option import again, declared, option, written
 from linkrisk.solver.options.pair import Alignment, Attributes, Categories, Constants, Files
 from linkrisk.solver.options.run import Watched
 from linkrisk.solver.options.tables import TableCells, TableReading
@@ -116,10 +116,4 @@ class VerifyCommand(
 ):
     """What the command `verify` can be asked."""
 
-    json: str | None = option(
-        None,
-        "write what is proved as JSON",
-        WRITTEN,
-        faces=frozenset({COMMAND}),
-        after="certificate",
-    )
+    json: str | None = written("write what is proved as JSON", after="certificate")

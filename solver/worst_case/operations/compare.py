@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import difflib
-import io
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import combinations, product
 from typing import Any, ClassVar
+
+import pandas as pd
 
 from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.datasets.options.option import part, recorded_of
@@ -71,13 +71,10 @@ class ComparisonResult(Result):
         lacking = {} if self.no_answer is None else {"no_answer": self.no_answer}
         return {**self.details, "backends": rows, "disagreements": list(self.disagreements), **lacking}
 
-    def to_csv(self) -> str:
+    def to_frame(self) -> pd.DataFrame:
         """One line per row."""
-        out = io.StringIO()
-        writer = csv.DictWriter(out, [field.name for field in fields(BackendRow)], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows({key: plain(value) for key, value in asdict(row).items()} for row in self.rows)
-        return out.getvalue()
+        rows = [{key: plain(value) for key, value in asdict(row).items()} for row in self.rows]
+        return pd.DataFrame(rows, columns=[field.name for field in fields(BackendRow)], dtype=object)
 
     def __repr__(self) -> str:
         lines = [

@@ -69,6 +69,20 @@ def command(request) -> list[str]:
         ),
         (["fit", "--original"], "argument --original: expected one argument " + SEE.format(" fit ")),
         (
+            ["describe", "--input", "people.csv"],
+            "unknown option '--input': FILE is given without one, as in `python -m solver describe FILE` "
+            + SEE.format(" describe "),
+        ),
+        (
+            ["verify", "--result=fit.json", "--original", "o.csv"],
+            "unknown option '--result': FIT.json is given without one, as in "
+            "`python -m solver verify FIT.json` " + SEE.format(" verify "),
+        ),
+        (
+            ["unsafe", "--data", "people.csv"],
+            "unknown option '--data': did you mean '--input'? " + SEE.format(" unsafe "),
+        ),
+        (
             ["evaluate"],
             "the following arguments are required: --parameters " + SEE.format(" evaluate "),
         ),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from linkrisk.datasets.options.kinds import NAME, WHOLE, WORDS, WRITTEN
-from linkrisk.datasets.options.option import COMMAND, again, option
+from linkrisk.datasets.options.kinds import NAME, WHOLE, WORDS
+from linkrisk.datasets.options.option import again, option, written
 from linkrisk.solver.options.operations.tables.suppress import CellCost
 from linkrisk.solver.options.run import Live
 from linkrisk.solver.options.tables import Ended, TableOptions
@@ -65,6 +65,4 @@ class CompareTableOptions(TableOptions, Contest, Live):
 class CompareTableCommand(CompareTableOptions):
     """What `tables compare` can be asked."""
 
-    json: str | None = option(
-        None, "write the comparison as JSON", WRITTEN, faces=frozenset({COMMAND}), after="time_limit"
-    )
+    json: str | None = written("write the comparison as JSON", after="time_limit")

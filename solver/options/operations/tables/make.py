@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from linkrisk.datasets.options.kinds import COLUMN, FILE, NAME, NUMBER, SWITCH, WRITTEN
-from linkrisk.datasets.options.option import COMMAND, again, option
+from linkrisk.datasets.options.kinds import COLUMN, FILE, NAME, NUMBER, SWITCH
+from linkrisk.datasets.options.option import again, option, written
 from linkrisk.solver.options.tabulating import (
     Gaps,
     Holdings,
@@ -28,8 +28,6 @@ WEIGHTINGS = (EXPANDED, "sample", "known")
 PROTECTIONS = ("both", "upper", "sliding")
 EMPTY = ("published", "suppressible")
 MANUAL_RANGE = 20.0
-
-_TYPED = frozenset({COMMAND})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,14 +177,8 @@ class MakeSeveralOptions(MicrodataOfEach, Making):
 class MakeCommand(MakeSeveralOptions):
     """What `tables make` can be asked."""
 
-    cells: str | None = option(None, "write the cells", WRITTEN, faces=_TYPED)
-    relations: str | None = option(None, "write the relations", WRITTEN, faces=_TYPED)
-    table: str | None = option(
-        None, "write both in one: .jj, or .tab of ARGUS with .rda beside it", WRITTEN, faces=_TYPED
-    )
-    contributors: str | None = option(
-        None, "write who contributes how much to each cell: for the house", WRITTEN, faces=_TYPED
-    )
-    record: str | None = option(
-        None, "write rules and labels, for `tables suppress --made`: for the house", WRITTEN, faces=_TYPED
-    )
+    cells: str | None = written("write the cells")
+    relations: str | None = written("write the relations")
+    table: str | None = written("write both in one: .jj, or .tab of ARGUS with .rda beside it")
+    contributors: str | None = written("write who contributes how much to each cell: for the house")
+    record: str | None = written("write rules and labels, for `tables suppress --made`: for the house")

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from linkrisk.datasets.options.kinds import SWITCH, WRITTEN, pairs, whole
-from linkrisk.datasets.options.option import COMMAND, again, option
+from linkrisk.datasets.options.kinds import SWITCH, pairs, whole
+from linkrisk.datasets.options.option import again, option, written
 from linkrisk.solver.options.run import Live
 from linkrisk.solver.options.tables import About, Ended
 from linkrisk.solver.options.tabulating import (
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from linkrisk.solver.options.types import Cancel, Hierarchies, Rule
 
-_TYPED = frozenset({COMMAND})
 _MAKE = "see `tables make`; once for each"
 
 
@@ -99,10 +98,8 @@ class RecodeOptions(Microdata, Recodings, Summed, Holdings, Weighted, Effects, G
 class RecodedFiles:
     """The files of the table."""
 
-    cells: str | None = option(
-        None, "write the cells of the table with all recodings", WRITTEN, faces=_TYPED, after="time_limit"
-    )
-    relations: str | None = option(None, "write its relations", WRITTEN, faces=_TYPED, after="cells")
+    cells: str | None = written("write the cells of the table with all recodings", after="time_limit")
+    relations: str | None = written("write its relations", after="cells")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from linkrisk.datasets.options.kinds import FILE, NUMBER, SWITCH, TEXT, WRITTEN
-from linkrisk.datasets.options.option import COMMAND, PYTHON, again, declared, option
+from linkrisk.datasets.options.kinds import FILE, NUMBER, SWITCH, TEXT
+from linkrisk.datasets.options.option import PYTHON, again, declared, option, written
 from linkrisk.solver.options.run import Live
 
 if TYPE_CHECKING:
@@ -76,4 +76,4 @@ class RunBatchOptions(ArgusBatch, BatchRun):
 class RunBatchCommand(RunBatchOptions):
     """What `tables run-batch` can be asked."""
 
-    json: str | None = option(None, "write what was done as JSON", WRITTEN, faces=frozenset({COMMAND}))
+    json: str | None = written("write what was done as JSON")
