@@ -42,7 +42,7 @@ MAKERS = {
             *("linkrisk-suppressed-table", "linkrisk-rounded-table", "linkrisk-adjusted-table"),
             *("linkrisk-perturbed-counts", "linkrisk-perturbed-sums", "linkrisk-recoded-table"),
         ),
-        "tables.pages.short:table",
+        "tables.pages.short:protected",
     ),
 }
 """By the `format` of a JSON, the module of `solver` and the function in it that says it in short."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from linkrisk.datasets.microdata.names import code_in_words, name_in_words, shown_names
@@ -171,6 +172,14 @@ def table(
     names = [name for name, _, _ in columns]
     cells = [[row[name] for name in names] if isinstance(row, Mapping) else list(row) for row in rows]
     return Table(tuple(Column(*column) for column in columns), cells, caption)
+
+
+def columns(of: Of, **titles: str) -> list[tuple[str, str, Of]]:
+    """Columns of one kind for `table`, from their names and titles."""
+    return [(name, title, of) for name, title in titles.items()]
+
+
+texts, counts, numbers, shares = (partial(columns, of) for of in (Of.TEXT, Of.COUNT, Of.NUMBER, Of.SHARE))
 
 
 def joined(names: Sequence[str], most: int = 12) -> str:

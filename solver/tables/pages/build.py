@@ -18,15 +18,8 @@ from linkrisk.solver.documents.document import (
     page,
 )
 from linkrisk.solver.schemas.keys import Json
-from linkrisk.solver.tables.pages import changed, making, suppressed
+from linkrisk.solver.tables.pages import changed, making, outside, shown, suppressed
 from linkrisk.solver.tables.pages.consistency import check
-from linkrisk.solver.tables.pages.outside import (
-    TITLES,
-    for_external,
-    outside_headline,
-    outside_sections,
-)
-from linkrisk.solver.tables.pages.shown import changed_table, changes_by_category, loss, the_table
 from linkrisk.solver.tables.pages.words import in_words
 
 KEY = "protection"
@@ -56,7 +49,7 @@ class Kind:
     about: str
     headline: Callable[[Json], Headline]
     asked: Callable[[Json], Iterable[Number]]
-    parts: tuple[Callable[[Json], Section | tuple[Section, ...]], ...]
+    parts: tuple[Callable[[Json], Section | Iterable[Section]], ...]
     found: Callable[[Json], tuple[Block, ...]] | None = None
 
     def brief(self, given: Json) -> tuple[Block, ...]:
@@ -91,17 +84,16 @@ def table_document(given: Mapping[str, Any], audience: Audience = Audience.INTER
     """
     kind = KINDS[given[KEY]]
     check(given)
-    head, sections, title = _said(kind, in_words(given), audience)
-    return Document(title, audience, head, sections, given["linkrisk"], about=kind.about)
-
-
-def _said(kind: Kind, given: Json, audience: Audience) -> tuple[Headline, tuple[Section, ...], str]:
+    given = in_words(given)
     if audience is Audience.EXTERNAL:
-        kept = for_external(given)
-        return outside_headline(kept), outside_sections(kept), TITLES[given[KEY]]
-    # linked tables are called by all of their names, without folders
-    name = " and ".join(PurePath(part).name for part in given["name"].split(" + "))
-    return kind.headline(given), tuple(kind.sections(given)), f"{kind.title} {name}"
+        kept = outside.for_external(given)
+        title, head = outside.KINDS[given[KEY]].title, outside.outside_headline(kept)
+        sections = tuple(outside.outside_sections(kept))
+    else:
+        # linked tables are called by all of their names, without folders
+        title = f"{kind.title} {' and '.join(PurePath(part).name for part in given['name'].split(' + '))}"
+        head, sections = kind.headline(given), tuple(kind.sections(given))
+    return Document(title, audience, head, sections, given["linkrisk"], about=kind.about)
 
 
 def _found_by_attackers(given: Json) -> tuple[Block, ...]:
@@ -112,27 +104,31 @@ def _found_by_attackers(given: Json) -> tuple[Block, ...]:
     return (Numbers("", (*found, *how)), *known) if (*found, *how) else known
 
 
-_NOISY = (changed_table, changed.noise_changes, changed.utility, changes_by_category)
+def _coarser(given: Json) -> Section:
+    return shown.the_table(given, "; nothing is suppressed in it yet")
+
+
+_NOISY = (shown.the_table, changed.changes, changed.utility, shown.changes_by_category)
 KINDS = {
     "suppression": Kind(
         *("Protection of", "table", suppressed.headline, making.of_suppression),
-        (the_table, loss, suppressed.what_attackers_find, suppressed.audited, suppressed.counted),
+        (shown.the_table, shown.loss, suppressed.what_attackers_find, suppressed.audited, suppressed.counted),
         _found_by_attackers,
     ),
     "rounding": Kind(
         *("Rounding of", "rounding", changed.rounding_headline, making.of_rounding),
-        (changed_table, changed.rounding_changes, changes_by_category),
+        (shown.the_table, changed.changes, shown.changes_by_category),
     ),
     "adjustment": Kind(
         *("Adjustment of", "adjustment", changed.adjustment_headline, making.of_adjustment),
-        (changed_table, changed.moved_cells, changed.changes_by_share, changes_by_category),
+        (shown.the_table, changed.moved_cells, changed.changes, shown.changes_by_category),
         lambda given: (changed.sensitive_numbers(given),),
     ),
     "counts": Kind("Counts with noise, of", "noise", changed.noise_headline, making.of_counts, _NOISY),
     "sums": Kind("Sums with noise, of", "noise", changed.noise_headline, making.of_sums, _NOISY),
     "recoding": Kind(
         *("Coarser codes of", "recoding", changed.recoding_headline, making.of_recoding),
-        (changed.effects, changed.codes, changed.recoded_table),
+        (changed.effects, changed.codes, _coarser),
         lambda given: changed.effects(given).shown,
     ),
 }

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
-from linkrisk.solver.charts.table import Of
-from linkrisk.solver.documents.cell_grid import CellState, GridCell
-from linkrisk.solver.documents.document import Block, Choice, Headline, Number, Numbers, Paragraph, Section
+from linkrisk.solver.documents.document import Block, Headline, Number, Numbers, Paragraph, Section
 from linkrisk.solver.documents.formats import count, number_text
-from linkrisk.solver.documents.wording import of_all
+from linkrisk.solver.documents.wording import counts, numbers, of_all, shares, table, texts
+from linkrisk.solver.run.counts import several
 from linkrisk.solver.run.percent import percent
 from linkrisk.solver.schemas.keys import Json
-from linkrisk.solver.tables.pages.shown import grids
+from linkrisk.solver.tables.pages.shown import by_variable
 from linkrisk.solver.tables.pages.words import (
     MOST_LISTED,
+    are,
+    cost,
     cut,
     ended,
     exactly,
@@ -21,18 +23,9 @@ from linkrisk.solver.tables.pages.words import (
     moved,
     proof,
     proven,
-    several,
-    size,
-    table,
 )
 
-_SHARES = (("cells", "Cells", Of.COUNT), ("share", "Share", Of.SHARE))
-
-_DISTANCES = {
-    "absolute": ("By how much", Of.NUMBER),
-    "relative": ("Of the value", Of.SHARE),
-    "roots": ("Between the square roots", Of.NUMBER),
-}
+_DISTANCES = {"absolute": "By how much", "relative": "Of the value", "roots": "Between the square roots"}
 _QUANTILES = {
     "mean": "On average",
     "q50": "Half of them up to",
@@ -42,69 +35,44 @@ _QUANTILES = {
 }
 
 
-# Rounding
+def _searched(given: Json, said: str, worst: str, reasons: Iterable[str]) -> Headline:
+    """The headline of what was changed at the least cost."""
+    return Headline("below" if proven(given) else "open", said, worst, (*reasons, *ended(given)))
 
 
 def rounding_headline(given: Json) -> Headline:
     """How many cells changed by how much, and what proves that less would not do."""
-    by = exactly(round(given["cost"], 6))
-    said = f"{of_all(given['changed'], given['cells'])} cells changed, by {by} in all"
+    said = f"{of_all(given['changed'], given['cells'])} cells changed, by {cost(given['cost'])} in all"
     if not given["changed"]:
         said = "No cell had to change"
     least = proof(given, "no rounding of this kind changes less than")
     counted = "every relation adds up exactly, counted in whole numbers"
     worst = f"Every cell is a multiple of {given['base']}, and {counted}."
-    kind = (
-        "may go further than to the next multiple" if given["relaxed"] else "goes to a neighbouring multiple"
-    )
-    reasons = (
-        f"Each cell {kind}; the largest change is {exactly(given['largest_change'])}.",
-        *(
-            ["No rounding to neighbouring multiples was found in time."]
-            if given["relaxed"] and not given["asked_relaxed"]
-            else []
-        ),
-        *ended(given),
-    )
-    return Headline("below" if proven(given) else "open", f"{said}: {least}.", worst, reasons)
-
-
-def rounding_changes(given: Json) -> Section:
-    """How many cells changed by how much."""
-    lead = "How many cells changed by how much."
-    lines = [
-        {"by": by, "cells": many, "share": many / given["cells"]} for by, many in given["table"]["changes"]
-    ]
-    shown = listing("", [("by", "Change", Of.NUMBER), *_SHARES], lines)
-    return Section("changes", "Changes", lead, (shown,))
-
-
-# Adjustment
+    further, near = "may go further than to the next multiple", "goes to a neighbouring multiple"
+    kind = further if given["relaxed"] else near
+    reasons = [f"Each cell {kind}; the largest change is {exactly(given['largest_change'])}."]
+    if given["relaxed"] and not given["asked_relaxed"]:
+        reasons.append("No rounding to neighbouring multiples was found in time.")
+    return _searched(given, f"{said}: {least}.", worst, reasons)
 
 
 def adjustment_headline(given: Json) -> Headline:
     """How far off sensitive cells are, at what cost, and what proves it."""
-    sensitive = several(given["sensitive"], "sensitive cell is", "sensitive cells are")
     level = "its level" if given["sensitive"] == 1 else "their level"
-    cost = f"at a cost of {exactly(round(given['cost'], 6))}, the {costs(given)}"
-    said = f"{sensitive} at least {level} away from the value, {cost}"
+    costs = f"the sum of weighted {'squares of ' if given['squares'] else ''}changes"
+    said = f"{are(given['sensitive'], 'sensitive cell')} at least {level} away from the value, at a cost of "
+    said += f"{cost(given['cost'])}, {costs}"
     least = proof(given, "no adjustment costs less than")
-    worst = "Every relation adds up, and every bound and level holds: counted again after the search."
     if not given["sensitive"]:
         said, least = "No cell is sensitive", "nothing had to change"
-    changed = of_all(given["changed"], given["cells"])
     reasons = (
-        f"{changed} cells changed; the largest change is {exactly(given['largest_change'])}.",
+        f"{of_all(given['changed'], given['cells'])} cells changed; the largest change is "
+        f"{exactly(given['largest_change'])}.",
         f"A cell changed by {percent(given['mean_relative_change'])} of its value in the mean, by "
         f"{percent(given['median_relative_change'])} in the median.",
-        *ended(given),
     )
-    return Headline("below" if proven(given) else "open", f"{said}: {least}.", worst, reasons)
-
-
-def costs(given: Json) -> str:
-    """What the cost is the sum of."""
-    return f"sum of weighted {'squares of changes' if given['squares'] else 'changes'}"
+    worst = "Every relation adds up, and every bound and level holds: counted again after the search."
+    return _searched(given, f"{said}: {least}.", worst, reasons)
 
 
 def sensitive_numbers(given: Json) -> Numbers:
@@ -113,19 +81,16 @@ def sensitive_numbers(given: Json) -> Numbers:
     way = f"{several(up, 'cell')} went up, {several(sensitive - up, 'cell')} down"
     lines = [Number("Sensitive cells", count(sensitive), meaning=way if sensitive else "")]
     if "guessed" in given and sensitive:
-        who = "Readers who know the rule and how counts are adjusted find these from what is published"
+        who = "Readers who know the rule and how counts are adjusted find these from what is published."
         of = f"{count(given['guessed'])} of {several(sensitive, 'sensitive count')}"
-        lines.append(Number("Guessed", of, meaning=f"{who}."))
+        lines.append(Number("Guessed", of, meaning=who))
     return Numbers("", tuple(lines))
 
 
 def moved_cells(given: Json) -> Section:
     """The sensitive cells, before and after."""
-    columns = [
-        *(("cell", "Cell", Of.TEXT), ("value", "Value", Of.NUMBER), ("became", "Published as", Of.NUMBER)),
-        *(("level", "Had to move by", Of.NUMBER), ("moved", "Moved by", Of.NUMBER)),
-        ("share", "Of its value", Of.SHARE),
-    ]
+    columns = texts(cell="Cell") + numbers(value="Value", became="Published as", level="Had to move by")
+    columns += numbers(moved="Moved by") + shares(share="Of its value")
     lines = moved(given)
     text = "The first {:,} are listed, those that moved by the largest share of their value."
     blocks = (sensitive_numbers(given), listing("", columns, lines), *cut(len(lines), text))
@@ -133,20 +98,30 @@ def moved_cells(given: Json) -> Section:
     return Section("sensitive", "Sensitive cells", lead, blocks)
 
 
-def changes_by_share(given: Json) -> Section:
-    """How many cells changed by up to which share of their value."""
-    lines, last = [], 0.0
-    for end, many in given["table"]["changes"]:
-        by = (
-            f"more than {percent(last)} of the value" if end is None else f"up to {percent(end)} of the value"
-        )
-        lines.append({"by": "none" if end == 0 else by, "cells": many, "share": many / given["cells"]})
-        last = last if end is None else end
-    lead = "How many cells changed by up to which share of their value."
-    return Section("changes", "Changes", lead, (listing("", [("by", "Change", Of.TEXT), *_SHARES], lines),))
+def changes(given: Json) -> Section:
+    """How many cells changed by how much; the noise of counts beside that which was to be expected."""
+    kind, found = given["protection"], given["table"]["changes"]
+    title, lead, columns = "Changes", "How many cells changed by how much.", numbers(by="Change")
+    notes: tuple[Block, ...] = ()
+    columns += counts(cells="Cells") + shares(share="Share")
+    if kind == "counts":
+        title, columns = "Noise", [*numbers(by="Noise"), *columns[1:], *shares(expected="Expected share")]
+        lead = "How many cells have which noise, and which share of these counts was to have it."
+        records = "Noise is in records; a weighted count moves by it times the mean weight of its cell."
+        notes = (Paragraph(records, quiet=True),) if given["weight"] else ()
+    elif kind != "rounding":
+        columns[:1] = texts(by="Change")
+        lead = "How many cells changed by up to which share of their value."
+        found = [[_class(last, end), many] for (last, _), (end, many) in pairwise([(0.0, 0), *found])]
+    lines = [[by, many, many / given["cells"], *more] for by, many, *more in found]
+    return Section("changes", title, lead, (table("", columns, lines[:MOST_LISTED]), *notes))
 
 
-# Noise by cell keys
+def _class(last: float, end: float | None) -> str:
+    """A class of changes by their share of the value; the last one has no end."""
+    if end is None:
+        return f"more than {percent(last)} of the value"
+    return f"up to {percent(end)} of the value" if end else "none"
 
 
 def noise_headline(given: Json) -> Headline:
@@ -158,48 +133,30 @@ def noise_headline(given: Json) -> Headline:
         "Nothing is proven here: whoever knows the perturbation table knows how likely each true value is. "
         "The same records have the same noise in every table."
     )
-    return Headline("unknown", f"{said}: by {far}.", worst, tuple(_of_noise(given)))
-
-
-def _of_noise(given: Json) -> Iterator[str]:
-    mean = percent(given["changes"]["relative"]["mean"])
-    yield f"On average a cell changed by {mean} of its value."
-    yield f"{of_all(given['not_adding_up'], given['relations'])} sums do not add up any more."
-    if given["protection"] == "counts":
-        gone = several(given["changes"]["false_zeros"], "count")
-        yield f"{gone} became 0; counts of 0 have stayed."
-    elif given["sensitive"]:
-        yield f"{several(given['sensitive'], 'cell is', 'cells are')} sensitive by the rules."
-
-
-def noise_changes(given: Json) -> Section:
-    """The noise that there is beside that which was to be expected; of sums changes by their share."""
-    if given["protection"] == "sums":
-        return changes_by_share(given)
-    lines = [
-        {"by": by, "cells": many, "share": many / given["cells"], "expected": share}
-        for by, many, share in given["table"]["changes"]
+    reasons = [
+        f"On average a cell changed by {percent(found['relative']['mean'])} of its value.",
+        f"{of_all(given['not_adding_up'], given['relations'])} sums do not add up any more.",
     ]
-    columns = [("by", "Noise", Of.NUMBER), *_SHARES, ("expected", "Expected share", Of.SHARE)]
-    lead = "How many cells have which noise, and which share of these counts was to have it."
-    records = "Noise is in records; a weighted count moves by it times the mean weight of its cell."
-    weighted: tuple[Block, ...] = (Paragraph(records, quiet=True),) if given["weight"] else ()
-    return Section("changes", "Noise", lead, (listing("", columns, lines), *weighted))
+    if given["protection"] == "counts":
+        reasons.append(f"{several(found['false_zeros'], 'count')} became 0; counts of 0 have stayed.")
+    elif given["sensitive"]:
+        reasons.append(f"{are(given['sensitive'], 'cell')} sensitive by the rules.")
+    return Headline("unknown", f"{said}: by {far}.", worst, tuple(reasons))
 
 
 def utility(given: Json) -> Section:
     """Distances between values before and after."""
-    known = [name for name in _DISTANCES if name in given["changes"]]
-    columns = [("cells", "Cells", Of.TEXT), *((name, *_DISTANCES[name]) for name in known)]
-    rows = [[words, *(given["changes"][name][one] for name in known)] for one, words in _QUANTILES.items()]
+    columns = texts(cells="Cells")
+    for name, title in _DISTANCES.items():
+        columns += (
+            (shares if name == "relative" else numbers)(**{name: title}) if name in given["changes"] else []
+        )
+    rows = [
+        [words, *(given["changes"][name][one] for name, *_ in columns[1:])]
+        for one, words in _QUANTILES.items()
+    ]
     lead = "What users lose: distances between the values before and after, of all cells."
     return Section("utility", "Distances", lead, (table("", columns, rows),))
-
-
-# Coarser codes
-
-
-_STATES = {"u": CellState.SENSITIVE, "z": CellState.FIXED}
 
 
 def recoding_headline(given: Json) -> Headline:
@@ -218,9 +175,7 @@ def recoding_headline(given: Json) -> Headline:
 def _costs(first: Json, last: Json) -> str:
     """What suppression costs before and after."""
     said = [
-        f"costs {exactly(round(one['cost'], 6))} {when}"
-        if one["cost"] is not None
-        else f"is not possible {when}"
+        f"is not possible {when}" if one["cost"] is None else f"costs {cost(one['cost'])} {when}"
         for one, when in ((last, "with coarser codes"), (first, "as it is"))
     ]
     return f"Suppression {said[0]}; it {said[1]}." if last is not first else f"Suppression {said[1]}."
@@ -238,45 +193,29 @@ def _best(given: Json) -> tuple[str, ...]:
 
 def effects(given: Json) -> Section:
     """The table as it is, with each recoding by itself, and with all."""
-    columns = [
-        *(("recoding", "Recoding", Of.TEXT), ("cells", "Cells", Of.COUNT), ("empty", "Empty", Of.COUNT)),
-        *(("sensitive", "Sensitive", Of.COUNT), ("share", "Share sensitive", Of.SHARE)),
-        ("relations", "Relations", Of.COUNT),
-    ]
-    if given["suppressed"]:
-        columns += [("secondary", "Suppressed with them", Of.COUNT)]
-        columns += [("cost", "Cost", Of.NUMBER), ("bound", "At least", Of.NUMBER)]
-    lines = [{**one, "share": one["sensitive"] / one["cells"]} for one in given["effects"]]
+    columns = texts(recoding="Recoding") + counts(cells="Cells", empty="Empty", sensitive="Sensitive")
+    columns += shares(share="Share sensitive") + counts(relations="Relations")
     notes: tuple[Block, ...] = ()
-    if any(given["suppressed"] and one["cost"] is None for one in given["effects"]):
-        words = "Without a cost: a cell cannot be protected by any pattern."
-        notes = (Paragraph(words, quiet=True),)
+    if given["suppressed"]:
+        columns += counts(secondary="Suppressed with them") + numbers(cost="Cost", bound="At least")
+        if any(one["cost"] is None for one in given["effects"]):
+            words = "Without a cost: a cell cannot be protected by any pattern."
+            notes = (Paragraph(words, quiet=True),)
+    lines = [{**one, "share": one["sensitive"] / one["cells"]} for one in given["effects"]]
     lead = "The table as it is, with each recoding by itself, and with all."
     return Section("effects", "What recodings do", lead, (listing("", columns, lines), *notes))
 
 
-def codes(given: Json) -> tuple[Section, ...]:
+def codes(given: Json) -> Iterator[Section]:
     """Which codes have become which."""
-    columns = [("code", "Code", Of.TEXT), ("becomes", "Becomes", Of.TEXT)]
-    options = tuple(
+    columns = texts(code="Code", becomes="Becomes")
+    blocks = by_variable(
         (
             f"{one['variable']} ({one['before']} codes, {one['after']} afterwards)",
-            (table(f"Codes of {one['variable']}", columns, one["codes"][:MOST_LISTED]),),
+            table(f"Codes of {one['variable']}", columns, one["codes"][:MOST_LISTED]),
         )
         for one in given["recodings"]
     )
-    if not options:
-        return ()
-    lead = "Codes that have become others; those that have stayed are left out."
-    return (Section("codes", "Codes", lead, (Choice("Variable", options),)),)
-
-
-def recoded_table(given: Json) -> Section:
-    """The grid of cells with coarser codes."""
-
-    def drawn(at: int) -> GridCell:
-        value, status = (given["table"]["all"][name][at] for name in ("value", "status"))
-        return GridCell(_STATES.get(status, CellState.PUBLISHED), exactly(value))
-
-    lead = f"{size(given)}; nothing is suppressed in it yet."
-    return Section("table", "The table", lead, grids(given, drawn))
+    if blocks:
+        lead = "Codes that have become others; those that have stayed are left out."
+        yield Section("codes", "Codes", lead, blocks)

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 
-from linkrisk.solver.charts.table import Of
 from linkrisk.solver.documents.document import Block, Items, Number, Numbers, Section
 from linkrisk.solver.documents.formats import count, duration, significant
+from linkrisk.solver.documents.wording import numbers, shares, table, texts
+from linkrisk.solver.run.counts import several
 from linkrisk.solver.run.gaps import NO_BOUND, gap, has_bound
 from linkrisk.solver.run.percent import percent, two_digits
 from linkrisk.solver.schemas.keys import Json
-from linkrisk.solver.tables.pages.words import (
-    Attacked,
-    attacked,
-    exactly,
-    proven,
-    several,
-    table,
-)
+from linkrisk.solver.tables.pages.words import attacked, cost, exactly, proven
 
 _COSTS = {
     "value": "its value, at least 1",
@@ -45,6 +39,7 @@ _SCALES = {
     "sum": "the value of a cell",
 }
 _NO_RULE = "none: no cell is sensitive"
+_AS_GIVEN = "as given: sensitive cells and their levels are columns of the input"
 
 
 def made(given: Json, asked: Iterable[Number]) -> Section:
@@ -52,36 +47,34 @@ def made(given: Json, asked: Iterable[Number]) -> Section:
     noisy = "largest_noise" in given
     lead = f"What is needed to make this again{', with the records and their keys' if noisy else ''}."
     blocks: list[Block] = [Numbers("What the noise is like" if noisy else "What was asked", tuple(asked))]
-    if "cost" in given:
-        blocks.append(_search(given))
-    blocks.append(_files(given, "Microdata" if noisy or given["protection"] == "recoding" else "Cells"))
+    if "cost" in given and given["cost"] is None:
+        blocks.append(Numbers("The audit", (Number("Time taken", duration(given.get("seconds"))),)))
+    elif "cost" in given:
+        blocks.append(Numbers("How it was found", tuple(_found_by(given))))
+    what = "Microdata" if noisy or given["protection"] == "recoding" else "Cells"
+    rows = [
+        [what, PurePath(given["name"]).name],
+        ["Size", f"{count(given['cells'])} cells, {count(given['relations'])} relations"],
+        ["Made by", f"linkrisk {given['linkrisk']}"],
+    ]
+    blocks.append(table("", texts(what="Input", name="Name"), rows))
     if "design" in given:
-        columns = [
-            *(("i", "Count", Of.NUMBER), ("v", "Noise", Of.NUMBER), ("p", "Probability", Of.SHARE)),
-            *(("p_int_lb", "Keys from", Of.NUMBER), ("p_int_ub", "to", Of.NUMBER)),
-        ]
-        rows = list(zip(*(given["design"][name] for name, *_ in columns), strict=True))
-        blocks.append(
-            table("Perturbation table; larger counts have the noise of the last one", columns, rows)
-        )
+        columns = numbers(i="Count", v="Noise") + shares(p="Probability")
+        columns += numbers(p_int_lb="Keys from", p_int_ub="to")
+        lines = list(zip(*(given["design"][name] for name, *_ in columns), strict=True))
+        caption = "Perturbation table; larger counts have the noise of the last one"
+        blocks.append(table(caption, columns, lines))
     return Section("making", "How it was made", lead, tuple(blocks))
 
 
-def _search(given: Json) -> Numbers:
-    """How it was found, and what is known of better answers; of an audit how long it took."""
-    if given["cost"] is None:
-        return Numbers("The audit", (Number("Time taken", duration(given.get("seconds"))),))
-    return Numbers("How it was found", tuple(_found_by(given)))
-
-
 def _found_by(given: Json) -> Iterator[Number]:
-    yield Number("Cost", exactly(round(given["cost"], 6)))
-    none = "No other that does the same costs less than"
+    """How it was found, and what is known of better answers."""
+    yield Number("Cost", cost(given["cost"]))
     left = ""
     if not proven(given):
         known = has_bound(given["cost"], given["bound"])
         left = f"gap {two_digits(gap(given['cost'], given['bound']))} %" if known else NO_BOUND
-    yield Number(none, exactly(round(given["bound"], 6)), left)
+    yield Number("No other that does the same costs less than", cost(given["bound"]), left)
     ends = {"time": "the time was over", "user": "it was stopped", None: "the search went to its end"}
     state = "proven" if proven(given) else "not proven"
     yield Number("Status", f"{state}: {ends.get(given['limit'], str(given['limit']))}")
@@ -89,15 +82,19 @@ def _found_by(given: Json) -> Iterator[Number]:
     backend = given["backend"]
     yield Number("Backend", "exact: our own branch and cut" if backend == "exact" else str(backend))
     yield Number("Seed", str(given["seed"]))
-    limit = given.get("time_limit")
-    yield Number("Time limit", "none" if limit is None else duration(limit))
+    yield _time_limit(given)
     yield Number("Time taken", duration(given["seconds"]))
+
+
+def _time_limit(given: Json, of: str = "") -> Number:
+    limit = given.get("time_limit")
+    return Number("Time limit", "none" if limit is None else f"{duration(limit)}{of}")
 
 
 def method(given: Json) -> Iterator[Number]:
     """How a large table was protected, and what a method that looks at parts had to mend in the end."""
     if given.get("method"):
-        yield Number("Method", _METHODS.get(given["method"], str(given["method"])))
+        yield _word("Method", given["method"], _METHODS)
     if "added_by_repair" not in given:
         return
     if given.get("subtables"):
@@ -108,17 +105,12 @@ def method(given: Json) -> Iterator[Number]:
     yield Number("Repair", f"{several(given['added_by_repair'], 'cell')} added", meaning=said)
 
 
-def _files(given: Json, what: str) -> Block:
-    columns = [("what", "Input", Of.TEXT), ("name", "Name", Of.TEXT)]
-    rows = [
-        [what, PurePath(given["name"]).name],
-        ["Size", f"{count(given['cells'])} cells, {count(given['relations'])} relations"],
-        ["Made by", f"linkrisk {given['linkrisk']}"],
-    ]
-    return table("", columns, rows)
-
-
 # What was asked
+
+
+def _word(title: str, name: str, words: Json) -> Number:
+    """What was chosen, in words as far as there are any."""
+    return Number(title, words.get(name, str(name)))
 
 
 def _rule(given: Json, none: str) -> Number:
@@ -126,33 +118,25 @@ def _rule(given: Json, none: str) -> Number:
     return Number("Rule", "; ".join(map(str, given.get("rules") or [])) or none)
 
 
-_AS_GIVEN = "as given: sensitive cells and their levels are columns of the input"
-
-
 def of_suppression(given: Json) -> Iterator[Number]:
     """Rules, levels, costs and attackers."""
     yield _rule(given, _AS_GIVEN)
-    sensitive = [one for one in attacked(given) if one.status == "u"]
     for words, name in (("below", "lower_level"), ("above", "upper_level"), ("sliding", "sliding_level")):
-        said = _range(sensitive, name)
-        if said:
-            yield Number(f"Protection levels, {words}", said)
+        found = [(getattr(one, name), abs(one.value)) for one in attacked(given) if one.sensitive]
+        if levels := [(level, value) for level, value in found if level > 0]:
+            yield Number(f"Protection levels, {words}", _range(levels))
     if given.get("cost_of"):
-        yield Number("Cost of a cell", _COSTS.get(given["cost_of"], str(given["cost_of"])))
-    known = given.get("insiders")
-    more = (
-        "" if known is None else f"; {several(known['attackers'], 'insider')}, who know of their cells more"
-    )
+        yield _word("Cost of a cell", given["cost_of"], _COSTS)
+    more = ""
+    if known := given.get("insiders"):
+        more = f"; {several(known['attackers'], 'insider')}, who know of their cells more"
     outsiders = "outsiders, who know all published cells, all relations and the bounds of every cell"
     yield Number("Attackers", outsiders + more)
 
 
-def _range(lines: Sequence[Attacked], name: str) -> str:
-    """``3 to 40, in the median 12 % of the value``."""
-    found = [(getattr(one, name), abs(one.value)) for one in lines if getattr(one, name) > 0]
-    if not found:
-        return ""
-    least, most = min(level for level, _ in found), max(level for level, _ in found)
+def _range(found: list[tuple[float, float]]) -> str:
+    """Levels with the values that they are of: ``3 to 40, in the median 12 % of the value``."""
+    least, most = min(found)[0], max(found)[0]
     said = exactly(least) if least == most else f"{exactly(least)} to {exactly(most)}"
     parts = [level / value for level, value in found if value > 0]
     return f"{said}, in the median {percent(statistics.median(parts))} of the value" if parts else said
@@ -160,40 +144,35 @@ def _range(lines: Sequence[Attacked], name: str) -> str:
 
 def of_rounding(given: Json) -> Iterator[Number]:
     """Base and kind."""
-    kind = "relaxed: a cell may go further" if given["relaxed"] else "zero-restricted: each to a neighbour"
     yield Number("Base", str(given["base"]))
+    kind = "relaxed: a cell may go further" if given["relaxed"] else "zero-restricted: each to a neighbour"
     yield Number("Kind", kind)
 
 
 def of_adjustment(given: Json) -> Iterator[Number]:
     """Rules, weights, ways and the grid that adjusted values are on, as all others are."""
-    least = "the sum of squares of changes" if given["squares"] else "the sum of changes"
     step = given["step"]
     on = "any numbers" if step is None else "whole numbers" if step == 1 else f"multiples of {step:.10g}"
     yield _rule(given, _AS_GIVEN)
-    yield Number("Weight of a change", _WEIGHTS.get(given["weight"], str(given["weight"])))
-    yield Number("What is least", least)
+    yield _word("Weight of a change", given["weight"], _WEIGHTS)
+    yield Number("What is least", f"the sum of {'squares of ' if given['squares'] else ''}changes")
     yield Number("Sensitive cells go", "up only" if given["up_only"] else "up or down, as costs less")
     yield Number("Values", on)
 
 
 def of_counts(given: Json) -> Iterator[Number]:
     """What the noise of counts is like."""
-    small = given["small"]
-    words = {0: "all may appear", 1: "1 never appears"}
     yield from _noise(given)
-    yield Number("Small counts", words.get(small, f"1 to {small} never appear"))
+    words = {0: "all may appear", 1: "1 never appears"}
+    yield Number("Small counts", words.get(given["small"], f"1 to {given['small']} never appear"))
 
 
 def _noise(given: Json) -> Iterator[Number]:
     yield Number("Largest noise", exactly(given["largest_noise"]))
-    yield Number(
-        "Variance", significant(given["variance"]), meaning="Of the noise of large values, whose mean is 0."
-    )
-    keys, weight = given["keys"], given["weight"]
-    yield Number(
-        "Record keys", f"drawn with the seed {given['seed']}" if keys is None else f"the column {keys}"
-    )
+    said = "Of the noise of large values, whose mean is 0."
+    yield Number("Variance", significant(given["variance"]), meaning=said)
+    keys, weight, drawn = given["keys"], given["weight"], f"drawn with the seed {given['seed']}"
+    yield Number("Record keys", drawn if keys is None else f"the column {keys}")
     yield Number("Sampling weights", "none" if weight is None else f"the column {weight}")
 
 
@@ -203,14 +182,13 @@ def of_sums(given: Json) -> Iterator[Number]:
     yield from _noise(given)
     turned = "mixed bits" if given["digits"] is None else f"{given['digits']} digits turned round"
     yield Number("Keys of the next contributions", turned)
-    yield Number("In proportion to", _SCALES.get(given["scale"], str(given["scale"])))
+    yield _word("In proportion to", given["scale"], _SCALES)
     share = f"{percent(given['share'])} of it"
     if given["least"] is not None:
         share += f", falling to {percent(given['least'])} from {exactly(given['flex_point'])} on"
     yield Number("A noise of 1 is", share)
     if len(given["factors"]) > 1:
-        factors = ", ".join(exactly(one) for one in given["factors"])
-        yield Number("Of the largest, the second, ...", factors)
+        yield Number("Of the largest, the second, ...", ", ".join(map(exactly, given["factors"])))
     if given["separation_point"]:
         yield Number("Values of their own noise", f"below {significant(given['separation_point'])}")
     if given["extra"]:
@@ -218,9 +196,8 @@ def of_sums(given: Json) -> Iterator[Number]:
     yield _rule(given, _NO_RULE)
     if given["decimals"] > given["decimals_of_sums"]:
         said = "They show which sums have no noise, and how it was made."
-        yield Number(
-            "Decimals", f"{given['decimals']}, where sums have {given['decimals_of_sums']}", meaning=said
-        )
+        sums = f"{given['decimals']}, where sums have {given['decimals_of_sums']}"
+        yield Number("Decimals", sums, meaning=said)
 
 
 def of_recoding(given: Json) -> Iterator[Number]:
@@ -233,9 +210,8 @@ def of_recoding(given: Json) -> Iterator[Number]:
     for one in given["recodings"]:
         yield Number("Recoding", str(one["how"]))
     if given["suppressed"]:
-        limit = given["time_limit"]
-        yield Number("Cost of a cell", "its value, at least 1")
-        yield Number("Time limit", "none" if limit is None else f"{duration(limit)} for each table")
+        yield Number("Cost of a cell", _COSTS["value"])
+        yield _time_limit(given, " for each table")
 
 
 # What it does not tell

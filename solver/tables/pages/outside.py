@@ -1,85 +1,114 @@
 """What readers outside may know of a protected table: what its schema marks; what is new is left out.
 
 Kept are the table as it is published, and from whom it is protected. Left out are: values of suppressed
-cells, levels and intervals; which of the suppressed cells are the sensitive ones, and how many; rules and
-bounds; cost, bound, proof, seed and search, as a pattern that is known to be the cheapest says that all
-others cost more; the name of the input. How many cells are suppressed, in all and by category, everybody can
-count.
+cells and those before a change, levels and intervals; which of the suppressed cells are the sensitive ones,
+and how many; rules and bounds; cost, bound, proof, seed and search, as a pattern that is known to be the
+cheapest says that all others cost more; the name of the input. How many cells are suppressed, in all and by
+category, everybody can count.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
-from linkrisk.solver.charts.table import Of
-from linkrisk.solver.documents.cell_grid import CellState, GridCell
-from linkrisk.solver.documents.document import Block, Choice, Headline, Items, Paragraph, Section
-from linkrisk.solver.documents.wording import joined, of_all, table
+from linkrisk.solver.documents.document import Block, Headline, Items, Paragraph, Section
+from linkrisk.solver.documents.formats import significant
+from linkrisk.solver.documents.wording import counts, joined, of_all, shares, table, texts
+from linkrisk.solver.run.counts import several
+from linkrisk.solver.schemas import changed_tables as schemas
 from linkrisk.solver.schemas.keys import Json, outside, schema_of
 from linkrisk.solver.schemas.tables import SuppressedTable
-from linkrisk.solver.tables.pages.outside_changed import CHANGED, of_table
-from linkrisk.solver.tables.pages.shown import grids
-from linkrisk.solver.tables.pages.words import exactly
+from linkrisk.solver.tables.pages.shown import by_variable, the_grid
+from linkrisk.solver.tables.pages.words import EMPTY
 
-_WHO: dict[str, str] = {
+_GONE = ("u", "m")
+_WHO = {
     "singletons": "respondents who are alone in a cell",
     "contributors": "any respondent",
     "listed": "those whom the office has listed as knowing more",
     "coalitions": "respondents whom the office expects to tell one another",
 }
-_GONE = ("u", "m")
-_number = partial(outside, schema_of(float))
-_SUPPRESSION = "suppression"
-TITLES = {_SUPPRESSION: "A table with suppressed cells", **{name: one.title for name, one in CHANGED.items()}}
-"""Of the pages, by what was done."""
+
+
+@dataclass(frozen=True)
+class Outside:
+    """What readers outside are told of tables with which the same was done.
+
+    Attributes
+    ----------
+    schema : type
+        Of its JSON, whose marks say what they may know.
+    title : str
+    said : str
+        Headline.
+    done : str
+    inferred : tuple of str or (str, str)
+        What they may infer; of a pair only where the fact that it begins with is true (`_facts`).
+    left_out : str
+        What the page lacks.
+    """
+
+    schema: type
+    title: str
+    said: str
+    done: str
+    inferred: tuple[str | tuple[str, str], ...]
+    left_out: str
 
 
 def for_external(given: Json) -> dict[str, Any]:
     """The JSON of a protected table with nothing but what readers outside may know."""
-    kind = given["protection"]
-    variables = list(map(str, given["table"]["variables"]))
-    if kind != _SUPPRESSION:
-        return {
-            **CHANGED[kind].keep(given),
-            **({} if kind == "recoding" else {"table": _published(given, "became")}),
-            "protection": kind,
-            "variables": variables,
-        }
-    kept = outside(schema_of(SuppressedTable), given)
+    found, kind = given["table"], given["protection"]
+    kept: dict[str, Any] = outside(schema_of(KINDS[kind].schema), given)
+    kept["variables"] = list(map(str, found["variables"]))
+    if kind == "recoding":
+        codes = [(one["variable"], one["codes"]) for one in given["recodings"]]
+        pairs = [(str(name), [[str(code), str(other)] for code, other in own]) for name, own in codes]
+        return {**kept, "recodings": [{"variable": name, "codes": own} for name, own in pairs]}
+    if kind != "suppression":
+        kept["table"] = _published(given, "became")
+        if kind == "counts":
+            kept["variance"] = max(outside(schema_of(list[float]), given["variances"]))
+            kept["weighted"] = given["weight"] is not None
+        return kept
     kept["from"]["left_out"] = given["from"]["left_out"] is not None
     beside = given.get("respondents")
-    known, counts = kept.pop("respondents_known", False), kept.pop("counts", {})
-    return {
-        **kept,
-        **({"respondents": _published(beside, "value")} if beside and kept["protected"] else {}),
-        **({"table": _published(given, "value")} if kept["protected"] else {}),
-        "least": counts.get("least"),
-        "none_beside": known and not beside,
-        "variables": variables,
-        "loss": {
-            str(name): [_category(one) for one in lines] for name, lines in given["table"]["loss"].items()
-        },
-    }
+    kept["none_beside"] = kept.pop("respondents_known", False) and not beside
+    kept["least"] = kept.pop("counts", {}).get("least")
+    kept["loss"] = {str(name): list(map(_category, lines)) for name, lines in found["loss"].items()}
+    if kept["protected"]:
+        kept["table"] = _published(given, "value")
+        kept |= {"respondents": _published(beside, "value")} if beside else {}
+    return kept
 
 
 def _published(given: Json, column: str) -> dict[str, Any]:
     """The table as everybody sees it: codes, and values of cells that are not suppressed."""
     found, cells = given["table"], given["table"]["all"]
-    kept = {
+    kept: dict[str, Any] = {
         "variables": list(map(str, found["variables"])),
         "loss": {
             str(name): [{"code": str(one["code"])} for one in lines] for name, lines in found["loss"].items()
         },
+        "all": None,
     }
-    if cells is None:
-        return {**kept, "all": None}
-    status = cells.get("status", [""] * len(cells[column]))
-    shown = [
-        None if one in _GONE else _number(value) for one, value in zip(status, cells[column], strict=True)
-    ]
-    return {**kept, "all": {"codes": [list(map(str, one)) for one in cells["codes"]], "shown": shown}}
+    if cells is not None:
+        status = cells.get("status", [""] * len(cells[column]))
+        kept["all"] = {
+            "codes": [list(map(str, one)) for one in cells["codes"]],
+            "shown": [
+                None if one in _GONE else _number(value)
+                for one, value in zip(status, cells[column], strict=True)
+            ],
+        }
+    return kept
+
+
+def _number(value: object) -> Any:
+    return outside(schema_of(float), value)
 
 
 def _category(one: Json) -> list[Any]:
@@ -88,26 +117,23 @@ def _category(one: Json) -> list[Any]:
 
 def outside_headline(kept: Json) -> Headline:
     """What stands at the head of the page."""
-    if kept["protection"] in CHANGED:
-        return Headline("unknown", CHANGED[kept["protection"]].said(kept), "")
+    said = KINDS[kept["protection"]].said.format_map(_facts(kept))
+    if kept["protection"] != "suppression":
+        return Headline("unknown", said)
     if not kept["protected"]:
-        return Headline("above", "This table is not protected, and must not be published.", "")
+        return Headline("above", "This table is not protected, and must not be published.")
     if not kept["suppressed"]:
-        return Headline("below", "No cell of this table is suppressed.", "")
-    said = f"{of_all(kept['suppressed'], kept['cells'])} cells of this table are suppressed."
-    return Headline(
-        "below",
-        said,
-        "An independent audit found that none of them that has to be kept secret can be computed too "
-        f"closely {_by_whom(kept['from'])}.",
+        return Headline("below", "No cell of this table is suppressed.")
+    found = (
+        "An independent audit found that none of them that has to be kept secret can be computed too closely"
     )
+    return Headline("below", said, f"{found} {_by_whom(kept['from'])}.")
 
 
 def _by_whom(known: Json) -> str:
     """From whom the table is protected."""
     readers = "by readers who know what is published, and nothing more"
-    who = [_WHO[kind] for kind in known["who"]]
-    if who:
+    if who := [_WHO[kind] for kind in known["who"]]:
         far = ", as far as any suppression could keep it from these" if known["in_part"] else ""
         readers += f", or by {joined(who)}{far}"
     if known["left_out"]:
@@ -115,102 +141,179 @@ def _by_whom(known: Json) -> str:
     return readers
 
 
-def outside_sections(kept: Json) -> tuple[Section, ...]:
+def _facts(kept: Json) -> dict[str, Any]:
+    """What sentences are filled with, and what they hang on."""
+    small, least = kept.get("small", 0), kept.get("least")
+    return {
+        **kept,
+        "near": kept.get("base", 0) - 1,
+        "next": not kept.get("relaxed"),
+        "far": significant(math.sqrt(kept.get("variance", 0.0)), 3),
+        "gone": "1" if small == 1 else f"1 to {small}",
+        "beside": "respondents" in kept,
+        "counted": least is not None,
+        "least": ", and that a suppressed one is not 0, as empty cells are shown" if least else "",
+        "of_all": of_all(kept.get("suppressed", 0), kept["cells"]),
+        "by_whom": _by_whom(kept["from"]) if "from" in kept else "",
+    }
+
+
+def outside_sections(kept: Json) -> Iterator[Section]:
     """The table, what was done, what can be inferred, and what is suppressed by category."""
-    if kept["protection"] in CHANGED:
-        return (*_table(kept), *CHANGED[kept["protection"]].sections(kept))
-    return *_table(kept), _done(kept), *_loss(kept)
-
-
-def _table(kept: Json) -> tuple[Section, ...]:
-    """The table as it is published; nothing of one that must not be, or that is not final."""
-
-    def drawn_of(shown: Sequence[float | None]) -> Callable[[int], GridCell]:
-        def drawn(at: int) -> GridCell:
-            value = shown[at]
-            if value is None:
-                return GridCell(CellState.GONE, "")
-            return GridCell(CellState.PUBLISHED, exactly(value))
-
-        return drawn
-
-    parts = (
+    beside = "As they are published beside the values, in the same cells."
+    for name, title, lead in (
         ("table", "The table", "As it is published."),
-        ("respondents", "Numbers of respondents", _BESIDE),
-    )
-    return tuple(
-        Section(name, title, lead, grids({**kept, "table": kept[name]}, drawn_of(_shown(kept[name]))))
-        for name, title, lead in parts
-        if name in kept
-    )
-
-
-_BESIDE = "As they are published beside the values, in the same cells."
-
-
-def _shown(table: Json) -> Sequence[float | None]:
-    return () if table["all"] is None else list(table["all"]["shown"])
-
-
-def _done(kept: Json) -> Section:
-    items = (
-        "A cell is suppressed where its value would say too much of one of its contributors, or where it "
-        "would "
-        "help to compute such a cell. Nothing says which is which.",
-        "What is suppressed is not missing: it is in the totals that are published.",
-        "From what is published, every suppressed cell can be bounded. These bounds were computed before: "
-        "none of those that have to be kept secret is tighter than the rules of this publication allow, "
-        f"{_by_whom(kept['from'])}.",
-        *_of_counts(kept),
-        "A suppressed cell says nothing of its size. Do not replace it by 0, and do not compare categories "
-        "by how "
-        "many of their cells are shown.",
-    )
-    blocks: tuple[Block, ...] = (
-        Paragraph("Cell suppression: some cells are not published, all others are, unchanged."),
-        Items("What a reader may infer", items),
-        Paragraph(
-            "This page leaves out what would help an intruder: values of suppressed cells, intervals, rules "
-            "with their parameters, and how cells were chosen.",
-            quiet=True,
-        ),
-    )
-    return Section("done", "What was done", of_table(kept), blocks)
-
-
-def _of_counts(kept: Json) -> Iterator[str]:
-    """What was taken for known because values count, and of numbers of respondents."""
-    if kept["least"] is not None:
-        least = ", and that a suppressed one is not 0, as empty cells are shown" if kept["least"] else ""
-        yield f"Values are counts. Readers were taken to know that these are whole numbers{least}."
-    if "respondents" in kept:
-        yield (
-            "Numbers of respondents are suppressed where the value is. They were attacked as whole numbers: "
-            "of those that have to be kept secret another one is possible."
-        )
-    if kept["none_beside"]:
-        yield "That holds as long as numbers of respondents are not published beside the values."
-
-
-def _loss(kept: Json) -> tuple[Section, ...]:
-    columns = [
-        ("code", "Code", Of.TEXT),
-        *(("cells", "Cells", Of.COUNT), ("suppressed", "Suppressed", Of.COUNT), ("share", "Share", Of.SHARE)),
-    ]
-    options = tuple(
+        ("respondents", "Numbers of respondents", beside),
+    ):
+        if name in kept:
+            yield Section(name, title, lead, the_grid({**kept, "table": kept[name]}))
+    yield _done(kept, KINDS[kept["protection"]])
+    columns = texts(code="Code") + counts(cells="Cells", suppressed="Suppressed") + shares(share="Share")
+    gone = by_variable(
         (
             name,
-            (
-                table(
-                    f"Suppressed cells by {name}",
-                    columns,
-                    [[code or "(empty)", cells, gone, gone / cells] for code, cells, gone in lines],
-                ),
+            table(
+                f"Suppressed cells by {name}",
+                columns,
+                [[code or EMPTY, cells, gone, gone / cells] for code, cells, gone in lines],
             ),
         )
-        for name, lines in kept["loss"].items()
+        for name, lines in kept.get("loss", {}).items()
     )
-    if not options:
-        return ()
-    lead = "As everybody can count them in the published table."
-    return (Section("loss", "Suppressed cells by category", lead, (Choice("Variable", options),)),)
+    if gone:
+        lead = "As everybody can count them in the published table."
+        yield Section("loss", "Suppressed cells by category", lead, gone)
+
+
+def _done(kept: Json, said: Outside) -> Section:
+    facts = _facts(kept)
+    inferred = [("cells", one) if isinstance(one, str) else one for one in said.inferred]
+    columns = texts(code="Code", becomes="Is now in")
+    blocks: tuple[Block, ...] = (
+        Paragraph(said.done.format_map(facts)),
+        Items(
+            "What a reader may infer", tuple(one.format_map(facts) for fact, one in inferred if facts[fact])
+        ),
+        *by_variable(
+            (one["variable"], table(f"Codes of {one['variable']}", columns, one["codes"]))
+            for one in kept.get("recodings", ())
+        ),
+        Paragraph(f"This page leaves out {said.left_out}.", quiet=True),
+    )
+    by = f" by {joined(kept['variables'])}" if kept["variables"] else ""
+    sums = f"{several(kept['relations'], 'sum')} hold between them"
+    if "not_adding_up" in kept:
+        sums = f"{of_all(kept['not_adding_up'], kept['relations'])} of the sums between them do not hold"
+    lead = f"{several(kept['cells'], 'cell')}{by}, totals included; {sums}."
+    return Section("done", "What was done", lead, blocks)
+
+
+_INSIDERS = "It was not computed what those could find out who know more, such as respondents of a cell."
+_SAME = (
+    "The same records have the same noise in every table of this kind: asking again says nothing new.",
+    "A total has noise of its own. Use the total that is published, and not the sum of its parts.",
+)
+KINDS = {
+    "suppression": Outside(
+        SuppressedTable,
+        "A table with suppressed cells",
+        "{of_all} cells of this table are suppressed.",
+        "Cell suppression: some cells are not published, all others are, unchanged.",
+        (
+            "A cell is suppressed where its value would say too much of one of its contributors, or where it "
+            "would help to compute such a cell. Nothing says which is which.",
+            "What is suppressed is not missing: it is in the totals that are published.",
+            "From what is published, every suppressed cell can be bounded. These bounds were computed "
+            "before: none of those that have to be kept secret is tighter than the rules of this publication "
+            "allow, {by_whom}.",
+            (
+                "counted",
+                "Values are counts. Readers were taken to know that these are whole numbers{least}.",
+            ),
+            (
+                "beside",
+                "Numbers of respondents are suppressed where the value is. They were attacked as whole "
+                "numbers: of those that have to be kept secret another one is possible.",
+            ),
+            (
+                "none_beside",
+                "That holds as long as numbers of respondents are not published beside the values.",
+            ),
+            "A suppressed cell says nothing of its size. Do not replace it by 0, and do not compare "
+            "categories by how many of their cells are shown.",
+        ),
+        "what would help an intruder: values of suppressed cells, intervals, rules with their parameters, "
+        "and how cells were chosen",
+    ),
+    "rounding": Outside(
+        schemas.RoundedTable,
+        "A rounded table",
+        "Every value of this table is a multiple of {base}, and the table still adds up.",
+        "Controlled rounding to base {base}: every cell is a multiple of it, and every sum holds.",
+        (
+            ("relaxed", "A value before rounding may be more than {near} away from what is published."),
+            ("next", "A value before rounding is at most {near} away from what is published, either way."),
+            "Sums were rounded together with their parts, so that they add up; a total is not nearer to its "
+            "value than its parts are to theirs.",
+            "Small differences between cells say nothing.",
+            _INSIDERS,
+        ),
+        "values before it and changes, which would undo the rounding",
+    ),
+    "adjustment": Outside(
+        schemas.AdjustedTable,
+        "An adjusted table",
+        "Values of this table were adjusted, and the table still adds up.",
+        "Controlled tabular adjustment: values were changed as little as protection allows.",
+        (
+            "Every cell is shown, and no digit says whether its value was changed: all are written as they "
+            "were. Most changes are small, or none; values of cells that would say too much of one "
+            "contributor were moved further.",
+            f"That keeps readers from taking a value for the true one. {_INSIDERS}",
+            "Sums were adjusted together with their parts, so that they add up.",
+        ),
+        "which cells were changed, and by how much",
+    ),
+    "counts": Outside(
+        schemas.PerturbedCounts,
+        "Counts with noise",
+        "Counts of this table have a little noise, the same wherever the same records are counted.",
+        "Cell-key method: every count has a little noise, which follows from the records that it counts.",
+        (
+            "Noise is 0 in the mean, and its standard deviation {far} at most: differences of that size say "
+            "nothing.",
+            *_SAME,
+            "A count of 0 has stayed 0; other counts may have become 0.",
+            _INSIDERS,
+            ("small", "Counts of {gone} do not appear, whether there were any or not."),
+            ("weighted", "A weighted count moves by the noise of its records times their mean weight."),
+        ),
+        "the largest noise, its probabilities, counts before it, and all keys",
+    ),
+    "sums": Outside(
+        schemas.PerturbedSums,
+        "Sums with noise",
+        "Sums of this table have noise, the same wherever the same records are summed.",
+        "Cell-key method: every sum has noise, which follows from the records that it sums.",
+        (
+            "Noise is 0 in the mean, and in proportion to the contributions to a cell: the more a cell is "
+            "that of a few, the more it moves.",
+            *_SAME,
+            "A sum of 0 has stayed 0.",
+            _INSIDERS,
+        ),
+        "how large noise is, rules, values before it, and all keys",
+    ),
+    "recoding": Outside(
+        schemas.RecodedTable,
+        "A table of coarser codes",
+        "Codes of this table were merged.",
+        "Global recoding: codes were merged, so that cells are fewer and fuller.",
+        (
+            "A cell of merged codes has the values of all of them; it says nothing of each.",
+            "From this table merged codes cannot be taken apart again.",
+        ),
+        "values, rules, and which cells they are about",
+    ),
+}
+"""By what was done."""

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.errors import called
-from linkrisk.solver.charts.table import Column, Of, Table
 from linkrisk.solver.documents.document import Block, Document, Items, Numbers, Section
 from linkrisk.solver.documents.short import pairs, short
-from linkrisk.solver.documents.wording import agreement, contradictions
+from linkrisk.solver.documents.wording import agreement, contradictions, numbers, table, texts
 from linkrisk.solver.run.counts import several
 from linkrisk.solver.schemas.keys import Json
 from linkrisk.solver.tables.pages.build import KEY, KINDS
 from linkrisk.solver.tables.pages.suppressed import audit_numbers, beside_values, known_of_counts
-from linkrisk.solver.tables.pages.words import in_words, size
+from linkrisk.solver.tables.pages.words import are, in_words, size
 
-_COLUMNS = (
-    *(Column("name", "backend"), Column("status", "status"), Column("limit", "limit")),
-    *(Column("cost", "cost", Of.NUMBER), Column("bound", "at least", Of.NUMBER)),
-    *(Column("gap", "gap", Of.NUMBER), Column("proven", "proven"), Column("audit", "audit")),
-    *(Column("rows_added", "rows added", Of.NUMBER), Column("build_seconds", "build s", Of.NUMBER)),
-    *(Column("solve_seconds", "solve s", Of.NUMBER), Column("peak_memory_mb", "peak MB", Of.NUMBER)),
-    Column("version", "version"),
-)
+_COLUMNS = [
+    *texts(name="backend", status="status", limit="limit"),
+    *numbers(cost="cost", bound="at least", gap="gap"),
+    *texts(proven="proven", audit="audit"),
+    *numbers(rows_added="rows added", build_seconds="build s", solve_seconds="solve s"),
+    *(*numbers(peak_memory_mb="peak MB"), *texts(version="version")),
+]
 
 
-def table(result: Json) -> Document:
+def protected(result: Json) -> Document:
     """Of the JSON of a table that was protected, audited, changed or recoded: as on its page."""
     given = in_words(result)
     records = f"{several(given['records'], 'record')} in " if "records" in given else ""
@@ -35,17 +33,16 @@ def table(result: Json) -> Document:
         *_found(given),
         said=KINDS[given[KEY]].headline(given),
         asked=[f"{given['name']}: {records}{size(given)}"],
-        notes=[*_of_counts(given), *_of_records(given), *_stopped(given)],
+        notes=[*_of_counts(given), *_of_records(given)],
     )
 
 
 def _found(given: Json) -> Iterator[list[Block]]:
     """What is on the page, too, each part by itself."""
     yield [_in_lines(one) for one in KINDS[given[KEY]].brief(given)]
-    beside = given.get("respondents")
-    if beside:
+    if beside := given.get("respondents"):
         found = (audit_numbers(beside), *known_of_counts(beside))
-        yield [Items("Numbers of respondents", (beside_values(beside),)), *(_in_lines(one) for one in found)]
+        yield [Items("Numbers of respondents", (beside_values(beside),)), *map(_in_lines, found)]
 
 
 def _in_lines(block: Block) -> Block:
@@ -78,17 +75,13 @@ def _of_counts(given: Json) -> Iterator[str]:
 
 
 def _of_records(given: Json) -> Iterator[str]:
-    """What became of records without a code or a response, and which columns of codes have other names."""
+    """Records without a code or a response, columns of codes with other names, and what a stop left out."""
     for title, more in (("coded", f": their code is {given.get('missing_code')!r}"), ("left_out", "")):
         if given.get(title):
             each = (f"{count:,} without {shown_name(name)}" for name, count in given[title].items())
             yield f"{title.replace('_', ' ')} records, {', '.join(each)}{more}"
     for name, column in given.get("renamed", {}).items():
         yield f"codes of {shown_name(name)} are in the column {column}: {name} is a column of its own there"
-
-
-def _stopped(given: Json) -> Iterator[str]:
-    """What a user's stop has left out of a recoding."""
     if left := given.get("not_begun"):
         more = f", and {len(left) - 1} more" if len(left) > 1 else ""
         yield f"stopped by the user; not suppressed: {left[0]}{more}"
@@ -96,9 +89,12 @@ def _stopped(given: Json) -> Iterator[str]:
 
 def made(result: Json) -> Document:
     """Of a table that was made of microdata."""
-    cells, relations = several(result["cells"], "cell"), several(result["relations"], "relation")
-    sensitive = f"{several(result['sensitive'], 'cell is', 'cells are')} sensitive"
-    return short(said=f"{cells} and {relations}: {sensitive}", notes=_of_records(result))
+    said = f"{' and '.join(_sizes(result))}: {are(result['sensitive'], 'cell')} sensitive"
+    return short(said=said, notes=_of_records(result))
+
+
+def _sizes(given: Json) -> tuple[str, str]:
+    return several(given["cells"], "cell"), several(given["relations"], "relation")
 
 
 def comparison(result: Json) -> Document:
@@ -106,12 +102,11 @@ def comparison(result: Json) -> Document:
     rows, model = result["backends"], result["model"]
     claims = f"{sum(row['proven'] for row in rows)} of {len(rows)} prove the optimum"
     more = ", more rows when they are violated" if result["separated"] else ""
-    cells, relations = several(result["cells"], "cell"), several(result["relations"], "relation")
     return short(
-        [Table(_COLUMNS, [[row[one.name] for one in _COLUMNS] for row in rows])],
+        [table("", _COLUMNS, rows)],
         said=agreement(contradictions(result), claims),
         asked=[
-            f"{result['name']}: {cells}, {relations}",
+            f"{result['name']}: {', '.join(_sizes(result))}",
             f"model: {result['problem']}, {model['rows']} rows, {model['columns']} columns{more}",
         ],
     )
@@ -123,8 +118,11 @@ def batch(result: Json) -> Document:
         *(("written", path) for path in result["files"]),
         *(("withheld", f"{path}: its table is not protected") for path in result["withheld"]),
         *(("said", one) for one in result["said"]),
-        *(("stopped", one) for one in _not_begun(result)),
     ]
+    if result["not_begun"]:
+        first, *others = result["not_begun"]
+        more = f", and {several(len(others), 'line')} more" if others else ""
+        said.append(("stopped", f"by the user; not begun: {result['batch']}, {first}{more}"))
     found = short([Items("", tuple(f"{name:<11} {text}" for name, text in said))], asked=[result["batch"]])
     tables = (_of_batch(number, one) for number, one in enumerate(result["tables"], start=1))
     return replace(found, sections=(*tables, *found.sections))
@@ -132,21 +130,13 @@ def batch(result: Json) -> Document:
 
 def _of_batch(number: int, given: Json) -> Section:
     named = f"{' x '.join(given['by'])}, {given['response'] or 'frequencies'}"
-    sizes = f"{several(given['cells'], 'cell')}, {several(given['relations'], 'relation')}"
-    sensitive, blocks = several(given["sensitive"], "sensitive cell"), []
-    said = [f"{given['method']}: {sensitive}" if given["method"] else sensitive]
+    said, blocks = [several(given["sensitive"], "sensitive cell")], []
+    if given["method"]:
+        said = [f"{given['method']}: {said[0]}"]
     if (found := given["found"]) is not None:
         head = KINDS[found[KEY]].headline(found)
         shared = ("It is protected with all linked tables.",) if found["cells"] > given["cells"] else ()
         said += [*head.sentences, *head.reasons, *shared]
         blocks = [one for part in _found(found) for one in part]
-    title = f"table {number}: {named}: {sizes}"
+    title = f"table {number}: {named}: {', '.join(_sizes(given))}"
     return Section("", title, "", (Items("", tuple(said)), *blocks))
-
-
-def _not_begun(result: Json) -> Sequence[str]:
-    if not result["not_begun"]:
-        return ()
-    more = len(result["not_begun"]) - 1
-    others = f", and {several(more, 'line')} more" if more else ""
-    return (f"by the user; not begun: {result['batch']}, {result['not_begun'][0]}{others}",)

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import product
 from math import prod
 
-from linkrisk.solver.charts.table import Of
+from linkrisk.solver.charts.table import Table
 from linkrisk.solver.documents.cell_grid import SUPPRESSED, CellGrid, CellState, GridCell
 from linkrisk.solver.documents.document import Block, Choice, Paragraph, Section
-from linkrisk.solver.documents.wording import joined
+from linkrisk.solver.documents.wording import counts, joined, numbers, shares, table, texts
 from linkrisk.solver.schemas.keys import Json
-from linkrisk.solver.tables.pages.words import (
-    EMPTY,
-    STATUSES,
-    Attacked,
-    Columns,
-    attacked,
-    exactly,
-    listing,
-    size,
-)
+from linkrisk.solver.tables.pages.words import EMPTY, Attacked, Columns, attacked, exactly, listing, size
 
 MOST_DRAWN = 10_000
 """Cells of a grid; places without a cell count as well."""
@@ -29,58 +20,63 @@ MOST_DRAWN = 10_000
 _MOST_DECIMALS = 4
 """Values with more are results of calculations, and stay as they are."""
 
-_ABSENT = GridCell(CellState.ABSENT, "")
-_CODE = ("code", "Code", Of.TEXT)
-_CELLS = ("cells", "Cells", Of.COUNT)
+_STATUSES = {"u": "Sensitive", "m": "Suppressed with them", "s": "Published", "z": "Always published"}
+_STATES = {"u": CellState.SENSITIVE, "z": CellState.FIXED}
+"""Of cells of which attackers have nothing to find: those of a table in which nothing is suppressed yet."""
 
 
-def the_table(given: Json) -> Section:
-    """Cells by status, and the grid."""
-    statuses = given["table"]["statuses"]
-    every = sum(one["value"] for one in statuses.values())
-    columns = [
-        *(("status", "Cells", Of.TEXT), ("cells", "Number", Of.COUNT)),
-        *(("share", "Share of the cells", Of.SHARE), ("value", "Share of the values", Of.SHARE)),
-    ]
-    lines = [
-        {
-            "status": words,
-            "cells": statuses[name]["cells"],
-            "share": statuses[name]["cells"] / given["cells"],
-            "value": statuses[name]["value"] / every if every > 0 else None,
-        }
-        for name, words in STATUSES.items()
-    ]
-    note = "Shares of values are those of the sum of their sizes over all cells, totals included."
-    blocks = (listing("", columns, lines), Paragraph(note, quiet=True), *the_grid(given))
-    return Section("table", "The table", f"{size(given)}.", blocks)
+def the_table(given: Json, more: str = "") -> Section:
+    """Cells by status, where the table has any, and the grid."""
+    found: tuple[Block, ...] = ()
+    if statuses := given["table"].get("statuses"):
+        every = sum(one["value"] for one in statuses.values())
+        columns = texts(status="Cells") + counts(cells="Number")
+        columns += shares(share="Share of the cells", value="Share of the values")
+        lines = [
+            [
+                words,
+                *(statuses[name]["cells"], statuses[name]["cells"] / given["cells"]),
+                statuses[name]["value"] / every if every > 0 else None,
+            ]
+            for name, words in _STATUSES.items()
+        ]
+        note = "Shares of values are those of the sum of their sizes over all cells, totals included."
+        found = (table("", columns, lines), Paragraph(note, quiet=True))
+    return Section("table", "The table", f"{size(given)}{more}.", (*found, *the_grid(given)))
 
 
 def the_grid(given: Json) -> tuple[Block, ...]:
     """Every cell with its value, what became of it, and what attackers find of it."""
-    known = {one.number: one for one in attacked(given)}
+    found, cells = given["table"], given["table"]["all"]
+    known = {one.number: one for one in attacked(given)} if "intervals" in found else {}
     narrowest = {one["cell"]: one for one in (given.get("insiders") or {"narrowest": []})["narrowest"]}
 
     def drawn(at: int) -> GridCell:
-        cell, status = given["table"]["all"], given["table"]["all"]["status"][at]
-        value = exactly(cell["value"][at])
-        if at not in known:
-            return GridCell(CellState.FIXED if status == "z" else CellState.PUBLISHED, value)
-        return GridCell(_state(known[at]), value, _note(known[at]) + _nearer(known[at], narrowest.get(at)))
+        own = {name: column[at] for name, column in cells.items() if name != "codes"}
+        value = own.get("shown", own.get("became", own.get("value")))
+        if value is None:
+            return GridCell(CellState.GONE, "")
+        if at in known:
+            note = _note(known[at]) + _nearer(known[at], narrowest.get(at))
+            return GridCell(_state(known[at]), exactly(value), note)
+        before = own.get("value", value)
+        if before != value:
+            state = CellState.UP if value > before else CellState.DOWN
+            return GridCell(state, exactly(value), f"was {exactly(before)}")
+        return GridCell(_STATES.get(own.get("status", ""), CellState.PUBLISHED), exactly(value))
 
     return grids(given, drawn)
 
 
 def _state(one: Attacked) -> CellState:
-    if one.status != "u":
+    if not one.sensitive:
         return CellState.SECONDARY
     return CellState.SHORT if one.unsafe else CellState.SENSITIVE
 
 
 def _note(one: Attacked) -> str:
     known = "known exactly" if one.exact else f"an outsider finds {one.interval}"
-    short = f", short by {exactly(one.short)}" if one.short > 0 else ""
-    short = ", and nobody has seen whether it does" if one.undecided else short
+    short = ", and nobody has seen whether it does" if one.undecided else one.shortage
     return f"{known}; {one.levels} must remain possible{short}" if one.levels else known
 
 
@@ -89,19 +85,6 @@ def _nearer(one: Attacked, found: Json | None) -> str:
     if found is None or found["high"] - found["low"] >= (one.high - one.low) * (1.0 - 1e-6):
         return ""
     return f"; {found['attacker']} finds {exactly(found['low'])} to {exactly(found['high'])}"
-
-
-def changed_table(given: Json) -> Section:
-    """The grid of new values."""
-
-    def drawn(at: int) -> GridCell:
-        value, became = (given["table"]["all"][name][at] for name in ("value", "became"))
-        if became == value:
-            return GridCell(CellState.PUBLISHED, exactly(became))
-        state = CellState.UP if became > value else CellState.DOWN
-        return GridCell(state, exactly(became), f"was {exactly(value)}")
-
-    return Section("table", "The table", f"{size(given)}.", grids(given, drawn))
 
 
 def grids(given: Json, drawn: Callable[[int], GridCell]) -> tuple[Block, ...]:
@@ -132,7 +115,9 @@ def grids(given: Json, drawn: Callable[[int], GridCell]) -> tuple[Block, ...]:
             Paragraph(f"The table is not drawn: with all combinations of its codes it has {many:,} places."),
         )
     cells = _same_decimals([drawn(at) for at in range(given["cells"])])
-    return _slices(variables, codes, lambda key: cells[places[key]] if key in places else _ABSENT)
+    return _slices(
+        variables, codes, lambda key: cells[places[key]] if key in places else GridCell(CellState.ABSENT, "")
+    )
 
 
 def _axis(loss: Sequence[Json], column: Sequence[str]) -> list[str]:
@@ -184,50 +169,55 @@ def _slices(
     return (Choice(f"Slice of the table, by {joined([variables[one] for one in rest])}", tuple(options)),)
 
 
+def by_variable(tables: Iterable[tuple[str, Table]]) -> tuple[Block, ...]:
+    """A table for each variable, of which one is shown at a time; nothing without variables."""
+    options = tuple((name, (one,)) for name, one in tables)
+    return (Choice("Variable", options),) if options else ()
+
+
 def loss(given: Json) -> Section:
     """Suppressed cells and values by variable and code."""
-    columns = [
-        *(_CODE, _CELLS, ("sensitive", "Sensitive", Of.COUNT)),
-        ("secondary", "Suppressed with them", Of.COUNT),
-        *(("share", "Share suppressed", Of.SHARE), ("lost", "Share of the values", Of.SHARE)),
-    ]
+    columns = [*_OF_CODES, *counts(sensitive="Sensitive", secondary="Suppressed with them")]
+    columns += shares(share="Share suppressed", lost="Share of the values")
     found = {
         name: [{**one, "share": (one["sensitive"] + one["secondary"]) / one["cells"]} for one in lines]
         for name, lines in given["table"]["loss"].items()
     }
-    shares = {f"{name} {one['code']}": one["share"] for name, lines in found.items() for one in lines}
-    worst = max(shares, key=shares.__getitem__, default="")
+    parts = {f"{name} {one['code']}": one["share"] for name, lines in found.items() for one in lines}
+    worst = max(parts, key=parts.__getitem__, default="")
     lead = "What is suppressed in each category."
-    if shares.get(worst):
-        lead += f" Most is lost of {worst}: {100.0 * shares[worst]:.3g} % of its cells."
-    return _by_category("Loss by category", lead, "Suppressed", columns, found, ("lost", "lost"))
+    if parts.get(worst):
+        lead += f" Most is lost of {worst}: {100.0 * parts[worst]:.3g} % of its cells."
+    return _by_category("Loss", lead, "Suppressed", columns, found, ("lost", "lost"))
 
 
 def changes_by_category(given: Json) -> Section:
     """Changes by variable and code."""
     columns = [
-        *(_CODE, _CELLS, ("changed", "Changed", Of.COUNT)),
-        *(("change", "By, in all", Of.NUMBER), ("share", "Of the values", Of.SHARE)),
+        *_OF_CODES,
+        *counts(changed="Changed"),
+        *numbers(change="By, in all"),
+        *shares(share="Of the values"),
     ]
     lead = "The sum of all changes, without their signs, in each category."
-    return _by_category(
-        "Changes by category", lead, "Changes", columns, given["table"]["loss"], ("change", "share")
-    )
+    return _by_category("Changes", lead, "Changes", columns, given["table"]["loss"], ("change", "share"))
+
+
+_OF_CODES = texts(code="Code") + counts(cells="Cells")
 
 
 def _by_category(
     title: str, lead: str, what: str, columns: Columns, found: Json, lost: tuple[str, str]
 ) -> Section:
     """A table for each variable; of what is `lost`, its name and the column of its share of the values."""
-    if not found:
-        return Section("loss", title, "Cells have no codes, so that nothing can be said by category.")
     amount, share = lost
 
     def line(one: Json) -> Json:
         of = one[amount] / one["value"] if one["value"] > 0 else None
         return {**one, "code": one["code"] or EMPTY, share: of}
 
-    options = tuple(
-        (name, (listing(f"{what} by {name}", columns, map(line, lines)),)) for name, lines in found.items()
+    blocks = by_variable(
+        (name, listing(f"{what} by {name}", columns, map(line, lines))) for name, lines in found.items()
     )
-    return Section("loss", title, lead, (Choice("Variable", options),))
+    none = "Cells have no codes, so that nothing can be said by category."
+    return Section("loss", f"{title} by category", lead if blocks else none, blocks)

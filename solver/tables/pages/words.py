@@ -7,24 +7,16 @@ from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
 from linkrisk.datasets.microdata.names import Labels, code_in_words, names_in_words
+from linkrisk.solver.charts.intervals import Reach
 from linkrisk.solver.charts.table import Of, Table
 from linkrisk.solver.documents.document import Block, Paragraph
-from linkrisk.solver.documents.wording import joined
-from linkrisk.solver.documents.wording import table as table
-from linkrisk.solver.run.counts import MINUS
-from linkrisk.solver.run.counts import several as several
+from linkrisk.solver.documents.wording import joined, table
+from linkrisk.solver.run.counts import MINUS, several
 from linkrisk.solver.run.gaps import no_less
 from linkrisk.solver.schemas.keys import Json
 
 Columns = Sequence[tuple[str, str, Of]]
 """Name, title and kind of each column; names are those of what the lines are made of."""
-
-STATUSES = {
-    "u": "Sensitive",
-    "m": "Suppressed with them",
-    "s": "Published",
-    "z": "Always published",
-}
 
 SHORT = 1e-5
 """By how much of its level a cell may be short: what optimisers cannot tell; the audit has the same."""
@@ -66,6 +58,11 @@ class Attacked(Named):
     undecided: bool
 
     @property
+    def sensitive(self) -> bool:
+        """Whether it is not one that was suppressed with these."""
+        return self.status == "u"
+
+    @property
     def unsafe(self) -> bool:
         """Whether it was not seen to be protected."""
         return self.short > 0 or self.undecided
@@ -76,6 +73,11 @@ class Attacked(Named):
         if self.exact:
             return exactly(self.value)
         return f"{'' if self.audited else 'at least '}{exactly(self.low)} to {exactly(self.high)}"
+
+    @property
+    def shortage(self) -> str:
+        """By how much it misses its level, as it follows an interval; empty where it does not."""
+        return f", short by {exactly(self.short)}" if self.short > 0 else ""
 
     @property
     def levels(self) -> str:
@@ -89,20 +91,16 @@ class Attacked(Named):
         return " and ".join(parts)
 
     @property
-    def reach(self) -> tuple[float, float]:
-        """How far its value may go down and up."""
-        return max(self.value - self.low, 0.0), max(self.high - self.value, 0.0)
+    def reach(self) -> Reach:
+        """How far its value may go down and up, beside its levels."""
+        ends = (max(self.value - self.low, 0.0), max(self.high - self.value, 0.0))
+        levels = (self.lower_level, self.upper_level, self.sliding_level)
+        return Reach(self.cell, *ends, *levels, f"{self.interval}{self.shortage}", self.unsafe)
 
     @property
     def reached(self) -> float:
         """How much of its worst level is reached: 1 where it just is."""
-        below, above = self.reach
-        pairs = (
-            (below, self.lower_level),
-            (above, self.upper_level),
-            (below + above, self.sliding_level),
-        )
-        return min((reach / level for reach, level in pairs if level > 0), default=float("inf"))
+        return self.reach.share
 
 
 @dataclass(frozen=True)
@@ -149,7 +147,7 @@ def _cells(kind: type[C], found: Json) -> list[C]:
 def attacked(given: Json) -> list[Attacked]:
     """The suppressed cells, sensitive ones first, of these those that reach least of their level."""
     found = _cells(Attacked, given["table"]["intervals"])
-    return sorted(found, key=lambda one: (one.status != "u", not one.unsafe, one.reached, one.number))
+    return sorted(found, key=lambda one: (not one.sensitive, not one.unsafe, one.reached, one.number))
 
 
 def moved(given: Json) -> list[Moved]:
@@ -168,6 +166,12 @@ def titles_of(given: Json) -> Callable[[int], str]:
     return lambda cell: f"cell {cell} ({codes[cell]})" if codes.get(cell) else f"cell {cell}"
 
 
+def with_names(given: Json, lines: Iterable[Json]) -> list[Json]:
+    """Lines about suppressed cells, whose `cell` is not a number but a name."""
+    names = {one.number: one.cell for one in attacked(given)}
+    return [{**line, "cell": names.get(line["cell"], f"cell {line['cell']}")} for line in lines]
+
+
 def some(names: Iterable[str], most: int = 5) -> str:
     """The first of several, and how many more there are."""
     given = list(names)
@@ -181,24 +185,31 @@ def exactly(value: float) -> str:
     return ("0" if text == "-0" else text).replace("-", MINUS)
 
 
+def cost(value: float) -> str:
+    """A cost or its bound, which sums have made."""
+    return exactly(round(value, 6))
+
+
+def are(many: int, what: str) -> str:
+    """``1 cell is``, ``2 cells are``."""
+    return several(many, f"{what} is", f"{what}s are")
+
+
 def size(given: Json) -> str:
     """How many cells, by which variables, and how many relations."""
     variables = given["table"]["variables"]
     by = f" by {joined(variables)}" if variables else ""
-    return (
-        f"{several(given['cells'], 'cell')}{by}, with {several(given['relations'], 'relation')} between them"
-    )
+    relations = several(given["relations"], "relation")
+    return f"{several(given['cells'], 'cell')}{by}, with {relations} between them"
 
 
 def listing(caption: str, columns: Columns, lines: Iterable[Any]) -> Table:
     """A table of objects or mappings, by the names of its columns; as many lines as a page has."""
-    return table(
-        caption, columns, [[_of(line, name) for name, *_ in columns] for line in lines][:MOST_LISTED]
-    )
-
-
-def _of(line: Any, name: str) -> Any:
-    return line[name] if isinstance(line, Mapping) else getattr(line, name)
+    rows = [
+        [line[name] if isinstance(line, Mapping) else getattr(line, name) for name, *_ in columns]
+        for line in lines
+    ]
+    return table(caption, columns, rows[:MOST_LISTED])
 
 
 def cut(many: int, text: str) -> tuple[Block, ...]:
@@ -213,9 +224,7 @@ def proven(given: Json) -> bool:
 
 def proof(given: Json, claim: str, least: str = "proven least") -> str:
     """What is known of cheaper answers, after a `claim` such as "no adjustment costs less than"."""
-    if proven(given):
-        return least
-    return no_less(claim, given["cost"], given["bound"], exactly(round(given["bound"], 6)))
+    return least if proven(given) else no_less(claim, given["cost"], given["bound"], cost(given["bound"]))
 
 
 def ended(given: Json) -> Iterator[str]:
@@ -224,9 +233,6 @@ def ended(given: Json) -> Iterator[str]:
         yield "The time was over before that was proven; what was found until then is as safe."
     if given["limit"] == "user":
         yield "The search was stopped; what was found until then is as safe."
-
-
-# The words of the microdata
 
 
 def in_words(given: Json) -> Json:
