@@ -21,9 +21,9 @@ from linkrisk.formulations.linkage.aggregators import AGGREGATORS
 from linkrisk.solver.backends.registry import BACKENDS
 from linkrisk.solver.commands.program import build_parser, main
 from linkrisk.solver.linkage.registry import LINKERS
+from linkrisk.solver.options.operations.tables.suppress import METHODS as TABLE_METHODS
 from linkrisk.solver.risk_utility.maskings import maskings_of
 from linkrisk.solver.schemas.kinds import content_schema
-from linkrisk.solver.tables.operations.suppress import METHODS as TABLE_METHODS
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"

@@ -44,6 +44,9 @@ class Kind:
         From all values of an option that is given once for each, to its value: a list, or a mapping.
     apart : callable
         From that value to each again.
+    chosen : callable or None
+        From a value to all in it that must be choices, of an option that has some; None where a text may
+        say more than them.
     """
 
     parse: Callable[[str], Any] | None
@@ -57,6 +60,7 @@ class Kind:
     written: bool = False
     together: Callable[[list[Any]], Any] = list
     apart: Callable[[Any], Iterable[Any]] = iter
+    chosen: Callable[[Any], Iterable[Any]] | None = None
 
 
 def whole(text: str) -> int:
@@ -93,6 +97,18 @@ def words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",")]
 
 
+def _itself(value: Any) -> tuple[Any]:
+    return (value,)
+
+
+def _each(value: Sequence[Any] | str) -> Sequence[Any]:
+    return words(value) if isinstance(value, str) else value
+
+
+def _text_itself(value: Any) -> tuple[Any, ...]:
+    return (value,) if isinstance(value, str) else ()
+
+
 def _joined(value: Sequence[str] | str) -> str:
     return value if isinstance(value, str) else ",".join(value)
 
@@ -111,11 +127,17 @@ def _number_shown(value: Any) -> str:
 
 SWITCH = Kind(None, typed=typed.flag, field="check")
 TEXT = Kind(str, "TEXT")
-NAME = Kind(str, "NAME", field="choice")
+NAME = Kind(str, "NAME", field="choice", chosen=_itself)
+OBJECT = replace(NAME, chosen=_text_itself)
+"""A name, or in Python the object itself."""
+
+OPEN = replace(TEXT, field="choice")
+"""A choice, or a text that says more than these."""
+
 NAMES = Kind(names, "A,B", _shown_names, typed.texts, field="columns")
 COLUMN = Kind(str, "COLUMN", field="column")
-WORDS = Kind(words, "A,B", _joined, typed.texts, field="choices")
-FAMILIES = Kind(str, "NAME", _joined, typed.texts, field="choice")
+WORDS = Kind(words, "A,B", _joined, typed.texts, field="choices", chosen=_each)
+FAMILIES = Kind(str, "NAME", _joined, typed.texts, field="choice", chosen=_each)
 FILE = Kind(str, "FILE", field="file")
 WRITTEN = Kind(str, "FILE", field="", written=True)
 WHOLE = Kind(whole, "N", typed=typed.whole, field="number")
@@ -146,6 +168,7 @@ def pairs(form: str, read: Callable[[str], Any] = str) -> Kind:
         repeated=True,
         together=dict,
         apart=dict.items,
+        chosen=dict.values,
     )
 
 

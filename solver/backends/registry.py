@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import importlib.util
 from typing import TYPE_CHECKING
@@ -40,12 +39,8 @@ def get_backend(name: str) -> Backend:
     Raises
     ------
     UsageError
-        The name is unknown, or its optimiser is not installed.
+        Its optimiser is not installed.
     """
-    if name not in BACKENDS:
-        close = difflib.get_close_matches(name, BACKENDS, n=1, cutoff=0.5)
-        hint = f"did you mean {close[0]!r}?" if close else f"choose one of {', '.join(BACKENDS)}"
-        raise UsageError(f"unknown backend {name!r}: {hint}")
     backend = _load(name)
     if not backend.is_available():
         raise UsageError(f"backend {name!r} needs {backend.install}")

@@ -39,8 +39,6 @@ def check_taken(engine: Engine, given: Sequence[str]) -> None:
 
 def get_engine(name: str, options: EngineOptions) -> Engine:
     """Make an engine; UsageError when it, its backend or a setting cannot be used."""
-    if name not in ENGINES:
-        raise UsageError(f"unknown engine '{name}': choose one of {', '.join(ENGINES)}")
     get_backend(options.backend)
     check_options(options)
     return ENGINES[name]()

@@ -34,7 +34,7 @@ from linkrisk.errors import called
 from linkrisk.formulations.linkage.pair import Direction
 from linkrisk.solver.inputs.problem import check_alignment_options, schema_of
 from linkrisk.solver.linkage.linker import LinkageTask, Linker
-from linkrisk.solver.linkage.matching import MATCHINGS
+from linkrisk.solver.options.checks import check_asked
 from linkrisk.solver.options.linking import LinkageOptions, UnknownOptions
 from linkrisk.solver.run.errors import UsageError
 
@@ -46,14 +46,7 @@ Asked = LinkageOptions | UnknownOptions
 
 def check_options(options: Asked, linker: Linker) -> None:
     """Refuse options out of range, and those that would not be looked at."""
-    if options.one_to_one is not None and options.one_to_one not in MATCHINGS:
-        raise UsageError(f"unknown matching '{options.one_to_one}': choose one of {', '.join(MATCHINGS)}")
-    if options.threshold is not None and options.one_to_one is None:
-        raise UsageError(
-            f"{called('threshold')} is about one-to-one links: give {called('one_to_one')} too, or leave it "
-            "out",
-            option="threshold",
-        )
+    check_asked(options)
     if not 0 <= options.seed < 2**31:
         raise UsageError(f"the seed must be between 0 and {2**31 - 1}, not {options.seed}")
     if not options.truth and not linker.lists_links:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,13 +28,12 @@ from linkrisk.solver.inputs.rereading import Rereading, rereading
 from linkrisk.solver.inputs.scales import scale_notes
 from linkrisk.solver.inputs.survey import BlockSurvey, weight_unit
 from linkrisk.solver.linkage.categories import category_distances
+from linkrisk.solver.options.checks import check_asked
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 
 FloatArray = NDArray[np.float64]
-
-_Choice = TypeVar("_Choice", bound=StrEnum)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,15 +126,6 @@ def check_alignment_options(id_column: str | None, row_by_row: bool) -> None:
         raise UsageError(str(error), option=error.option) from None
 
 
-def choice(kind: type[_Choice], value: str, what: str) -> _Choice:
-    """Read one of an enumeration's values; UsageError that lists them otherwise."""
-    try:
-        return kind(value)
-    except ValueError:
-        allowed = ", ".join(member.value for member in kind)
-        raise UsageError(f"unknown {what} '{value}': choose one of {allowed}") from None
-
-
 def make_problem(original: Any = None, masked: Any = None, options: ProblemOptions | None = None) -> Problem:
     """Read a file pair and set up its linkage problem.
 
@@ -165,13 +154,7 @@ def make_problem(original: Any = None, masked: Any = None, options: ProblemOptio
 def check_problem_options(options: ProblemOptions) -> None:
     """Refuse a request that no file could satisfy, before any is read; UsageError or FormulationError."""
     check_alignment_options(options.id, options.row_by_row)
-    for kind, value, what in (
-        (Direction, options.direction, "direction"),
-        (Ties, options.ties or Ties.STRICT, "tie rule"),
-        (Standardisation, options.standardisation, "standardisation"),
-        (Missing, options.missing, "rule for missing values"),
-    ):
-        choice(kind, value, what)
+    check_asked(options)
     k: object = options.k_additive
     if k is not None and (isinstance(k, bool) or not isinstance(k, int)):
         raise UsageError(f"k_additive must be a whole number, not {k!r}")
@@ -238,9 +221,7 @@ def shares(problem: Problem) -> FloatArray:
 
 def _aggregator(options: ProblemOptions, attributes: tuple[str, ...], *, categorical: bool) -> Aggregator:
     """The aggregator that is asked for; FormulationError or UsageError when there is none."""
-    differences = None
-    if options.differences is not None:
-        differences = choice(Differences, options.differences, "kind of differences")
+    differences = None if options.differences is None else Differences(options.differences)
     if categorical:
         differences = _without_sign(options.aggregator, differences)
     return make_aggregator(

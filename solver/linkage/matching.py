@@ -124,14 +124,7 @@ def matched(scores: FloatArray, how: str, seed: int) -> IndexArray:
     -------
     ndarray of int, shape (queries,)
         The candidate of each query; -1 where none is left or possible.
-
-    Raises
-    ------
-    UsageError
-        If there is no such matching.
     """
-    if how not in MATCHINGS:
-        raise UsageError(f"unknown matching '{how}': choose one of {', '.join(MATCHINGS)}")
     random = np.random.default_rng(seed)
     rows, columns = random.permutation(scores.shape[0]), random.permutation(scores.shape[1])
     found = MATCHINGS[how](scores[np.ix_(rows, columns)])

@@ -13,8 +13,6 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import connected_components, min_weight_full_bipartite_matching
 
 from linkrisk.formulations.compiled import kernel
-from linkrisk.solver.linkage.matching import MATCHINGS
-from linkrisk.solver.run.errors import UsageError
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -40,14 +38,7 @@ def matched_pairs(query: IntArray, candidate: IntArray, score: FloatArray, how: 
         one would mostly be wrong.
     seed : int
         Of the order of equal scores.
-
-    Raises
-    ------
-    UsageError
-        If there is no such matching.
     """
-    if how not in MATCHINGS:
-        raise UsageError(f"unknown matching '{how}': choose one of {', '.join(MATCHINGS)}")
     shuffled = np.random.default_rng(seed).permutation(query.size)
     taken = np.zeros(query.size, dtype=np.bool_)
     taken[shuffled] = _WAYS[how](query[shuffled], candidate[shuffled], score[shuffled])

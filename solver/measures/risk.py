@@ -10,6 +10,7 @@ from linkrisk.datasets.masking.base import MaskingMethod
 from linkrisk.datasets.masking.recoding import CategoricalMethod
 from linkrisk.datasets.masking.spelled import masking_method
 from linkrisk.datasets.microdata.dated import of_days
+from linkrisk.datasets.options.kinds import words
 from linkrisk.datasets.options.option import part, recorded_of
 from linkrisk.datasets.pairs.categorical import NOT_INFERRED, Masking
 from linkrisk.datasets.pairs.releases import check_alike
@@ -130,15 +131,9 @@ def _after(first: Problem, limit: float, *, report: bool) -> float:
 
 
 def asked_measures(measures: str | Sequence[str]) -> list[Measure]:
-    """The measures of these names, in the order of the registry; UsageError when there is none of a name."""
-    if isinstance(measures, str):
-        measures = [name.strip() for name in measures.split(",")]
-    names = list(MEASURES) if ALL in measures else list(measures)
-    for name in names:
-        if name not in MEASURES:
-            known = ", ".join(MEASURES)
-            raise UsageError(f"unknown measure {name!r}: choose from {known}, or {ALL}")
-    return [measure for name, measure in MEASURES.items() if name in names]
+    """The measures of these names, in the order of the registry."""
+    names = words(measures) if isinstance(measures, str) else measures
+    return [measure for name, measure in MEASURES.items() if name in names or ALL in names]
 
 
 def by_kind(masking: Masking) -> tuple[Masking, list[tuple[str, MaskingMethod]]]:

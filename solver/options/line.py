@@ -9,7 +9,7 @@ from typing import Any, NoReturn, TypeVar
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.options.option import COMMAND, Option, options_of
 from linkrisk.datasets.options.typed import NotSoError
-from linkrisk.solver.options.partners import check_partners
+from linkrisk.solver.options.checks import check_asked
 from linkrisk.solver.run.errors import UsageError
 
 O = TypeVar("O")  # noqa: E741
@@ -85,7 +85,7 @@ def asked_of(operation: type[O], arguments: argparse.Namespace, **more: Any) -> 
         else:
             values[name] = read_word(one, given, flag_of(one))
     asked = operation(**values, **more)
-    check_partners(asked)
+    check_asked(asked)
     return asked
 
 

@@ -178,7 +178,13 @@ class Scored:
     title = _LINKAGE
 
     threshold: float | None = option(
-        None, "one-to-one links need at least this score", NUMBER, metavar="S", label="Threshold"
+        None,
+        "one-to-one links need at least this score",
+        NUMBER,
+        metavar="S",
+        label="Threshold",
+        needs=("one_to_one",),
+        because="is about one-to-one links",
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from linkrisk.datasets.options.kinds import FILE, NAME, NAMES, NUMBER, SWITCH, TEXT, WORDS, several
+from linkrisk.datasets.options.kinds import FILE, NAMES, NUMBER, OPEN, SWITCH, TEXT, WORDS, several
 from linkrisk.datasets.options.option import PYTHON, again, option
 from linkrisk.solver.options import names
 from linkrisk.solver.options.names import TiesName
@@ -57,7 +57,7 @@ class Releases:
         "together",
         "whether an intruder can tell which records of several releases belong together: {choices}, or which "
         "of them, as in 1+2,3; default: {default}",
-        NAME,
+        OPEN,
         choices=names.WAYS,
         metavar="WAY",
         label="Releases",
@@ -77,7 +77,12 @@ class Measures:
     title = "measures"
 
     measures: str | Sequence[str] = option(
-        ALL, "{choices}; default: {default}", WORDS, choices=names.MEASURES, label="Measures"
+        ALL,
+        "{choices}; default: {default}",
+        WORDS,
+        choices=names.MEASURES,
+        named={ALL: "all measures"},
+        label="Measures",
     )
     tolerated: float = option(
         TOLERATED,

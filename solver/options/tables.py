@@ -11,8 +11,8 @@ from linkrisk.datasets.options.kinds import (
     FILE,
     LIMIT,
     NAMES,
+    OPEN,
     SWITCH,
-    TEXT,
     TREES,
     WHOLE,
     WRITTEN,
@@ -198,7 +198,7 @@ class WhoAttacks:
         "singletons (the only respondents of cells; default where {contributors} or a column respondents say "
         "who is alone, as far as levels can be kept from them), contributors (every respondent, by what it "
         "contributed), a file: insider, cell, lower, upper; or none",
-        replace(TEXT, field="choice"),
+        OPEN,
         doc="who attacks besides outsiders: ``singletons``, each only respondent of a cell; "
         "``contributors``, each respondent by what it contributed; a file of `insider`, `cell`, `lower`, "
         "`upper`; or ``none``. By default singletons, where `contributors` or a column `respondents` say who "

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from linkrisk.datasets.options.kinds import COLUMN, FILE, NAMES, SWITCH, TEXT, TREES, several
+from linkrisk.datasets.options.kinds import COLUMN, FILE, NAMES, OPEN, SWITCH, TEXT, TREES, several
 from linkrisk.datasets.options.option import declared, option
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ class Gaps:
         "refuse",
         "records without a code or a response: refuse (default), leave-out, or code (code=NAME): those "
         "without a code have the code missing (NAME) below the total, those without a response are left out",
-        replace(TEXT, field="choice"),
+        OPEN,
         doc="records without a code, or without a response: ``refuse`` the table; ``leave-out`` of it; or "
         "``code``, ``code=NAME``: those without a code of a variable have the code ``missing``, or this one, "
         "right below its total, and those without a response are left out",

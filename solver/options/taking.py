@@ -13,7 +13,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, get_type_hints
 
 from linkrisk.datasets.options.option import PYTHON, Option, options_of
 from linkrisk.solver.options import types
-from linkrisk.solver.options.partners import check_partners
+from linkrisk.solver.options.checks import check_asked
 
 P = ParamSpec("P")
 O = TypeVar("O")  # noqa: E741
@@ -40,7 +40,7 @@ def taking(operation: Callable[P, O]) -> Callable[[Callable[[O], R]], Callable[P
         def call(*args: P.args, **given: P.kwargs) -> R:
             _check_known(body.__name__, given, list(known))
             asked = operation(*args, **given)
-            check_partners(asked)
+            check_asked(asked)
             return body(asked)
 
         hints, result = get_type_hints(operation, localns=vars(types)), body.__annotations__["return"]

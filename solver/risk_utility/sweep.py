@@ -20,7 +20,7 @@ from linkrisk.solver.options.operations.sweep import SECONDS_EACH, SweepOptions
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.risk_utility.maskings import Masking, maskings_of
-from linkrisk.solver.risk_utility.results import LOSS, LOSSES, WORST_CASE, SweepResult, usual_loss
+from linkrisk.solver.risk_utility.results import LOSS, WORST_CASE, SweepResult, usual_loss
 from linkrisk.solver.risk_utility.runs import Status
 from linkrisk.solver.risk_utility.store import Store
 from linkrisk.solver.risk_utility.sweep_course import Course
@@ -113,8 +113,6 @@ def _limits(asked: SweepOptions) -> Limits:
 def _measures(measures: str | Sequence[str], loss: str | None) -> tuple[str, ...]:
     """The measures that are asked for, with the worst case; UsageError where a loss cannot be had."""
     names = {measure.name for measure in asked_measures(measures)} | {WORST_CASE}
-    if loss is not None and loss not in LOSSES:
-        raise UsageError(f"unknown loss {loss!r}: choose from {', '.join(LOSSES)}")
     if loss is not None and LOSS not in names:
         raise UsageError(
             f"a loss needs the measure {LOSS}: add it to {called('measures')}", option="measures"

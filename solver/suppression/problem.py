@@ -164,8 +164,6 @@ def check_kind(
     kind: str, asked: TablesAsked, meaning: MissingMeaning, *, household: str | None, weight: str | None
 ) -> None:
     """Raise a UsageError where there is no such problem, or it cannot be asked so."""
-    if kind not in KINDS:
-        raise UsageError(f"unknown problem {kind!r}: choose {', '.join(KINDS)}")
     if kind == COVER:
         return
     about = f"the problem {kind!r}"
@@ -226,8 +224,6 @@ def costs(how: str, table: KeyTable, priorities: Mapping[str, float]) -> IntArra
     UsageError
         If there is no such way, or a priority is not between 0 and 10,000 or of no key variable.
     """
-    if how not in COSTS:
-        raise UsageError(f"unknown cost {how!r}: choose {', '.join(COSTS)}")
     if priorities and how != PRIORITY:
         raise UsageError(f"priorities are for the cost {PRIORITY!r}, not {how!r}: leave one of them out")
     _check_known(priorities, table.names, "priorities")

@@ -68,7 +68,7 @@ def several(aggregator: str | Sequence[str]) -> tuple[str, ...] | None:
         asked = [name.strip() for name in aggregator.split(",")]
     else:
         asked = list(aggregator)
-    if not asked or not all(isinstance(name, str) for name in asked):
+    if not asked:
         raise UsageError(f"the aggregators must be names, such as {', '.join(AGGREGATORS)}, or {ALL}")
     if ALL in asked:
         asked = list(AGGREGATORS)

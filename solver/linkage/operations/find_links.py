@@ -17,7 +17,6 @@ from linkrisk.solver.inputs.link_tasks import (
     linkage_task,
     read_pair,
 )
-from linkrisk.solver.inputs.problem import choice
 from linkrisk.solver.linkage.helpers import Helpers
 from linkrisk.solver.linkage.linker import Linker
 from linkrisk.solver.linkage.operations.chosen_linker import Run, check_workers, chosen_linker
@@ -73,8 +72,8 @@ def find_links(asked: FindOptions) -> FoundLinks:
 
 def _run(options: FindOptions, linker: Linker, run: Run) -> FoundLinks:
     began = time.perf_counter()
-    direction = choice(Direction, options.direction, "direction")
     check_options(options, linker)
+    direction = Direction(options.direction)
     schema = given_schema(options)
     pair = read_pair(options.original, options.masked, linker, options, schema)
     frames, _ = compared_frames(pair, linker, options, schema, linker.keys)

@@ -30,7 +30,6 @@ from linkrisk.solver.inputs.link_tasks import (
     twin_group,
 )
 from linkrisk.solver.inputs.mask_records import with_records
-from linkrisk.solver.inputs.problem import choice
 from linkrisk.solver.inputs.survey import BlockSurvey
 from linkrisk.solver.linkage.claims import Claim
 from linkrisk.solver.linkage.distance_based import DistanceBased, without_files
@@ -38,10 +37,9 @@ from linkrisk.solver.linkage.helpers import Helpers
 from linkrisk.solver.linkage.judged_links import judged_links
 from linkrisk.solver.linkage.linker import LearnedLinker, Linker, Truth
 from linkrisk.solver.linkage.matching import matched, score_matrix
-from linkrisk.solver.linkage.operations.chosen_linker import Run, check_workers, chosen_linker
+from linkrisk.solver.linkage.operations.chosen_linker import Run, check_workers, chosen_linker, make_linker
 from linkrisk.solver.linkage.operations.passes import check_not_passes, linked_passes, one_to_one_of
 from linkrisk.solver.linkage.probabilistic.passes.learned import LearnedPasses
-from linkrisk.solver.linkage.registry import LINKERS
 from linkrisk.solver.linkage.result import LinkResult, OneToOne
 from linkrisk.solver.options.linking import LinkageOptions
 from linkrisk.solver.options.operations.link import LinkOptions
@@ -102,10 +100,7 @@ def relink(
     **options: Any,
 ) -> LinkResult:
     """Apply what `link` learned before, in the JSON that it wrote, to a file pair; options as for `link`."""
-    method = str(learned.get("method"))
-    if method not in LINKERS:
-        raise UsageError(f"unknown method '{method}': choose one of {', '.join(LINKERS)}")
-    linker, parameters = LINKERS[method](), learned_parameters(learned)
+    linker, parameters = make_linker(str(learned.get("method")), {}), learned_parameters(learned)
     check_workers(linker, run.crew.choice)
     chosen = LinkageOptions(**{**learned_options(learned), **options})
     return _run(original, masked, linker, chosen, parameters, run)
@@ -121,9 +116,8 @@ def _run(
 ) -> LinkResult:
     """Link by a linker that learns, or by one with parameters that were learned before."""
     began = time.perf_counter()
-    direction = choice(Direction, options.direction, "direction")
-    ties = choice(Ties, options.ties or Ties.STRICT, "tie rule")
     check_options(options, linker)
+    direction, ties = Direction(options.direction), Ties(options.ties or Ties.STRICT)
     if original is None or masked is None:
         raise UsageError(
             f"linkers have no embedded files: give both {called('original')} and {called('masked')}"

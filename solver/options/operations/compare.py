@@ -26,6 +26,7 @@ class Backends:
         doc="which backends, and ``exact`` for the exact engine; when absent, ``exact`` and all backends "
         "that are installed",
         choices=names.BACKENDS,
+        named={"exact": "exact: our own"},
         label="Backends",
     )
     start: bool = option(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
-from linkrisk.datasets.options.kinds import NAME
+from linkrisk.datasets.options.kinds import OBJECT, OPEN
 from linkrisk.datasets.options.option import declared, option, written
 from linkrisk.solver.linkage.parameters import all_settings, own_settings
 from linkrisk.solver.options import names
@@ -42,7 +42,7 @@ class Method:
     method: str | Linker = field(
         metadata=declared(
             "{choices}",
-            NAME,
+            OBJECT,
             doc="one of {choices}, or a linker with parameters of its own",
             choices=names.LINKERS,
             named={name: f"{name}: {words}" for name, words in _LINKERS.items()},
@@ -56,8 +56,8 @@ class MethodOfPasses:
     """By which linker that lists its links."""
 
     method: str | Linker = option(
-        "prl", "prl, with passes; default: {default}", NAME, doc="``prl`` with the parameter `passes`",
-        choices=("prl",), label="Method",
+        "prl", "prl, with passes; default: {default}", OPEN, doc="``prl`` with the parameter `passes`",
+        choices=("prl",), metavar="NAME", label="Method",
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from linkrisk.datasets.options.kinds import FILE, TEXT, several
+from linkrisk.datasets.options.kinds import FILE, NAME, TEXT, several
 from linkrisk.datasets.options.option import COMMAND, again, option, written
 from linkrisk.solver.options import names
 from linkrisk.solver.options.measuring import Measures, WorstCase
@@ -100,11 +100,11 @@ class Judged:
     loss: str | None = option(
         None,
         "information loss that the front goes by; default: IL1s, or pMSE",
-        TEXT,
+        NAME,
         doc="the information loss that the Pareto front goes by "
         "(`linkrisk.solver.risk_utility.results.LOSSES`). When absent, IL1s over all attributes, or pMSE "
         "where that is known of more maskings",
-        metavar="NAME",
+        choices="linkrisk.solver.risk_utility.results:LOSSES",
         label="Information loss",
         group=_MEASURES,
     )

@@ -136,7 +136,7 @@ def _measured(asked: ReportOptions) -> ReportResult:
 
     del theme  # loaded while no clock runs: Altair takes seconds
 
-    reader = audience_of(asked.audience or Audience.INTERNAL.value)
+    reader = Audience(asked.audience or Audience.INTERNAL.value)
     if asked.certificate_time_limit is not None:
         check_limit(asked.certificate_time_limit, "time limit of the certificate")
     wanted, certain = asked.certificates is not False, asked.certificates is True
@@ -226,13 +226,13 @@ def _report_of(given: Sequence[Mapping[str, Any]], audience: str | None) -> Repo
     """The report of JSON that was read."""
     if len(given) == 1 and kind_of(given[0]) == REPORT:
         document = Document.from_dict(given[0])
-        if audience is not None and audience_of(audience) is not document.audience:
+        if audience is not None and Audience(audience) is not document.audience:
             raise UsageError(
                 f"the report was made for {document.audience.value} readers, and stays that: make it "
                 "from the JSON of risk instead"
             )
         return ReportResult(document)
-    reader = audience_of(audience or Audience.INTERNAL.value)
+    reader = Audience(audience or Audience.INTERNAL.value)
     if len(given) == 1 and "protection" in given[0]:
         from linkrisk.solver.tables.pages.build import table_document
 
@@ -259,15 +259,6 @@ def _read(given: Any) -> Mapping[str, Any]:
     except UsageError as error:
         raise UsageError(f"{given}: {error}") from None
     return content
-
-
-def audience_of(name: str) -> Audience:
-    """The audience of a name; UsageError where there is none."""
-    try:
-        return Audience(name)
-    except ValueError:
-        known = " or ".join(one.value for one in Audience)
-        raise UsageError(f"unknown audience {name!r}: choose {known}") from None
 
 
 def page(document: Document) -> str:

@@ -17,7 +17,7 @@ from linkrisk.formulations.tables.units import Grid
 from linkrisk.solver.backends.base import Backend
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.inputs.limits import check_limit
-from linkrisk.solver.options.operations.tables.adjust import COSTS, AdjustOptions
+from linkrisk.solver.options.operations.tables.adjust import AdjustOptions
 from linkrisk.solver.options.tables import OWN
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.clock import Clock
@@ -184,8 +184,6 @@ def _solver(backend: str | None, own: bool) -> Backend | None:
 
 def _weights(stored: StoredTable, cost: str) -> FloatArray:
     value = np.maximum(np.abs(stored.numbers["value"]), 1.0)
-    if cost not in COSTS:
-        raise UsageError(f"unknown cost {cost!r}: choose {', '.join(COSTS)}")
     if cost == "given":
         if "cost" not in stored.numbers:
             raise UsageError(f"the cost 'given' needs a column 'cost' in {stored.name}")

@@ -20,7 +20,6 @@ from linkrisk.solver.compiling.ahead import TABLES, compile_once
 from linkrisk.solver.inputs.limits import check_limit
 from linkrisk.solver.options.operations.tables.compare import (
     DEFAULT_BASE,
-    PROBLEMS,
     CompareTableOptions,
 )
 from linkrisk.solver.options.taking import taking
@@ -136,8 +135,6 @@ def compare_table(asked: CompareTableOptions) -> TableComparison:
 def _backends(asked: CompareTableOptions) -> list[str]:
     """Those that solve it."""
     problem, backends = asked.problem, asked.backends
-    if problem not in PROBLEMS:
-        raise UsageError(f"unknown problem {problem!r}: choose {', '.join(PROBLEMS)}")
     if asked.base is not None and problem != "round":
         raise UsageError("a base is for the problem 'round'; leave it out")
     own = [EXACT] if problem == "suppress" else []

@@ -38,7 +38,7 @@ from linkrisk.formulations.tables.primary_rules import (
 )
 from linkrisk.solver.inputs.problem import schema_of
 from linkrisk.solver.inputs.source import read_source
-from linkrisk.solver.options.operations.tables.make import EMPTY, PROTECTIONS, WEIGHTINGS, MakeOptions
+from linkrisk.solver.options.operations.tables.make import MakeOptions
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.result import Result
@@ -226,9 +226,6 @@ def make_table(asked: MakeOptions) -> MadeTable:
         raise UsageError(f"a table has one to {_MOST_VARIABLES} explanatory variables, not {len(by)}")
     known = [rule if isinstance(rule, PrimaryRule) else primary_rule(rule) for rule in asked.rules]
     check_no_duplicates(list(by), "the explanatory variables")
-    _check_word("weights in rules", asked.weights_in_rules, WEIGHTINGS)
-    _check_word("protection", asked.protection, PROTECTIONS)
-    _check_word("empty cells", asked.empty, EMPTY)
     named = [one.name for one in fields(Roles) if one.name != "cost"]
     roles = Roles(**{name: getattr(asked, name) for name in named}, cost=asked.cost_column)
     _check_roles(roles, known)
@@ -278,11 +275,6 @@ def make_table(asked: MakeOptions) -> MadeTable:
     labels = {columns[name]: found for name, found in source.labels(by, declared).items()}
     kept = (given.coded, given.left_out, labels, lacking.code)
     return MadeTable(cells, made.terms(), made, words, counts, other, *kept)
-
-
-def _check_word(what: str, given: str, known: Sequence[str]) -> None:
-    if given not in known:
-        raise UsageError(f"unknown {what} {given!r}: choose {', '.join(known)}")
 
 
 def _check_roles(roles: Roles, rules: Sequence[PrimaryRule]) -> None:

@@ -18,7 +18,7 @@ from linkrisk.formulations.tables.magnitude_cells import SummedCells, perturbed_
 from linkrisk.formulations.tables.magnitude_noise import Multiplier
 from linkrisk.formulations.tables.units import MOST_DECIMALS, Grid
 from linkrisk.solver.inputs.source import read_source
-from linkrisk.solver.options.operations.tables.perturb_sums import SCALES, PerturbSumsOptions
+from linkrisk.solver.options.operations.tables.perturb_sums import PerturbSumsOptions
 from linkrisk.solver.options.tabulating import Gaps, Negative, Rules, Summed, Trees, Weighted
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.options.types import TableLike
@@ -146,8 +146,6 @@ def perturb_sums(asked: PerturbSumsOptions) -> PerturbedSums:
 
 def _check(asked: PerturbSumsOptions) -> None:
     scale, factors, extra, decimals = asked.scale, asked.factors, asked.extra, asked.decimals
-    if scale not in SCALES:
-        raise UsageError(f"unknown scale {scale!r}: choose {', '.join(SCALES)}")
     if scale != "largest" and len(factors) > 1:
         raise UsageError(f"factors are of the largest contributions; the {scale} of a cell has one")
     if not 0 <= extra < np.inf:

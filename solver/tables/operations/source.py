@@ -28,7 +28,6 @@ from linkrisk.datasets.tables.opening import Reading, is_whole, opened
 from linkrisk.datasets.tables.own_columns import STATUS
 from linkrisk.errors import called
 from linkrisk.formulations.tables.cell_table import CellTable, FloatArray, unbalanced
-from linkrisk.solver.options.operations.tables.suppress import COSTS
 from linkrisk.solver.options.tables import LinkTablesOptions, TableOptions
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.options.types import Frame, Stored, TableSource
@@ -365,8 +364,6 @@ def _or(given: FloatArray | None, usual: FloatArray) -> FloatArray:
 
 def _costs(stored: StoredTable, cost: str) -> FloatArray:
     value = np.abs(stored.numbers["value"])
-    if cost not in COSTS:
-        raise UsageError(f"unknown cost {cost!r}: choose {', '.join(COSTS)}")
     if cost == "given":
         if "cost" not in stored.numbers:
             raise UsageError(f"the cost 'given' needs a column 'cost' in {stored.name}")

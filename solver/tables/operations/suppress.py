@@ -18,7 +18,6 @@ from linkrisk.solver.inputs.limits import check_limit
 from linkrisk.solver.options.operations.tables.suppress import (
     AUTOMATIC,
     HEURISTIC,
-    METHODS,
     MODULAR,
     OPTIMAL,
     SuppressOptions,
@@ -144,8 +143,6 @@ def suppress_table(asked: SuppressOptions) -> TableResult:
 def _solver(asked: SuppressOptions) -> Backend | None:
     """The backend that is asked for, or None for our own search."""
     method, backend = asked.method, asked.backend
-    if method not in METHODS:
-        raise UsageError(f"unknown method {method!r}: choose {', '.join(METHODS)}")
     if method in (MODULAR, HEURISTIC) and backend != OWN:
         raise UsageError(f"the method {method} has no backend: leave {backend!r} out, or choose optimal")
     return None if backend == OWN else get_backend(backend)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import combinations, product
@@ -12,7 +11,7 @@ import pandas as pd
 
 from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.datasets.options.option import part, recorded_of
-from linkrisk.solver.backends.registry import available_backends, backend_names, get_backend
+from linkrisk.solver.backends.registry import available_backends, get_backend
 from linkrisk.solver.compiling.ahead import compile_once
 from linkrisk.solver.inputs.limits import check_limit, engine_options
 from linkrisk.solver.inputs.mask_records import recorded
@@ -154,16 +153,12 @@ def _in_population(row: BackendRow, unit: float) -> BackendRow:
 
 
 def _check_names(names: Sequence[str]) -> None:
-    """Refuse what is neither a backend nor the exact engine, or comes again; a near miss names the engine."""
+    """Refuse a backend that comes again, or whose optimiser is not installed."""
     for at, name in enumerate(names):
         if name in names[:at]:
             raise UsageError(f"the backend {name!r} is given twice; give it once")
-        if name == EXACT:
-            continue
-        close = difflib.get_close_matches(name, [EXACT, *backend_names()], n=1, cutoff=0.5)
-        if name not in backend_names() and close == [EXACT]:
-            raise UsageError(f"unknown backend {name!r}: did you mean {EXACT!r}?")
-        get_backend(name)
+        if name != EXACT:
+            get_backend(name)
 
 
 def disagreements(rows: Sequence[BackendRow]) -> list[str]:

@@ -36,20 +36,6 @@ def test_listing_imports_no_optimiser():
     assert listed.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("higs", "unknown backend 'higs': did you mean 'highs'?"),
-        ("cbc", "unknown backend 'cbc': did you mean 'pulp-cbc'?"),
-        ("nobody", f"unknown backend 'nobody': choose one of {', '.join(backend_names())}"),
-    ],
-)
-def test_unknown_name(name, message):
-    with pytest.raises(UsageError) as error:
-        get_backend(name)
-    assert str(error.value) == message
-
-
 def test_not_installed(monkeypatch):
     monkeypatch.setattr(registry._load("scip"), "requires", ("no_such_module_anywhere",))
     assert "scip" not in available_backends()

@@ -37,7 +37,6 @@ from linkrisk.solver.backends.base import BackendProgress, SolveOptions
 from linkrisk.solver.backends.isolated import solve_isolated
 from linkrisk.solver.backends.registry import available_backends, get_backend
 from linkrisk.solver.run import memory
-from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.memory import MemoryMeter, MemoryWatch, peak_of
 from linkrisk.solver.run.status import Limit, Status
 
@@ -225,11 +224,6 @@ def test_failure_of_the_optimiser_comes_back_as_it_is():
         solve_isolated("highs", unbounded(integer=True), SolveOptions())
     with pytest.raises(RuntimeError, match=r"^ZeroDivisionError: division by zero$"):
         solve_isolated("failing", knapsack(), SolveOptions())
-
-
-def test_unknown_backend():
-    with pytest.raises(UsageError, match="unknown backend"):
-        solve_isolated("nothing", knapsack(), SolveOptions())
 
 
 def running(words: str) -> list[psutil.Process]:

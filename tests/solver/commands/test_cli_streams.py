@@ -67,7 +67,7 @@ def test_the_console_script_is_this_program():
 
 def test_bad_usage_in_a_process_of_its_own():
     done = subprocess.run([*SOLVER, "fit", "--ties", "no"], env=ENVIRONMENT, capture_output=True, text=True)
-    message = "error: unknown tie rule 'no': choose one of strict, share\n"
+    message = "error: unknown --ties 'no': choose one of strict, share\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", message)
 
 

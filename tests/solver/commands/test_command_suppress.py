@@ -200,7 +200,7 @@ def test_too_many_rows_to_compare_are_not_counted_again(monkeypatch):
             ["--missing", "wild"],
             "a missing value is own-category, matches-anything, safe, alpha=A or code=C, not 'wild'",
         ),
-        (["--cost", "much"], "unknown cost 'much': choose one, entropy, priority"),
+        (["--cost", "much"], "unknown --cost 'much': choose one of one, entropy, priority"),
         (
             ["--cost", "one", "--priority", "sex=2"],
             "priorities are for the cost 'priority', not 'one': leave one of them out",

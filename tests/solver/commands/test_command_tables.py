@@ -212,10 +212,10 @@ def test_a_cell_that_cannot_be_protected():
             ["audit", "--cost", "unit"],
             "unknown option '--cost': did you mean '--counts'? (see `python -m solver tables audit --help`)",
         ),
-        (["suppress", "--cost", "price"], "unknown cost 'price': choose value, unit, log, given"),
+        (["suppress", "--cost", "price"], "unknown --cost 'price': choose one of value, unit, log, given"),
         (
             ["suppress", "--method", "best"],
-            "unknown method 'best': choose auto, optimal, modular, heuristic",
+            "unknown --method 'best': choose one of auto, optimal, modular, heuristic",
         ),
         (
             ["suppress", "--method", "modular", "--backend", "highs"],

@@ -82,8 +82,3 @@ def test_shuffling_changes_no_total(scores, seed):
     assert worth(scores, matched(scores, "hungarian", seed)) == pytest.approx(
         worth(scores, hungarian(scores))
     )
-
-
-def test_an_unknown_matching():
-    with pytest.raises(UsageError, match="unknown matching 'best': choose one of hungarian, greedy"):
-        matched(np.zeros((2, 2)), "best", 0)

@@ -245,12 +245,6 @@ def test_a_decided_link_of_a_late_pass_keeps_its_records_there(one_to_one):
     raise AssertionError("no case")
 
 
-def test_a_matching_that_does_not_exist():
-    some = np.zeros(1, np.int32), np.zeros(1, np.int32), np.zeros(1)
-    with pytest.raises(UsageError, match="unknown matching 'best': choose one of hungarian, greedy"):
-        matched_pairs(*some, "best", 0)
-
-
 @pytest.mark.parametrize("high", [0.3, 0.9])
 def test_one_to_one_links_of_a_band_on_either_side_of_even_odds(high):
     _, learned = learned_in(band=(0.01, high))

@@ -158,7 +158,7 @@ def test_it_is_a_measure_of_risk():
 
 
 def test_an_unknown_measure_is_refused():
-    with pytest.raises(UsageError, match="unknown measure 'unique'"):
+    with pytest.raises(UsageError, match="unknown measures 'unique'"):
         risk(survey(), survey(), measures="unique")
 
 

@@ -115,7 +115,7 @@ def test_shared_ties_count_expected_links():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"measures": "refs"}, "unknown measure 'refs': choose from worst-case, releases, simple-attacks"),
+        ({"measures": "refs"}, "unknown measures 'refs': choose one of worst-case, releases, simple-attacks"),
         ({"tolerated": 1.5}, "the tolerated share must be a number from 0 to 1, not 1.5"),
         ({"tolerated": True}, "the tolerated share must be a number from 0 to 1, not True"),
         ({"aggregator": "mean"}, "unknown aggregator 'mean'"),
@@ -182,7 +182,7 @@ def test_an_interval_needs_ends_and_a_kind():
 
 
 def test_measures_can_be_none_of_all():
-    with pytest.raises(UsageError, match="unknown measure ''"):
+    with pytest.raises(UsageError, match="unknown measures ''"):
         risk(*frames(), measures="")
 
 

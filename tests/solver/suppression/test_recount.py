@@ -184,7 +184,7 @@ def test_neighbourhoods_find_what_diving_does_not(monkeypatch):
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"problem": "joined"}, "unknown problem 'joined': choose cover, recount, joint"),
+        ({"problem": "joined"}, "unknown problem 'joined': did you mean 'joint'?"),
         ({"dimension": 1}, "say k, not levels or tables"),
         (
             {"missing": "safe", "k": 2},

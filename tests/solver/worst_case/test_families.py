@@ -60,7 +60,7 @@ def test_one_name_is_one_family(one):
         ("choquet, owa ,choquet", "the aggregator 'choquet' is given twice; give it once"),
         (["choquet", "choquet"], "the aggregator 'choquet' is given twice; give it once"),
         ([], "the aggregators must be names, such as weighted-mean, owa, choquet, mahalanobis, or all"),
-        ([1], "the aggregators must be names, such as weighted-mean, owa, choquet, mahalanobis, or all"),
+        ([1], "unknown aggregator 1: choose one of weighted-mean, owa, choquet, mahalanobis, all"),
     ],
 )
 def test_what_is_no_list_of_names(asked, message):

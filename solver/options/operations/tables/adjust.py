@@ -8,8 +8,9 @@ from typing import ClassVar
 
 from linkrisk.datasets.options.kinds import NAME, SWITCH
 from linkrisk.datasets.options.option import option
+from linkrisk.solver.options import names
 from linkrisk.solver.options.run import Live
-from linkrisk.solver.options.tables import About, Ended, OneForTheHouse, Published, TableOptions
+from linkrisk.solver.options.tables import OWN, About, Ended, OneForTheHouse, Published, TableOptions
 
 COSTS = ("value", "unit", "root", "given")
 
@@ -44,6 +45,8 @@ class AdjustingSolver:
         doc="what decides which way sensitive cells go: a backend, or ``exact``, our own branch and bound, "
         "which is there for `squares`, and the default then; else HiGHS is",
         label="Backend",
+        choices=names.BACKENDS,
+        named={OWN: "exact: our own"},
     )
 
 

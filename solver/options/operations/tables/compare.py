@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from linkrisk.datasets.options.kinds import NAME, WHOLE, WORDS
 from linkrisk.datasets.options.option import again, option, written
+from linkrisk.solver.options import names
 from linkrisk.solver.options.operations.tables.suppress import CellCost
 from linkrisk.solver.options.run import Live
-from linkrisk.solver.options.tables import Ended, TableOptions
+from linkrisk.solver.options.tables import OWN, Ended, TableOptions
 
 PROBLEMS = ("suppress", "round", "adjust")
 DEFAULT_BASE = 5
@@ -45,6 +46,8 @@ class Contest:
         WORDS,
         doc="which, and for ``suppress`` ``exact``, our own branch and cut; all that are there where absent",
         label="Backends",
+        choices=names.BACKENDS,
+        named={OWN: "exact: our own"},
     )
     seed: int = again(Ended, "seed", 0, help="of the backends; default: {default}")
     time_limit: float | None = again(

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from linkrisk.datasets.options.kinds import NAME, SWITCH, WHOLE
 from linkrisk.datasets.options.option import again, declared, option
+from linkrisk.solver.options import names
 from linkrisk.solver.options.run import Live
 from linkrisk.solver.options.tables import About, Ended, OneForTheHouse, Published, TableOptions
 
@@ -38,6 +39,7 @@ class RoundingSolver:
         NAME,
         doc="what solves the program in whole numbers, where its relaxation does not",
         label="Backend",
+        choices=names.BACKENDS,
     )
 
 

@@ -58,7 +58,7 @@ def test_frames_are_files(files):
         ("masked.csv", {}, "give two files, or results that are saved already: not one of each"),
         (None, {"time_limit": 3.0}, "a report of results measures nothing: leave time_limit out"),
         (None, {"certificates": True}, "a report of results measures nothing: leave certificates out"),
-        (None, {"audience": "all"}, "unknown audience 'all': choose internal or external"),
+        (None, {"audience": "all"}, "unknown audience 'all': choose one of internal, external"),
     ],
 )
 def test_what_is_no_such_request(found, masked, options, message):

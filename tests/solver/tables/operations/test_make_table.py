@@ -324,10 +324,10 @@ def test_statuses_that_are_none(text, message, tmp_path, monkeypatch):
         (
             {"weight": "w", "weights_in_rules": "all"},
             UsageError,
-            "unknown weights in rules 'all': choose expanded, sample",
+            "unknown weights_in_rules 'all': choose one of expanded, sample",
         ),
-        ({"protection": "down"}, UsageError, "unknown protection 'down': choose both, upper, sliding"),
-        ({"empty": "no"}, UsageError, "unknown empty cells 'no': choose published, suppressible"),
+        ({"protection": "down"}, UsageError, "unknown protection 'down': choose one of both, upper, sliding"),
+        ({"empty": "no"}, UsageError, "unknown empty 'no': choose one of published, suppressible"),
         ({"rules": ["request=70"]}, UsageError, "the request rule needs the column of who asked"),
         (
             {"request": "w"},

@@ -166,14 +166,14 @@ def test_k_additivity_that_is_no_whole_number(k):
             {"direction": "both"},
             "unknown direction 'both': choose one of original-to-masked, masked-to-original",
         ),
-        ({"ties": "split"}, "unknown tie rule 'split': choose one of strict, share"),
+        ({"ties": "split"}, "unknown ties 'split': choose one of strict, share"),
         (
             {"standardisation": "z"},
             "unknown standardisation 'z': choose one of own, original, pooled, none",
         ),
         (
             {"differences": "cubed"},
-            "unknown kind of differences 'cubed': choose one of squared, absolute, signed",
+            "unknown differences 'cubed': choose one of squared, absolute, signed",
         ),
         ({"engine": "magic"}, "unknown engine 'magic': choose one of exact, milp"),
     ],
