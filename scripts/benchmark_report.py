@@ -34,8 +34,7 @@ import pandas as pd
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from linkrisk.solver.charts.chart import Chart  # noqa: E402
-from linkrisk.solver.charts.saving import svg  # noqa: E402
+from linkrisk.solver.charts.chart import Chart, svg  # noqa: E402
 from linkrisk.solver.documents.document import Choice, Document, Records  # noqa: E402
 from linkrisk.solver.documents.page import render_page  # noqa: E402
 

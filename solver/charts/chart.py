@@ -1,14 +1,35 @@
-"""A chart, whoever draws it: its definition, how to read it, the same in words, and the table behind it."""
+"""A chart, whoever draws it: its definition, how to read it, the same in words, and the table behind it.
+
+Outside of a report it is a page of its own, a picture, or what a notebook shows.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import html
+import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from linkrisk.solver.charts.saving import page, picture_file, shown, write
+from linkrisk.datasets.microdata.writing import write_whole
 from linkrisk.solver.charts.table import Table
+from linkrisk.solver.run.errors import UsageError
+
+INK = "currentColor"
+"""Colour of text in all charts: that of the page around, by day and by night."""
+
+_WIDTH = 640
+"""Of a picture, which has no page around."""
+
+_VEGA_LITE = "6.4"
+_SCRIPT = "window.vegaEmbed = vegaEmbed;"
+_STYLE = (
+    ":root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;"
+    "padding:0 1rem}#chart{width:100%}td,th{text-align:left;padding:.2rem .8rem .2rem 0}"
+)
 
 
 @dataclass(frozen=True)
@@ -54,18 +75,82 @@ class Chart:
         Raises
         ------
         UsageError
-            If the name of the file ends otherwise, or it cannot be written.
+            If the name of the file ends otherwise.
+        DataError
+            If it cannot be written.
         """
         suffix = Path(path).suffix.lower()
-        if suffix == ".html":
-            write(path, page(self.title, self.reading, self.spec, self.table).encode())
-        else:
-            write(path, picture_file(suffix, self.title, self.spec))
+        made = _page(self) if suffix == ".html" else _picture_file(suffix, self.title, self.spec)
+        write_whole(path, made)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         """What a notebook shows: the picture, which needs no scripts, and how to read it."""
         del include, exclude
-        return {
-            "text/html": shown(self.title, self.reading, self.description, self.spec),
-            "text/plain": f"{self.title}. {self.description}",
-        }
+        label = html.escape(self.description, quote=True)
+        shown = (
+            f'<figure role="img" aria-label="{label}" style="margin:0;max-width:{_WIDTH + 40}px">'
+            f"<strong>{html.escape(self.title)}</strong><div>{svg(self.spec)}</div>"
+            f"<figcaption>{html.escape(self.reading)}</figcaption></figure>"
+        )
+        return {"text/html": shown, "text/plain": f"{self.title}. {self.description}"}
+
+
+def painted(spec: Any, ink: str) -> Any:
+    """The same definition with text in a colour of its own, where there is no page around that has one."""
+    if isinstance(spec, Mapping):
+        return {key: painted(value, ink) for key, value in spec.items()}
+    if isinstance(spec, list):
+        return [painted(value, ink) for value in spec]
+    return ink if spec == INK else spec
+
+
+def svg(spec: Mapping[str, Any], width: int = _WIDTH, title: str = "") -> str:
+    """Draw a definition; its text has the colour of what is around."""
+    import vl_convert
+
+    text: str = vl_convert.vegalite_to_svg(_sized(spec, width, title), vl_version=_VEGA_LITE)
+    # Several pictures of one page must not cut each other by parts of the same name.
+    own = hashlib.sha256(text.encode()).hexdigest()[:8]
+    return re.sub(r'((?:id="|url\(#)(?:clip|gradient_))(\d+)', rf"\g<1>_{own}_\g<2>", text)
+
+
+def _sized(spec: Mapping[str, Any], width: int, title: str) -> dict[str, Any]:
+    return {**spec, "width": width, **({"title": title} if title else {})}
+
+
+def _picture_file(suffix: str, title: str, spec: Mapping[str, Any]) -> bytes:
+    """The picture as a file; that of dots is on white."""
+    import vl_convert
+
+    if suffix == ".svg":
+        style = "<style>svg{color:#222}@media(prefers-color-scheme:dark){svg{color:#ddd}}</style>"
+        return svg(spec, title=title).replace(">", ">" + style, 1).encode()
+    if suffix == ".png":
+        plain = {**painted(_sized(spec, _WIDTH, title), "#222"), "background": "white"}
+        return bytes(vl_convert.vegalite_to_png(plain, vl_version=_VEGA_LITE, scale=2))
+    raise UsageError(
+        f"a chart cannot be written as {suffix or 'a file without a suffix'}: use .html, .svg or .png"
+    )
+
+
+def _page(chart: Chart) -> str:
+    """A page with the chart, its scripts, and the table behind it."""
+    import vl_convert
+
+    definition = json.dumps(chart.spec, allow_nan=False).replace("<", "\\u003c")
+    title, reading = html.escape(chart.title), html.escape(chart.reading)
+    head = "".join(f"<th>{html.escape(column.title)}</th>" for column in chart.table.columns)
+    cells = ("".join(f"<td>{_cell(cell)}</td>" for cell in row) for row in chart.table.rows)
+    rows = "".join(f"<tr>{row}</tr>" for row in cells)
+    return (
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
+        f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style>'
+        f'<h1>{title}</h1><p>{reading}</p><div id="chart"></div>'
+        f"<details><summary>Table</summary><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        f"</details><script>{vl_convert.javascript_bundle(_SCRIPT)}</script>"
+        f'<script>vegaEmbed("#chart", {definition})</script></html>\n'
+    )
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None else html.escape(f"{value:.6g}" if isinstance(value, float) else str(value))

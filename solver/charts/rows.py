@@ -2,48 +2,56 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 import altair as alt
+from altair.utils.schemapi import debug_mode
 
-from linkrisk.solver.charts.reading import kept, labelled, listed
-from linkrisk.solver.charts.saving import INK
-from linkrisk.solver.charts.theme import LABEL_WIDTH, SIMPLE, Picture, named
+from linkrisk.solver.charts.chart import INK, Chart
+from linkrisk.solver.charts.table import Of, Table
+from linkrisk.solver.charts.theme import (
+    NO_LEVEL,
+    OWN,
+    SIMPLE,
+    WHOLE,
+    WORST,
+    Level,
+    Picture,
+    chart,
+    lines,
+    named,
+    told,
+)
+from linkrisk.solver.charts.wording import cut, kept, listed
+from linkrisk.solver.schemas.reading import upper_end
 
-STEP = 23
+_STEP = 23
 """Height of a line."""
 
 MOST = 60
 """Lines that are drawn; the table has all."""
 
-
-class Ends(StrEnum):
-    """How an interval is drawn: open ends of a search as a pale bar, all others as whiskers."""
-
-    OPEN = "open"
-    WHISKERS = "whiskers"
+_FURTHEST = 300.0
+"""Per cent of a level up to which intervals are drawn; an arrow says that one goes on."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line; of a heading only the label.
+    """One line.
 
     Attributes
     ----------
     label : str
     value, low, high : float or None
-        In the unit of the axis.
     said : str
         The number, for people, with its interval.
     short : str
         What stands beside the line; empty where that is `said`.
     colour : str
-    ends : Ends
-    heading : bool
+    search : bool
+        Whether the interval is that of a search, which is drawn as a pale bar; others are whiskers.
     """
 
     label: str
@@ -53,122 +61,179 @@ class Row:
     said: str = ""
     short: str = ""
     colour: str = SIMPLE
-    ends: Ends = Ends.WHISKERS
-    heading: bool = False
+    search: bool = False
+
+    @property
+    def upper(self) -> float | None:
+        """The upper end; None of a search that has found no bound."""
+        return upper_end(self.low, self.high) if self.search else self.high
 
 
-def described(rows: Sequence[Row]) -> str:
-    """All lines in words, each group a sentence."""
-    parts: list[tuple[str, list[str]]] = []
-    for row in rows:
-        if row.heading or not parts:
-            parts.append((row.label if row.heading else "", []))
-        if not row.heading:
-            parts[-1][1].append(f"{row.label} {row.said}")
-    return " ".join(f"{head + ': ' if head else ''}{listed(said)}." for head, said in parts if said)
-
-
-def picture(
-    rows: Sequence[Row],
-    axis: str,
-    rule: tuple[float, str] | None = None,
-    domain: Sequence[float] | None = None,
-) -> Picture:
-    """Draw lines, as many as `MOST`.
+def bars(
+    groups: Sequence[tuple[str, Sequence[Row]]], axis: str, of: Of = Of.SHARE, level: Level = NO_LEVEL
+) -> tuple[str, Picture]:
+    """Lines in groups, in words, a sentence for each group, and as a picture.
 
     Parameters
     ----------
-    rows : sequence of Row
+    groups : sequence of (str, sequence of Row)
+        A group of no name has no heading.
     axis : str
         What the numbers are.
-    rule : (float, str), optional
-        A value to compare with, and what it is.
-    domain : sequence of float, optional
-        Of the axis.
+    of : Of
+        Shares and points are drawn in per cent, shares up to all.
+    level : Level
     """
-    shown = rows[:MOST]
-    base, labels = named(), [row.label for row in shown]
-    headings = [at for at, row in enumerate(shown) if row.heading]
-    # Lines are known by their number: names may occur twice, and may be anything.
-    scale = alt.Scale(domain=list(range(len(shown))), paddingInner=0.3, paddingOuter=0.15)
-    bold: Any = {
-        "condition": {"test": f"indexof({headings}, datum.value) >= 0", "value": "bold"},
+    said = [
+        f"{heading}{': ' if heading else ''}{listed([f'{row.label} {row.said}' for row in rows])}."
+        for heading, rows in groups
+    ]
+    every = [one for heading, rows in groups for one in ([heading] if heading else []) + list(rows)][:MOST]
+    shown = [Row(one) if isinstance(one, str) else one for one in every]
+    headings = [at for at, one in enumerate(every) if isinstance(one, str)]
+    scale = WHOLE if of is Of.SHARE else alt.Scale()
+    x = alt.X("b:Q", title=axis, axis=alt.Axis(tickCount=5), scale=scale)
+    pointed = told({"e": " ", "f": axis})
+    heads, search, whiskers = (
+        named().transform_filter(which) for which in ("datum.h", "datum.i", "!datum.i")
+    )
+    layers = [
+        heads.mark_rect(fill=INK, opacity=0.07).encode(x=alt.value(0), x2=alt.value("width")),
+        named().mark_bar(opacity=0.9).encode(x=x, tooltip=pointed, **OWN),
+        search.mark_bar(fillOpacity=0.3, strokeDash=[3, 2], strokeWidth=1.2).encode(
+            x="c:Q", x2="d:Q", stroke=alt.Stroke("g:N", scale=None), tooltip=pointed, **OWN
+        ),
+        whiskers.mark_rule(strokeWidth=1.6).encode(x="c:Q", x2="d:Q", tooltip=pointed),
+        *(whiskers.mark_tick(thickness=1.6, size=9).encode(x=f"{end}:Q") for end in "cd"),
+    ]
+    factor = 1.0 if of is Of.NUMBER else 100.0
+    data = [_datum(row, factor, heading=at in headings) for at, row in enumerate(shown)]
+    beside = [(row.label, row.short or row.said) for row in shown]
+    return " ".join(said) + level.sentence, _lined(layers, beside, headings, data, level)
+
+
+def _datum(row: Row, factor: float, *, heading: bool) -> dict[str, Any]:
+    whole = row.low is not None and row.high is not None
+    low, high = (kept(end, factor) if whole else None for end in (row.low, row.high))
+    return {
+        "b": kept(row.value, factor), "c": low, "d": high, "e": row.label, "f": row.said, "g": row.colour,
+        "h": heading, "i": row.search,
+    }  # fmt: skip
+
+
+def _lined(
+    layers: Sequence[alt.Chart],
+    beside: Sequence[tuple[str, str]],
+    bold: Sequence[int],
+    data: Sequence[Mapping[str, Any]],
+    level: Level = NO_LEVEL,
+) -> Picture:
+    """Layers on lines, with texts at the left and at the right of each line."""
+    weight: Any = {
+        "condition": {"test": f"indexof({list(bold)}, datum.value) >= 0", "value": "bold"},
         "value": "normal",
     }
-    left = alt.Axis(
-        title=None, ticks=False, domain=False, labelExpr=labelled(labels), labelFontWeight=bold,
-        labelLimit=LABEL_WIDTH, labelPadding=6,
-    )  # fmt: skip
-    right = alt.Axis(
-        title=None, ticks=False, domain=False, orient="right", labelPadding=8,
-        labelExpr=_texts([row.short or row.said for row in shown]), labelLimit=LABEL_WIDTH,
-    )  # fmt: skip
-    across = alt.Scale(domain=list(domain), nice=False) if domain else alt.Scale(zero=True, nice=True)
-    x = alt.X("b:Q", title=axis, scale=across, axis=alt.Axis(tickCount=5))
-    told = [alt.Tooltip("e:N", title=" "), alt.Tooltip("f:N", title=axis)]
-
-    def y(shown_on: alt.Axis | None) -> alt.Y:
-        return alt.Y("a:O", axis=shown_on, scale=scale)
-
-    bands = base.transform_filter("datum.h").mark_rect(fill=INK, opacity=0.07)
-    bars = base.mark_bar().encode(
-        x=x, y=y(left), color=alt.Color("g:N", scale=None), tooltip=told, opacity=alt.OpacityValue(0.9)
+    left, right = zip(*beside, strict=True)
+    axes = (
+        lines(list(map(cut, left)), 0.3, labelFontWeight=weight),
+        lines(right, 0.3, orient="right", labelPadding=8),
     )
-    layers: list[alt.Chart] = [
-        bands.encode(y=y(None), x=alt.value(0), x2=alt.value("width")),
-        bars,
-        *_intervals(base, y(None), told),
-        base.mark_point(opacity=0).encode(y=y(right)),
-    ]
-    data = {"rows": [_datum(at, row) for at, row in enumerate(shown)]}
-    if rule is not None:
-        layers += _rule()
-        data["rule"] = [{"b": kept(rule[0]), "e": rule[1]}]
-    drawing = alt.layer(*layers).resolve_axis(y="independent").properties(height=STEP * max(len(shown), 1))
-    return Picture(drawing, data)
+    on_lines = [one.encode(y=alt.Y("a:O", scale=axes[0]["scale"], axis=None)) for one in layers]
+    on_lines += [named().mark_point(opacity=0).encode(y=alt.Y("a:O", **axis)) for axis in axes]
+    on_lines += level.layers("x", {"y": alt.value(_STEP / 2)}, align="left", dx=5)
+    rows = [{"a": at, **row} for at, row in enumerate(data)]
+    return Picture(on_lines, _STEP * max(len(rows), 1), {"rows": rows, **level.rows}, by_layer=True)
 
 
-def _datum(at: int, row: Row) -> dict[str, Any]:
-    return {
-        "a": at,
-        "b": kept(row.value),
-        "c": kept(row.low),
-        "d": kept(row.high),
-        "e": row.label,
-        "f": row.said,
-        "g": row.colour,
-        "h": row.heading,
-        "i": row.ends.value,
-    }
+@dataclass(frozen=True)
+class Reach:
+    """What attackers find of a sensitive cell.
+
+    Attributes
+    ----------
+    label : str
+    below, above : float
+        How far an attacker must think that the value could be below and above.
+    lower_level, upper_level, sliding_level : float
+        How far that must be: each way, and both together.
+    said : str
+        Its interval, for people.
+    short : bool
+        Whether a level is missed.
+    """
+
+    label: str
+    below: float
+    above: float
+    lower_level: float
+    upper_level: float
+    sliding_level: float
+    said: str
+    short: bool
+
+    @property
+    def share(self) -> float:
+        """The worst of its levels: 1 where it is just reached."""
+        pairs = (
+            (self.below, self.lower_level),
+            (self.above, self.upper_level),
+            (self.below + self.above, self.sliding_level),
+        )
+        return min((reach / level for reach, level in pairs if level > 0), default=float("inf"))
+
+    def datum(self) -> dict[str, Any]:
+        """What is drawn, in per cent of the levels."""
+        usual = max(self.lower_level, self.upper_level) or self.sliding_level / 2.0 or 1.0
+        sliding = self.lower_level == self.upper_level == 0
+        down, up = (
+            100.0 * self.below / (self.lower_level or usual),
+            100.0 * self.above / (self.upper_level or usual),
+        )
+        return {
+            "b": -100.0 if self.lower_level > 0 or sliding else 0.0,
+            "h": 100.0 if self.upper_level > 0 or sliding else 0.0,
+            "c": kept(-min(down, _FURTHEST)), "d": kept(min(up, _FURTHEST)),
+            "l": down > _FURTHEST, "r": up > _FURTHEST,
+            "e": self.label, "f": self.said, "g": WORST if self.short else SIMPLE,
+        }  # fmt: skip
 
 
-def _texts(texts: Sequence[str]) -> str:
-    """Vega's expression for the text of a line; JSON is how its texts are quoted."""
-    return f"{json.dumps(list(texts))}[datum.value]"
+def intervals(cells: Sequence[Reach], table: Table) -> Chart:
+    """Draw what attackers find of sensitive cells beside what must remain possible, all on one scale.
 
-
-def _intervals(base: alt.Chart, y: alt.Y, told: Sequence[alt.Tooltip]) -> list[alt.Chart]:
-    wide = base.transform_filter("isValid(datum.c) && isValid(datum.d)")
-    between = wide.transform_filter(f"datum.i == '{Ends.OPEN}' && datum.d > datum.c")
-    whiskers = wide.transform_filter(f"datum.i == '{Ends.WHISKERS}'")
-    pale = between.mark_bar(fillOpacity=0.3, strokeDash=[3, 2], strokeWidth=1.2)
-    colour = alt.Color("g:N", scale=None)
-    stroke = alt.Stroke("g:N", scale=None)
-    return [
-        pale.encode(x=alt.X("c:Q"), x2=alt.X2("d:Q"), y=y, color=colour, stroke=stroke, tooltip=list(told)),
-        whiskers.mark_rule(strokeWidth=1.6).encode(x=alt.X("c:Q"), x2=alt.X2("d:Q"), y=y, tooltip=list(told)),
-        *(
-            whiskers.mark_tick(color=INK, thickness=1.6, size=9).encode(x=alt.X(f"{end}:Q"), y=y)
-            for end in ("c", "d")
-        ),
-    ]
-
-
-def _rule() -> list[alt.Chart]:
-    base = named("rule")
-    told = [alt.Tooltip("e:N", title=" ")]
-    text = base.mark_text(align="left", baseline="middle", dx=5, fontStyle="italic")
-    return [
-        base.mark_rule(strokeDash=[5, 3], strokeWidth=1.5).encode(x=alt.X("b:Q"), tooltip=told),
-        text.encode(x=alt.X("b:Q"), y=alt.value(STEP / 2), text=alt.Text("e:N")),
-    ]
+    Parameters
+    ----------
+    cells : sequence of Reach
+        The worst first.
+    table : Table
+        The numbers behind it.
+    """
+    shown = cells[:MOST]
+    first = "" if shown == cells else f" The worst {len(shown)} of {len(cells):,} are drawn."
+    x = alt.X(
+        "b:Q", title="distance from the value, in % of the level",
+        scale=alt.Scale(domain=[-_FURTHEST * 1.04, _FURTHEST * 1.04], nice=False),
+        axis=alt.Axis(values=[-300, -200, -100, 0, 100, 200, 300]),
+    )  # fmt: skip
+    with debug_mode(False):
+        pointed = named().encode(tooltip=told({"e": " ", "f": "interval"}))
+        layers = [
+            pointed.mark_bar(color=INK, opacity=0.2, height=_STEP * 0.8).encode(x=x, x2="h:Q"),
+            pointed.mark_bar(height=_STEP * 0.32).encode(x="c:Q", x2="d:Q", **OWN),
+            named().mark_tick(thickness=2, size=_STEP * 0.8).encode(x=alt.datum(0)),
+            *(
+                named().transform_filter(f"datum.{flag}").mark_point(shape=shape).encode(x=f"{end}:Q", **OWN)
+                for flag, shape, end in (("l", "triangle-left", "c"), ("r", "triangle-right", "d"))
+            ),
+        ]
+        picture = _lined(layers, [(one.label, one.said) for one in shown], (), [one.datum() for one in shown])
+        return chart(
+            "intervals",
+            "What attackers find of the sensitive cells",
+            "The grey field is what must remain possible, 100 % of the level on either side of the value; "
+            f"the bar is what an attacker cannot exclude. A bar inside of its field is too short.{first}",
+            f"{len(cells):,} sensitive cells, {sum(one.short for one in cells):,} of them short of a level. "
+            f"The worst is {cells[0].label}: {cells[0].said}.",
+            picture,
+            table,
+        )

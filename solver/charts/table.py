@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -18,6 +18,10 @@ class Of(StrEnum):
     POINTS = "points"
     SECONDS = "seconds"
     FLAG = "flag"
+
+    def columns(self, **titles: str) -> tuple[Column, ...]:
+        """Columns of this kind: titles by name."""
+        return tuple(Column(name, title, self) for name, title in titles.items())
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,11 @@ class Table:
     columns: tuple[Column, ...]
     rows: Sequence[Sequence[Any]]
     caption: str = ""
+
+    @classmethod
+    def of(cls, columns: Sequence[Column], rows: Iterable[Mapping[str, Any]]) -> Table:
+        """The table of rows whose cells have names, of which others than these columns are left out."""
+        return cls(tuple(columns), [[row.get(column.name) for column in columns] for row in rows])
 
     def to_dict(self) -> dict[str, Any]:
         """The table as JSON."""

@@ -1,13 +1,15 @@
-"""The worst case in the JSON of a fit or of measures, whichever wrote it, for pages, charts and app."""
+"""What results say, read from their JSON, whichever wrote it: for pages, charts, inputs and app."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from linkrisk.solver.run.results import (
     WEIGHTED,
     guessed_ends,
+    is_bound,
     least_of,
     limit_key,
     may_say_proven,
@@ -16,6 +18,7 @@ from linkrisk.solver.run.results import (
     says_more,
 )
 from linkrisk.solver.schemas.keys import Json
+from linkrisk.solver.schemas.risk import Finding, Verdict
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class Interval:
 
     low: float
     high: float
-    total: float
+    total: float = 1.0
     confidence: float | None = None
     comparable: bool = True
     weighted: bool = False
@@ -58,6 +61,14 @@ class Interval:
         whole = self.total or 1.0
         return self.low / whole, self.high / whole
 
+    @property
+    def upper(self) -> float | None:
+        """The upper end as a share; None where no bound was found."""
+        return self.shares[1] if is_bound(*self.shares, 1.0) else None
+
+
+# ---- worst cases
+
 
 def families_of(result: Json) -> Sequence[Json]:
     """The families of a fit or of measures, with those that have no result; none of another JSON."""
@@ -65,6 +76,17 @@ def families_of(result: Json) -> Sequence[Json]:
         return ()
     worst = result.get("worst_case") or result
     return worst.get("families") or ([worst] if "aggregator" in worst else [])
+
+
+def fits(result: Json) -> list[Json]:
+    """The families that were searched and have a result."""
+    return [one for one in families_of(result) if "parameters" in one]
+
+
+def fit_of(result: Json, family: str | None) -> Json | None:
+    """That of one family; of no name, that of the worst one."""
+    named = [one for one in fits(result) if family in (None, one["aggregator"])]
+    return max(named, key=least_of, default=None)
 
 
 def interval(family: Json) -> Interval:
@@ -77,6 +99,11 @@ def interval(family: Json) -> Interval:
     return Interval(least_of(family), high, total, confidence, comparable, keys == WEIGHTED)
 
 
+def worst_cases(result: Json) -> dict[str, Interval | None]:
+    """The worst case of every family by its name; None of one that has no result."""
+    return {one["aggregator"]: interval(one) if "parameters" in one else None for one in families_of(result)}
+
+
 def together(intervals: Iterable[Interval]) -> Interval:
     """Of several families: the worst of them, and what none exceeds."""
     every = list(intervals)
@@ -87,3 +114,92 @@ def together(intervals: Iterable[Interval]) -> Interval:
 def guessed(families: Iterable[Json], whole: Interval) -> tuple[float, float] | None:
     """Both ends where equal candidates are guessed among; None where nothing is equal, or they were."""
     return guessed_ends(families, whole.low, whole.high, whole.total)
+
+
+def upper_end(low: float | None, high: float | None) -> float | None:
+    """The upper end of a worst case, a share; None where no bound was found."""
+    return high if low is None or high is None else Interval(low, high).upper
+
+
+# ---- measures
+
+
+def measure(result: Json, name: str) -> Json:
+    """The JSON of a measure; empty where it was not taken."""
+    every = result.get("measures")  # those of a sweep are names only
+    found: Json = every.get(name, {}) if isinstance(every, Mapping) else {}
+    return found
+
+
+def findings(result: Json, name: str) -> list[Finding]:
+    """The findings of a measure that are shares and have a value."""
+    found: Sequence[Finding] = measure(result, name).get("findings") or ()
+    return [one for one in found if one["unit"] == "share" and one["value"] is not None]
+
+
+def is_weighted(groups: Iterable[Json]) -> bool:
+    """Whether shares of groups of records are of sampling weights."""
+    return any(one.get("population", one["records"]) != one["records"] for one in groups)
+
+
+# ---- sweeps
+
+
+def run_ends(run: Json) -> tuple[float, float] | None:
+    """The worst that is known of a masking of a sweep, as shares; None where nothing was measured."""
+    verdict: Verdict | None = run.get("verdict")
+    return (verdict["low"], verdict["high"]) if verdict else None
+
+
+def held_out_of(run: Json) -> float | None:
+    """The strongest held-out rate of a masking; of equal weights where nothing was learned."""
+    found: Sequence[Finding] = (run.get("findings") or {}).get("held-out") or ()
+    rates = {
+        one["key"]: one["value"]
+        for one in found
+        if one["key"].startswith("held_out_") and one["value"] is not None
+    }
+    learned = {key: value for key, value in rates.items() if key != "held_out_equal_weights"} or rates
+    return max(learned.values(), default=None)
+
+
+def tolerated_of(sweep: Json) -> float | None:
+    """The share that is tolerated, beside which the maskings of a sweep were judged."""
+    verdicts = (run.get("verdict") or {} for run in sweep.get("runs") or ())
+    return next((one["tolerated"] for one in verdicts if "tolerated" in one), None)
+
+
+def loss_words(name: Any) -> str:
+    """The loss of a map in words, as a title has it."""
+    words = {"il1s_of_all": "Loss, IL1s", "pmse": "Loss, pMSE", "": "Loss"}
+    key = str(name or "")
+    return words.get(key) or f"Loss, {key.replace('_', ' ')}"
+
+
+def sweep_sentence(runs: Sequence[Json], asked: int) -> str:
+    """How many maskings of a sweep were measured, and how many of these are not dominated."""
+    done = [run for run in runs if run.get("status") == "done"]
+    placed = [run for run in done if run.get("pareto") is not None]
+    front = sum(run.get("pareto") == "on the front" for run in placed)
+    said = f"{len(done)} of {asked} maskings {'was' if asked == 1 else 'were'} measured"
+    if not done:
+        return f"{said}."
+    if not placed:
+        return f"{said}; the loss of none is known, so that none can be preferred to another."
+    some = f" of the {len(placed)} whose loss is known" if len(placed) < len(done) else " of these"
+    are = "is" if front == 1 else "are"
+    return f"{said}; {front}{some} {are} not dominated: no other one has both less risk and less loss."
+
+
+# ---- numbers
+
+
+def number(value: Any) -> float | None:
+    """A number that can be drawn; None for all else."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if abs(value) <= _MOST else None  # nor one that is not a number
+
+
+_MOST = 1e300
+"""Beyond, per cent and sums would not be finite."""

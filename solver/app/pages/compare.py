@@ -19,12 +19,10 @@ from linkrisk.solver.app.pages import layout
 from linkrisk.solver.app.run_folder import Run, runs_of
 from linkrisk.solver.app.state import State
 from linkrisk.solver.app.vega import VegaChart
-from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.gallery import draw
 from linkrisk.solver.report.content.results import Results
 from linkrisk.solver.report.short.worst_case import worst_of_all
 from linkrisk.solver.run.worst_sentence import percents
-from linkrisk.solver.schemas.reading import Interval
 
 _BETTER = {"higher": "lower", "lower": "higher", "neither": "–"}
 """Which way a number is better for whoever releases the file, by which way it gets worse."""
@@ -61,7 +59,8 @@ def _show(runs: Sequence[Run]) -> None:
     results = [run.result for run in runs]
     intervals = [interval for interval in map(interval_of, results) if interval]
     layout.text("h2", "Worst cases")
-    chart = _side_by_side(runs, intervals)
+    named = {run.name: one for run, one in zip(runs, intervals, strict=True)}
+    chart = draw("headline", {}, worst=named)
     if chart is not None:
         layout.text(
             "p",
@@ -76,7 +75,7 @@ def _show(runs: Sequence[Run]) -> None:
             layout.row((link, masked, worst_of_all(Results.of(run.result)), percents(*interval.shares)))
     files = {run.command.get("inputs", {}).get("original") for run in runs}
     if len(runs) > 1 and len(files) == 1:
-        layout.text("p", least_risk({run.name: one for run, one in zip(runs, intervals, strict=True)}))
+        layout.text("p", least_risk(named))
     found = [findings_of(result) for result in results]
     keys = list(dict.fromkeys(key for one in found for key in one))
     if keys:
@@ -103,17 +102,3 @@ def _measured(key: tuple[str, str], findings: Sequence[Mapping[str, Any] | None]
             layout.text("div", said.words, f"small {said.judgement}")
 
     layout.row((*key, _BETTER[worse], *(partial(cell, at) for at in range(len(findings)))))
-
-
-def _side_by_side(runs: Sequence[Run], intervals: Sequence[Interval]) -> Chart | None:
-    """The chart of the headline, with a bar for each run."""
-    worst = [
-        {
-            "aggregator": run.name,
-            "linked": one.low / one.total,
-            "most": one.high / one.total,
-            "confidence": one.confidence,
-        }
-        for run, one in zip(runs, intervals, strict=True)
-    ]
-    return draw("headline", {"measures": {"worst-case": {"total": 1.0, "families": worst}}}, by="run")

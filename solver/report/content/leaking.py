@@ -10,7 +10,6 @@ from typing import Any
 from linkrisk.datasets.microdata.names import group_in_words, names_in_words
 from linkrisk.formulations.linkage.aggregators import words_of
 from linkrisk.solver.charts.chart import Chart
-from linkrisk.solver.charts.reading import is_weighted
 from linkrisk.solver.charts.table import Column, Of, Table
 from linkrisk.solver.documents.document import Block, Choice, Paragraph, Records, Section
 from linkrisk.solver.documents.formats import count
@@ -19,6 +18,7 @@ from linkrisk.solver.measures.base import OF_WEIGHTS
 from linkrisk.solver.report.content.drawn import drawn, drawn_or
 from linkrisk.solver.report.content.results import FamilyResult, Results
 from linkrisk.solver.schemas.keys import Json
+from linkrisk.solver.schemas.reading import is_weighted
 
 FAMILY = "Family of distances"
 
@@ -206,7 +206,7 @@ def _records(results: Results, worst: FamilyResult, listed: Json) -> Records:
 
 def _blank(attributes: Sequence[str]) -> Chart:
     """The chart of a record, before one is picked."""
-    from linkrisk.solver.charts.waterfall import blank
+    from linkrisk.solver.charts.records import blank
 
     return blank(attributes)
 

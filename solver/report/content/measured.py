@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from linkrisk.solver.charts.reading import held_out_of, upper_end
 from linkrisk.solver.charts.table import Of
 from linkrisk.solver.documents.document import Block, Numbers, Paragraph, Section
 from linkrisk.solver.documents.wording import family_heading, table
@@ -18,6 +17,7 @@ from linkrisk.solver.report.short.risk import EQUAL, number_of
 from linkrisk.solver.report.short.sweep import runs_table
 from linkrisk.solver.run.percent import percent
 from linkrisk.solver.schemas.keys import Json
+from linkrisk.solver.schemas.reading import held_out_of, upper_end
 
 
 def is_it_realistic(results: Results) -> Section:

@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 from linkrisk.datasets.pairs.table_pair import BY_ROW
 from linkrisk.errors import called
-from linkrisk.solver.charts.reading import run_ends, tolerated_of
 from linkrisk.solver.documents.wording import family_words, joined, of_all
 from linkrisk.solver.measures.verdict import IDENTIFIERS, RELATED, TOLERATED, UNCHANGED, Answer, answer_of
 from linkrisk.solver.report.content.results import Results
 from linkrisk.solver.report.content.verdict import FAR_BELOW, best_held_out
 from linkrisk.solver.run.percent import confident, percent
 from linkrisk.solver.schemas.keys import Json
+from linkrisk.solver.schemas.reading import run_ends, tolerated_of
 
 _LITTLE_OVER_CHANCE = 2.0
 """Times what learning finds on shuffled files; a worst case below that is hardly a sign of a leak."""

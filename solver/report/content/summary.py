@@ -7,7 +7,6 @@ from typing import Any
 
 from linkrisk.datasets.microdata.names import Labels, code_in_words, group_in_words, name_in_words
 from linkrisk.errors import called
-from linkrisk.solver.charts.reading import is_weighted
 from linkrisk.solver.documents.document import Block, Items, Paragraph, Section
 from linkrisk.solver.documents.wording import joined, table
 from linkrisk.solver.measures.base import OF_RECORDS, OF_WEIGHTS
@@ -16,6 +15,7 @@ from linkrisk.solver.report.content.next_steps import next_steps
 from linkrisk.solver.report.content.results import Results
 from linkrisk.solver.run.percent import percent
 from linkrisk.solver.schemas.keys import Json
+from linkrisk.solver.schemas.reading import is_weighted
 
 MOST_STRATA = 5
 """The riskiest strata that are named."""

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from linkrisk.solver.charts.reading import run_ends, sweep_sentence
 from linkrisk.solver.documents.document import Headline
 from linkrisk.solver.documents.wording import baseline_name, family_words, of_all, sentence
 from linkrisk.solver.measures.verdict import answer_of, grounds_of, kinds, sentence_of, severity_of
@@ -18,7 +17,7 @@ from linkrisk.solver.run.percent import confident, percent, with_confidence
 from linkrisk.solver.run.results import meets
 from linkrisk.solver.run.worst_sentence import by_lot, percents, without_recoding
 from linkrisk.solver.schemas.keys import Json
-from linkrisk.solver.schemas.reading import Interval
+from linkrisk.solver.schemas.reading import Interval, run_ends, sweep_sentence
 
 UNKNOWN, COMPARED = "unknown", "compared"
 

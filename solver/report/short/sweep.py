@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from linkrisk.errors import called
-from linkrisk.solver.charts.reading import held_out_of, loss_words, run_ends, sweep_sentence, upper_end
 from linkrisk.solver.charts.table import Column, Of, Table
 from linkrisk.solver.documents.document import Document
 from linkrisk.solver.documents.formats import count
 from linkrisk.solver.documents.short import pairs, short
 from linkrisk.solver.run.counts import several
 from linkrisk.solver.schemas.keys import Json
+from linkrisk.solver.schemas.reading import held_out_of, loss_words, run_ends, sweep_sentence, upper_end
 
 _RUNS = {
     "masking": Column("masking", "Masking"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from linkrisk.solver.charts.intervals import intervals
+from linkrisk.solver.charts.rows import intervals
 from linkrisk.solver.documents.document import Block, Headline, Number, Numbers, Paragraph, Section
 from linkrisk.solver.documents.formats import count
 from linkrisk.solver.documents.wording import numbers, of_all, sentence, shares, table, texts

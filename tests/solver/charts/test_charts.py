@@ -124,10 +124,10 @@ def test_ranks_are_those_of_all_records():
 
 def test_no_chart_calls_all_records_a_bound():
     families = [
-        {"aggregator": name, "linked": linked, "most": most, "confidence": None}
+        {"aggregator": name, "linked": linked, "linked_upper_bound": most, "records": 120, "parameters": {}}
         for name, linked, most in (("owa", 0, 120), ("choquet", 60, 119.9), ("mahalanobis", 0.1 + 0.2, 0.3))
     ]
-    chart = draw("headline", {"measures": {"worst-case": {"total": 120, "families": families}}})
+    chart = draw("headline", {"families": families})
     assert [row[-1] for row in chart.table.rows] == [
         "0.0 % or more, no bound in time",
         "50.0 % or more, no bound in time",
@@ -289,15 +289,15 @@ def test_the_map_names_its_points_and_has_a_line_at_what_is_tolerated():
     )
     assert chart.spec["height"] == 440
     data = chart.spec["datasets"]
-    assert data["tolerated"] == [{"b": 5.0, "j": "tolerated: 5.0 %"}]
+    assert data["level"] == [{"b": 5.0, "e": "tolerated: 5.0 %"}]
     assert [one["masking"] for one in data["names"]] == ["a" * 40, "b", "c"]
-    assert [len(one["j"]) for one in data["names"]] == [28, 1, 1]
+    assert [len(one["j"]) for one in data["names"]] == [27, 1, 1]
     places = {(one["k"], one["l"]) for one in data["names"][1:]}
     assert len(places) == 2  # of the two at the same place
     assert chart.description.endswith(" Tolerated: 5.0 %.")
     assert "Loss, pMSE" in json.dumps(chart.spec)
     without = mapped(("b", 0.2, 0.02, 0.04, front), tolerated=None)
-    assert "tolerated" not in without.spec["datasets"]
+    assert "level" not in without.spec["datasets"]
     assert "Tolerated" not in without.description
 
 

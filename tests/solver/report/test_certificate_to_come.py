@@ -8,11 +8,12 @@ import pytest
 
 from linkrisk import fit
 from linkrisk.solver.app.answers import interval_of
-from linkrisk.solver.charts.reading import worst_cases
+from linkrisk.solver.charts.wording import worst_said
 from linkrisk.solver.documents.notebook import notebook
 from linkrisk.solver.documents.short import short_of
 from linkrisk.solver.report.content.build import document_of
 from linkrisk.solver.report.content.results import FamilyResult
+from linkrisk.solver.schemas.reading import worst_cases
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +35,7 @@ def test_only_a_certificate_that_is_there_proves(fitted, certificate, proven):
     content = {**fitted, "certificate": certificate}
     assert FamilyResult("weighted-mean", content).interval.proven is proven
     assert interval_of(content).proven is proven
-    assert ("proven" in worst_cases(content)[0].said) is proven
+    assert ("proven" in worst_said(worst_cases(content)["weighted-mean"])) is proven
     assert ("proven: no other parameters" in notebook(short_of(content))) is proven
     assert ("by the search, " in notebook(short_of(content))) is not proven
     reasons = " ".join(document_of(content).headline.reasons)

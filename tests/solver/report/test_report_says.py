@@ -10,7 +10,6 @@ import report_cases
 from report_texts import blocks, rows, said, section
 
 from linkrisk import fit
-from linkrisk.solver.charts.reading import held_out_of
 from linkrisk.solver.charts.table import Of
 from linkrisk.solver.documents.document import Audience, Document
 from linkrisk.solver.documents.formats import cell_text
@@ -18,6 +17,7 @@ from linkrisk.solver.report.content.build import document_of
 from linkrisk.solver.report.content.meanings import MEANINGS, meaning_of
 from linkrisk.solver.report.content.sections import SECTIONS
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.schemas.reading import held_out_of
 
 ORDER = [
     *("summary", "worst-case", "who-leaks", "which-records", "is-it-realistic", "several-releases"),

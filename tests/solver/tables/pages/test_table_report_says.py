@@ -13,7 +13,7 @@ from table_pages import RECTANGLE, grid, section
 
 from linkrisk import audit_table, make_table, open_table, round_table, suppress_table
 from linkrisk.datasets.tables.code_trees import CodeTree
-from linkrisk.solver.charts.intervals import Reach, intervals
+from linkrisk.solver.charts.rows import Reach, intervals
 from linkrisk.solver.charts.table import Table
 from linkrisk.solver.documents.cell_grid import CellGrid, CellState
 from linkrisk.solver.documents.document import Audience, Choice
