@@ -172,6 +172,12 @@ class Reach:
     short: bool
 
     @property
+    def units(self) -> tuple[float, float]:
+        """What is 100 % below and above."""
+        usual = max(self.lower_level, self.upper_level) or self.sliding_level / 2.0 or 1.0
+        return self.lower_level or usual, self.upper_level or usual
+
+    @property
     def share(self) -> float:
         """The worst of its levels: 1 where it is just reached."""
         pairs = (
@@ -183,12 +189,8 @@ class Reach:
 
     def datum(self) -> dict[str, Any]:
         """What is drawn, in per cent of the levels."""
-        usual = max(self.lower_level, self.upper_level) or self.sliding_level / 2.0 or 1.0
         sliding = self.lower_level == self.upper_level == 0
-        down, up = (
-            100.0 * self.below / (self.lower_level or usual),
-            100.0 * self.above / (self.upper_level or usual),
-        )
+        down, up = (100.0 * self.below / self.units[0], 100.0 * self.above / self.units[1])
         return {
             "b": -100.0 if self.lower_level > 0 or sliding else 0.0,
             "h": 100.0 if self.upper_level > 0 or sliding else 0.0,
