@@ -86,7 +86,7 @@ def worst_said(one: Interval | None) -> str:
         return f"{share(one.shares[0])}, proven"
     if one.upper is None:
         return f"{share(one.shares[0])} or more, no bound in time"
-    sure = "" if one.confidence is None else f", {100.0 * one.confidence:g} % sure"
+    sure = "" if one.confidence is None else f", {100.0 * one.confidence:.10g} % sure"
     return between(*one.shares) + sure
 
 
