@@ -168,7 +168,7 @@ class Difference:
 
 def difference(first: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> Difference | None:
     """What a number differs by, and whether that is better; None where there are not two numbers."""
-    from linkrisk.solver.documents.formats import decimals, significant
+    from linkrisk.solver.documents.formats import points_text, significant
 
     if not (first and other) or first.get("value") is None or other.get("value") is None:
         return None
@@ -176,7 +176,7 @@ def difference(first: Mapping[str, Any] | None, other: Mapping[str, Any] | None)
     if by == 0.0:
         return Difference("the same", "")
     share = other.get("unit") == "share"
-    size = f"{decimals(abs(100.0 * by), 1)} points" if share else significant(abs(by))
+    size = points_text(abs(by)) if share else significant(abs(by))
     sign, worse = ("+", "higher") if by > 0 else (MINUS, "lower")
     if other["worse"] == "neither":
         return Difference(f"{sign}{size}", "")

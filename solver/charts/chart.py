@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from linkrisk.datasets.microdata.writing import write_whole
 from linkrisk.solver.charts.table import Table
@@ -52,6 +52,7 @@ class Chart:
         The numbers behind it.
     """
 
+    kind: ClassVar[str] = "chart"
     name: str
     title: str
     reading: str
@@ -66,8 +67,7 @@ class Chart:
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Chart:
         """The chart of a JSON; KeyError, TypeError or ValueError when it is none."""
-        table = Table.from_dict(given["table"])
-        return cls(**{**{name: given[name] for name in cls.__dataclass_fields__}, "table": table})
+        return cls(**{**given, "table": Table.from_dict(given["table"])})
 
     def save(self, path: str | Path) -> None:
         """Write the chart as a page that needs no network (``.html``), or as a picture (``.svg``, ``.png``).

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar
 
 
 class Of(StrEnum):
@@ -58,6 +58,7 @@ class Table:
         What the table shows; empty where it stands behind a chart.
     """
 
+    kind: ClassVar[str] = "table"
     columns: tuple[Column, ...]
     rows: Sequence[Sequence[Any]]
     caption: str = ""

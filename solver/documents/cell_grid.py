@@ -5,49 +5,42 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 
 class CellState(StrEnum):
-    """What became of a cell of a statistical table."""
+    """What became of a cell of a statistical table, in the order of legends.
 
-    PUBLISHED = "published"
-    FIXED = "fixed"
-    SENSITIVE = "sensitive"
-    SECONDARY = "secondary"
-    SHORT = "short"
-    GONE = "gone"
-    UP = "up"
-    DOWN = "down"
-    ABSENT = "absent"
+    Attributes
+    ----------
+    words : str
+    letter : str
+        The mark beside its value, so that nothing hangs on colour alone; those of statuses are letters of
+        ARGUS. Empty where nothing is marked.
+    """
 
+    words: str
+    letter: str
 
-LETTERS = {
-    CellState.SHORT: "!",
-    CellState.SENSITIVE: "u",
-    CellState.SECONDARY: "m",
-    CellState.GONE: "x",
-    CellState.FIXED: "z",
-    CellState.UP: "\N{UPWARDS ARROW}",
-    CellState.DOWN: "\N{DOWNWARDS ARROW}",
-}
-"""Marks beside the value, so that nothing hangs on colour alone; those of statuses are letters of ARGUS."""
+    def __new__(cls, name: str, words: str = "", letter: str = "") -> Self:
+        """Take the name with what is said of it."""
+        made = str.__new__(cls, name)
+        made._value_, made.words, made.letter = name, words, letter
+        return made
+
+    PUBLISHED = "published", "published"
+    SHORT = "short", "sensitive, not protected", "!"
+    SENSITIVE = "sensitive", "sensitive", "u"
+    SECONDARY = "secondary", "suppressed with them", "m"
+    GONE = "gone", "suppressed", "x"
+    FIXED = "fixed", "always published", "z"
+    UP = "up", "changed, up", "\N{UPWARDS ARROW}"
+    DOWN = "down", "changed, down", "\N{DOWNWARDS ARROW}"
+    ABSENT = "absent", "no such cell"
+
 
 SUPPRESSED = frozenset((CellState.SENSITIVE, CellState.SECONDARY, CellState.SHORT, CellState.GONE))
 """Of cells whose value is not published; of the last one nothing else is said."""
-
-STATES = {
-    CellState.PUBLISHED: "published",
-    CellState.FIXED: "always published",
-    CellState.SENSITIVE: "sensitive",
-    CellState.SECONDARY: "suppressed with them",
-    CellState.SHORT: "sensitive, not protected",
-    CellState.GONE: "suppressed",
-    CellState.UP: "changed, up",
-    CellState.DOWN: "changed, down",
-    CellState.ABSENT: "no such cell",
-}
-"""What became of a cell, in words."""
 
 
 @dataclass(frozen=True)
@@ -95,23 +88,18 @@ class CellGrid:
     def states(self) -> list[CellState]:
         """Those that there are and that have a mark: what a legend explains."""
         found = {one.state for line in self.cells for one in line}
-        return [state for state in LETTERS if state in found]
+        return [state for state in CellState if state.letter and state in found]
 
     def to_dict(self) -> dict[str, Any]:
         """The grid as JSON."""
         lines = [[[one.state.value, one.text, one.note] for one in line] for line in self.cells]
-        return {
-            **{name: getattr(self, name) for name in ("caption", "row_variable", "column_variable")},
-            "rows": list(self.rows),
-            "columns": list(self.columns),
-            "cells": lines,
-        }
+        return {**vars(self), "rows": list(self.rows), "columns": list(self.columns), "cells": lines}
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> CellGrid:
         """The grid of a JSON; KeyError, TypeError or ValueError when it is none."""
-        lines = [
+        cells = [
             [GridCell(CellState(state), text, note) for state, text, note in line] for line in given["cells"]
         ]
-        names = (given["caption"], given["row_variable"], given["column_variable"])
-        return cls(*names, tuple(given["rows"]), tuple(given["columns"]), lines)
+        rows, columns = tuple(given["rows"]), tuple(given["columns"])
+        return cls(**{**given, "rows": rows, "columns": columns, "cells": cells})

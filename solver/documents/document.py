@@ -9,19 +9,18 @@ from enum import StrEnum
 from functools import wraps
 from typing import Any, ClassVar, ParamSpec, TypeGuard
 
-from linkrisk.datasets.microdata.strict_json import headed
 from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.table import Table
 from linkrisk.solver.documents.cell_grid import CellGrid
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.result import dump_json
+from linkrisk.solver.run.result import Result
 
 P = ParamSpec("P")
 
 RISK = "risk"
 
-REPORT = "report"
-"""What kind of JSON a document makes."""
+_UNFIT = (KeyError, TypeError, ValueError, IndexError, AttributeError)
+"""What reading a JSON raises that is not what it should be."""
 
 
 class Audience(StrEnum):
@@ -206,7 +205,7 @@ class Headline:
 
 
 @dataclass(frozen=True)
-class Document:
+class Document(Result):
     """A report, or the answer in short that a terminal and a notebook show of a result.
 
     Attributes
@@ -229,6 +228,7 @@ class Document:
         How it was found, of an answer in short: engine, seed and seconds.
     """
 
+    kind: ClassVar[str] = "report"
     title: str
     audience: Audience
     headline: Headline
@@ -244,32 +244,28 @@ class Document:
         """List the notes of all sections, each once."""
         return tuple(dict.fromkeys(note for one in self.sections for note in one.notes))
 
-    def to_dict(self) -> dict[str, Any]:
-        """The report as JSON: `report --json`."""
-        return headed(REPORT, self.content())
-
-    def to_json(self) -> str:
-        """The same as a text."""
-        return dump_json(self.to_dict())
+    def in_short(self) -> Document:
+        """Draw itself, where it is shown."""
+        return self
 
     def content(self) -> dict[str, Any]:
-        """What this JSON has besides its format."""
+        """The JSON of `report --json`, without its format."""
+        head, sections = (
+            dict(vars(self.headline)),
+            [
+                {**vars(one), "blocks": [block_to_dict(block) for block in one.blocks]}
+                for one in self.sections
+            ],
+        )
+        del head["bar"]
         return {
             "title": self.title,
             "audience": self.audience.value,
             "linkrisk": self.linkrisk,
             "made": self.made,
             **({} if self.about == RISK else {"about": self.about}),
-            "headline": {
-                "answer": self.headline.answer,
-                "verdict": self.headline.verdict,
-                "worst": self.headline.worst,
-                "reasons": list(self.headline.reasons),
-            },
-            "sections": [
-                {**vars(one), "blocks": [block_to_dict(block) for block in one.blocks]}
-                for one in self.sections
-            ],
+            "headline": {**head, "reasons": list(self.headline.reasons)},
+            "sections": sections,
         }
 
     @classmethod
@@ -295,9 +291,9 @@ class Document:
                 made=given["made"],
                 about=given.get("about", RISK),
             )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            if isinstance(error, UsageError):
-                raise
+        except UsageError:
+            raise
+        except _UNFIT as error:
             raise UsageError("this is no report: give the JSON that `report --json` wrote") from error
 
 
@@ -316,9 +312,9 @@ def page(source: str) -> Callable[[Callable[P, Document]], Callable[P, Document]
             try:
                 made = datetime.datetime.now(datetime.UTC).astimezone().isoformat(timespec="seconds")
                 return replace(maker(*given, **named), made=made)
-            except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-                if isinstance(error, UsageError):
-                    raise
+            except UsageError:
+                raise
+            except _UNFIT as error:
                 lacks = isinstance(error, KeyError)
                 what = f"they lack {error}" if lacks else "a part is not what it should be"
                 raise UsageError(f"these results cannot be shown, {what}: give {source}") from error
@@ -331,60 +327,53 @@ def page(source: str) -> Callable[[Callable[P, Document]], Callable[P, Document]
 def block_to_dict(block: Block) -> dict[str, Any]:
     """A block as JSON, with its kind."""
     match block:
-        case Chart() | Table():
-            return {"kind": "chart" if isinstance(block, Chart) else "table", **block.to_dict()}
-        case CellGrid():
-            return {"kind": block.kind, **block.to_dict()}
+        case Chart() | Table() | CellGrid():
+            content = block.to_dict()
         case Choice():
-            options = [
-                {"name": name, "blocks": [block_to_dict(one) for one in blocks]}
-                for name, blocks in block.options
-            ]
-            return {"kind": block.kind, "label": block.label, "options": options}
-        case Records():
-            waterfall = None if block.waterfall is None else block.waterfall.to_dict()
-            return {
-                "kind": block.kind,
-                **vars(block),
-                "attributes": list(block.attributes),
-                "table": block.table.to_dict(),
-                "waterfall": waterfall,
-            }
-        case Numbers():
-            return {"kind": block.kind, "title": block.title, "numbers": [vars(one) for one in block.numbers]}
-        case Items():
-            return {"kind": block.kind, "title": block.title, "items": list(block.items)}
-        case Paragraph() | Code():
-            return {"kind": block.kind, **vars(block)}
+            options = [(name, [block_to_dict(one) for one in inner]) for name, inner in block.options]
+            named = [{"name": name, "blocks": inner} for name, inner in options]
+            content = {"label": block.label, "options": named}
+        case _:
+            content = {name: _plain(value) for name, value in vars(block).items()}
+    return {"kind": block.kind, **content}
 
 
-def block_from_dict(given: Mapping[str, Any]) -> Block:
-    """The block of a JSON; KeyError, TypeError or ValueError when it is none."""
-    values = {name: value for name, value in given.items() if name != "kind"}
-    match given["kind"]:
-        case "chart":
-            return Chart.from_dict(values)
-        case "table":
-            return Table.from_dict(values)
-        case CellGrid.kind:
-            return CellGrid.from_dict(values)
-        case Choice.kind:
-            options = tuple((one["name"], _blocks(one["blocks"])) for one in values["options"])
-            return Choice(values["label"], options)
-        case Records.kind:
-            waterfall = None if values["waterfall"] is None else Chart.from_dict(values["waterfall"])
-            table, attributes = Table.from_dict(values["table"]), tuple(values["attributes"])
-            return Records(table, attributes, values["partner"], values["rival"], waterfall)
-        case Numbers.kind:
-            return Numbers(values["title"], tuple(Number(**one) for one in values["numbers"]))
-        case Items.kind:
-            return Items(values["title"], tuple(values["items"]))
-        case Paragraph.kind:
-            return Paragraph(**values)
-        case Code.kind:
-            return Code(**values)
-    raise ValueError(f"unknown block {given['kind']!r}")
+def _plain(value: Any) -> Any:
+    match value:
+        case Chart() | Table():
+            return value.to_dict()
+        case Number():
+            return vars(value)
+        case tuple():
+            return [_plain(one) for one in value]
+    return value
 
 
 def _blocks(given: Sequence[Mapping[str, Any]]) -> tuple[Block, ...]:
-    return tuple(block_from_dict(one) for one in given)
+    """The blocks of a JSON; KeyError, TypeError or ValueError where one is none."""
+    return tuple(
+        _READERS[one["kind"]]({name: value for name, value in one.items() if name != "kind"}) for one in given
+    )
+
+
+def _records(given: Mapping[str, Any]) -> Records:
+    drawn = given["waterfall"] and Chart.from_dict(given["waterfall"])
+    table, attributes = Table.from_dict(given["table"]), tuple(given["attributes"])
+    return Records(table, attributes, given["partner"], given["rival"], drawn)
+
+
+def _choice(given: Mapping[str, Any]) -> Choice:
+    return Choice(given["label"], tuple((one["name"], _blocks(one["blocks"])) for one in given["options"]))
+
+
+_READERS: Mapping[str, Callable[[Mapping[str, Any]], Block]] = {
+    Chart.kind: Chart.from_dict,
+    Table.kind: Table.from_dict,
+    CellGrid.kind: CellGrid.from_dict,
+    Choice.kind: _choice,
+    Records.kind: _records,
+    Numbers.kind: lambda given: Numbers(given["title"], tuple(Number(**one) for one in given["numbers"])),
+    Items.kind: lambda given: Items(given["title"], tuple(given["items"])),
+    Paragraph.kind: lambda given: Paragraph(**given),
+    Code.kind: lambda given: Code(**given),
+}

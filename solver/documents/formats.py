@@ -30,30 +30,17 @@ def percent(part: float | None, whole: float) -> str:
     return share_percent(part / whole).replace(" ", NARROW_SPACE)
 
 
-def significant(value: float | None, digits: int = 4) -> str:
+def significant(value: float, digits: int = 4) -> str:
     """Write a measurement with `digits` significant digits."""
-    return NOTHING if value is None else _minus(f"{value:.{digits}g}")
-
-
-def decimals(value: float | None, digits: int = 3, sign: bool = False) -> str:
-    """Write a value with a fixed number of decimals, so that a column of them lines up."""
-    if value is None:
-        return NOTHING
-    text = f"{value:{'+' if sign else ''}.{digits}f}"
-    return _minus(text if float(text) else f"{0:.{digits}f}")
+    return _minus(f"{value:.{digits}g}")
 
 
 def weight(value: float, breaks_ties: bool = False) -> str:
     """Write a share with four decimals; 0 for one that prints as zero and that nothing hangs on."""
-    text = decimals(value, 4)
-    return text if breaks_ties or float(f"{value:.4f}") else "0"
-
-
-def small(value: float) -> str:
-    """Write a share with four decimals, and with two digits what would print as zero and is not."""
-    if value and not float(f"{value:.4f}"):
-        return significant(value, 2)
-    return weight(value)
+    text = f"{value:.4f}"
+    if float(text):
+        return _minus(text)
+    return "0.0000" if breaks_ties else "0"
 
 
 def duration(seconds: float | None) -> str:
@@ -67,17 +54,6 @@ def duration(seconds: float | None) -> str:
     if minutes < 120:
         return f"{minutes} min {rest:02d} s"
     return f"{minutes // 60} h {minutes % 60:02d} min"
-
-
-def cell(value: object) -> str:
-    """Write any JSON value in a table: yes and no, counts, measurements, texts; a dash for null."""
-    if value is None or (isinstance(value, float) and not math.isfinite(value)):
-        return NOTHING
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return count(value)
-    return significant(value) if isinstance(value, float) else str(value)
 
 
 def number_text(value: float) -> str:
@@ -107,8 +83,10 @@ def cell_text(value: Any, of: Of) -> str:
     """
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return NOTHING
-    if isinstance(value, bool) or not isinstance(value, int | float) or of not in WRITERS:
-        return cell(value) if isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if not isinstance(value, int | float) or of not in WRITERS:
+        return str(value)
     return WRITERS[of](value)
 
 

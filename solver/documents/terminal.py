@@ -5,21 +5,20 @@ from __future__ import annotations
 import os
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, TextIO
+from collections.abc import Iterator, Sequence
+from typing import TextIO
 
-from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.table import Of, Table
-from linkrisk.solver.documents.cell_grid import CellGrid
 from linkrisk.solver.documents.document import (
     Block,
     Choice,
     Code,
     Document,
+    Headline,
     Items,
+    Number,
     Numbers,
     Paragraph,
-    Records,
     Section,
 )
 from linkrisk.solver.documents.formats import NARROW_SPACE, cell_text, is_numeric
@@ -53,10 +52,12 @@ def terminal(document: Document, stream: TextIO | None = None) -> str:
         when absent.
     """
     stream = sys.stdout if stream is None else stream
-    parts = [list(document.asked), [*_headline(document, stream)]]
-    width = _names(document.sections)
-    parts += [[*_section(one, width, columns(stream))] for one in document.sections]
+    room, blocks = columns(stream), [block for one in document.sections for block in one.shown]
+    alone = [one.numbers for one in blocks if isinstance(one, Numbers) and not one.title]
+    width = _longest(*alone)  # values of all parts stand below each other
     last = [*(f"note: {note}" for note in document.notes), *([document.how] if document.how else [])]
+    parts = [document.asked, [*_headline(document.headline, stream, room)]]
+    parts += [[*_section(one, width, room)] for one in document.sections]
     lines = ("\n".join(map(printable, part)) for part in (*parts, last) if part)
     return "\n\n".join(lines) + "\n"
 
@@ -66,72 +67,56 @@ def printable(text: str) -> str:
     return "".join(sign if sign.isprintable() or sign == NARROW_SPACE else "?" for sign in text)
 
 
-def _headline(document: Document, stream: TextIO) -> Iterator[str]:
+def _headline(head: Headline, stream: TextIO, room: int) -> Iterator[str]:
     """The sentences, broken to the width of the terminal, and the bar below them."""
-    width = columns(stream)
-    for sentence in document.headline.sentences:
-        yield from _broken(sentence, width)
-    if document.headline.bar is not None:
-        yield bar(*document.headline.bar, width - 1, _BLOCKS if _encodes(stream, _BLOCKS) else _PLAIN)
-    for reason in document.headline.reasons:
-        yield from _broken(reason, width, "  ")
+    whole = max(room - 1, 20)
+    for sentence in head.sentences:
+        yield from textwrap.wrap(sentence, whole, break_on_hyphens=False)
+    if head.bar is not None:
+        yield bar(*head.bar, room - 1, _BLOCKS if _encodes(stream, _BLOCKS) else _PLAIN)
+    for reason in head.reasons:
+        yield from textwrap.wrap(
+            reason, whole, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
+        )
 
 
-def _broken(sentence: str, width: int, indent: str = "") -> list[str]:
-    whole = max(width - 1, 20)
-    return textwrap.wrap(
-        sentence, whole, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
-    )
-
-
-def _names(sections: Sequence[Section]) -> int:
-    """Width of the names of all values that stand without a title, so that values stand below each other."""
-    blocks = (block for one in sections for block in one.shown)
-    found = (one.numbers for one in blocks if isinstance(one, Numbers) and not one.title)
-    return max((len(one.words) for numbers in found for one in numbers), default=0)
-
-
-def _section(section: Section, width: int, room: int) -> Iterator[str]:
+def _section(section: Section, width: int, room: int) -> list[str]:
     lines = [line for block in section.shown for line in _block(block, width, room)]
-    if lines and section.title:
-        yield section.title
-    yield from lines
+    return [section.title, *lines] if lines and section.title else lines
 
 
 def _block(block: Block, width: int, room: int) -> Iterator[str]:
-    """A block in lines; charts, grids and tables of records are for pages."""
+    """A block in lines, those below a title indented; charts, grids and tables of records are for pages."""
+    title: str = ""
+    lines: Sequence[str] = ()
     match block:
         case Paragraph():
-            yield f"  {block.text}"
+            lines = [block.text]
         case Numbers():
-            own = max((len(one.words) for one in block.numbers), default=0) if block.title else width
-            yield from _titled(
-                block.title,
-                (f"{one.words:<{own}}  {_value(one.value, one.interval)}".rstrip() for one in block.numbers),
-            )
+            own = _longest(block.numbers) if block.title else width
+            title, lines = block.title, [_number(one, own) for one in block.numbers]
         case Items():
-            yield from _titled(block.title, block.items)
+            title, lines = block.title, block.items
         case Code():
-            yield from _titled(block.title, block.text.splitlines())
+            title, lines = block.title, block.text.splitlines()
         case Table():
-            yield from _titled(block.caption, table(block, room - (4 if block.caption else 2)))
+            title, lines = block.caption, table(block, room - (4 if block.caption else 2))
         case Choice():
             for name, blocks in block.options:
                 yield f"  {block.label}: {name}"
                 yield from (f"  {line}" for one in blocks for line in _block(one, width, room - 2))
-        case Records() | CellGrid() | Chart():
-            return
-
-
-def _titled(title: str, lines: Iterable[str]) -> Iterator[str]:
-    """Lines below a title, indented once more than without."""
     if title:
         yield f"  {title}"
-    yield from (f"  {line}" if title else line for line in (f"  {line}" for line in lines))
+    yield from (f"    {line}" if title else f"  {line}" for line in lines)
 
 
-def _value(value: str, interval: str) -> str:
-    return f"{value} ({interval})" if interval else value
+def _longest(*numbers: Sequence[Number]) -> int:
+    return max((len(one.words) for lines in numbers for one in lines), default=0)
+
+
+def _number(one: Number, width: int) -> str:
+    said = f"{one.value} ({one.interval})" if one.interval else one.value
+    return f"{one.words:<{width}}  {said}".rstrip()
 
 
 def table(shown: Table, room: int) -> list[str]:
@@ -143,26 +128,29 @@ def table(shown: Table, room: int) -> list[str]:
     from rich.cells import cell_len, set_cell_size  # signs of some scripts are two columns wide
 
     kinds = [column.of for column in shown.columns]
-    cells = [[column.title for column in shown.columns]]
-    cells += [
-        [printable(_cell(value, of)) for value, of in zip(row, kinds, strict=True)] for row in shown.rows
+    head = [column.title for column in shown.columns]
+    cells = [
+        [
+            printable(_NONE if value is None else cell_text(value, of))
+            for value, of in zip(row, kinds, strict=True)
+        ]
+        for row in shown.rows
     ]
-    widths = [max(cell_len(line[at]) for line in cells) for at in range(len(kinds))]
+    widths = [max(map(cell_len, texts)) for texts in zip(head, *cells, strict=True)]
     below = _fit(widths, [at for at, column in enumerate(shown.columns) if column.long], room)
 
-    def cut(text: str, width: int) -> str:
-        return text if cell_len(text) <= width else set_cell_size(text, width - 3).rstrip() + "..."
+    def cut(text: str, width: int, of: Of = Of.TEXT) -> str:
+        if cell_len(text) > width:
+            text = set_cell_size(text, width - 3).rstrip() + "..."
+        space = " " * (width - cell_len(text))
+        return space + text if is_numeric(of) else text + space
 
     lines = []
-    for line in cells:
-        texts = [cut(text, width) for text, width in zip(line, widths, strict=True)]
-        sides = [
-            set_cell_size(text, width) if not is_numeric(of) else " " * (width - cell_len(text)) + text
-            for text, width, of in zip(texts, widths, kinds, strict=True)
-        ]
+    for line in (head, *cells):
+        sides = list(map(cut, line, widths, kinds))
         lines.append("  ".join(sides[: -1 if below else None]).rstrip())
-        if below and line is not cells[0] and line[-1] != _NONE:
-            lines.append("    " + cut(line[-1], room - 4))
+        if below and line is not head and line[-1] != _NONE:
+            lines.append("    " + cut(line[-1], room - 4).rstrip())
     return lines
 
 
@@ -178,10 +166,6 @@ def _fit(widths: list[int], long: Sequence[int], room: int) -> bool:
         widths[at] = min(widths[at], most)
     widths[last] = left - sum(widths[at] for at in others)
     return widths[last] < _ENOUGH
-
-
-def _cell(value: Any, of: Of) -> str:
-    return _NONE if value is None else cell_text(value, of)
 
 
 def bar(low: float, high: float, width: int, marks: str = _BLOCKS) -> str:

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 from datetime import datetime
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.table import Table
-from linkrisk.solver.documents.cell_grid import LETTERS, STATES
 from linkrisk.solver.documents.document import Block, Choice, Document, Records
 from linkrisk.solver.documents.formats import cell_text, count, is_numeric
 from linkrisk.solver.documents.page import scripts
-from linkrisk.solver.documents.page.data import PageData
 from linkrisk.solver.documents.page.wording import RISK, WORDS
+from linkrisk.solver.run.worst_sentence import percents
 
 # Rows of a table that are in the page without scripts; with scripts, how many are shown at a time.
 ROWS = 15
 # A longer table is as wide as the page.
 _FEW_ROWS = 12
+
+# Of contributions, as charts show them: two attributes that differ by less look the same.
+_DIGITS = 4
 
 _SHARE = re.compile(r"(?<=\d) %")
 _COMMAND = re.compile("`([a-z][a-z -]*)`")
@@ -45,9 +49,9 @@ def render_page(document: Document) -> str:
         A whole HTML file that loads nothing, with its scripts and a policy that lets only these run.
     """
     own = scripts.own()
-    bundled = scripts.bundled() if any(_charts(document)) else ""
-    allowed = tuple(script for script in (bundled, own) if script)
-    page = _environment().get_template("page.html.jinja")
+    drawn = any(_drawn(block) for section in document.sections for block in section.blocks)
+    allowed = (scripts.bundled(), own) if drawn else (own,)
+    page = environment().get_template("page.html.jinja")
     html = page.render(
         document=document,
         words=WORDS.get(document.about, RISK),
@@ -59,32 +63,19 @@ def render_page(document: Document) -> str:
     return html.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def _charts(document: Document) -> Iterator[Chart]:
-    """Every chart of a document, wherever it is."""
-    pending: list[Block] = [block for section in document.sections for block in section.blocks]
-    while pending:
-        block = pending.pop()
-        if isinstance(block, Chart):
-            yield block
-        elif isinstance(block, Records) and block.waterfall is not None:
-            yield block.waterfall
-        elif isinstance(block, Choice):
-            pending.extend(inner for _, blocks in block.options for inner in blocks)
-
-
-def _kind(block: Block) -> str:
-    """Which macro writes a block."""
+def _drawn(block: Block) -> bool:
+    """Whether there is a chart in it."""
     match block:
-        case Chart():
-            return "chart"
-        case Table():
-            return "table"
-        case _:
-            return block.kind
+        case Records():
+            return block.waterfall is not None
+        case Choice():
+            return any(_drawn(inner) for _, blocks in block.options for inner in blocks)
+    return isinstance(block, Chart)
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Templates of pages and of cards, and what they call."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
@@ -94,17 +85,50 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     environment.globals.update(
-        kind=_kind,
         cell_text=cell_text,
+        count=count,
         is_numeric=is_numeric,
-        letters=LETTERS,
-        words_of=STATES,
+        percents=percents,
         few_rows=_FEW_ROWS,
         most_rows=ROWS,
-        count=count,
     )
     environment.filters.update(day=day_text, prose=prose, whole=whole)
     return environment
+
+
+class PageData:
+    """Collects, while a page is written, what its scripts need, and names the places where it goes."""
+
+    def __init__(self) -> None:
+        self._taken: dict[str, dict[str, Any]] = {"charts": {}, "tables": {}, "records": {}}
+
+    def _take(self, kind: str, name: str, what: Any) -> str:
+        place = f"{name}-{len(self._taken[kind]) + 1}"
+        self._taken[kind][place] = what
+        return place
+
+    def chart(self, chart: Chart) -> str:
+        """Take a chart; its place in the page, such as ``bound-3``."""
+        return self._take("charts", chart.name, dict(chart.spec))
+
+    def table(self, table: Table) -> str:
+        """Take a table; its place in the page."""
+        given = table.to_dict()
+        return self._take("tables", "table", {name: given[name] for name in ("columns", "rows")})
+
+    def records(self, records: Records) -> str:
+        """Take the contributions of records, rounded; their place in the page."""
+        parts = {"partner": _rounded(records.partner), "rival": _rounded(records.rival)}
+        return self._take("records", "records", {"attributes": list(records.attributes), **parts})
+
+    def to_script(self) -> Markup:
+        """All of it, as the text of a script of type ``application/json``."""
+        text = json.dumps(self._taken, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        return Markup(text.replace("<", "\\u003c"))
+
+
+def _rounded(rows: Sequence[Sequence[float]]) -> list[list[float]]:
+    return [[float(f"{value:.{_DIGITS}g}") for value in row] for row in rows]
 
 
 def prose(text: str) -> Markup:

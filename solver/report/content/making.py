@@ -7,7 +7,7 @@ from typing import Any
 
 from linkrisk.solver.charts.table import Of
 from linkrisk.solver.documents.document import Block, Choice, Code, Number, Numbers, Paragraph, Section
-from linkrisk.solver.documents.formats import cell, duration
+from linkrisk.solver.documents.formats import cell_text, duration
 from linkrisk.solver.documents.wording import family_heading, table
 from linkrisk.solver.report.content.drawn import drawn, drawn_or
 from linkrisk.solver.report.content.results import FamilyResult, Results
@@ -58,7 +58,7 @@ def _blocks(results: Results) -> Iterator[Block]:
     versions = _versions(results)
     if versions:
         columns = [("part", "Part", Of.TEXT), ("version", "Version", Of.TEXT)]
-        yield table("Versions", columns, [[name, cell(version)] for name, version in versions.items()])
+        yield table("Versions", columns, list(versions.items()))
 
 
 def _options(results: Results) -> Iterator[Number]:
@@ -107,7 +107,7 @@ def _family(results: Results, family: FamilyResult) -> Iterator[Block]:
     lines = [
         Number("Status", content["status"]),
         Number("Time taken", duration(content["seconds"])),
-        Number("Seed", cell(content.get("seed"))),
+        Number("Seed", cell_text(content.get("seed"), Of.COUNT)),
     ]
     if (certificate := content.get("certificate")) is not None:
         said = "made" if certificate["made"] else f"none: {certificate['reason']}"

@@ -12,7 +12,7 @@ from linkrisk.datasets.microdata.strict_json import kind_of
 from linkrisk.datasets.microdata.writing import write_whole
 from linkrisk.datasets.options.option import given_of, keywords
 from linkrisk.errors import called
-from linkrisk.solver.documents.document import REPORT, Audience, Document
+from linkrisk.solver.documents.document import Audience, Document
 from linkrisk.solver.documents.short import short
 from linkrisk.solver.options.operations.risk import ReportOptions, RiskOptions
 from linkrisk.solver.options.pair import ProblemOptions
@@ -41,7 +41,7 @@ _READING = ("id", "row_by_row", "schema")
 _CURE = "give what fit, risk, sweep, report or tables wrote with --json"
 
 _READABLE = (
-    *("fit", "risk", "sweep", REPORT, "suppressed-table", "rounded-table", "adjusted-table"),
+    *("fit", "risk", "sweep", Document.kind, "suppressed-table", "rounded-table", "adjusted-table"),
     *("perturbed-counts", "perturbed-sums", "recoded-table"),
 )
 """Kinds of JSON that make a report."""
@@ -61,7 +61,7 @@ class ReportResult(Result):
         One for each family that has a result.
     """
 
-    kind: ClassVar[str] = REPORT
+    kind: ClassVar[str] = Document.kind
 
     document: Document
     risk: RiskResult | None = field(default=None, repr=False)
@@ -224,7 +224,7 @@ def saved_report(saved: Sequence[Any], audience: str | None) -> ReportResult:
 
 def _report_of(given: Sequence[Mapping[str, Any]], audience: str | None) -> ReportResult:
     """The report of JSON that was read."""
-    if len(given) == 1 and kind_of(given[0]) == REPORT:
+    if len(given) == 1 and kind_of(given[0]) == Document.kind:
         document = Document.from_dict(given[0])
         if audience is not None and Audience(audience) is not document.audience:
             raise UsageError(

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from linkrisk.formulations.linkage.aggregators import words_of
-from linkrisk.solver.documents.notebook import bar, card, paragraph
+from linkrisk.solver.documents.notebook import card
 from linkrisk.solver.run.counts import count
 from linkrisk.solver.run.kernel import notebook
 from linkrisk.solver.run.progress import MEASURES, Progress, Reporter, phase_name
@@ -100,12 +100,10 @@ class Picture:
         self._searches, self._last, self._seconds = searches, last, seconds
 
     def _repr_html_(self) -> str:
-        parts = [
-            part
-            for one in self._searches
-            for part in (paragraph(_said(one)), bar(*shares_of(one.value, one.bound, one.total or 0.0)))
-        ]
-        return card(self._doing, *parts)
+        lines: list[str | tuple[float, float]] = []
+        for one in self._searches:
+            lines += [_said(one), shares_of(one.value, one.bound, one.total or 0.0)]
+        return card(self._doing, lines)
 
     def __repr__(self) -> str:
         return "\n".join([self._doing, *map(_said, self._searches)])

@@ -16,7 +16,7 @@ from linkrisk.formulations.linkage.aggregators import make_aggregator
 from linkrisk.formulations.linkage.block_system import system_of
 from linkrisk.formulations.linkage.distances import Differences, Standardisation
 from linkrisk.formulations.linkage.pair import LinkagePair, make_pair
-from linkrisk.solver.documents.formats import small, weight
+from linkrisk.solver.documents.formats import weight
 from linkrisk.solver.documents.wording import proof
 from linkrisk.solver.engines.base import EngineOptions, EngineResult
 from linkrisk.solver.engines.exact.engine import ExactEngine
@@ -243,19 +243,19 @@ def test_an_ordered_sum_has_no_attributes():
 
 
 @pytest.mark.parametrize(
-    ("value", "as_weight", "as_small"),
+    ("value", "idle", "breaking"),
     [
-        (0.0, "0", "0"),
-        (1e-6, "0", "1e-06".replace("-", "\N{MINUS SIGN}")),
-        (4.9e-5, "0", "4.9e-05".replace("-", "\N{MINUS SIGN}")),
+        (0.0, "0", "0.0000"),
+        (1e-6, "0", "0.0000"),
+        (-4.9e-5, "0", "0.0000"),
         (6e-5, "0.0001", "0.0001"),
+        (-0.25, "\N{MINUS SIGN}0.2500", "\N{MINUS SIGN}0.2500"),
         (1.0, "1.0000", "1.0000"),
-        (0.25, "0.2500", "0.2500"),
     ],
 )
-def test_numbers_that_print_as_zero(value, as_weight, as_small):
-    assert weight(value) == as_weight
-    assert small(value) == as_small
+def test_numbers_that_print_as_zero(value, idle, breaking):
+    assert weight(value) == idle
+    assert weight(value, breaks_ties=True) == breaking
 
 
 # Reasons
