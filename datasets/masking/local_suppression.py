@@ -25,11 +25,10 @@ from linkrisk.datasets.masking.parameters import (
     OPTIMAL,
     OUTPUT,
     LocalSuppressionParameters,
-    parse_choice,
-    parse_count,
 )
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.numeric import check_no_duplicates
+from linkrisk.datasets.options.option import check_choices, options_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,8 +73,8 @@ class LocalSuppression(LocalSuppressionParameters):
     def __post_init__(self) -> None:
         if self.k is not None:
             check_group_size(self.k)
-        parse_count(self.count)
-        if parse_choice(self.choice) == OPTIMAL and self.count == OUTPUT:
+        check_choices(options_of(type(self)), vars(self), DataError)
+        if self.choice == OPTIMAL and self.count == OUTPUT:
             raise DataError(f"the {OPTIMAL} choice counts records in the {INPUT}; leave count or choice out")
         check_no_duplicates(self.importance)
 

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.names import parse_names
+from linkrisk.datasets.options.kinds import number, percent, whole
 from linkrisk.datasets.options.option import Option, options_of
 from linkrisk.datasets.options.parameter import (
     later,
     meant,
     parameter,
-    parse_number,
-    parse_whole,
     shared_options,
 )
 from linkrisk.errors import called
@@ -73,25 +72,11 @@ def parse_level(text: str) -> int | str:
     """Read the level of a hierarchy, a whole number, or that of dates, a word."""
     from linkrisk.datasets.microdata.dates import LEVELS
 
-    return text if text in LEVELS else parse_whole(text)
+    return text if text in LEVELS else whole(text)
 
 
 def _parse_breaks(text: str) -> tuple[float, ...]:
-    return tuple(parse_number(part.strip()) for part in text.split(","))
-
-
-def parse_count(text: str) -> str:
-    """Read where records are counted."""
-    if text not in (INPUT, OUTPUT):
-        raise DataError(f"records are counted in the {INPUT} or the {OUTPUT}, not in {text!r}")
-    return text
-
-
-def parse_choice(text: str) -> str:
-    """Read how values are chosen."""
-    if text not in (GREEDY, OPTIMAL):
-        raise DataError(f"values are chosen by {GREEDY} or {OPTIMAL}, not by {text!r}")
-    return text
+    return tuple(number(part.strip()) for part in text.split(","))
 
 
 ATTRIBUTES = meant(
@@ -128,7 +113,7 @@ class MicroaggregationParameters:
     """Of `Microaggregation`."""
 
     attributes: tuple[str, ...] | None = field(default=None, metadata=ATTRIBUTES)
-    k: int | None = parameter(None, "least number of records in a group", parse_whole, metavar="K")
+    k: int | None = parameter(None, "least number of records in a group", whole, metavar="K")
     groups: tuple[AttributeGroup, ...] = parameter(
         (),
         "attributes microaggregated together, with their k; give it once for each group",
@@ -143,7 +128,7 @@ class MicroaggregationParameters:
 class OptimalMicroaggregationParameters(NumericParameters):
     """Of `OptimalMicroaggregation`."""
 
-    k: int = parameter(3, "least number of records in a group", parse_whole, metavar="K")
+    k: int = parameter(3, "least number of records in a group", whole, metavar="K")
 
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
@@ -151,7 +136,7 @@ class AdditiveNoiseParameters(NumericParameters):
     """Of `AdditiveNoise`."""
 
     percent: float = field(
-        metadata=meant("standard deviation of the noise in % of the attribute's", parse_number, metavar="P")
+        metadata=meant("standard deviation of the noise in % of the attribute's", percent, metavar="P")
     )
     correlated: bool = parameter(False, "noise that is correlated like the data", None)
 
@@ -160,16 +145,14 @@ class AdditiveNoiseParameters(NumericParameters):
 class RankSwappingParameters(NumericParameters):
     """Of `RankSwapping`."""
 
-    percent: float = field(metadata=meant("window in percent of the records", parse_number, metavar="P"))
+    percent: float = field(metadata=meant("window in percent of the records", percent, metavar="P"))
 
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class RoundingParameters(NumericParameters):
     """Of `Rounding`."""
 
-    base: float = field(
-        metadata=meant("values become multiples of B, in their unit", parse_number, metavar="B")
-    )
+    base: float = field(metadata=meant("values become multiples of B, in their unit", number, metavar="B"))
     positive: bool = parameter(False, "values above 0 become one base at least, as weights must", None)
 
 
@@ -211,12 +194,12 @@ class RecordSwappingParameters:
         (), "variables of households that move with the place", parse_names, metavar="A,B"
     )
     k: int | None = parameter(
-        None, f"fewer than K persons are rare (default: {DEFAULT_K})", parse_whole, metavar="K"
+        None, f"fewer than K persons are rare (default: {DEFAULT_K})", whole, metavar="K"
     )
     percent: float | None = parameter(
         None,
         f"share of households to be swapped in % (default: {DEFAULT_PERCENT:g})",
-        parse_number,
+        percent,
         metavar="P",
     )
     schema: Schema | None = field(default=None, metadata=SCHEMA)
@@ -226,11 +209,9 @@ class RecordSwappingParameters:
 class EndCodingParameters(CategoricalParameters):
     """Of `EndCoding`."""
 
-    categories: int | None = parameter(
-        None, "number of categories to merge into one", parse_whole, metavar="N"
-    )
+    categories: int | None = parameter(None, "number of categories to merge into one", whole, metavar="N")
     percent: float | None = parameter(
-        None, "categories to merge into one, in percent of those of the attribute", parse_number, metavar="P"
+        None, "categories to merge into one, in percent of those of the attribute", percent, metavar="P"
     )
 
 
@@ -239,7 +220,7 @@ class GlobalRecodingParameters(CategoricalParameters):
     """Of `GlobalRecoding`."""
 
     categories: int | None = parameter(
-        None, "number of the rarest categories to merge into one", parse_whole, metavar="N"
+        None, "number of the rarest categories to merge into one", whole, metavar="N"
     )
     label: str | None = parameter(
         None, "name of the merged category (default: that of the most frequent one)", str, metavar="TEXT"
@@ -267,7 +248,7 @@ class RecodeParameters(CategoricalParameters):
         repeated=True,
     )
     digits: int | None = parameter(
-        None, "number of characters to cut off the end of every code", parse_whole, metavar="N"
+        None, "number of characters to cut off the end of every code", whole, metavar="N"
     )
     breaks: tuple[float, ...] = parameter(
         (),
@@ -289,12 +270,12 @@ class PramParameters(CategoricalParameters):
     """Of `Pram`."""
 
     change: float | None = parameter(
-        None, "probability of a change, to any other category alike", parse_number, metavar="P"
+        None, "probability of a change, to any other category alike", number, metavar="P"
     )
     theta: float | None = parameter(
         None,
         "expected changes of each category, relative to the frequency of the rarest one",
-        parse_number,
+        number,
         metavar="T",
     )
     matrix: tuple[TransitionMatrix, ...] = parameter(
@@ -318,7 +299,7 @@ class LocalSuppressionParameters:
         metavar="A,B",
     )
     k: int | None = parameter(
-        None, "least number of records that agree in all attributes", parse_whole, metavar="K"
+        None, "least number of records that agree in all attributes", whole, metavar="K"
     )
     importance: tuple[str, ...] = parameter(
         (),
@@ -330,13 +311,15 @@ class LocalSuppressionParameters:
         INPUT,
         "where records that agree are counted: input (default), before values are suppressed, or output, "
         "where those of other records fit any",
-        parse_count,
+        str,
+        choices=(INPUT, OUTPUT),
         metavar="WHERE",
     )
     choice: str = parameter(
         GREEDY,
         "how values are chosen: greedy (default), or optimal, at least cost, counted in the input",
-        parse_choice,
+        str,
+        choices=(GREEDY, OPTIMAL),
         metavar="HOW",
     )
     schema: Schema | None = field(default=None, metadata=SCHEMA)

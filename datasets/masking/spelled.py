@@ -98,7 +98,7 @@ def _read(name: str, parameters: dict[str, Any], key: str, value: str | None) ->
     if key in parameters and not kind.repeated:
         raise DataError(f"{name}: {key} is given twice; give it once")
     with about(f"{name}, {key}"):
-        parsed = True if value is None or kind.parse is None else kind.parse(value)
+        parsed = True if value is None or kind.parse is None else kind.read(value)
     parameters[key] = (*parameters.get(key, ()), parsed) if kind.repeated else parsed
 
 

@@ -62,13 +62,21 @@ class Kind:
     apart: Callable[[Any], Iterable[Any]] = iter
     chosen: Callable[[Any], Iterable[Any]] | None = None
 
+    def read(self, word: str) -> Any:
+        """Read a word; DataError that says what it is not."""
+        assert self.parse is not None
+        try:
+            return self.parse(word)
+        except NotSoError as error:
+            raise DataError(f"{error.word or word!r} is not {error}") from None
+
 
 def whole(text: str) -> int:
     """A whole number."""
     try:
         return int(text)
     except ValueError:
-        raise NotSoError("a whole number") from None
+        raise NotSoError("a whole number", text) from None
 
 
 def number(text: str) -> float:
@@ -78,8 +86,13 @@ def number(text: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise NotSoError("a finite number")
+        raise NotSoError("a finite number", text)
     return value
+
+
+def percent(text: str) -> float:
+    """A finite number, with a percent sign at its end or without."""
+    return number(text.removesuffix("%"))
 
 
 def or_none(parse: Callable[[str], Any]) -> Callable[[str], Any]:
@@ -149,6 +162,17 @@ SIZE = replace(WHOLE, parse=or_none(whole), spell=_number_shown)
 def several(kind: Kind) -> Kind:
     """The same, given once for each value."""
     return replace(kind, repeated=True, typed=typed.texts)
+
+
+def by_name(text: str, read: Callable[[str], Any] = str) -> list[tuple[str, Any]]:
+    """``A=1,B=2`` as pairs."""
+    found = []
+    for word in parse_names(text):
+        name, mark, value = word.rpartition("=")
+        if not mark or not name.strip() or not value.strip():
+            raise DataError(f"{word!r} is no pair; write NAME=NUMBER, separated by commas")
+        found.append((name.strip(), read(value.strip())))
+    return found
 
 
 def pairs(form: str, read: Callable[[str], Any] = str) -> Kind:

@@ -10,10 +10,12 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, ParamSpec, TypeVar
 
 from linkrisk.datasets.options.kinds import WRITTEN, Kind
+from linkrisk.errors import LinkriskError, called
 
 T = TypeVar("T")
 A = TypeVar("A")
@@ -199,6 +201,20 @@ def _groups(operation: type[Any]) -> Iterator[type[Any]]:
     for base in operation.__bases__:
         yield from _groups(base)
     yield operation
+
+
+def check_choices(known: Mapping[str, Option], given: Mapping[str, Any], error: type[LinkriskError]) -> None:
+    """Refuse a value that is none of the choices of its option, or has one among others that is none."""
+    for name, one in known.items():
+        if not one.choices or one.kind.chosen is None or name not in given:
+            continue
+        value = given[name]
+        offered = list(dict.fromkeys([*one.names, *one.named]))
+        for each in () if value is None and "None" in one.annotation else one.kind.chosen(value):
+            if not isinstance(each, str) or each not in offered:
+                close = get_close_matches(str(each), offered, n=1)
+                hint = f"did you mean {close[0]!r}?" if close else f"choose one of {', '.join(offered)}"
+                raise error(f"unknown {called(name)} {each!r}: {hint}", option=name)
 
 
 def part(kind: type[T], asked: Any, **changes: Any) -> T:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from importlib import import_module
 from operator import attrgetter
 from typing import Any, TypeVar
 
-from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.options.kinds import SWITCH, Kind
+from linkrisk.datasets.options.kinds import NAME, SWITCH, Kind
 from linkrisk.datasets.options.option import Option, declared, options_of
 
 T = TypeVar("T")
@@ -28,11 +26,16 @@ def meant(
     metavar: str = "",
     repeated: bool = False,
     flag: str = "",
+    choices: tuple[str, ...] = (),
 ) -> dict[str, Option]:
     """Make the metadata of a field that is a parameter of a method; `parse` is None for a switch."""
+    if parse is None:
+        return declared(help, SWITCH, flag=flag)
     form = "text" if repeated else _FORMS.get(metavar, "text")
-    kind = SWITCH if parse is None else Kind(parse, metavar, repeated=repeated, field=form)
-    return declared(help, kind, flag=flag)
+    kind = Kind(parse, metavar, repeated=repeated, field=form)
+    if choices:
+        kind = replace(NAME, parse=parse, metavar=metavar)
+    return declared(help, kind, flag=flag, choices=choices)
 
 
 def parameter(default: T, help: str, parse: Callable[[str], Any] | None, **more: Any) -> T:  # noqa: A002
@@ -76,22 +79,3 @@ def _shared(several: Sequence[tuple[str, Option]], everywhere: bool) -> Option:
             repeated=any(kind.repeated for kind in kinds),
         ),
     )
-
-
-def parse_whole(text: str) -> int:
-    """Read a whole number."""
-    try:
-        return int(text)
-    except ValueError:
-        raise DataError(f"{text!r} is not a whole number") from None
-
-
-def parse_number(text: str) -> float:
-    """Read a finite number; a percent sign at its end is allowed."""
-    try:
-        number = float(text.removesuffix("%"))
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
-        raise DataError(f"{text!r} is not a number")
-    return number

@@ -86,12 +86,12 @@ def _methods(asked: MaskCommand) -> list[str]:
 def _seed(given: str | None) -> int | None:
     """The seed that was given, itself or by a file."""
     from linkrisk.datasets.masking.record import read_seed
-    from linkrisk.datasets.options.parameter import parse_whole
+    from linkrisk.datasets.options.kinds import WHOLE
 
     if given is not None and given.lower().endswith(".json"):
         return read_seed(given)
     try:
-        return None if given is None else parse_whole(given)
+        return None if given is None else WHOLE.read(given)
     except DataError as error:
         raise UsageError(f"--seed: {error}", option="seed") from None
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.errors import called
 from linkrisk.solver.run.errors import UsageError
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def given_settings(
     """
     values = {name: getattr(arguments, name, None) for name in options}
     return {
-        name: _read(own[name].flag or name, value, own[name]) if name in own else value
+        name: _read(name, value, own[name]) if name in own else value
         for name, value in values.items()
         if value is not None
     }
@@ -44,17 +45,10 @@ def _read(name: str, value: Any, option: Option) -> Any:
     if kind.parse is None:
         return True
     texts = value if isinstance(value, list) else [value]
-    read = tuple(parsed(name, text, kind.parse) for text in texts)
-    if kind.repeated:
-        return read
-    if len(read) > 1:
-        raise UsageError(f"--{name.replace('_', '-')} is given twice; give it once")
-    return read[0]
-
-
-def parsed(name: str, text: str, parse: Callable[[str], Any]) -> Any:
-    """Read the value of an option; UsageError that names the option."""
+    if len(texts) > 1 and not kind.repeated:
+        raise UsageError(f"{called(name)} is given twice; give it once", option=name)
     try:
-        return parse(text)
+        read = tuple(map(kind.read, texts))
     except (DataError, UsageError) as error:
-        raise UsageError(f"--{name.replace('_', '-')}: {error}") from error
+        raise UsageError(f"{called(name)}: {error}", option=name) from error
+    return read if kind.repeated else read[0]

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from linkrisk.datasets.masking.spelled import names_files
 from linkrisk.datasets.microdata.numeric import check_ranges, check_some_value, constant_attributes
 from linkrisk.datasets.microdata.tables import Table
+from linkrisk.datasets.options.option import check_choices, options_of
 from linkrisk.datasets.pairs.categorical import categorical_attributes, known_recodings, scales_of
 from linkrisk.datasets.pairs.file_pair import attribute_values
 from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
 from linkrisk.formulations.linkage.comparison import Columns, Comparison, Direction, compare_files
-from linkrisk.formulations.linkage.distances import Differences, Standardisation, of_kind
+from linkrisk.formulations.linkage.distances import Standardisation, of_kind
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.missing import Missing
 from linkrisk.formulations.linkage.pair import LinkagePair, Ties, pair_of
@@ -65,19 +66,7 @@ class DistanceBased(DistanceBasedParameters, Linker):
     name: ClassVar[str] = "dbrl"
 
     def __post_init__(self) -> None:
-        kinds = (Differences.SQUARED.value, Differences.ABSOLUTE.value)
-        if self.differences not in kinds:
-            raise UsageError(f"unknown kind of differences '{self.differences}': choose {' or '.join(kinds)}")
-        ways = [how.value for how in Standardisation]
-        if self.standardisation not in ways:
-            raise UsageError(
-                f"unknown standardisation '{self.standardisation}': choose one of {', '.join(ways)}"
-            )
-        rules = [rule.value for rule in Missing]
-        if self.missing not in rules:
-            raise UsageError(
-                f"unknown rule for missing values '{self.missing}': choose one of {', '.join(rules)}"
-            )
+        check_choices(options_of(type(self)), vars(self), UsageError)
         for name, weight in self.weights or ():
             if not (math.isfinite(weight) and weight >= 0.0):
                 raise UsageError(f"the weight of {name!r} is {weight:g}; it must be at least 0")

@@ -10,17 +10,16 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.names import parse_names
+from linkrisk.datasets.options.kinds import by_name, number, whole
 from linkrisk.datasets.options.option import Option, options_of
 from linkrisk.datasets.options.parameter import (
     later,
     meant,
     parameter,
-    parse_number,
-    parse_whole,
     shared_options,
 )
+from linkrisk.solver.options import names
 
 if TYPE_CHECKING:
     from linkrisk.solver.linkage.probabilistic.comparisons import Comparison
@@ -33,24 +32,23 @@ USUAL_BAND = (0.5, 0.9)
 NORMALISED_BY = ("ranging", "standardising", "normal")
 """How values are brought on a common scale (`representatives.normalising`)."""
 
+MISSING = ("projection", "zero")
+"""What becomes of missing values: they are left out of their record, or replaced by zero once normalised.
+
+``projection`` is Proposition 3 of Torra and Nin (2008), ``zero`` what they did in their experiments.
+"""
+
 COMPARED_BY = ("distance", "probabilistic")
 """Which linkers can compare representatives (`representatives.inner`)."""
 
 
-def _parse_weights(text: str) -> tuple[tuple[str, float], ...]:
-    """Read "A=2,B=1"."""
-    weights = []
-    for part in text.split(","):
-        name, mark, number = part.rpartition("=")
-        if not mark or not name.strip():
-            raise DataError(f"{text!r} has no weight for {part.strip()!r}; write A=2,B=1")
-        weights.append((name.strip(), parse_number(number)))
-    return tuple(weights)
+def _weights(text: str) -> tuple[tuple[str, float], ...]:
+    return tuple(by_name(text, number))
 
 
 def _normalised(default: str) -> dict[str, Option]:
-    known = ", ".join(NORMALISED_BY)
-    return meant(f"how each file is normalised: {known} (default: {default})", str, metavar="WAY")
+    said = f"how each file is normalised: {', '.join(NORMALISED_BY)} (default: {default})"
+    return meant(said, str, metavar="WAY", choices=NORMALISED_BY)
 
 
 def _sigmoid() -> tuple[Family, ...]:
@@ -64,13 +62,21 @@ class DistanceBasedParameters:
     """Of `DistanceBased`."""
 
     weights: tuple[tuple[str, float], ...] | None = parameter(
-        None, "weights of attributes (default: all equal)", _parse_weights, metavar="A=2,B=1"
+        None, "weights of attributes (default: all equal)", _weights, metavar="A=2,B=1"
     )
     differences: str = parameter(
-        "squared", "squared or absolute attribute distances (default: squared)", str, metavar="KIND"
+        "squared",
+        "squared or absolute attribute distances (default: squared)",
+        str,
+        metavar="KIND",
+        choices=("squared", "absolute"),
     )
     standardisation: str = parameter(
-        "own", "own, original, pooled or none (default: own)", str, metavar="HOW"
+        "own",
+        "own, original, pooled or none (default: own)",
+        str,
+        metavar="HOW",
+        choices=names.STANDARDISATIONS,
     )
     masking: tuple[str, ...] = parameter(
         (),
@@ -85,6 +91,7 @@ class DistanceBasedParameters:
         "what a missing value is compared as: nearest, expected or farthest (default: expected)",
         str,
         metavar="RULE",
+        choices=names.MISSING,
     )
 
 
@@ -106,19 +113,19 @@ class ProbabilisticParameters:
     match_share: float | None = parameter(
         None,
         "share p of matches among compared pairs (default: 1/records in a bijection, else estimated)",
-        parse_number,
+        number,
         metavar="P",
     )
     estimate_share: bool = parameter(False, "estimate p also in a bijection", None)
     fixed_u: bool = parameter(False, "take u-probabilities from the agreement of all pairs", None)
     prior: float = parameter(
-        1.0, "pairs added to each level of an attribute, for m and u (default 1)", parse_number, metavar="C"
+        1.0, "pairs added to each level of an attribute, for m and u (default 1)", number, metavar="C"
     )
     false_link_rate: float | None = parameter(
-        None, "most non-matches to link, as a share of them", parse_number, metavar="MU"
+        None, "most non-matches to link, as a share of them", number, metavar="MU"
     )
     false_non_link_rate: float | None = parameter(
-        None, "most matches to leave out, as a share of them", parse_number, metavar="LAMBDA"
+        None, "most matches to leave out, as a share of them", number, metavar="LAMBDA"
     )
     passes: tuple[Pass, ...] = parameter(
         (),
@@ -143,9 +150,9 @@ class ProbabilisticParameters:
         False, "with passes: agreement on a rare value weighs more than on a common one", None
     )
     tolerance: float = parameter(
-        1e-6, "EM stops when no probability changes by more (default 1e-6)", parse_number, metavar="T"
+        1e-6, "EM stops when no probability changes by more (default 1e-6)", number, metavar="T"
     )
-    most_iterations: int = parameter(5000, "most iterations of EM (default 5000)", parse_whole, metavar="N")
+    most_iterations: int = parameter(5000, "most iterations of EM (default 5000)", whole, metavar="N")
 
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
@@ -169,18 +176,20 @@ class RepresentativeLinkerParameters:
         "(default: projection)",
         str,
         metavar="WAY",
+        choices=MISSING,
     )
     linkage: str = parameter(
         "distance",
         f"what compares the representatives: {', '.join(COMPARED_BY)} (default: distance)",
         str,
         metavar="WAY",
+        choices=COMPARED_BY,
     )
     standardise: bool = parameter(False, "standardise the representatives", None)
     classes: int = parameter(
         0,
         "classes of equal frequency for the representatives (default: 0, numbers as they are)",
-        parse_whole,
+        whole,
         metavar="N",
     )
 
@@ -196,10 +205,10 @@ class SugenoIntegralsParameters(RepresentativeLinkerParameters):
 class BayesianParameters:
     """Of `Bayesian`."""
 
-    classes: int = parameter(8, "most classes of a numeric attribute", parse_whole, metavar="K")
-    prior_weight: float = parameter(1.0, "weight of the prior, in records", parse_number, metavar="W")
+    classes: int = parameter(8, "most classes of a numeric attribute", whole, metavar="K")
+    prior_weight: float = parameter(1.0, "weight of the prior, in records", number, metavar="W")
     match_share: float | None = parameter(
-        None, "share of pairs that are matches (default: estimated)", parse_number, metavar="P"
+        None, "share of pairs that are matches (default: estimated)", number, metavar="P"
     )
 
 
@@ -208,7 +217,11 @@ class OneDimensionParameters:
     """Of `OneDimension`."""
 
     compare_by: str = parameter(
-        "rank", "compare places in the order (rank) or values (score) (default: rank)", str, metavar="WAY"
+        "rank",
+        "compare places in the order (rank) or values (score) (default: rank)",
+        str,
+        metavar="WAY",
+        choices=("rank", "score"),
     )
 
 

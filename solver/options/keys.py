@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.names import parse_names, shown_names
 from linkrisk.datasets.options import typed
 from linkrisk.datasets.options.kinds import (
@@ -18,12 +17,13 @@ from linkrisk.datasets.options.kinds import (
     TEXT,
     WHOLE,
     Kind,
+    by_name,
     number,
     several,
     whole,
 )
 from linkrisk.datasets.options.option import APP, COMMAND, PROTOCOL, PYTHON, declared, option
-from linkrisk.datasets.options.typed import NotSoError, Reader
+from linkrisk.datasets.options.typed import Reader
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,36 +34,19 @@ OF_WRITING = frozenset({COMMAND, PROTOCOL, APP})
 """Where it is said how a table is written: functions say it when they write."""
 
 
-def _pairs(text: str, read: Callable[[str], Any] = str) -> list[tuple[str, Any]]:
-    """``A=1,B=2`` as pairs."""
-    found = []
-    for word in parse_names(text):
-        name, mark, value = word.rpartition("=")
-        if not mark or not name.strip() or not value.strip():
-            raise DataError(f"{word!r} is no pair; write NAME=NUMBER, separated by commas")
-        try:
-            found.append((name.strip(), read(value.strip())))
-        except NotSoError as error:
-            raise NotSoError(str(error), value.strip()) from None
-    return found
-
-
 def _shown_pairs(value: Mapping[Any, Any]) -> str:
     return shown_names([f"{name}={NUMBER.spell(each)}" for name, each in value.items()], ",")
 
 
-def by_name(form: str, read: Callable[[str], Any], of: Reader) -> Kind:
+def mapping(form: str, read: Callable[[str], Any], of: Reader) -> Kind:
     """Numbers by name, all in one word."""
-    return Kind(lambda text: dict(_pairs(text, read)), form, _shown_pairs, typed.table(of), field="pairs")
+    return Kind(lambda text: dict(by_name(text, read)), form, _shown_pairs, typed.table(of), field="pairs")
 
 
 def _table(text: str) -> tuple[tuple[str, ...], float | None]:
     """``A,B`` or ``A,B=N``."""
     variables, mark, value = text.rpartition("=")
-    try:
-        return parse_names(variables if mark else text), number(value) if mark else None
-    except NotSoError as error:
-        raise NotSoError(str(error), value) from None
+    return parse_names(variables if mark else text), number(value) if mark else None
 
 
 def _tables(value: Any) -> list[tuple[Sequence[str], float | None]]:
@@ -80,7 +63,7 @@ def _threshold(text: str) -> float | dict[int, float]:
     """``N``, or ``1=N,2=M`` by the number of variables."""
     if "=" not in text:
         return number(text)
-    return {whole(size): value for size, value in _pairs(text, number)}
+    return {whole(size): value for size, value in by_name(text, number)}
 
 
 def _gathered(given: list[list[tuple[str, str]]]) -> dict[str, list[str]]:
@@ -112,7 +95,7 @@ THRESHOLD = replace(
     ),
 )
 GHOSTS = Kind(
-    _pairs,
+    by_name,
     "A=B",
     lambda one: shown_names([f"{one[0]}={ghost}" for ghost in one[1]], ","),
     typed.table(typed.texts),
@@ -190,7 +173,7 @@ class UnsafeKeys:
     levels: Mapping[str, int] | None = option(
         None,
         "levels of identification: tables of a variable of level 1, another of 1 or 2, and so on",
-        by_name("A=1,B=2", whole, typed.whole),
+        mapping("A=1,B=2", whole, typed.whole),
         doc="levels of identification, 1 the most identifying: a table has a variable of level 1, another of "
         "level 1 or 2, and so on. Variables that are not named identify nobody",
         label="Levels of identification",

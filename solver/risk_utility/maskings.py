@@ -151,7 +151,7 @@ def _values(option: Option | None, value: str) -> list[str]:
     if option is None or option.kind.parse is None:
         return [value]
     try:
-        option.kind.parse(value)
+        option.kind.read(value)
     except DataError:
         pieces = value.split(",")
         if len(pieces) == 1 and _RANGE.fullmatch(value) is None:

@@ -74,10 +74,10 @@ def _read(item: Field[Any], value: Any) -> Any:
     option: Option | None = item.metadata.get("option")
     if option is None or option.kind.parse is None:
         return value
-    parse, repeated = option.kind.parse, option.kind.repeated
+    read, repeated = option.kind.read, option.kind.repeated
     try:
         if repeated and isinstance(value, list | tuple):
-            return tuple(parse(one) if isinstance(one, str) else one for one in value)
-        return parse(value) if isinstance(value, str) and not repeated else value
+            return tuple(read(one) if isinstance(one, str) else one for one in value)
+        return read(value) if isinstance(value, str) and not repeated else value
     except DataError as error:
-        raise UsageError(f"{item.name}: {error}", option=item.name) from error
+        raise UsageError(f"{called(item.name)}: {error}", option=item.name) from error

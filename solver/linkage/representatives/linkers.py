@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
+from linkrisk.datasets.options.option import check_choices, options_of
 from linkrisk.errors import called
 from linkrisk.solver.linkage.kinds import Kinds
 from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker
@@ -25,8 +26,6 @@ from linkrisk.solver.linkage.representatives.aggregation import owa, sugeno
 from linkrisk.solver.linkage.representatives.classes import in_classes
 from linkrisk.solver.linkage.representatives.nearest import Nearest
 from linkrisk.solver.linkage.representatives.normalising import (
-    MISSING,
-    NORMALISATIONS,
     attribute_values,
     normalised,
     standardised,
@@ -98,9 +97,7 @@ class RepresentativeLinker(RepresentativeLinkerParameters, Linker):
     inner: Linker | None = None
 
     def __post_init__(self) -> None:
-        _check_choice("normalisation", self.normalisation, tuple(NORMALISATIONS))
-        _check_choice("missing", self.missing, MISSING)
-        _check_choice("linkage", self.linkage, tuple(INNER_LINKERS))
+        check_choices(options_of(type(self)), vars(self), UsageError)
         if not self.functions:
             raise UsageError(
                 f"there is no quantifier; give at least one with {called('quantifiers')}",
@@ -239,11 +236,6 @@ def _notes_on_empty(task: LinkageTask) -> tuple[str, ...]:
         for source, count in zip(task.sources, counts, strict=True)
         if count
     )
-
-
-def _check_choice(name: str, value: object, known: Sequence[str]) -> None:
-    if value not in known:
-        raise UsageError(f"{called(name)} is {value!r}; use one of {', '.join(known)}", option=name)
 
 
 @dataclass(frozen=True, kw_only=True)

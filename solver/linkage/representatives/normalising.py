@@ -16,12 +16,6 @@ from linkrisk.solver.run.errors import UsageError
 
 FloatArray = NDArray[np.float64]
 
-MISSING = ("projection", "zero")
-"""What becomes of missing values: they are left out of their record, or replaced by zero once normalised.
-
-``projection`` is Proposition 3 of Torra and Nin (2008), ``zero`` what they did in their experiments.
-"""
-
 
 def attribute_values(frame: pd.DataFrame, attributes: Sequence[str], schema: Schema) -> FloatArray:
     """Take attributes out of a table as numbers; a category of an ordinal one counts as its position.

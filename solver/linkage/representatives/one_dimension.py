@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from linkrisk.datasets.microdata.numeric import LARGEST
 from linkrisk.datasets.microdata.schema import Schema
-from linkrisk.errors import called
+from linkrisk.datasets.options.option import check_choices, options_of
 from linkrisk.solver.linkage.kinds import Kinds
 from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker, ScoredByKind
 from linkrisk.solver.linkage.parameters import OneDimensionParameters
@@ -25,8 +25,6 @@ from linkrisk.solver.run.errors import UsageError
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 Loadings = dict[str, float]
-
-_BY = ("rank", "score")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,11 +45,7 @@ class OneDimension(OneDimensionParameters, Linker):
     common_attributes: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if self.compare_by not in _BY:
-            raise UsageError(
-                f"{called('compare_by')} is {self.compare_by!r}; use one of {', '.join(_BY)}",
-                option="compare_by",
-            )
+        check_choices(options_of(type(self)), vars(self), UsageError)
 
     @staticmethod
     @abstractmethod

@@ -10,7 +10,7 @@ from linkrisk.datasets.options import typed
 from linkrisk.datasets.options.kinds import COLUMN, FILE, LIMIT, NAME, NAMES, TEXT, WHOLE, number
 from linkrisk.datasets.options.option import COMMAND, PROTOCOL, again, option, written
 from linkrisk.solver.options import names
-from linkrisk.solver.options.keys import GHOSTS, Data, Dropped, Order, Trees, UnsafeKeys, by_name
+from linkrisk.solver.options.keys import GHOSTS, Data, Dropped, Order, Trees, UnsafeKeys, mapping
 from linkrisk.solver.options.names import CostName, SuppressionName
 from linkrisk.solver.options.run import Live
 
@@ -79,7 +79,7 @@ class Taken:
     priorities: Mapping[str, float] | None = option(
         None,
         "costs of values by key variable; 1 for all others",
-        by_name("A=5,B=2", number, typed.number),
+        mapping("A=5,B=2", number, typed.number),
         flag="priority",
         label="Priorities",
     )

@@ -88,6 +88,6 @@ class NoisyTable(ReportedTable):
         return f"{name}({len(self.cells)} cells, {self.not_adding_up} relations do not add up)"
 
 
-def called(data: TableLike) -> str:
+def name_of(data: TableLike) -> str:
     """What to call microdata in a report."""
     return str(data) if isinstance(data, str | Path) else "microdata"

@@ -26,7 +26,7 @@ from linkrisk.solver.options.types import TableLike
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.tables.operations.figures import changed_figures, codes_by
 from linkrisk.solver.tables.operations.make import make_table, of_records
-from linkrisk.solver.tables.operations.noisy import NoisyTable, called
+from linkrisk.solver.tables.operations.noisy import NoisyTable, name_of
 from linkrisk.solver.tables.perturbation.count_changes import count_changes
 from linkrisk.solver.tables.perturbation.noise_design import perturbation_table
 
@@ -101,7 +101,7 @@ def perturb_counts(asked: PerturbCountsOptions) -> PerturbedCounts:
     details = {
         "protection": "counts",
         "linkrisk": version(),
-        "name": called(asked.data),
+        "name": name_of(asked.data),
         "relations": int(terms["relation"].max()) + 1,
         "records": int(key_of.size),
         "largest_noise": table.most,

@@ -26,7 +26,7 @@ from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.tables.operations.figures import changed_figures, changes_by_share, codes_by
 from linkrisk.solver.tables.operations.magnitude_designs import lines_of, noise_of
 from linkrisk.solver.tables.operations.make import make_table, of_records
-from linkrisk.solver.tables.operations.noisy import NoisyTable, called
+from linkrisk.solver.tables.operations.noisy import NoisyTable, name_of
 from linkrisk.solver.tables.operations.perturb_counts import record_keys
 from linkrisk.solver.tables.perturbation.count_changes import sum_changes
 
@@ -110,7 +110,7 @@ def perturb_sums(asked: PerturbSumsOptions) -> PerturbedSums:
     details = {
         "protection": "sums",
         "linkrisk": version(),
-        "name": called(data),
+        "name": name_of(data),
         "relations": int(terms["relation"].max()) + 1,
         "records": int(key_of.size),
         "sensitive": int(sensitive.sum()),

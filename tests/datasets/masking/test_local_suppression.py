@@ -256,11 +256,11 @@ def test_kinds_of_k_records_count_as_often_as_they_occur() -> None:
         ("local-suppression k=2.5", "local-suppression, k: '2.5' is not a whole number"),
         (
             "local-suppression count=both",
-            "local-suppression, count: records are counted in the input or the output, not in 'both'",
+            "local-suppression: unknown count 'both': choose one of input, output",
         ),
         (
             "local-suppression choice=best",
-            "local-suppression, choice: values are chosen by greedy or optimal, not by 'best'",
+            "local-suppression: unknown choice 'best': choose one of greedy, optimal",
         ),
         (
             "local-suppression choice=optimal count=output",

@@ -15,7 +15,7 @@ from linkrisk.datasets.masking.parameters import all_options
 from linkrisk.datasets.masking.protections import PROTECTIONS
 from linkrisk.datasets.masking.registry import METHODS, make_method
 from linkrisk.datasets.microdata.recoding_files import RecodingFile, RecodingLine
-from linkrisk.datasets.options.parameter import parse_number, parse_whole
+from linkrisk.datasets.options.kinds import NUMBER, WHOLE, percent
 
 REQUIRED: dict[str, dict[str, Any]] = {
     "noise": {"percent": 5.0},
@@ -101,13 +101,13 @@ def test_what_does_not_fit(name: str, parameters: dict[str, Any], message: str) 
 
 
 def test_numbers_as_text() -> None:
-    assert parse_whole("12") == 12
-    assert parse_number("2.5%") == 2.5
-    for parse, text, message in (
-        (parse_whole, "2.5", "'2.5' is not a whole number"),
-        (parse_number, "many", "'many' is not a number"),
-        (parse_number, "inf", "'inf' is not a number"),
+    assert (WHOLE.read("12"), percent("2.5%"), percent("2.5")) == (12, 2.5, 2.5)
+    for kind, text, message in (
+        (WHOLE, "2.5", "'2.5' is not a whole number"),
+        (NUMBER, "many", "'many' is not a finite number"),
+        (NUMBER, "inf", "'inf' is not a finite number"),
+        (NUMBER, "2%", "'2%' is not a finite number"),
     ):
         with pytest.raises(DataError) as caught:
-            parse(text)
+            kind.read(text)
         assert str(caught.value) == message

@@ -164,14 +164,15 @@ USAGE = {
         "one weight",
         "--weights age=-1,income=1,hours=1": "the weight of 'age' is -1; it must be at least 0",
         "--weights age=0,income=0,hours=0": "all weights are zero: give at least one attribute a weight",
-        "--weights age": "--weights: 'age' has no weight for 'age'; write A=2,B=1",
-        "--differences signed": "unknown kind of differences 'signed': choose squared or absolute",
-        "--standardisation both": "unknown standardisation 'both': choose one of own, original, pooled, none",
+        "--weights age": "--weights: 'age' is no pair; write NAME=NUMBER, separated by commas",
+        "--differences signed": "unknown --differences 'signed': choose one of squared, absolute",
+        "--standardisation both": "unknown --standardisation 'both': choose one of own, original, "
+        "pooled, none",
     },
     "owa": {
         "--quantifiers square": "--quantifiers: there is no quantifier family 'square'; use one of power, "
         "sigmoid, threshold, or points:0 0 ... 1 1",
-        "--linkage exact": "--linkage is 'exact'; use one of distance, probabilistic",
+        "--linkage exact": "unknown --linkage 'exact': choose one of distance, probabilistic",
         "--classes 1": "--classes is 1; give 2 to 10000, or 0 for numbers as they are",
         "--attributes age": "owa compares files without attributes in common: name those of each file with "
         "--original-attributes and --masked-attributes",
@@ -179,7 +180,7 @@ USAGE = {
         "--nominal age": "attribute 'age' is nominal and has no order that a representative could use; leave "
         "it out or declare it ordinal",
     },
-    "pca": {"--compare-by size": "--compare-by is 'size'; use one of rank, score"},
+    "pca": {"--compare-by size": "unknown --compare-by 'size': choose one of rank, score"},
     "random": {"--compare-by rank": "random takes no --compare-by; it takes no settings"},
     "bayes": {
         "--training no.csv": "no.csv cannot be read: there is no such file",

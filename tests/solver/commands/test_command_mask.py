@@ -182,7 +182,7 @@ def test_the_id_column_is_never_masked(capsys: pytest.CaptureFixture[str]) -> No
             ("--method", "noise", "--percent", "5", "--k", "3"),
             "noise has no parameter --k; it takes --attributes, --schema, --percent, --correlated",
         ),
-        (("--method", "noise", "--percent", "much"), "--percent: 'much' is not a number"),
+        (("--method", "noise", "--percent", "much"), "--percent: 'much' is not a finite number"),
         (("--method", "noise", "--percent", "-1"), "percent is -1; it must be above 0"),
         (
             ("--method", "noise", "--percent", "1e308"),

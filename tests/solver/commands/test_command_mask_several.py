@@ -89,7 +89,7 @@ def test_names_with_commas(capsys: pytest.CaptureFixture[str]) -> None:
             "there is no masking method 'nois'; did you mean 'noise'?",
         ),
         (["noise percnt=5"], "noise has no parameter 'percnt'; did you mean 'percent'?"),
-        (["noise percent=much"], "noise, percent: 'much' is not a number"),
+        (["noise percent=much"], "noise, percent: 'much' is not a finite number"),
         (["noise percent"], "noise: percent takes a value"),
         (["noise percent=5 correlated=yes"], "noise: correlated takes no value"),
         (["noise percent=5 percent=6"], "noise: percent is given twice; give it once"),

@@ -133,7 +133,7 @@ NO_RECORD = r"is not a record that `mask --record` writes, with a list of method
         ('{"methods": [{"method": "nois", "parameters": {}, "attributes": []}]}', "no masking method 'nois'"),
         (
             '{"methods": [{"method": "noise", "parameters": {"percent": "x"}, "attributes": ["a"]}]}',
-            "noise, percent: 'x' is not a number",
+            "noise, percent: 'x' is not a finite number",
         ),
     ],
 )

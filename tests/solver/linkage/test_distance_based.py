@@ -34,7 +34,7 @@ SCHEMA = Schema.from_dict(mixed.SCHEMA)
 
 def read_weights(text):
     """The weights of attributes that a command line has in words."""
-    return own_settings("dbrl")["weights"].kind.parse(text)
+    return own_settings("dbrl")["weights"].kind.read(text)
 
 
 def task(queries, candidates, schema=None, attributes=None):
@@ -166,7 +166,7 @@ def learned(linker, **changes):
     [
         (
             lambda: DistanceBased(differences="signed"),
-            "unknown kind of differences 'signed': choose squared or absolute",
+            "unknown differences 'signed': choose one of squared, absolute",
         ),
         (
             lambda: DistanceBased(standardisation="other"),
@@ -209,8 +209,8 @@ def learned(linker, **changes):
             "masking: 'a' is not a categorical attribute that is compared; name those that are with "
             "attributes=A,B (recodings of numbers and dates show in the files by themselves)",
         ),
-        (lambda: read_weights("a"), "'a' has no weight for 'a'; write A=2,B=1"),
-        (lambda: read_weights("a=b"), "'b' is not a number"),
+        (lambda: read_weights("a"), "'a' is no pair; write NAME=NUMBER, separated by commas"),
+        (lambda: read_weights("a=b"), "'b' is not a finite number"),
     ],
 )  # fmt: skip
 def test_bad_requests(make, message):

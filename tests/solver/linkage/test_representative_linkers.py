@@ -255,9 +255,9 @@ def test_ranks_of_one_file_are_found_in_the_other():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: OrderedWeightedAverages(normalisation="z"), "normalisation is 'z'; use one of ranging, "),
-        (lambda: OrderedWeightedAverages(missing="mean"), "missing is 'mean'; use one of projection, zero"),
-        (lambda: OrderedWeightedAverages(linkage="x"), "linkage is 'x'; use one of distance"),
+        (lambda: OrderedWeightedAverages(normalisation="z"), "unknown normalisation 'z': choose one of r"),
+        (lambda: OrderedWeightedAverages(missing="mean"), "unknown missing 'mean': choose one of p"),
+        (lambda: OrderedWeightedAverages(linkage="x"), "unknown linkage 'x': choose one of distance"),
         (lambda: OrderedWeightedAverages(classes=1), "classes is 1; give 2 to 10000, or 0"),
         (lambda: OrderedWeightedAverages(classes=-2), "classes is -2; give 2 to 10000, or 0"),
         (lambda: OrderedWeightedAverages(quantifiers=()), "there is no quantifier; give at least one"),
@@ -265,7 +265,7 @@ def test_ranks_of_one_file_are_found_in_the_other():
             lambda: OrderedWeightedAverages(quantifiers=(FAMILIES["power"], parse_family("power:0.2"))),
             "the quantifier power:0.2 is given twice; give it once",
         ),
-        (lambda: SumOfStandardised(compare_by="size"), "compare_by is 'size'; use one of rank, score"),
+        (lambda: SumOfStandardised(compare_by="size"), "unknown compare_by 'size': choose one of rank"),
     ],
 )
 def test_bad_settings(make, message):

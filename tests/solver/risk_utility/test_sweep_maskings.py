@@ -102,8 +102,8 @@ def test_steps_are_decimal_numbers(first, step, many):
         ),
         ("nois percent=5", "there is no masking method 'nois'; did you mean 'noise'?"),
         ("noise percnt=5..9", "noise has no parameter 'percnt'; did you mean 'percent'?"),
-        ("noise percent=5..9..2", "noise, percent: '5..9..2' is not a number"),
-        ("noise percent=5,x", "noise, percent: 'x' is not a number"),
+        ("noise percent=5..9..2", "noise, percent: '5..9..2' is not a finite number"),
+        ("noise percent=5,x", "noise, percent: 'x' is not a finite number"),
         ("microaggregation k=0..3", "microaggregation: k is 0; a group needs at least 2 records"),
         ("noise", "noise: needs percent"),
         (
