@@ -8,10 +8,11 @@ from typing import Any
 
 from linkrisk.datasets.microdata.strict_json import kind_of
 from linkrisk.solver.app.run_folder import Run, State
-from linkrisk.solver.documents.document import Headline
-from linkrisk.solver.documents.formats import NOTHING, count, percent
+from linkrisk.solver.documents.document import Headline, shown
+from linkrisk.solver.documents.formats import NOTHING, percent
 from linkrisk.solver.documents.short import short_of
 from linkrisk.solver.run.counts import MINUS
+from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.results import is_bound
 from linkrisk.solver.schemas import reading
 from linkrisk.solver.schemas.reading import Interval
@@ -67,67 +68,43 @@ def answer(run: Run) -> str:
 
 def _found(run: Run, result: Any) -> str:
     kind = run.command["kind"]
-    if kind == "tables" and isinstance(result, Mapping):
-        return _proven(result) if "verified" in result else _protected(result)
     if kind == "mask":
         return "The masked file is there"
     if not isinstance(result, Mapping) or "format" not in result:
         return "Done"
-    said, interval = _in_short(result), interval_of(result)
+    head, interval = _headline(result), interval_of(result)
+    said = head.verdict if "worst_case" in result else " ".join(head.sentences)  # of a verdict that alone
     return f"{said} Proven." if kind == "fit" and interval is not None and interval.proven else said
 
 
-def _protected(result: Mapping[str, Any]) -> str:
-    """Whether a table is protected, and at what cost."""
-    head = _headline(result)
-    return f"{head.verdict} {head.worst}".strip()
+def _judged(run: Run) -> Headline | None:
+    """What is said of whether a table or the file of a `risk` may be released; None of other runs."""
+    judges = run.command["kind"] in ("tables", "risk") and isinstance(run.result, Mapping)
+    return _headline(run.result) if judges else None
 
 
 def _headline(result: Mapping[str, Any]) -> Headline:
-    """What the report of a table has at its head; a contradiction where it has none."""
-    from linkrisk.solver.run.errors import UsageError
-    from linkrisk.solver.tables.pages.build import table_document
-
+    """What its answer in short has on top; of what another version wrote, that it cannot be shown."""
     try:
-        return table_document(result).headline
+        with shown("what this version has written"):
+            return short_of(result).headline
     except UsageError as error:
-        return Headline("unknown", str(error), "")
+        return Headline("unknown", str(error))
 
 
-def _proven(result: Mapping[str, Any]) -> str:
-    """What the certificate of a table proves."""
-    if not result["verified"]:
-        return f"REJECTED: {result['rejected']}. Nothing is proven"
-    levels = f"{count(result['met'])} of {count(result['demands'])} levels are met"
-    if result["protected"]:
-        return f"PROVEN: the table is protected from outsiders, {levels}"
-    more = f"{count(result['missed'])} missed, {count(result['undecided'])} undecided"
-    return f"NOT PROTECTED: {levels}, {more}"
-
-
-def grounds(run: Run) -> list[str]:
+def grounds(run: Run) -> tuple[str, ...]:
     """What else stands behind the verdict of a `risk` or a table, a sentence each."""
-    from linkrisk.solver.measures.verdict import grounds_of
-
-    if not isinstance(run.result, Mapping):
-        return []
-    if run.command["kind"] == "tables" and "verified" not in run.result:
-        return list(_headline(run.result).reasons)
-    found = run.result.get("verdict")
-    return list(grounds_of(found)) if run.command["kind"] == "risk" and found else []
+    head = _judged(run)
+    return () if head is None else head.reasons
 
 
 def verdict(run: Run) -> str:
     """Whether a table is protected, or a file within what is tolerated: ``good`` or ``bad``, else empty."""
-    if not isinstance(run.result, Mapping):
+    head = _judged(run)
+    if head is None:
         return ""
-    if run.command["kind"] == "risk":
-        found = run.result.get("verdict") or {}
-        return {"above": "bad", "below": "good"}.get(str(found.get("answer")), "")
-    if run.command["kind"] != "tables":
-        return ""
-    beyond = run.result.get("insiders") or {"protected": True}
-    return "good" if run.result.get("protected") and beyond["protected"] else "bad"
+    good = head.answer == "below" or (run.command["kind"] == "tables" and head.answer != "above")
+    return "bad" if head.answer == "above" else "good" if good else ""
 
 
 def findings_of(result: Any) -> dict[tuple[str, str], Mapping[str, Any]]:
@@ -182,9 +159,3 @@ def difference(first: Mapping[str, Any] | None, other: Mapping[str, Any] | None)
         return Difference(f"{sign}{size}", "")
     judgement = ("worse", "bad") if other["worse"] == worse else ("better", "good")
     return Difference(f"{sign}{size}: {judgement[0]}", judgement[1])
-
-
-def _in_short(result: Mapping[str, Any]) -> str:
-    """The sentences on top of its answer in short; of a verdict that alone."""
-    head = short_of(result).headline
-    return head.verdict if "worst_case" in result else " ".join(head.sentences)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import wraps
@@ -297,27 +298,27 @@ class Document(Result):
             raise UsageError("this is no report: give the JSON that `report --json` wrote") from error
 
 
-def page(source: str) -> Callable[[Callable[P, Document]], Callable[P, Document]]:
-    """Make of a maker of documents one that dates them, and refuses JSON that lacks what they say.
+@contextmanager
+def shown(source: str) -> Iterator[None]:
+    """Refuse JSON that lacks what is said of it: `source` is what to give instead."""
+    try:
+        yield
+    except UsageError:
+        raise
+    except _UNFIT as error:
+        what = f"they lack {error}" if isinstance(error, KeyError) else "a part is not what it should be"
+        raise UsageError(f"these results cannot be shown, {what}: give {source}") from error
 
-    Parameters
-    ----------
-    source : str
-        What to give instead: "what `fit --json` wrote".
-    """
+
+def page(source: str) -> Callable[[Callable[P, Document]], Callable[P, Document]]:
+    """Make of a maker of documents one that dates them, and refuses JSON that is not from this `source`."""
 
     def of(maker: Callable[P, Document]) -> Callable[P, Document]:
         @wraps(maker)
         def dated(*given: P.args, **named: P.kwargs) -> Document:
-            try:
+            with shown(source):
                 made = datetime.datetime.now(datetime.UTC).astimezone().isoformat(timespec="seconds")
                 return replace(maker(*given, **named), made=made)
-            except UsageError:
-                raise
-            except _UNFIT as error:
-                lacks = isinstance(error, KeyError)
-                what = f"they lack {error}" if lacks else "a part is not what it should be"
-                raise UsageError(f"these results cannot be shown, {what}: give {source}") from error
 
         return dated
 

@@ -321,12 +321,23 @@ def verification(result: Json) -> Document:
         said = f"verified: {verified} of {several(len(parts), 'family', 'families')}"
         return short(said=said, asked=[line for one in parts.values() for line in one["said"]])
     if "seconds" not in result:
-        return short(said=_verified(result), asked=result["said"])
+        return short(said=_of_table(result), asked=result["said"])
     return short(said=_proved(result), asked=result["said"])
 
 
 def _verified(result: Json) -> str:
     return "Verified." if result["verified"] else f"Rejected: {result['rejected']}"
+
+
+def _of_table(result: Json) -> Headline:
+    """What the certificate of a table proves."""
+    if not result["verified"]:
+        return Headline("above", f"REJECTED: {result['rejected']}. Nothing is proven")
+    levels = f"{count(result['met'])} of {count(result['demands'])} levels are met"
+    if result["protected"]:
+        return Headline("below", f"PROVEN: the table is protected from outsiders, {levels}")
+    more = f"{count(result['missed'])} missed, {count(result['undecided'])} undecided"
+    return Headline("above", f"NOT PROTECTED: {levels}, {more}")
 
 
 def _proved(result: Json) -> Headline:
