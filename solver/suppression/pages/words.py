@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from linkrisk.datasets.microdata.names import level_in_words, shown_name, shown_names
 from linkrisk.solver.documents.document import Headline
 from linkrisk.solver.documents.formats import count
-from linkrisk.solver.documents.wording import joined, of_all
+from linkrisk.solver.documents.wording import joined, of_all, sentence
 from linkrisk.solver.run.counts import several
 from linkrisk.solver.run.gaps import no_less
 from linkrisk.solver.schemas.keys import Json
@@ -31,14 +31,12 @@ PROBLEMS = {
 }
 
 
-def recoded(given: Json) -> str:
-    """``town recoded to level 1 and age recoded to level 2``; empty where nothing was."""
-    return joined([f"{shown_name(name)} recoded to {level}" for name, level in levels_taken(given)])
+UNSAFE = ("unsafe_combinations", "minimal_unsafe_combinations", "unsafe_records")
 
 
-def records_with_unsafe(many: int, records: int) -> str:
-    """``9 of 12 (75.0 %) records have an unsafe combination``."""
-    return f"{of_all(many, records)} records have an unsafe combination"
+def is_inside(given: Json) -> bool:
+    """Whether it is the whole JSON of `suppress`, and not what readers outside may know of it."""
+    return "cost" in given
 
 
 def levels_taken(given: Json) -> list[tuple[str, str]]:
@@ -49,50 +47,86 @@ def levels_taken(given: Json) -> list[tuple[str, str]]:
     ]
 
 
+def recoded(given: Json) -> str:
+    """``town recoded to level 1 and age recoded to level 2``; empty where nothing was."""
+    return joined([f"{shown_name(name)} recoded to {level}" for name, level in levels_taken(given)])
+
+
+def ghosts(given: Json) -> str:
+    """``income with sex``: what loses its value with which key variable; empty where nothing does."""
+    with_them = [(ghost, name) for name, them in given["ghosts"].items() for ghost in them]
+    return joined([f"{shown_name(ghost)} with {shown_name(name)}" for ghost, name in with_them])
+
+
+def constant(given: Json) -> list[str]:
+    """Say which columns are no key variables because their values do not differ, where there are some."""
+    names = given.get("constant", ())
+    what = "a key variable" if len(names) == 1 else "key variables"
+    same = f"{shown_names(names)}: the same for all records, and not {what} unless named as such"
+    return [same] if names else []
+
+
+def totals(given: Json, names: Sequence[str] = ("combinations", "minimal", "records")) -> str:
+    """``5 combinations; 3 minimal ones of 4 records``."""
+    combinations, minimal, records = (given[name] for name in names)
+    said = f"{several(minimal, 'minimal one')} of {several(records, 'record')}"
+    return f"{several(combinations, 'combination')}; {said}"
+
+
+def records_with_unsafe(many: int, records: int) -> str:
+    """``9 of 12 (75.0 %) records have an unsafe combination``."""
+    return f"{of_all(many, records)} records have an unsafe combination"
+
+
 def headline(given: Json) -> Headline:
-    """What stands at the head of the report."""
-    proven = given["status"] == "optimal"
-    variables = given["before_and_after"]["variables"]
-    values = sum(given["records"] - one["missing_before"] for one in variables)
-    done = [f"{of_all(given['cells'], values)} values of key variables suppressed", recoded(given)]
-    said = f"{', '.join(filter(None, done))}: {_proof(given)}."
-    if not (given["cells"] or recoded(given)):
+    """What stands at the head of the report, and of what readers outside have of it."""
+    inside, levels = is_inside(given), recoded(given)
+    amount = of_all(given["cells"], _values(given)) if inside else sentence(given["cells"])
+    done = ", ".join(filter(None, [f"{amount} values of key variables suppressed", levels]))
+    said = f"{done}: {_proof(given)}."
+    if inside and not (given["cells"] or levels):
         said = "Nothing had to be suppressed."
-    if given["identifiers"]:
-        columns = shown_names(given["identifiers"])
-        said = (
-            f"The file that is written names the records, as it has {columns}: leave such columns out. {said}"
-        )
-        return Headline("above", said, recounted(given), tuple(_reasons(given)))
-    return Headline("below" if proven else "open", said, recounted(given), tuple(_reasons(given)))
+    reasons = tuple(_reasons(given)) if inside else ()
+    if not given["identifiers"]:
+        return Headline("below" if given["status"] == "optimal" else "open", said, _recounted(given), reasons)
+    if not inside:
+        many = several(given["identifiers"], "direct identifier")
+        return Headline("above", f"The file names the records: it has {many}.")
+    columns = f"as it has {shown_names(given['identifiers'])}: leave such columns out"
+    said = f"The file that is written names the records, {columns}. {said}"
+    return Headline("above", said, _recounted(given), reasons)
+
+
+def _values(given: Json) -> int:
+    """Values of key variables in the input."""
+    return sum(given["records"] - one["missing_before"] for one in given["before_and_after"]["variables"])
 
 
 def _proof(given: Json) -> str:
     """What is known of a better answer."""
-    if given["status"] == "optimal":
-        if given["cost_of"] == "one" and not recoded(given):
-            return "proven, no fewer will do"
-        return f"proven least, at a cost of {count(round(given['cost'], 6))}"
+    proven = given["status"] == "optimal"
+    if not is_inside(given):
+        return "proven, nothing that does the same costs less" if proven else "the best that was found"
+    if proven and given["cost_of"] == "one" and not recoded(given):
+        return "proven, no fewer will do"
+    cost, bound = (count(round(given[name], 6)) for name in ("cost", "bound"))
+    if proven:
+        return f"proven least, at a cost of {cost}"
     if given["answer_given"]:
         return "as a given answer says; nothing was searched or proven"
-    cost, bound = given["cost"], given["bound"]
-    less = no_less("no other answer costs less than", cost, bound, count(round(bound, 6)))
-    return f"at a cost of {count(round(cost, 6))}; {less}"
+    less = no_less("no other answer costs less than", given["cost"], given["bound"], bound)
+    return f"at a cost of {cost}; {less}"
 
 
-def recounted(given: Json) -> str:
+def _recounted(given: Json) -> str:
     """What the independent count found."""
     if given["recounted"] is None:
         return "It was not counted again independently: there are too many different rows to compare."
-    found = several(given["recounted"], "record")
+    found = f"Counted again by independent code: {several(given['recounted'], 'record')}"
     if given["problem"] == "cover":
-        return (
-            f"Counted again by independent code: {found} with an unsafe combination of the input still whole."
-        )
-    return (
-        f"Counted again by independent code: {found} of the output with fewer than {given['k']} like them; "
-        f"{given['missing_means']}."
-    )
+        return f"{found} with an unsafe combination of the input still whole."
+    means = f"; {given['missing_means']}" if is_inside(given) else ""
+    return f"{found} of the output with fewer than {given['k']} like them{means}."
 
 
 def _reasons(given: Json) -> Iterator[str]:
@@ -105,12 +139,9 @@ def _reasons(given: Json) -> Iterator[str]:
     risks = given["before_and_after"]["risk"]
     if risks["own-category"]["before"]["population"] is not None:
         key, what = "population", f"{what}, in the population"
-    before, after = (risks["own-category"][when][key] for when in ("before", "after"))
-    loose = risks["matches-anything"]["after"][key]
-    yield (
-        f"{what}: {count(before)} records before; after, {count(after)} {COUNTED['own-category']} and "
-        f"{count(loose)} {COUNTED['matches-anything']}."
-    )
+    after = [f"{count(risks[name]['after'][key])} {counted}" for name, counted in COUNTED.items()]
+    before = count(risks["own-category"]["before"][key])
+    yield f"{what}: {before} records before; after, {' and '.join(after)}."
     if given["problem"] == "cover" and max(given["after"].values()):
         yield (
             "This problem takes a combination that has lost a value for safe. To have k records alike in the "
