@@ -63,7 +63,8 @@ def measured() -> dict[str, Any]:
 def shortened(value: Any) -> Any:
     """A result without long lists and with five digits."""
     if isinstance(value, dict):
-        return {key: shortened(each) for key, each in value.items() if key not in LEFT_OUT}
+        left_out = {key for key in LEFT_OUT if isinstance(value.get(key), dict | list | tuple)}
+        return {key: shortened(each) for key, each in value.items() if key not in left_out}
     if isinstance(value, list | tuple):
         return [shortened(each) for each in value]
     return float(f"{value:.5g}") if isinstance(value, float) else value

@@ -47,7 +47,7 @@ def interval_of(result: Any) -> Interval | None:
     """The worst case of a `fit` or `risk` from its JSON, with guesses among equals; None of others."""
     if not isinstance(result, Mapping) or kind_of(result) not in ("fit", "risk"):
         return None
-    fits = [one for one in reading.families_of(result) if "linked" in one]
+    fits = reading.fits(result)
     whole = reading.together(map(reading.interval, fits))
     ends = reading.guessed(fits, whole)
     return whole if ends is None else replace(whole, low=ends[0], high=ends[1])

@@ -53,14 +53,9 @@ def _drawn(
         for one in places
     ]  # fmt: skip
     names = list(dict.fromkeys(one.series for one in places))
-    apart = series("e", names)
+    apart, words = series("e", names), alt.Axis(labelAngle=0, labelExpr="split(datum.label, ': ')")
     base = named().encode(
-        x=alt.X(
-            "a:N",
-            title=titles[0],
-            scale=alt.Scale(domain=list(ticks), padding=0.3),
-            axis=alt.Axis(labelAngle=0),
-        ),
+        x=alt.X("a:N", title=titles[0], scale=alt.Scale(domain=list(ticks), padding=0.3), axis=words),
         xOffset=alt.XOffset("e:N", scale=alt.Scale(domain=names)),
         color=apart["color"],
     )

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
-from linkrisk.solver.options.names import DirectionName, LinkerName, TiesName
+from linkrisk.solver.options.names import (
+    DifferencesName,
+    DirectionName,
+    LinkerName,
+    MissingName,
+    StandardisationName,
+    TiesName,
+)
 from linkrisk.solver.schemas.fit import Baselines, Ends, Labels, Limit, Problem, RecordsTable, Strata, Workers
-from linkrisk.solver.schemas.keys import key
+from linkrisk.solver.schemas.keys import OPEN, key
 
 Parameters = Annotated[dict[str, Any], key("what was learned: see the page of the aggregator or the linker")]
 Notes = Annotated[list[str], key("what else you should know, in sentences")]
@@ -57,6 +64,30 @@ class Files(TypedDict):
     seed: int
     seconds: float
     versions: Versions
+
+
+class Blocked(TypedDict, total=False):
+    """What a linker needs besides the attributes to compare."""
+
+    blocking: Annotated[list[str], key("columns of both files")]
+    passes: Annotated[list[str], key("as they are written in the option")]
+
+
+class Learned(TypedDict):
+    """What the JSON of `fit` or `link` says of how its parameters are to be applied to other files."""
+
+    parameters: Annotated[Blocked, OPEN]
+    aggregator: NotRequired[str | None]
+    direction: NotRequired[DirectionName | None]
+    ties: NotRequired[TiesName | None]
+    standardisation: NotRequired[StandardisationName | None]
+    differences: NotRequired[DifferencesName | None]
+    missing: NotRequired[MissingName | None]
+    attributes: NotRequired[list[str] | None]
+    original_attributes: NotRequired[list[str] | None]
+    masked_attributes: NotRequired[list[str] | None]
+    schema: NotRequired[dict[str, Any] | None]
+    aggregator_options: NotRequired[dict[str, Any] | None]
 
 
 class OneToOne(TypedDict):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
+from linkrisk.datasets.microdata.schema import Scale, Schema
+from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.results import (
     WEIGHTED,
     guessed_ends,
@@ -17,7 +19,8 @@ from linkrisk.solver.run.results import (
     objective,
     says_more,
 )
-from linkrisk.solver.schemas.keys import Json
+from linkrisk.solver.schemas.keys import OPEN, Json, schema_of, wrong
+from linkrisk.solver.schemas.linkage import Learned
 from linkrisk.solver.schemas.risk import Finding, Verdict
 
 
@@ -189,6 +192,54 @@ def sweep_sentence(runs: Sequence[Json], asked: int) -> str:
     some = f" of the {len(placed)} whose loss is known" if len(placed) < len(done) else " of these"
     are = "is" if front == 1 else "are"
     return f"{said}; {front}{some} {are} not dominated: no other one has both less risk and less loss."
+
+
+# ---- what was learned
+
+_OPTIONS = (
+    *("aggregator", "direction", "ties", "standardisation", "differences", "missing"),
+    *("attributes", "original_attributes", "masked_attributes"),
+)
+
+
+def learned_options(learned: Json) -> dict[str, Any]:
+    """The options under which parameters were learned, in the JSON of `fit` or `link`, as far as it has them.
+
+    Raises
+    ------
+    UsageError
+        If one is not of its kind.
+    """
+    complaint = wrong(schema_of(Annotated[Learned, OPEN]), learned)
+    if complaint is not None:
+        raise UsageError(f"{complaint}; give the file that `fit --json` or `link --json` wrote")
+    known = {key: learned[key] for key in _OPTIONS if learned.get(key) is not None}
+    if "attributes" in known or learned.get("schema"):
+        known["schema"] = reusable_schema(learned.get("schema") or {}, known.get("attributes", ()))
+    if "k_additive" in (options := learned.get("aggregator_options") or {}):
+        known["k_additive"] = options["k_additive"]
+    if "precision_recall" in learned:
+        known["curve"] = learned["precision_recall"] is not None
+    return known
+
+
+def reusable_schema(schema: Json, attributes: Sequence[str]) -> dict[str, Any]:
+    """A schema for other files: their nominal attributes may have other categories.
+
+    Parameters
+    ----------
+    schema : mapping
+        What was recorded.
+    attributes : sequence of str
+        All that were compared: those that the schema does not list were numeric, and have to be again.
+    """
+    recorded = Schema.from_dict({"attributes": [], **schema})
+    rows = recorded.to_dict()["attributes"]
+    rows += [{"name": one, "scale": Scale.NUMERIC.value} for one in attributes if one not in recorded.names]
+    nominal = [row for row in rows if row.get("scale") == Scale.NOMINAL]
+    for row in nominal:
+        row.pop("categories", None)
+    return {"attributes": rows}
 
 
 # ---- numbers

@@ -17,7 +17,6 @@ from linkrisk.datasets.options.option import given_of, recorded_of
 from linkrisk.errors import called
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
-from linkrisk.solver.inputs.learned_links import reusable_schema
 from linkrisk.solver.inputs.limits import check_limits
 from linkrisk.solver.inputs.mask_records import recorded
 from linkrisk.solver.inputs.problem import Problem, make_problem
@@ -40,10 +39,9 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.crew import Crew, crew_choice, hired
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.limits import cancellable
+from linkrisk.solver.schemas.reading import learned_options
 
 _GIVE = "give the file that `fit --json` or `link --json` wrote"
-
-_PROBLEM_KEYS = ("aggregator", "direction", "ties", "standardisation", "differences", "missing")
 
 
 def read_parameters(path: str | Path) -> dict[str, Any]:
@@ -95,21 +93,6 @@ def pick_family(fitted: Mapping[str, Any], aggregator: str | None, source: str) 
             option="aggregator",
         )
     return found[name]
-
-
-def learned_options(fitted: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of `ProblemOptions` under which parameters were learned."""
-    known = {key: fitted[key] for key in _PROBLEM_KEYS if isinstance(fitted.get(key), str)}
-    if isinstance(fitted.get("attributes"), list):
-        known["attributes"] = [str(name) for name in fitted["attributes"]]
-    schema = fitted.get("schema")
-    if "attributes" in known:
-        recorded = schema if isinstance(schema, Mapping) else {"attributes": []}
-        known["schema"] = reusable_schema(recorded, known["attributes"])
-    options = fitted.get("aggregator_options")
-    if isinstance(options, Mapping) and isinstance(options.get("k_additive"), int):
-        known["k_additive"] = options["k_additive"]
-    return known
 
 
 @taking(EvaluateOptions)

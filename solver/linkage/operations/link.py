@@ -20,7 +20,6 @@ from linkrisk.datasets.pairs.table_pair import TablePair
 from linkrisk.errors import called
 from linkrisk.formulations.linkage.pair import Direction, Ties
 from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
-from linkrisk.solver.inputs.learned_links import learned_keys, learned_options, learned_parameters
 from linkrisk.solver.inputs.link_tasks import (
     check_options,
     compared_frames,
@@ -39,6 +38,7 @@ from linkrisk.solver.linkage.linker import LearnedLinker, Linker, Truth
 from linkrisk.solver.linkage.matching import matched, score_matrix
 from linkrisk.solver.linkage.operations.chosen_linker import Run, check_workers, chosen_linker, make_linker
 from linkrisk.solver.linkage.operations.passes import check_not_passes, linked_passes, one_to_one_of
+from linkrisk.solver.linkage.probabilistic.passes.keys import parse_pass
 from linkrisk.solver.linkage.probabilistic.passes.learned import LearnedPasses
 from linkrisk.solver.linkage.result import LinkResult, OneToOne
 from linkrisk.solver.options.linking import LinkageOptions
@@ -48,6 +48,7 @@ from linkrisk.solver.run.crew import crew_choice, hired
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.limits import cancellable
 from linkrisk.solver.run.versions import library_versions
+from linkrisk.solver.schemas.reading import learned_options
 from linkrisk.solver.worst_case.answers import records_table
 
 IndexArray = NDArray[np.intp]
@@ -100,10 +101,10 @@ def relink(
     **options: Any,
 ) -> LinkResult:
     """Apply what `link` learned before, in the JSON that it wrote, to a file pair; options as for `link`."""
-    linker, parameters = make_linker(str(learned.get("method")), {}), learned_parameters(learned)
+    linker = make_linker(str(learned.get("method")), {})
     check_workers(linker, run.crew.choice)
     chosen = LinkageOptions(**{**learned_options(learned), **options})
-    return _run(original, masked, linker, chosen, parameters, run)
+    return _run(original, masked, linker, chosen, learned["parameters"], run)
 
 
 def _run(
@@ -124,7 +125,7 @@ def _run(
         )
     schema = given_schema(options)
     pair = read_pair(original, masked, linker, options, schema)
-    keys = linker.keys if parameters is None else learned_keys(parameters)
+    keys = linker.keys if parameters is None else _keys(parameters)
     known = _masking(linker, parameters, options)
     frames, masking = compared_frames(pair, linker, options, schema, keys, known)
     if known and parameters is not None:
@@ -190,6 +191,13 @@ def _run(
         details=details,
         passes=passes,
     )
+
+
+def _keys(parameters: Mapping[str, Any]) -> tuple[str, ...]:
+    """Columns of both files that a linker needs besides the attributes to compare, from what it learned."""
+    passes = map(parse_pass, parameters.get("passes", ()))
+    of_passes = dict.fromkeys(column for one in passes for column in one.columns)
+    return (*parameters.get("blocking", ()), *of_passes)
 
 
 def _masking(
