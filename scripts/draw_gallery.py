@@ -1,6 +1,6 @@
 """Draw the gallery of charts: docs/gallery/*.svg, from results that are kept beside it.
 
-    python scripts/draw_gallery.py --measure     take the measures again (some minutes), then draw
+    python scripts/draw_gallery.py --measure     take the measures again (ten minutes), then draw
     python scripts/draw_gallery.py               draw
 
 Pictures depend on the kept results alone, so that drawing them again changes nothing.
@@ -53,10 +53,10 @@ def measured() -> dict[str, Any]:
     ]
     taken = risk(
         original, masked, measures=MEASURES, attributes=ATTRIBUTES, groups=["diagnosis", "size"],
-        time_limit=60, row_by_row=True,
+        time_limit=180, row_by_row=True,
     )  # fmt: skip
     maskings = ["noise percent=20..60:20", "rank-swapping percent=10,25", "microaggregation k=3"]
-    swept = sweep(original[ATTRIBUTES], maskings, time_limit=8, aggregator="weighted-mean,choquet")
+    swept = sweep(original[ATTRIBUTES], maskings, time_limit=24, aggregator="weighted-mean,choquet")
     return {"risk": shortened(taken.to_dict()), "sweep": shortened(swept.to_dict())}
 
 
