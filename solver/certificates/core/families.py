@@ -1,0 +1,419 @@
+"""Families of distances in whole numbers: features, rows, and when a row is nowhere positive.
+
+With attribute distances c of the partner, c+ up to which a rival ties with it, and d of a rival, parameters
+theta link the block when ``(features(d) - features(c+)) . theta > 0`` for every rival. That vector is the
+*row* of block and rival.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import combinations
+from typing import ClassVar
+
+from .claims import Claim, MalformedError, demand, exact, items
+from .problem import Problem
+from .records import CANCELLATION, TIE, Partner
+
+Row = list[int]
+
+Multipliers = Sequence[Sequence[int]]
+"""(subset A, attribute k, y): y times the inequality ``mu(A + k) >= mu(A)``; subsets are bit masks."""
+
+SLACK = Fraction(1, 10**9)
+"""By how much the sum that should be one may miss it: a common factor changes no comparison."""
+
+MOST_ATTRIBUTES = 12
+"""Of a measure whose values are listed."""
+
+
+class Family(ABC):
+    """A family of distances on n attributes.
+
+    Attributes
+    ----------
+    differences : tuple of str
+        Kinds of attribute distances that it is defined for.
+    simplex : bool
+        Whether its domain is all weights that are not negative and sum to one.
+    squares : bool
+        Whether ties are squares whatever the attribute distances are.
+    orders : tuple of bool
+        Lexicographic orders that are its limits: False of attributes, True of ranks.
+    """
+
+    differences: ClassVar[tuple[str, ...]] = ("squared", "absolute")
+    simplex: ClassVar[bool] = False
+    squares: ClassVar[bool] = False
+    orders: tuple[bool, ...] = ()
+
+    def __init__(self, attributes: Sequence[str]) -> None:
+        self.attributes, self.n = list(attributes), len(attributes)
+
+    @property
+    @abstractmethod
+    def dimension(self) -> int:
+        """Number of parameters."""
+
+    @abstractmethod
+    def features(self, c: Sequence[int]) -> Row:
+        """Features of attribute distances."""
+
+    def row(self, partner: Partner, rival: Sequence[int]) -> Row:
+        """What must be positive for the rival not to keep the block from being linked."""
+        tied, other = self.features(partner.tied), self.features(rival)
+        return [(b << TIE) - a for a, b in zip(tied, other, strict=True)]
+
+    def never(self, partner: Partner, rival: Sequence[int]) -> bool:
+        """Whether the rival keeps the block from being linked by all parameters."""
+        return self.nowhere_positive(self.row(partner, rival), (), 0)
+
+    @abstractmethod
+    def nowhere_positive(self, row: Row, multipliers: Multipliers, total: int) -> bool:
+        """Whether ``row . theta <= 0`` on the whole domain, by weak duality with these multipliers."""
+
+    def coefficients(self, row: Row) -> Row:
+        """The row as coefficients of the parameters."""
+        return row
+
+    @abstractmethod
+    def parameters(self, claim: Claim) -> list[Fraction]:
+        """The exact parameters that a fit names; rejected outside of the domain."""
+
+
+class Weights(Family):
+    """Families whose parameters are weights: the weighted mean, OWA, the 2-additive integral."""
+
+    simplex = True
+
+    def nowhere_positive(self, row: Row, multipliers: Multipliers, total: int) -> bool:
+        """No entry is positive: the corners of the simplex decide."""
+        return not multipliers and total == 0 and max(row) <= 0
+
+    @property
+    def dimension(self) -> int:
+        """A weight for each attribute or rank."""
+        return self.n
+
+    def parameters(self, claim: Claim) -> list[Fraction]:
+        """Weights by attribute, or by rank."""
+        names = self.attributes if self.orders == (False,) else [str(rank + 1) for rank in range(self.n)]
+        return on_simplex(named(claim, "weights", names), claim.where)
+
+
+class WeightedMean(Weights):
+    """``sum_k p_k c_k``."""
+
+    orders = (False,)
+
+    def features(self, c: Sequence[int]) -> Row:
+        """The attribute distances."""
+        return list(c)
+
+
+class OrderedWeightedAverage(Weights):
+    """``sum_r w_r c_(r)``, the largest attribute distance first."""
+
+    orders = (True,)
+
+    def features(self, c: Sequence[int]) -> Row:
+        """The attribute distances in descending order."""
+        return sorted(c, reverse=True)
+
+
+class TwoAdditive(Weights):
+    """The 2-additive Choquet integral: a mean of ``c_k``, ``min(c_k, c_l)`` and ``max(c_k, c_l)``.
+
+    The extreme points of the 2-additive measures use one attribute, or the smaller or the larger of two
+    (Miranda, Grabisch and Gil 2006).
+    """
+
+    def __init__(self, attributes: Sequence[str]) -> None:
+        super().__init__(attributes)
+        self.orders = (False, True) if self.n <= 2 else (False,)
+
+    @property
+    def dimension(self) -> int:
+        """Attributes, and twice their pairs."""
+        return self.n**2
+
+    def features(self, c: Sequence[int]) -> Row:
+        """Attribute distances, minima of pairs, maxima of pairs."""
+        pairs = list(combinations(c, 2))
+        return [*c, *map(min, pairs), *map(max, pairs)]
+
+    def parameters(self, claim: Claim) -> list[Fraction]:
+        """From Moebius coefficients: ``-min(c, d) = max(c, d) - c - d``."""
+        moebius = named(claim, "moebius", subset_names(self.attributes, small_subsets(self.n, 2)))
+        single, low, high = moebius[: self.n], [], []
+        for (first, second), value in zip(combinations(range(self.n), 2), moebius[self.n :], strict=True):
+            low.append(max(value, Fraction(0)))
+            high.append(max(-value, Fraction(0)))
+            single[first] -= high[-1]
+            single[second] -= high[-1]
+        return on_simplex([*single, *low, *high], claim.where)
+
+
+class Measure(Family):
+    """Choquet integrals over monotone measures whose parameters are those of `limits` and `add`."""
+
+    smallest: ClassVar[int]
+    summed: ClassVar[bool]
+
+    @property
+    @abstractmethod
+    def limits(self) -> list[tuple[int, int]]:
+        """Least and largest value of each parameter."""
+
+    @abstractmethod
+    def add(self, row: Row, subset: int, attribute: int, times: int) -> None:
+        """Add a multiple of ``mu(A + k) - mu(A)`` to coefficients of the parameters."""
+
+    def never(self, partner: Partner, rival: Sequence[int]) -> bool:
+        """Whether the rival is beyond the tie on no attribute: monotone distances then do not grow."""
+        return all(b << TIE <= a for a, b in zip(partner.tied, rival, strict=True))
+
+    def nowhere_positive(self, row: Row, multipliers: Multipliers, total: int) -> bool:
+        """By the limits of each parameter, after the multipliers."""
+        if total != 0 and not self.summed:
+            return False
+        rest = [value - total for value in row]
+        for subset, attribute, y in multipliers:
+            outside = 0 <= attribute < self.n and subset < 2**self.n and not subset >> attribute & 1
+            if y < 0 or subset < self.smallest or not outside:
+                return False
+            self.add(rest, subset, attribute, y)
+        ends = zip(rest, self.limits, strict=True)
+        return total + sum(max(value * low, value * high) for value, (low, high) in ends) <= 0
+
+
+class Choquet(Measure):
+    """The Choquet integral over all monotone measures; parameter A - 1 is mu(A) for the bit mask A."""
+
+    orders = (False, True)
+    smallest = 1
+    summed = False
+
+    @property
+    def dimension(self) -> int:
+        """One value for each subset but the empty one."""
+        return int(2**self.n) - 1
+
+    def features(self, c: Sequence[int]) -> Row:
+        """``c_s(i) - c_s(i-1)`` at the set of attributes that are at least ``c_s(i)``."""
+        row, before, subset = [0] * self.dimension, 0, self.dimension
+        for k in sorted(range(self.n), key=lambda k: c[k]):
+            row[subset - 1] += c[k] - before
+            before = c[k]
+            subset ^= 1 << k
+        return row
+
+    @property
+    def limits(self) -> list[tuple[int, int]]:
+        """All values lie in [0, 1], that of all attributes is 1."""
+        return [(0, 1)] * (self.dimension - 1) + [(1, 1)]
+
+    def add(self, row: Row, subset: int, attribute: int, times: int) -> None:
+        """The values of two subsets."""
+        row[(subset | 1 << attribute) - 1] += times
+        row[subset - 1] -= times
+
+    def parameters(self, claim: Claim) -> list[Fraction]:
+        """A monotone measure."""
+        subsets = [[k for k in range(self.n) if mask >> k & 1] for mask in range(1, 2**self.n)]
+        values = named(claim, "measure", subset_names(self.attributes, subsets))
+        return monotone([Fraction(0), *values], claim.where)[1:]
+
+
+class KAdditive(Measure):
+    """The k-additive integral for k of 3 or more: Moebius coefficients of at most k attributes."""
+
+    smallest = 0
+    summed = True
+
+    def __init__(self, attributes: Sequence[str], k: int) -> None:
+        super().__init__(attributes)
+        self.subsets = small_subsets(self.n, k)
+        self.masks = [sum(1 << at for at in subset) for subset in self.subsets]
+        self.orders = (False, True) if len(self.subsets[-1]) == self.n else (False,)
+
+    @property
+    def dimension(self) -> int:
+        """Subsets of one to k attributes."""
+        return len(self.subsets)
+
+    def features(self, c: Sequence[int]) -> Row:
+        """The smallest attribute distance of each subset."""
+        return [min(c[k] for k in subset) for subset in self.subsets]
+
+    @property
+    def limits(self) -> list[tuple[int, int]]:
+        """Those of the Moebius coefficients of a monotone measure: within ``2**(size - 1)``."""
+        most = [1 << len(subset) - 1 for subset in self.subsets]
+        return [(0 if size == 1 else -size, size) for size in most]
+
+    def add(self, row: Row, subset: int, attribute: int, times: int) -> None:
+        """Coefficients of the subsets of ``A + k`` that hold k."""
+        whole, own = subset | 1 << attribute, 1 << attribute
+        for at, mask in enumerate(self.masks):
+            if mask & own and not mask & ~whole:
+                row[at] += times
+
+    def parameters(self, claim: Claim) -> list[Fraction]:
+        """Moebius coefficients of a monotone measure."""
+        moebius = named(claim, "moebius", subset_names(self.attributes, self.subsets))
+        table = [Fraction(0)] * 2**self.n
+        for mask, value in zip(self.masks, moebius, strict=True):
+            table[mask] = value
+        for k in range(self.n):
+            for mask in range(len(table)):
+                if mask >> k & 1:
+                    table[mask] += table[mask ^ 1 << k]
+        monotone(table, claim.where)
+        return moebius
+
+
+class QuadraticForm(Family):
+    """``c' M c``, M positive semidefinite of trace one; parameters are the upper triangle of M.
+
+    A row is a symmetric matrix G, with ``<G, M> > 0`` where the rival is farther. Ties are on its diagonal.
+    """
+
+    differences = ("signed", "absolute")
+    squares = True
+    orders = (False,)
+
+    @property
+    def cells(self) -> list[tuple[int, int]]:
+        """The upper triangle, row by row."""
+        return [(k, m) for k in range(self.n) for m in range(k, self.n)]
+
+    @property
+    def dimension(self) -> int:
+        """Entries of the upper triangle."""
+        return len(self.cells)
+
+    def features(self, c: Sequence[int]) -> Row:
+        """Products of attribute distances."""
+        return [c[k] * c[m] for k, m in self.cells]
+
+    def row(self, partner: Partner, rival: Sequence[int]) -> Row:
+        """The matrix G; terms of the rival's squares may cancel, so a little less of them counts."""
+        pairs = zip(self.features(partner.distances), self.features(rival), strict=True)
+        row = [(b - a) << CANCELLATION for a, b in pairs]
+        for at, (k, m) in enumerate(self.cells):
+            if k == m:
+                square = rival[k] ** 2
+                cancelled = self.n * (self.n + 2) * square
+                row[at] = (square << CANCELLATION) - cancelled - (partner.tied[k] << CANCELLATION - TIE)
+        return row
+
+    def nowhere_positive(self, row: Row, multipliers: Multipliers, total: int) -> bool:
+        """The matrix is negative semidefinite."""
+        return not multipliers and total == 0 and is_negative_semidefinite(self._matrix(row))
+
+    def _matrix(self, row: Row) -> list[Row]:
+        matrix = [[0] * self.n for _ in range(self.n)]
+        for (k, m), value in zip(self.cells, row, strict=True):
+            matrix[k][m] = matrix[m][k] = value
+        return matrix
+
+    def coefficients(self, row: Row) -> Row:
+        """Two entries of G belong to one parameter off the diagonal."""
+        return [value if k == m else 2 * value for (k, m), value in zip(self.cells, row, strict=True)]
+
+    def parameters(self, claim: Claim) -> list[Fraction]:
+        """The upper triangle of a positive semidefinite matrix of trace one."""
+        where = f"{claim.where}, matrix"
+        rows = [[exact(one, where) for one in items(row, where)] for row in claim.items("matrix")]
+        if [len(row) for row in rows] != [self.n] * self.n:
+            raise MalformedError(f"{where} must have {self.n} rows of {self.n} numbers")
+        demand(all(rows[k][m] == rows[m][k] for k, m in self.cells), f"{where}: it is not symmetric")
+        demand(
+            abs(sum((rows[k][k] for k in range(self.n)), Fraction(-1))) <= SLACK,
+            f"{where}: the trace is not one",
+        )
+        unit = max(value.denominator for row in rows for value in row)
+        lifted = [[-int(value * unit) for value in row] for row in rows]
+        demand(is_negative_semidefinite(lifted), f"{where}: it is not positive semidefinite")
+        return [rows[k][m] for k, m in self.cells]
+
+
+def is_negative_semidefinite(matrix: list[Row]) -> bool:
+    """Whether ``x' G x <= 0`` for all x, by fraction-free elimination of ``-G`` (Bareiss 1968)."""
+    rest = [[-value for value in row] for row in matrix]
+    size, before = len(rest), 1
+    for k in range(size):
+        pivot = rest[k][k]
+        if pivot < 0 or (pivot == 0 and any(rest[k][k:])):
+            return False
+        if pivot == 0:
+            continue
+        for i in range(k + 1, size):
+            for j in range(i, size):
+                rest[i][j] = (rest[i][j] * pivot - rest[k][i] * rest[k][j]) // before
+        before = pivot
+    return True
+
+
+def family_of(problem: Problem) -> Family:
+    """The family of a problem."""
+    name, options, n = problem.aggregator, problem.options, len(problem.attributes)
+    k = options.get("k_additive") if name == "choquet" else None
+    if set(options) - ({"k_additive"} if name == "choquet" else set()) or (k is not None and not _is_k(k)):
+        raise MalformedError(f"aggregator_options: {name} takes no such options")
+    simple = {"weighted-mean": WeightedMean, "owa": OrderedWeightedAverage, "mahalanobis": QuadraticForm}
+    family: Family
+    if name in simple:
+        family = simple[name](problem.attributes)  # type: ignore[abstract]
+    elif name != "choquet":
+        raise MalformedError(f"aggregator: {name} is not known here")
+    elif k is not None and min(k, n) <= 2:
+        family = TwoAdditive(problem.attributes)
+    elif n > MOST_ATTRIBUTES:
+        raise MalformedError(f"attributes: a measure on {n} has too many subsets")
+    else:
+        family = Choquet(problem.attributes) if k is None else KAdditive(problem.attributes, k)
+    if problem.differences not in family.differences:
+        raise MalformedError(f"{name} takes no {problem.differences} differences")
+    return family
+
+
+def _is_k(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 2
+
+
+def named(claim: Claim, key: str, names: Sequence[str]) -> list[Fraction]:
+    """The number of each of these names, and of no other."""
+    told = claim.inner(key)
+    if sorted(told.content) != sorted(names):
+        raise MalformedError(f"{told.where} must name the {len(names)} parameters, and nothing else")
+    return [told.exact(name) for name in names]
+
+
+def on_simplex(weights: list[Fraction], where: str) -> list[Fraction]:
+    """Reject weights below zero, or that do not sum to one."""
+    demand(min(weights) >= 0, f"{where}: a weight is below zero")
+    demand(abs(sum(weights, Fraction(-1))) <= SLACK, f"{where}: the weights do not sum to one")
+    return weights
+
+
+def monotone(measure: list[Fraction], where: str) -> list[Fraction]:
+    """Reject values by bit mask that are no monotone measure with value 1 for all attributes."""
+    demand(abs(measure[-1] - 1) <= SLACK, f"{where}: the measure of all attributes is not one")
+    for mask, value in enumerate(measure):
+        for k in range(len(measure).bit_length() - 1):
+            demand(bool(mask >> k & 1) or measure[mask | 1 << k] >= value, f"{where}: it is not monotone")
+    return measure
+
+
+def small_subsets(n: int, k: int) -> list[tuple[int, ...]]:
+    """Subsets of one to k of n attributes, by size."""
+    return [subset for size in range(1, min(k, n) + 1) for subset in combinations(range(n), size)]
+
+
+def subset_names(attributes: Sequence[str], subsets: Sequence[Sequence[int]]) -> list[str]:
+    """Subsets as the JSON names them: attributes joined by commas."""
+    return [",".join(attributes[k] for k in subset) for subset in subsets]

@@ -1,0 +1,218 @@
+"""Bounds that follow from samples: the draw, once more, and what it rules out with some confidence."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+from .claims import Claim, MalformedError, demand
+from .proofs import Bound, Rows, check_bound
+from .records import Files, Records
+
+METHOD = "sha256-1"
+ROUNDED = Fraction(1, 10**9)
+"""Relative difference of a weight in the JSON of a fit, a double, from the exact one."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What is drawn by the end of a stage.
+
+    Attributes
+    ----------
+    samples : int
+    blocks : frozenset of int
+    share : Fraction or None
+        By stratum at least this share of each; None where every set of so many blocks was as likely.
+    alpha : Fraction
+        The probability with which what it rules out may be so after all.
+    """
+
+    samples: int
+    blocks: frozenset[int]
+    share: Fraction | None
+    alpha: Fraction
+
+
+def draw(claim: Claim, files: Files, records: Records) -> tuple[list[list[int]], list[Stage]]:
+    """The samples that a fit must have searched, and its stages."""
+    plan = claim.inner("draw")
+    if plan.text("method") != METHOD:
+        raise MalformedError(f"{plan.where}, method must be {METHOD}")
+    seed, size, blocks = plan.whole("seed"), plan.whole("size"), records.blocks
+    demand(0 <= seed < 2**63 and size > 0, f"{plan.where}: no such draw")
+    strata = None if plan.get("strata") is None else _strata(files, plan.text("strata"), records)
+    order = _order(files, seed, blocks)
+    samples: list[list[int]] = []
+    stages: list[Stage] = []
+    for item in claim.items("stages"):
+        stage = Claim(item, f"{claim.where}, stages[{len(stages)}]")
+        many, alpha = stage.whole("samples"), _fraction(stage.text("alpha"), stage.where)
+        demand(len(samples) < many and size * many <= blocks, f"{stage.where}: no such number of samples")
+        chosen, share = _first(order, size * many, strata)
+        before = {block for sample in samples for block in sample}
+        samples += _dealt([block for block in chosen if block not in before], many - len(samples))
+        stages.append(Stage(many, frozenset(chosen), share, alpha))
+    demand(bool(stages), f"{claim.where}, stages: there is none")
+    return samples, stages
+
+
+def _order(files: Files, seed: int, blocks: int) -> list[int]:
+    """The order in which blocks are drawn: each by 64 bits of a digest of the files and the seed."""
+    digest = hashlib.sha256(METHOD.encode())
+    for columns in (files.original, files.masked):
+        digest.update(struct.pack(">2q", len(columns[0]), len(columns)))
+        for row in zip(*columns, strict=True):
+            # One NaN for all, and zero without a sign.
+            digest.update(struct.pack(f">{len(row)}d", *(math.nan if x != x else x + 0.0 for x in row)))
+    digest.update(struct.pack(f">{len(files.partner)}q", *files.partner))
+    start = digest.digest() + struct.pack(">q", seed)
+    keys: list[int] = []
+    for at in range(-(-blocks // 4)):
+        keys.extend(struct.unpack(">4Q", hashlib.sha256(start + struct.pack(">q", at)).digest()))
+    return sorted(range(blocks), key=keys.__getitem__)
+
+
+def _strata(files: Files, name: str, records: Records) -> list[str]:
+    demand(name in files.columns, f"draw, strata: neither file has a column {name!r}")
+    of_original, cells = files.columns[name]
+    return [cells[own if of_original else other] for own, other in records.rows]
+
+
+def _first(
+    order: Sequence[int], sample: int, strata: Sequence[str] | None
+) -> tuple[list[int], Fraction | None]:
+    """The first blocks of the order, of each stratum its share; and the smallest of these shares."""
+    if strata is None:
+        return list(order[:sample]), None
+    sizes: dict[str, int] = {}
+    for name in strata:
+        sizes[name] = sizes.get(name, 0) + 1
+    wanted = {name: -(-sample * many // len(order)) for name, many in sizes.items()}
+    left, chosen = dict(wanted), []
+    for block in order:
+        if left[strata[block]]:
+            left[strata[block]] -= 1
+            chosen.append(block)
+    return chosen, min(Fraction(wanted[name], many) for name, many in sizes.items())
+
+
+def _dealt(blocks: Sequence[int], many: int) -> list[list[int]]:
+    """Blocks in parts of one size, the first ones larger by one where that does not come out even."""
+    size, more = divmod(len(blocks), many)
+    ends = [at * size + min(at, more) for at in range(many + 1)]
+    return [list(blocks[first:last]) for first, last in pairwise(ends)]
+
+
+def _fraction(text: str, where: str) -> Fraction:
+    try:
+        value = Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        raise MalformedError(f"{where}, alpha must be a fraction such as 1/20") from None
+    demand(0 < value < 1 and value.denominator <= 10**12, f"{where}, alpha: {text} is no level")
+    return value
+
+
+def check_samples(
+    fit: Claim, certificate: Claim, files: Files, rows: Rows, keys: tuple[str, str] | None
+) -> tuple[Bound, tuple[Fraction, Fraction, int]]:
+    """Check the bound of every sample and what follows for all records.
+
+    Returns
+    -------
+    Bound
+        Of all records, for certain: those outside of the samples count in full.
+    confidence, weight : Fraction
+        No parameters link more than this weight, with this confidence.
+    count : int
+        Nor more records.
+    """
+    records, sampling = rows.records, fit.inner("sampling")
+    samples, stages = draw(sampling, files, records)
+    told = certificate.items("samples")
+    demand(len(told) == len(samples), f"{certificate.where}, samples: by the plan there are {len(samples)}")
+    bounds = []
+    for at, (item, blocks) in enumerate(zip(told, samples, strict=True)):
+        part = None if item is None else Claim(item, f"{certificate.where}, samples[{at}]")
+        full = Bound(records.weight(blocks), frozenset())
+        bounds.append(check_bound(rows, part.inner("proof"), blocks, part.inner("bound")) if part else full)
+    inside = {block for sample in samples for block in sample}
+    outside = records.weight(block for block in range(records.blocks) if block not in inside)
+    certain = Bound(
+        outside + sum(bound.weight for bound in bounds), frozenset().union(*(one.lost for one in bounds))
+    )
+    alpha = sum((stage.alpha for stage in stages), Fraction(0))
+    confidence = Fraction(str(float(fit.exact("confidence"))))
+    demand(0 < confidence <= 1 - alpha, f"{fit.where}, confidence: the stages leave {float(1 - alpha):g}")
+    count = fit.whole("linked_confidence_limit")
+    weight = Fraction(count) if keys is None else fit.exact(f"{keys[0]}_confidence_limit")
+    found = [(stage, sum((one.weight for one in bounds[: stage.samples]), Fraction(0))) for stage in stages]
+    proved = weight >= certain.weight * (1 - ROUNDED) or any(
+        _holds(weight, stage, bound, records) for stage, bound in found
+    )
+    demand(proved, f"{fit.where}: the limit {float(weight):.10g} does not follow from the samples")
+    most = records.most_within(range(records.blocks), weight * (1 + ROUNDED))
+    demand(count >= most, f"{fit.where}, linked_confidence_limit: {most} records may be linked")
+    return certain, (confidence, weight, count)
+
+
+def _holds(limit: Fraction, stage: Stage, bound: Fraction, records: Records) -> bool:
+    """Whether a stage rules out that more than a limit is linked of all records."""
+    heaviest = max(records.weights)
+    counts = min(records.weights) == heaviest
+    having = int(limit / heaviest) + 1 if counts else int(limit * (1 + ROUNDED) / heaviest)
+    return ruled_out(records.blocks, stage, bound / heaviest, having, counts)
+
+
+def ruled_out(records: int, stage: Stage, found: Fraction, having: int, counts: bool) -> bool:
+    """Whether a bound of `found` on the sample rules out that `having` of all are linked, or more.
+
+    Linked records in the sample are hypergeometric, by stratum at most as spread as binomial ones
+    (Hoeffding 1956, 1963); values between 0 and 1 go by ``E (t - X)_+``. docs/samples.md has the proofs.
+
+    Parameters
+    ----------
+    records : int
+    stage : Stage
+    found : Fraction
+        No parameters link more of the sample, in weights of the heaviest record.
+    having : int
+    counts : bool
+        Whether all records weigh the same, so that each counts 0 or 1.
+    """
+    sample, share = len(stage.blocks), stage.share
+    if having > records - sample + found:  # what the sample lacks is missing in the file
+        return True
+    if share is None:
+        total, ways = math.comb(records, sample), _hypergeometric(records, sample, having)
+    else:
+        mean = share * having / sample
+        total, ways = mean.denominator**sample, _binomial(sample, mean)
+    allowed = stage.alpha * total
+    by_number = counts and (share is None or found <= share * having - 1)
+    below = expected = 0
+    for k, many in enumerate(ways):
+        below += many
+        expected += below
+        if by_number and k == found and below < allowed:
+            return True
+        if not (counts and share is None) and k + 1 > found and expected < allowed * (k + 1 - found):
+            return True
+        if k > found and below >= allowed:
+            break
+    return False
+
+
+def _hypergeometric(n: int, m: int, w: int) -> Iterator[int]:
+    """In how many ways m of n hold 0, 1, ... of w."""
+    return (math.comb(w, k) * math.comb(n - w, m - k) if m - k <= n - w else 0 for k in range(m + 1))
+
+
+def _binomial(m: int, mean: Fraction) -> Iterator[int]:
+    p, q = mean.numerator, mean.denominator - mean.numerator
+    return (math.comb(m, k) * p**k * q ** (m - k) for k in range(m + 1))
