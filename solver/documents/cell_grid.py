@@ -9,18 +9,10 @@ from typing import Any, ClassVar, Self
 
 
 class CellState(StrEnum):
-    """What became of a cell of a statistical table, in the order of legends.
-
-    Attributes
-    ----------
-    words : str
-    letter : str
-        The mark beside its value, so that nothing hangs on colour alone; those of statuses are letters of
-        ARGUS. Empty where nothing is marked.
-    """
+    """What became of a cell of a statistical table, in the order of legends."""
 
     words: str
-    letter: str
+    letter: str  # the mark beside its value, as on colour alone nothing hangs; of statuses those of ARGUS
 
     def __new__(cls, name: str, words: str = "", letter: str = "") -> Self:
         """Take the name with what is said of it."""
@@ -45,44 +37,24 @@ SUPPRESSED = frozenset((CellState.SENSITIVE, CellState.SECONDARY, CellState.SHOR
 
 @dataclass(frozen=True)
 class GridCell:
-    """One cell of `CellGrid`.
-
-    Attributes
-    ----------
-    state : CellState
-    text : str
-        Its value, as it is written.
-    note : str
-        What else is known of it, or empty.
-    """
+    """One cell of `CellGrid`."""
 
     state: CellState
-    text: str
-    note: str = ""
+    text: str  # its value, as it is written
+    note: str = ""  # what else is known of it
 
 
 @dataclass(frozen=True)
 class CellGrid:
-    """A statistical table in which every cell shows what became of it; the one under the cursor says more.
-
-    Attributes
-    ----------
-    caption : str
-    row_variable, column_variable : str
-        The second is empty where there is one variable only.
-    rows, columns : tuple of str
-        Codes.
-    cells : sequence of sequences of GridCell
-        A list for each row.
-    """
+    """A statistical table in which every cell shows what became of it; the one under the cursor says more."""
 
     kind: ClassVar[str] = "cells"
     caption: str
     row_variable: str
-    column_variable: str
-    rows: tuple[str, ...]
+    column_variable: str  # empty where there is one variable only
+    rows: tuple[str, ...]  # codes
     columns: tuple[str, ...]
-    cells: Sequence[Sequence[GridCell]]
+    cells: Sequence[Sequence[GridCell]]  # a list for each row
 
     @property
     def states(self) -> list[CellState]:

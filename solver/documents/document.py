@@ -51,27 +51,13 @@ class Items:
 
 @dataclass(frozen=True)
 class Number:
-    """One line of `Numbers`, ready to be read.
-
-    Attributes
-    ----------
-    words : str
-        What it is.
-    value : str
-        As text, with its unit.
-    interval : str
-        Its interval and what kind it is, or empty.
-    direction : str
-        "higher is worse", "lower is worse" or empty.
-    meaning : str
-        What it says, in one sentence; empty where the words say it.
-    """
+    """One line of `Numbers`, ready to be read."""
 
     words: str
-    value: str
-    interval: str = ""
-    direction: str = ""
-    meaning: str = ""
+    value: str  # as text, with its unit
+    interval: str = ""  # and what kind it is
+    direction: str = ""  # "higher is worse", "lower is worse" or empty
+    meaning: str = ""  # in one sentence; empty where the words say it
 
 
 @dataclass(frozen=True)
@@ -96,23 +82,15 @@ class Code:
 class Records:
     """The table of records, to be sorted, filtered and exported; one that is picked shows its distances.
 
-    Attributes
-    ----------
-    table : Table
-        A row per record; the first column is the record's id.
-    attributes : tuple of str
-        What the distance is made of.
-    partner, rival : sequence of sequences of float
-        Per record the contribution of each attribute to its distance to the partner, and to the nearest other
-        candidate; empty rows where they are not known, such as a record without a partner.
-    waterfall : Chart or None
-        The chart of one record; its data set ``picked`` has rows (attribute, to, contribution), of which the
-        page puts in those of the record that is picked.
+    `partner` and `rival` have per record the contribution of each attribute to its distance to the partner,
+    and to the nearest other candidate; empty rows where they are not known, such as a record without a
+    partner. The data set ``picked`` of the waterfall has rows (attribute, to, contribution); the page puts in
+    those of the record that is picked.
     """
 
     kind: ClassVar[str] = "records"
-    table: Table
-    attributes: tuple[str, ...] = ()
+    table: Table  # a row per record; the first column is the record's id
+    attributes: tuple[str, ...] = ()  # what the distance is made of
     partner: Sequence[Sequence[float]] = ()
     rival: Sequence[Sequence[float]] = ()
     waterfall: Chart | None = None
@@ -120,19 +98,11 @@ class Records:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of several groups of blocks is shown at a time, such as those of one family.
-
-    Attributes
-    ----------
-    label : str
-        What is chosen, such as "Family of distances".
-    options : tuple of (str, tuple of blocks)
-        The first is shown first; on paper all are.
-    """
+    """One of several groups of blocks is shown at a time, such as those of one family; on paper all are."""
 
     kind: ClassVar[str] = "choice"
-    label: str
-    options: tuple[tuple[str, tuple[Block, ...]], ...]
+    label: str  # what is chosen, such as "Family of distances"
+    options: tuple[tuple[str, tuple[Block, ...]], ...]  # the first is shown first
 
 
 Block = Paragraph | Items | Numbers | Code | Records | Choice | CellGrid | Chart | Table
@@ -140,24 +110,12 @@ Block = Paragraph | Items | Numbers | Code | Records | Choice | CellGrid | Chart
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the report with a title of its own.
+    """A part of the report with a title of its own."""
 
-    Attributes
-    ----------
-    name : str
-        Its place in the page's address, such as ``who-leaks``.
-    title : str
-    lead : str
-        What it says, in one sentence; of an empty section, which no page has, why it is
-        empty; nothing where its measure says so.
-    blocks : tuple of blocks
-        Of quiet paragraphs the most important first: what a claim rests on and what limits it.
-    """
-
-    name: str
+    name: str  # its place in the page's address, such as ``who-leaks``
     title: str
-    lead: str
-    blocks: tuple[Block, ...] = ()
+    lead: str  # one sentence; of an empty section, which no page has, why it is empty
+    blocks: tuple[Block, ...] = ()  # of quiet paragraphs the most important first: what limits a claim
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -178,26 +136,15 @@ def _is_note(block: Block) -> TypeGuard[Paragraph]:
 class Headline:
     """The sentences at the head of a document.
 
-    Attributes
-    ----------
-    answer : str
-        ``above``, ``below`` or ``open``: the worst case beside what is tolerated; ``unknown`` without that;
-        ``compared`` of the maskings of a sweep.
-    verdict : str
-        One sentence for whoever decides.
-    worst : str
-        "At worst between x and y of n records (p to q %) can be re-identified by a distance of this kind."
-    reasons : tuple of str
-    bar : (float, float) or None
-        Shares between 0 and 1 that a terminal and a notebook draw as a bar: what was found, and what is
-        not exceeded.
+    The answer is ``above``, ``below`` or ``open``: the worst case beside what is tolerated; ``unknown`` where
+    nothing is; ``compared`` of the maskings of a sweep.
     """
 
     answer: str
-    verdict: str
-    worst: str = ""
+    verdict: str  # one sentence for whoever decides
+    worst: str = ""  # "At worst between x and y of n records (p to q %) can be re-identified by ..."
     reasons: tuple[str, ...] = ()
-    bar: tuple[float, float] | None = None
+    bar: tuple[float, float] | None = None  # shares: what was found, and what is not exceeded
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -209,34 +156,18 @@ class Headline:
 class Document(Result):
     """A report, or the answer in short that a terminal and a notebook show of a result.
 
-    Attributes
-    ----------
-    title : str
-        Of the files.
-    audience : Audience
-    headline : Headline
-    sections : tuple of Section
-        In the order of the page.
-    linkrisk : str
-        Its version; of an answer in short, which no file keeps, nothing.
-    made : str
-        When, ISO 8601 with the offset; nothing of an answer in short.
-    about : str
-        What it is about, and so which words stand around it: ``risk``, ``suppression``, ``table``.
-    asked : tuple of str
-        What was asked, of an answer in short: the files with their sizes, and the way of linking.
-    how : str
-        How it was found, of an answer in short: engine, seed and seconds.
+    An answer in short, which no file keeps, has neither version nor date; only it says what was asked (the
+    files with their sizes, and the way of linking), and how it was found (engine, seed and seconds).
     """
 
     kind: ClassVar[str] = "report"
-    title: str
+    title: str  # of the files
     audience: Audience
     headline: Headline
     sections: tuple[Section, ...]
-    linkrisk: str = ""
-    made: str = ""
-    about: str = RISK
+    linkrisk: str = ""  # its version
+    made: str = ""  # when, ISO 8601 with the offset
+    about: str = RISK  # which words stand around it: a name in `page.wording`
     asked: tuple[str, ...] = ()
     how: str = ""
 

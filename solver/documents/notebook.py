@@ -25,18 +25,7 @@ def card(
     sections: Sequence[Section] = (),
     quiet: Iterable[str] = (),
 ) -> str:
-    """A headline and what stands below it.
-
-    Parameters
-    ----------
-    said : str
-        The headline.
-    lines : sequence
-        Sentences, and intervals of shares that are drawn as bars.
-    sections : sequence of Section
-    quiet : iterable of str
-        What has to be known besides.
-    """
+    """A headline and what is below it: sentences, shares drawn as bars, sections; last what is `quiet`."""
     from linkrisk.solver.documents.page.rendering import environment
 
     template = environment().get_template("card.html.jinja")

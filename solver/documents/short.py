@@ -62,11 +62,10 @@ def short(
     *parts : iterables of blocks
         Each is set apart from the next by an empty line; an empty one is left out.
     said : str or Headline
-        The sentence on top.
     asked : sequence of str
         Files, sizes and way of linking, in a line or two.
     notes : iterable of str
-        What has to be known besides, the most important first.
+        The most important first.
     how : str
         Engine, seed and seconds.
     """
@@ -89,13 +88,7 @@ def pairs(*named: tuple[str, str], title: str = "") -> Numbers:
 
 
 def short_of(result: Mapping[str, Any]) -> Document:
-    """Say any result in short.
-
-    Parameters
-    ----------
-    result : mapping
-        Its JSON, with its `format`.
-    """
+    """Say any result in short, from its JSON with its `format`."""
     module, function = MAKERS[result["format"]].split(":")
     document: Document = getattr(import_module(f"linkrisk.solver.{module}"), function)(result)
     return document

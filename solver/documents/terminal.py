@@ -44,12 +44,8 @@ _SHORTEST_NAME, _LONGEST_NAME = 12, 40
 def terminal(document: Document, stream: TextIO | None = None) -> str:
     """Draw a document as text, its parts set apart by empty lines, then notes and how it was found.
 
-    Parameters
-    ----------
-    document : Document
-    stream : text stream, optional
-        Where it will be written, which says how wide it is and whether it can show bars; standard output
-        when absent.
+    The stream where it will be written (standard output when absent) says how wide it is and whether it can
+    show bars.
     """
     stream = sys.stdout if stream is None else stream
     room, blocks = columns(stream), [block for one in document.sections for block in one.shown]
@@ -171,14 +167,8 @@ def _fit(widths: list[int], long: Sequence[int], room: int) -> bool:
 def bar(low: float, high: float, width: int, marks: str = _BLOCKS) -> str:
     """An interval of shares; what is more than nothing is seen, and so is what is less than all.
 
-    Parameters
-    ----------
-    low, high : float
-        From 0 to 1.
-    width : int
-        Of the line, with its ends; a bar has ten characters at least.
-    marks : str
-        One each for what is below `low`, between the two, and above `high`.
+    The `width` is that of the line, with its ends; a bar has ten characters at least. The `marks` are for
+    what is below `low`, between the two, and above `high`.
     """
     cells = min(max(width - len(_LEFT) - len(_RIGHT), _SHORTEST), _LONGEST)
     wanted = [(0.0, low), (low, high), (high, 1.0)]

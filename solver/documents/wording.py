@@ -17,24 +17,21 @@ from linkrisk.solver.run.counts import persons, several
 from linkrisk.solver.run.percent import confident, percent
 from linkrisk.solver.schemas.keys import Json
 
-_DIRECTIONS = {
+WAYS = {
     "original-to-masked": "from each original record to its nearest masked record",
     "masked-to-original": "from each masked record to its nearest original record",
 }
+"""Which record is linked to which, in words."""
+
 MOST_STRATA = 12
 """Of more strata than these the summary says only where their counts are."""
 
-_BASELINES = {"euclid": "Euclidean distance", "mahalanobis": "classical Mahalanobis distance"}
-
-
-def way(direction: str) -> str:
-    """Which record is linked to which, in words."""
-    return _DIRECTIONS[direction]
+BASELINES = {"euclid": "Euclidean distance", "mahalanobis": "classical Mahalanobis distance"}
 
 
 def heading(result: Json) -> tuple[str, str]:
     """What was asked, in two lines: the files, then the distance and its direction."""
-    return files_line(result), f"{family_title(result)}, {way(result['direction'])}"
+    return files_line(result), f"{family_title(result)}, {WAYS[result['direction']]}"
 
 
 def files_line(result: Json) -> str:
@@ -103,17 +100,12 @@ def of_all(part: float, total: float, *, weighted: bool = False) -> str:
     return f"{number(part)} of {number(total)} ({percent(part / total if total else 0.0)})"
 
 
-def baseline_name(name: str) -> str:
-    """A baseline in words."""
-    return _BASELINES[name]
-
-
 def baselines(result: Json) -> Iterator[Block]:
     """What distances link that need no learning."""
     total = result.get("total_weight", result["records"])
     yield pairs(
         *(
-            (baseline_name(name), "no time was left to count" if linked is None else of_all(linked, total))
+            (BASELINES[name], "no time was left to count" if linked is None else of_all(linked, total))
             for name, linked in result["baselines"].items()
         )
     )

@@ -37,17 +37,7 @@ _WHOLE = re.compile(r"(?<![\w-])(--[a-z][a-z-]*|re-identif[a-z]*)", re.IGNORECAS
 
 
 def render_page(document: Document) -> str:
-    """Make the page of a report.
-
-    Parameters
-    ----------
-    document : Document
-
-    Returns
-    -------
-    str
-        A whole HTML file that loads nothing, with its scripts and a policy that lets only these run.
-    """
+    """Make the page of a report: a whole HTML file that loads nothing, and lets only its own scripts run."""
     own = scripts.own()
     drawn = any(_drawn(block) for section in document.sections for block in section.blocks)
     allowed = (scripts.bundled(), own) if drawn else (own,)

@@ -8,28 +8,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class PageWords:
-    """Words of a page that are none of its document.
+    """Words of a page that are none of its document."""
 
-    Attributes
-    ----------
-    about : str
-        What stands before its title in the window.
-    eyebrow : str
-        The line above its title.
-    internal, external : str
-        What readers inside and outside are told of it at once.
-    answers : mapping of str to str
-        What the shape beside the verdict says.
-    no_scripts : str
-        What they miss without scripts.
-    footer : str
-    """
-
-    about: str
-    eyebrow: str
-    internal: str
+    about: str  # before its title in the window
+    eyebrow: str  # the line above its title
+    internal: str  # what readers inside and outside are told of it at once
     external: str
-    answers: Mapping[str, str]
+    answers: Mapping[str, str]  # what the shape beside the verdict says
     no_scripts: str = (
         "Scripts are off: of long tables the first rows are shown. Open this file in a browser for all rows."
     )

@@ -8,7 +8,7 @@ from linkrisk.solver.charts.table import Of
 from linkrisk.solver.documents.document import Block, Numbers, Paragraph, Section
 from linkrisk.solver.documents.formats import count
 from linkrisk.solver.documents.wording import (
-    baseline_name,
+    BASELINES,
     family_heading,
     family_words,
     sentence,
@@ -98,7 +98,7 @@ def _baselines(results: Results, unit: str) -> Iterator[Block]:
     worst = results.worst
     baselines = {} if worst is None else worst.content.get("baselines") or {}
     rows = [
-        [sentence(baseline_name(name)), linked, None if linked is None else linked / worst.interval.total]
+        [sentence(BASELINES[name]), linked, None if linked is None else linked / worst.interval.total]
         for name, linked in baselines.items()
         if worst is not None
     ]

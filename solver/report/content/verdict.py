@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from linkrisk.solver.documents.document import Headline
-from linkrisk.solver.documents.wording import baseline_name, family_words, of_all, sentence
+from linkrisk.solver.documents.wording import BASELINES, family_words, of_all, sentence
 from linkrisk.solver.measures.verdict import answer_of, grounds_of, kinds, sentence_of, severity_of
 from linkrisk.solver.report.content.results import FamilyResult, Results
 from linkrisk.solver.report.short.worst_case import worst_of_all
@@ -94,7 +94,7 @@ def _reasons(results: Results) -> Iterator[str]:
     yield _bounded(results, first, interval, none)
     known = first.content.get("best_known")
     if known is not None:
-        name = baseline_name(known["attack"])
+        name = BASELINES[known["attack"]]
         linked = of_all(known["linked"], first.interval.total, weighted=results.weighted)
         about = " The upper end is about the families searched only." if known.get("above_bound") else ""
         yield f"A distance of another family, the {name}, re-identifies more: {linked}.{about}"

@@ -13,7 +13,8 @@ from linkrisk.solver.documents.document import Block, Document, Headline, Number
 from linkrisk.solver.documents.formats import count, weight
 from linkrisk.solver.documents.short import pairs, short
 from linkrisk.solver.documents.wording import (
-    baseline_name,
+    BASELINES,
+    WAYS,
     baselines,
     family_title,
     files_line,
@@ -24,7 +25,6 @@ from linkrisk.solver.documents.wording import (
     sentence,
     strata,
     sum_of_parts,
-    way,
 )
 from linkrisk.solver.report.content.results import FamilyResult, Results
 from linkrisk.solver.run.counts import several
@@ -119,7 +119,7 @@ def _of_families(results: Results, worst: FamilyResult) -> Document:
         [parameters(content, f"of the {family_title(content)}: ")],
         strata(content),
         said=headline(results),
-        asked=(files_line(content), f"{families} of distances, {way(details['direction'])}"),
+        asked=(files_line(content), f"{families} of distances, {WAYS[details['direction']]}"),
         notes=[*details["notes"], *own],
         how=how({**content, "margin": None, "backend": None, **details}),
     )
@@ -227,7 +227,7 @@ def _beyond(family: FamilyResult) -> Iterator[Block]:
     known = family.content["best_known"]
     if known is None:
         return
-    links = f"the {baseline_name(known['attack'])} links {count(known['linked'])}"
+    links = f"the {BASELINES[known['attack']]} links {count(known['linked'])}"
     title, options = family_title(family.content), known["options"]
     try_it = f"try {options}" if options else f"no family of {called('aggregator')} contains it"
     if known["above_bound"]:
