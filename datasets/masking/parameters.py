@@ -14,12 +14,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.names import parse_names
 from linkrisk.datasets.options.kinds import number, percent, whole
 from linkrisk.datasets.options.option import Option, options_of
-from linkrisk.datasets.options.parameter import (
-    later,
-    meant,
-    parameter,
-    shared_options,
-)
+from linkrisk.datasets.options.parameter import later, meant, parameter, shared_options
 from linkrisk.errors import called
 
 if TYPE_CHECKING:
@@ -197,10 +192,7 @@ class RecordSwappingParameters:
         None, f"fewer than K persons are rare (default: {DEFAULT_K})", whole, metavar="K"
     )
     percent: float | None = parameter(
-        None,
-        f"share of households to be swapped in % (default: {DEFAULT_PERCENT:g})",
-        percent,
-        metavar="P",
+        None, f"share of households to be swapped in % (default: {DEFAULT_PERCENT:g})", percent, metavar="P"
     )
     schema: Schema | None = field(default=None, metadata=SCHEMA)
 

@@ -20,7 +20,6 @@ class Engine:
         None,
         "{choices}; default: exact, or milp where {backend}, {margin} or {big_c} is given",
         NAME,
-        doc="{choices}; when absent, ``milp`` where {backend}, {margin} or {big_c} is given, else ``exact``",
         choices=names.ENGINES,
         label="Engine",
     )

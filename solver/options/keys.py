@@ -230,15 +230,10 @@ class UnsafeKeys:
         None,
         "sampling weights: count in the population",
         COLUMN,
-        doc="column of sampling weights: combinations are then counted in the population",
         label="Counted in the population, by the weights",
     )
     schema: SchemaLike | None = option(
-        None,
-        "JSON or TOML file: roles and missing codes of columns",
-        FILE,
-        doc="roles and missing codes of the columns",
-        label="Schema",
+        None, "JSON or TOML file: roles and missing codes of columns", FILE, label="Schema"
     )
 
 

@@ -61,7 +61,6 @@ class Compared:
         "attributes",
         None,
         help="attributes of both files; default: all common columns",
-        doc="attributes that both files have; all common columns when absent",
         metavar="A,B",
         group=_FILES,
     )
@@ -125,11 +124,7 @@ class Training:
     title = _FILES
 
     training: TableLike | None = option(
-        None,
-        "other records with the attributes of both files, for bayes",
-        FILE,
-        doc="other records with all attributes, for linkers that learn from them",
-        label="Training",
+        None, "other records with the attributes of both files, for bayes", FILE, label="Training"
     )
 
 
@@ -137,7 +132,7 @@ class Training:
 class Way:
     """Which file is searched for which."""
 
-    direction: DirectionName = again(Comparison, "direction", "original-to-masked", doc="{choices}")
+    direction: DirectionName = again(Comparison, "direction", "original-to-masked")
 
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)

@@ -79,7 +79,6 @@ class Alignment:
         False,
         "take the rows as they are, whatever the files show",
         SWITCH,
-        doc="take the rows as they are, whatever labels or columns say",
         label="Row by row, whatever the files show",
     )
 
@@ -91,11 +90,7 @@ class Constants:
     title = Files.title
 
     drop_constant: bool = option(
-        False,
-        "leave constant attributes out",
-        SWITCH,
-        doc="leave constant attributes out instead of refusing them",
-        label="Leave constant attributes out",
+        False, "leave constant attributes out", SWITCH, label="Leave constant attributes out"
     )
 
 
@@ -207,7 +202,6 @@ class Comparison:
         None,
         "{choices}; default: {default}",
         NAME,
-        doc="{choices}; when absent squared, for mahalanobis signed",
         choices=names.DIFFERENCES,
         usual="squared, for mahalanobis signed",
         metavar="KIND",
@@ -217,18 +211,12 @@ class Comparison:
         "expected",
         "what a missing value is compared as: {choices}; default: {default}",
         NAME,
-        doc="what a missing value is compared as: {choices}",
         choices=names.MISSING,
         metavar="RULE",
         label="Missing values",
     )
     k_additive: int | None = option(
-        None,
-        "for choquet: interactions of at most K attributes",
-        WHOLE,
-        doc="for ``choquet``: interactions of at most this many attributes",
-        metavar="K",
-        label="K-additive",
+        None, "for choquet: interactions of at most K attributes", WHOLE, metavar="K", label="K-additive"
     )
 
 

@@ -84,8 +84,8 @@ class Chance:
     title = Limits.title
 
     seed: int = option(
-        0, "seed of every random choice; default: {default}", WHOLE, doc="seed of every random choice",
-        label="Seed",
+        0, "seed of every random choice; default: {default}", WHOLE,
+        label="Seed"
     )  # fmt: skip
 
 
@@ -124,7 +124,7 @@ class Model:
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Samples:
-    """Whether samples are searched instead of all records."""
+    """Whether samples are searched instead of all records, and how they are drawn."""
 
     title = "samples"
 
@@ -143,7 +143,6 @@ class Samples:
         None,
         "how many samples, disjoint; default: what the time limit allows",
         WHOLE,
-        doc="how many samples, disjoint; as many as the time limit allows when absent",
         metavar="K",
         label="Samples",
     )
@@ -155,21 +154,7 @@ class Samples:
         metavar="P",
         label="Confidence",
     )
-
-
-@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
-class Strata:
-    """How samples are drawn."""
-
-    title = Samples.title
-
-    strata: str | None = option(
-        None,
-        "draw of each value of a column its share",
-        COLUMN,
-        doc="column by whose values samples are drawn: of each its share",
-        label="Strata",
-    )
+    strata: str | None = option(None, "draw of each value of a column its share", COLUMN, label="Strata")
 
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
@@ -191,7 +176,6 @@ class Workers:
         None,
         "so many processes of this machine {work}{workers_for}; default: {workers_usual}",
         WHOLE,
-        doc="so many processes of this machine {work}{workers_for}",
         label="Workers",
     )
 

@@ -95,11 +95,7 @@ class TableReading:
         usual="the one beside a .tab, if any",
     )
     by: Sequence[str] | None = option(
-        None,
-        "columns of codes; default: those before value",
-        NAMES,
-        doc="columns of codes; by default those before `value`",
-        label="Columns of codes",
+        None, "columns of codes; default: those before value", NAMES, label="Columns of codes"
     )
     hierarchies: Mapping[str, Hierarchies] | None = option(
         None,
@@ -113,12 +109,7 @@ class TableReading:
         label="Hierarchies",
     )
     totals: Mapping[str, str] | None = option(
-        None,
-        "the total of a column of codes; default: Total",
-        pairs("A=CODE"),
-        doc="the code of the total of a column, where it is not ``Total``",
-        flag="total",
-        label="Totals",
+        None, "the total of a column of codes; default: Total", pairs("A=CODE"), flag="total", label="Totals"
     )
     value: str | None = option(
         None,
@@ -132,7 +123,6 @@ class TableReading:
         None,
         "what is known of some cells: .hst of ARGUS",
         FILE,
-        doc="what is known of some cells: an a-priori file of ARGUS (``.hst``)",
         label="What is known of cells (.hst)",
         once=True,
     )
@@ -153,7 +143,6 @@ class TableReading:
         False,
         "compute totals again, where they do not add up",
         SWITCH,
-        doc="whether totals are computed again from what is below them, where they do not add up",
         label="Compute totals again from what is below them",
     )
     made: str | Path | None = option(
@@ -226,7 +215,6 @@ class WhoAttacks:
         None,
         "who tells one another everything: coalition, contributor",
         FILE,
-        doc="contributors that tell one another everything: `coalition`, `contributor`",
         label="File of coalitions",
         once=True,
     )

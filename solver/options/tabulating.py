@@ -109,7 +109,6 @@ class Holdings:
         None,
         "holdings, whose respondents count as one",
         COLUMN,
-        doc="column of holdings, whose respondents count as one",
         label="Holdings",
         usual="none: each record is a respondent",
     )
@@ -119,13 +118,7 @@ class Holdings:
 class Weighted:
     """Whom a record stands for."""
 
-    weight: str | None = option(
-        None,
-        "sampling weights",
-        COLUMN,
-        doc="column of sampling weights",
-        label="Sampling weights",
-    )
+    weight: str | None = option(None, "sampling weights", COLUMN, label="Sampling weights")
 
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
@@ -134,9 +127,8 @@ class Negative:
 
     negative: bool = option(
         False,
-        "contributions may be negative",
+        "contributions may be negative; rules take absolute values",
         SWITCH,
-        doc="whether contributions may be negative; rules then look at absolute values",
         label="Amounts may be below zero; rules then take them without their sign",
     )
 

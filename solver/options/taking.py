@@ -97,7 +97,9 @@ def docstring(operation: type[Any]) -> str:
     others = {name: f"`{name}`" for name in options_of(operation)}
     lines = []
     for name, one in known.items():
-        text = one.filled(one.doc or one.help, others, "``{}``").removesuffix(".")
+        of_column = one.kind.field == "column" and "column" not in one.help
+        said = one.doc or (f"column: {one.help}" if of_column else one.help)
+        text = one.filled(said, others, "``{}``").removesuffix(".")
         optional = ", optional" if one.default is None else ""
         lines.append(f"    {name} : {_type_shown(one)}{optional}")
         lines += textwrap.wrap(

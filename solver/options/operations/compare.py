@@ -23,8 +23,6 @@ class Backends:
         None,
         "of exact, {choices}; default: exact and all that are installed",
         WORDS,
-        doc="which backends, and ``exact`` for the exact engine; when absent, ``exact`` and all backends "
-        "that are installed",
         choices=names.BACKENDS,
         named={"exact": "exact: our own"},
         label="Backends",
@@ -45,10 +43,7 @@ class CompareOptions(
 ):  # fmt: skip
     """What `compare` can be asked."""
 
-    words: ClassVar[Mapping[str, str]] = {
-        **Workers.words,
-        "work": "run engine and backends side by side",
-    }
+    words: ClassVar[Mapping[str, str]] = {**Workers.words, "work": "run engine and backends side by side"}
 
 
 @dataclass(frozen=True, kw_only=True)

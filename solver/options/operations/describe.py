@@ -17,14 +17,7 @@ class DescribeOptions:
     """What `describe` can be asked."""
 
     data: TableLike = field(
-        metadata=declared(
-            "the file, of any format",
-            FILE,
-            doc="the table, or a file of any format",
-            bare=True,
-            metavar="FILE",
-            label="File",
-        )
+        metadata=declared("the file, of any format", FILE, bare=True, metavar="FILE", label="File")
     )
 
 

@@ -12,7 +12,7 @@ from linkrisk.solver.options.engine import Engine
 from linkrisk.solver.options.linking import Scales
 from linkrisk.solver.options.operations.fit import FitOptions
 from linkrisk.solver.options.pair import Attributes, Comparison, Family
-from linkrisk.solver.options.run import Cancellable, Limits, Memory, Model, Samples, Strata, Workers
+from linkrisk.solver.options.run import Cancellable, Limits, Memory, Model, Samples, Workers
 
 if TYPE_CHECKING:
     from linkrisk.solver.options.types import RandomState
@@ -20,19 +20,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class EstimatorOptions(
-    Attributes,
-    Scales,
-    Family,
-    Comparison,
-    Samples,
-    Strata,
-    Workers,
-    Engine,
-    Model,
-    Limits,
-    Memory,
-    Cancellable,
-):
+    Attributes, Scales, Family, Comparison, Samples, Workers, Engine, Model, Limits, Memory, Cancellable
+):  # fmt: skip
     """What the estimator can be asked."""
 
     words: ClassVar[Mapping[str, str]] = FitOptions.words

@@ -70,9 +70,7 @@ class AsLearned:
     direction: DirectionName | None = again(Comparison, "direction", None, usual=_LEARNED)
     ties: TiesName | None = again(Comparison, "ties", None, usual=_LEARNED)
     standardisation: StandardisationName | None = again(Comparison, "standardisation", None, usual=_LEARNED)
-    differences: DifferencesName | None = again(
-        Comparison, "differences", None, usual=_LEARNED, doc="{choices}"
-    )
+    differences: DifferencesName | None = again(Comparison, "differences", None, usual=_LEARNED)
     missing: MissingName | None = again(Comparison, "missing", None, usual=_LEARNED)
     k_additive: int | None = again(Comparison, "k_additive", None)
 
@@ -96,10 +94,11 @@ class LimitOfAll:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Assigned:
-    """What else is counted."""
+class EvaluateOptions(Learned, Files, Attributes, Alignment, Constants, AsLearned, Workers, LimitOfAll, Live):
+    """What `evaluate` can be asked."""
 
     title = "output"
+    words: ClassVar[Mapping[str, str]] = {**Workers.words, "work": "count"}
 
     one_to_one: bool = option(
         False,
@@ -108,15 +107,6 @@ class Assigned:
         doc="also count the correct links of the assignment with the smallest total distance",
         label="One to one",
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class EvaluateOptions(
-    Learned, Files, Attributes, Alignment, Constants, AsLearned, Workers, LimitOfAll, Assigned, Live
-):  # fmt: skip
-    """What `evaluate` can be asked."""
-
-    words: ClassVar[Mapping[str, str]] = {**Workers.words, "work": "count"}
 
 
 @dataclass(frozen=True, kw_only=True)

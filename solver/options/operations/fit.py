@@ -27,7 +27,6 @@ from linkrisk.solver.options.run import (
     Model,
     Samples,
     Steered,
-    Strata,
     Workers,
 )
 
@@ -61,14 +60,20 @@ class Certificate:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
-    """Who is told of a result before its certificate is made, and what time is left to them."""
+class FitOptions(
+    Files, Attributes, Alignment, Constants, Categories, Families, Comparison, Limits, Chance, Model,
+    Samples, Workers, Engine, Memory, Certificate, Steered, Live, Command
+):  # fmt: skip
+    """What `fit` can be asked."""
+
+    words: ClassVar[Mapping[str, str]] = {
+        **Workers.words,
+        "work": "search samples and count",
+        "workers_for": "; with {scheduler}, for how many the samples are planned",
+    }
 
     on_found: Callable[[Any], None] | None = option(
-        None,
-        "called with the result, or results, before a certificate is made of it",
-        TEXT,
-        faces=_CALLED,
+        None, "called with the result, or results, before a certificate is made of it", TEXT, faces=_CALLED
     )
     reserve: tuple[float, float] = option(
         (0.0, 0.0),
@@ -77,38 +82,6 @@ class Found:
         TEXT,
         faces=_CALLED,
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class FitOptions(
-    Files,
-    Attributes,
-    Alignment,
-    Constants,
-    Categories,
-    Families,
-    Comparison,
-    Limits,
-    Chance,
-    Model,
-    Samples,
-    Strata,
-    Workers,
-    Engine,
-    Memory,
-    Certificate,
-    Steered,
-    Live,
-    Found,
-    Command,
-):
-    """What `fit` can be asked."""
-
-    words: ClassVar[Mapping[str, str]] = {
-        **Workers.words,
-        "work": "search samples and count",
-        "workers_for": "; with {scheduler}, for how many the samples are planned",
-    }
 
 
 @dataclass(frozen=True, kw_only=True)

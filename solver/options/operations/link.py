@@ -56,8 +56,8 @@ class MethodOfPasses:
     """By which linker that lists its links."""
 
     method: str | Linker = option(
-        "prl", "prl, with passes; default: {default}", OPEN, doc="``prl`` with the parameter `passes`",
-        choices=("prl",), metavar="NAME", label="Method",
+        "prl", "prl, with passes; default: {default}", OPEN,
+        choices=("prl",), metavar="NAME", label="Method"
     )  # fmt: skip
 
 

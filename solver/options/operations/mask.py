@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from linkrisk.datasets.masking.parameters import all_options
@@ -47,17 +47,18 @@ class Methods(Data):
             label="Method",
         )
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class MethodParameters:
-    """What methods are told besides."""
-
+    _: KW_ONLY
     parameters: Mapping[str, Any] | None = option(
         None, "parameters of the method, where it is given by its name alone", TEXT, faces=_CALLED
     )
     schema: SchemaLike | None = option(
         None, "what the columns are, for all methods without a schema of their own", FILE, faces=_CALLED
+    )
+    on_read: Callable[[Any], None] | None = option(
+        None,
+        "called with the table and what its file says of it, before any work is done",
+        TEXT,
+        faces=_CALLED,
     )
 
 
@@ -83,26 +84,15 @@ class Columns:
 class Shuffled:
     """How the records are written."""
 
-    shuffle: bool = again(
-        Order,
-        "shuffle",
-        False,
-        doc="whether records change places at random, whole households of the schema together",
-        faces=FACES,
-    )
+    shuffle: bool = again(Order, "shuffle", False, faces=FACES)
     renumber: Sequence[str] = again(
-        Order,
-        "renumber",
-        (),
-        help="columns of ids that get new numbers, in that order",
-        doc="columns of ids and household numbers, which get new numbers in the order of the masked table",
-        faces=FACES,
+        Order, "renumber", (), help="columns of ids that get new numbers, in that order", faces=FACES
     )
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seed:
-    """What random choices depend on."""
+class MaskOptions(Methods, Columns, Dropped, Shuffled, Watched):
+    """What `mask` can be asked."""
 
     seed: int | None = option(
         None,
@@ -110,23 +100,6 @@ class Seed:
         WHOLE,
         faces=_CALLED,
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Told:
-    """Who is told of a table before it is masked."""
-
-    on_read: Callable[[Any], None] | None = option(
-        None,
-        "called with the table and what its file says of it, before any work is done",
-        TEXT,
-        faces=_CALLED,
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class MaskOptions(Methods, MethodParameters, Columns, Dropped, Shuffled, Seed, Watched, Told):
-    """What `mask` can be asked."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,8 +116,8 @@ class Output:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kept:
-    """What is kept of how it was made."""
+class MaskCommand(Methods, Output, Columns, Dropped, Shuffled, Watched):
+    """What the command `mask` can be asked, besides the parameters of all methods."""
 
     write_recodings: str | None = option(
         None,
@@ -168,11 +141,6 @@ class Kept:
         "TOML file to which this step is added, with its seed, which is then not printed; `run-protocol` "
         "does all steps again or undoes the last ones"
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class MaskCommand(Methods, MethodParameters, Output, Columns, Dropped, Shuffled, Kept, Watched, Told):
-    """What the command `mask` can be asked, besides the parameters of all methods."""
 
 
 MASK = with_parameters(MaskCommand, all_options(), "", "protocol")

@@ -29,20 +29,9 @@ _TYPED = frozenset({COMMAND})
 
 @dataclass(frozen=True, kw_only=True)
 class Measured(
-    Attributes,
-    Alignment,
-    Constants,
-    Releases,
-    Measures,
-    Masked,
-    WorstCase,
-    LimitAll,
-    Chance,
-    Workers,
-    CalledSamples,
-    Live,
-    Command,
-):
+    Attributes, Alignment, Constants, Releases, Measures, Masked, WorstCase, LimitAll, Chance, Workers,
+    CalledSamples, Live, Command
+):  # fmt: skip
     """What is asked of measures."""
 
     words: ClassVar[Mapping[str, str]] = {**Workers.words, "work": "search samples and count"}
@@ -78,10 +67,7 @@ class FilesOrResults:
         "with it (.json), of which the report is made without measuring anything",
     )
     masked: FileOrResult | Sequence[FileOrResult] | None = again(
-        SeveralFiles,
-        "masked",
-        None,
-        doc="its masked version, likewise; or a sweep beside a worst case",
+        SeveralFiles, "masked", None, doc="its masked version, likewise; or a sweep beside a worst case"
     )
 
 

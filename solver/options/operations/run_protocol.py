@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING
 
 from linkrisk.datasets.options.kinds import FILE, WHOLE, WRITTEN
@@ -16,14 +16,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Steps:
-    """Which steps, to which file."""
+class RunProtocolOptions:
+    """What `run_protocol` can be asked."""
 
     protocol: str | Path = field(
         metadata=declared(
             "TOML file; files that it names are in its folder",
             FILE,
-            doc="TOML file",
             bare=True,
             metavar="FILE",
             label="Protocol",
@@ -35,26 +34,15 @@ class Steps:
             WRITTEN,
         )
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunProtocolOptions(Steps):
-    """What `run_protocol` can be asked."""
-
+    _: KW_ONLY
     undo: int = option(
-        0,
-        "leave out the last N steps; all of them give the input back",
-        WHOLE,
-        doc="how many of the last steps to leave out; all of them give the input, byte for byte",
-        label="Steps to undo",
+        0, "leave out the last N steps; all of them give the input back", WHOLE, label="Steps to undo"
     )
     record: str | Path | None = option(
         None,
         "write the protocol with the seeds that were drawn, digests of all files, and what was suppressed: "
         "it makes the same file again; keep it secret",
         WRITTEN,
-        doc="file for the protocol with the seeds that were drawn, digests of all files, and what `suppress` "
-        "took: it makes the same file again. For its owner's eyes only",
     )
     on_progress: Reporter | None = again(
         Live, "on_progress", None, doc="called with the progress of the steps"

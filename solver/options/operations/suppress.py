@@ -56,7 +56,6 @@ class Taken:
         "like it in the output, where missing values are own-category or matches-anything; joint: that by "
         "levels of recoding together with suppression",
         replace(NAME, field="radio"),
-        doc="{choices}",
         choices=names.SUPPRESSIONS,
         named={
             "cover": "every unsafe combination of the file loses a value",
@@ -84,11 +83,7 @@ class Taken:
         label="Priorities",
     )
     untouched: Sequence[str] = option(
-        (),
-        "key variables that keep all values",
-        NAMES,
-        doc="key variables that keep all values: none is taken out, nor recoded",
-        label="Key variables that keep all values",
+        (), "key variables that keep all values", NAMES, label="Key variables that keep all values"
     )
     ghosts: Mapping[str, Sequence[str]] | None = option(
         None,
@@ -113,7 +108,6 @@ class Taken:
         (),
         "key variables taken from all members of a household or none",
         NAMES,
-        doc="key variables of the household, which are taken from all of its members or from none",
         label="Key variables of households",
     )
 
@@ -126,7 +120,6 @@ class Searched:
         "highs",
         "what solves the programs of recount and joint; default: {default}",
         NAME,
-        doc="what solves the programs of ``recount`` and ``joint``",
         choices=names.BACKENDS,
         label="Backend",
     )
@@ -188,18 +181,11 @@ class Pages:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OrderSeed:
-    """Of the order of records, in a protocol."""
+class SuppressCommand(Data, Written, Known, Pages, Dropped, Order, UnsafeKeys, Taken, Searched, Live):
+    """What the command `suppress` can be asked."""
+
+    words: ClassVar[Mapping[str, str]] = _USE
 
     order_seed: int | None = option(
         None, "seed of the random order", WHOLE, faces=frozenset({PROTOCOL}), label="Seed of the order"
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class SuppressCommand(
-    Data, Written, Known, Pages, Dropped, Order, UnsafeKeys, Taken, Searched, OrderSeed, Live
-):  # fmt: skip
-    """What the command `suppress` can be asked."""
-
-    words: ClassVar[Mapping[str, str]] = _USE

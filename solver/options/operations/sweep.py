@@ -65,12 +65,7 @@ class Columns:
         Attributes, "attributes", None, help="attributes to compare; default: all columns", group=_COLUMNS
     )
     id: str | None = again(
-        Alignment,
-        "id",
-        None,
-        help="column of record ids, never masked or compared",
-        doc="",
-        group=_COLUMNS,
+        Alignment, "id", None, help="column of record ids, never masked or compared", doc="", group=_COLUMNS
     )
     drop_constant: bool = again(Constants, "drop_constant", False, group=_COLUMNS)
     nominal: Sequence[str] = again(Categories, "nominal", (), group=_COLUMNS)

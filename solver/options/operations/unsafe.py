@@ -47,14 +47,9 @@ class UnsafeOptions(Data, UnsafeKeys, Recodings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Counts:
-    """What is written."""
-
-    json: str | None = written("write all counts as JSON")
-
-
-@dataclass(frozen=True, kw_only=True)
-class UnsafeCommand(Data, Counts, UnsafeKeys, Recodings):
+class UnsafeCommand(Data, UnsafeKeys, Recodings):
     """What the command `unsafe` can be asked."""
 
     words: ClassVar[Mapping[str, str]] = _USE
+
+    json: str | None = written("write all counts as JSON")

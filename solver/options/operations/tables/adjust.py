@@ -17,7 +17,7 @@ COSTS = ("value", "unit", "root", "given")
 
 @dataclass(frozen=True, kw_only=True)
 class Changes:
-    """What a change costs, and which ones there may be."""
+    """What a change costs, which ones there may be, and what solves the program."""
 
     cost: str = option(
         "value",
@@ -31,12 +31,6 @@ class Changes:
     )
     squares: bool = option(False, "sum the squares of changes", SWITCH, label="Sum squares")
     up: bool = option(False, "sensitive cells go up only", SWITCH, label="Up only")
-
-
-@dataclass(frozen=True, kw_only=True)
-class AdjustingSolver:
-    """What solves the program."""
-
     backend: str | None = option(
         None,
         "what solves the program: a backend (default: highs), or exact, our own, for {squares} (and the "
@@ -51,7 +45,7 @@ class AdjustingSolver:
 
 
 @dataclass(frozen=True)
-class AdjustOptions(TableOptions, Changes, AdjustingSolver, Ended, Live):
+class AdjustOptions(TableOptions, Changes, Ended, Live):
     """What `adjust_table` can be asked."""
 
 

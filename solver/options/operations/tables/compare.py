@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from linkrisk.datasets.options.kinds import NAME, WHOLE, WORDS
 from linkrisk.datasets.options.option import again, option, written
 from linkrisk.solver.options import names
-from linkrisk.solver.options.operations.tables.suppress import CellCost
+from linkrisk.solver.options.operations.tables.suppress import Method
 from linkrisk.solver.options.run import Live
 from linkrisk.solver.options.tables import OWN, Ended, TableOptions
 
@@ -24,19 +24,11 @@ class Contest:
         "suppress",
         "suppress (default), round (zero-restricted) or adjust (linear, weights 1 over value)",
         NAME,
-        doc="``suppress``; ``round`` to the base, zero-restricted; or ``adjust``, linear with weights 1 over "
-        "value",
         choices=PROBLEMS,
         metavar="WHAT",
         label="Problem",
     )
-    cost: str = again(
-        CellCost,
-        "cost",
-        "value",
-        help="of suppressed cells; see suppress",
-        doc="of suppressed cells; see `suppress_table`",
-    )
+    cost: str = again(Method, "cost", "value")
     base: int | None = option(
         None, "of rounding; default: {default}", WHOLE, usual=f"{DEFAULT_BASE}", label="Base"
     )
@@ -44,7 +36,6 @@ class Contest:
         None,
         "exact (our own, of suppress) and backends; default: all there are",
         WORDS,
-        doc="which, and for ``suppress`` ``exact``, our own branch and cut; all that are there where absent",
         label="Backends",
         choices=names.BACKENDS,
         named={OWN: "exact: our own"},

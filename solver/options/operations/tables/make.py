@@ -34,13 +34,7 @@ MANUAL_RANGE = 20.0
 class Columns:
     """What else columns can mean."""
 
-    weight: str | None = again(
-        Weighted,
-        "weight",
-        None,
-        help="sampling weights: values are weighted sums",
-        doc="column of sampling weights: values are weighted sums",
-    )
+    weight: str | None = again(Weighted, "weight", None, help="sampling weights: values are weighted sums")
     shadow: str | None = option(
         None,
         "what rules look at instead of the response",
@@ -57,11 +51,7 @@ class Columns:
         label="Column of costs",
     )
     request: str | None = option(
-        None,
-        "who asked for protection: 1 or 2, else 0 or nothing",
-        COLUMN,
-        doc="column of who asked for protection: 1 or 2, else 0 or nothing",
-        label="Who asked for protection",
+        None, "who asked for protection: 1 or 2, else 0 or nothing", COLUMN, label="Who asked for protection"
     )
     respondent: str | None = option(
         None,
@@ -99,9 +89,7 @@ class Protected:
         needs=("weight",),
         because="says how rules see weights",
     )
-    negative: bool = again(
-        Negative, "negative", False, help="contributions may be negative; rules take absolute values"
-    )
+    negative: bool = again(Negative, "negative", False)
     publish_respondents: bool = option(
         False,
         "numbers of respondents are published beside the sums: they are protected together",
@@ -130,7 +118,6 @@ class Protected:
         "published",
         "cells without respondents: published (default) or suppressible",
         NAME,
-        doc="cells without respondents: always ``published``, or ``suppressible`` like any other",
         choices=EMPTY,
         metavar="HOW",
         label="Cells without respondents",
@@ -140,7 +127,6 @@ class Protected:
         None,
         "codes with status u, s or z, and if need be levels and cost, which come before the rules",
         FILE,
-        doc="a file of codes with `status` and if need be levels and `cost`, which come before the rules",
         label="File of statuses by hand",
         once=True,
     )
@@ -148,7 +134,6 @@ class Protected:
         MANUAL_RANGE,
         "level of manually sensitive cells, in % of the value; default: {default}",
         NUMBER,
-        doc="level of cells that are made sensitive by hand, in % of the value, where none is given",
         metavar="P",
         label="Level of these, % of the value",
         needs=("manual",),

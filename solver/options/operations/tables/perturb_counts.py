@@ -23,12 +23,8 @@ class CountNoise:
     hierarchies: Mapping[str, Hierarchies] | None = again(
         Trees, "hierarchies", None, help="see `tables make`; once for each variable"
     )
-    most: int | None = option(
-        None, "the largest noise", WHOLE, doc="D, the largest noise", metavar="D", label="Largest noise"
-    )
-    variance: float | None = option(
-        None, "of the noise", NUMBER, doc="V, of the noise", metavar="V", label="Variance"
-    )
+    most: int | None = option(None, "the largest noise", WHOLE, metavar="D", label="Largest noise")
+    variance: float | None = option(None, "of the noise", NUMBER, metavar="V", label="Variance")
     small: int = option(
         0,
         "counts of 1 to N never appear; default: 0, all may",

@@ -11,14 +11,7 @@ from linkrisk.datasets.options.kinds import COLUMN, NAME, NUMBER, SWITCH, TEXT, 
 from linkrisk.datasets.options.option import again, declared, option
 from linkrisk.solver.options.perturbing import Design, Keys
 from linkrisk.solver.options.tables import About, OneForTheHouse, Published
-from linkrisk.solver.options.tabulating import (
-    Gaps,
-    Microdata,
-    Negative,
-    Rules,
-    Trees,
-    Weighted,
-)
+from linkrisk.solver.options.tabulating import Gaps, Microdata, Negative, Rules, Trees, Weighted
 
 if TYPE_CHECKING:
     from linkrisk.solver.options.types import GivenNoise, Hierarchies, Rule
@@ -51,7 +44,7 @@ class Sums:
 
 @dataclass(frozen=True, kw_only=True)
 class SumNoise:
-    """The noise."""
+    """The noise, and how fine the sums are."""
 
     title = "the noise"
 
@@ -89,20 +82,10 @@ class SumNoise:
         )
     )
     least: float | None = option(
-        None,
-        "the share of very large ones, with {flex_point}",
-        NUMBER,
-        doc="share of very large contributions, with `flex_point`",
-        metavar="P",
-        label="Least share",
+        None, "the share of very large ones, with {flex_point}", NUMBER, metavar="P", label="Least share"
     )
     flex_point: float | None = option(
-        None,
-        "from where on the share falls",
-        NUMBER,
-        doc="from where on the share falls from `share` to `least`",
-        metavar="X",
-        label="Flex point",
+        None, "from where on the share falls", NUMBER, metavar="X", label="Flex point"
     )
     power: float = option(
         3.0,
@@ -131,13 +114,7 @@ class SumNoise:
         doc="for the largest contribution, the second, ...: 1, 0.5, ... takes two of them",
         label="Factors",
     )
-    rules: Sequence[Rule] = again(
-        Rules,
-        "rules",
-        (),
-        help="what is sensitive: see `tables make`",
-        doc="which cells are sensitive; see `make_table`",
-    )
+    rules: Sequence[Rule] = again(Rules, "rules", (), help="what is sensitive: see `tables make`")
     extra: float = option(
         0.0,
         "more absolute noise of sensitive cells",
@@ -161,18 +138,8 @@ class SumNoise:
         label="Digits turned round",
     )
     zeros: bool = option(
-        False,
-        "keys of records that contribute 0 count, too",
-        SWITCH,
-        doc="whether keys of records that contribute 0 are summed, too",
-        label="Keys of zeros count",
+        False, "keys of records that contribute 0 count, too", SWITCH, label="Keys of zeros count"
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Rounded:
-    """How fine the sums are."""
-
     decimals: int | None = option(
         None,
         "of the perturbed sums; default: on the grid of all sums",
@@ -184,9 +151,7 @@ class Rounded:
 
 
 @dataclass(frozen=True)
-class PerturbSumsOptions(
-    Microdata, Sums, Weighted, Gaps, Negative, SumNoise, Rounded, Keys
-):  # fmt: skip
+class PerturbSumsOptions(Microdata, Sums, Weighted, Gaps, Negative, SumNoise, Keys):
     """What `perturb_sums` can be asked."""
 
     words: ClassVar[Mapping[str, str]] = {

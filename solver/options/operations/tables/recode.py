@@ -10,15 +10,7 @@ from linkrisk.datasets.options.kinds import SWITCH, pairs, whole
 from linkrisk.datasets.options.option import again, option, written
 from linkrisk.solver.options.run import Live
 from linkrisk.solver.options.tables import About, Ended
-from linkrisk.solver.options.tabulating import (
-    Gaps,
-    Holdings,
-    Microdata,
-    Rules,
-    Summed,
-    Trees,
-    Weighted,
-)
+from linkrisk.solver.options.tabulating import Gaps, Holdings, Microdata, Rules, Summed, Trees, Weighted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,25 +37,18 @@ class Recodings:
         None,
         "the level of a tree that becomes the lowest; the total is at 0; once for each",
         pairs("A=LEVEL", whole),
-        doc="for a variable, the level of its tree that becomes the lowest; the total is at 0",
         label="Cuts",
     )
     hierarchies: Mapping[str, Hierarchies] | None = again(Trees, "hierarchies", None, help=_MAKE)
-    rules: Sequence[Rule] = again(
-        Rules, "rules", (), help=f"what is sensitive; {_MAKE}", doc="what is sensitive; see `make_table`"
-    )
+    rules: Sequence[Rule] = again(Rules, "rules", (), help=f"what is sensitive; {_MAKE}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Effects:
-    """What is found of each."""
+    """What is found of each, and who may end it."""
 
     suppress: bool = option(
-        False,
-        "suppress cells of least value in each, too",
-        SWITCH,
-        doc="whether to suppress cells of least value in each of the tables, too",
-        label="Suppress in each",
+        False, "suppress cells of least value in each, too", SWITCH, label="Suppress in each"
     )
     time_limit: float | None = again(
         Ended,
@@ -72,12 +57,6 @@ class Effects:
         help="seconds for each, or 'none'; default: {default}",
         doc="seconds for each suppression; None for no limit",
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ending:
-    """Who may end it."""
-
     cancel: Cancel | None = again(
         Live,
         "cancel",
@@ -88,22 +67,16 @@ class Ending:
 
 
 @dataclass(frozen=True)
-class RecodeOptions(Microdata, Recodings, Summed, Holdings, Weighted, Effects, Gaps, Ending):
+class RecodeOptions(Microdata, Recodings, Summed, Holdings, Weighted, Effects, Gaps):
     """What `recode_table` can be asked."""
 
     words: ClassVar[Mapping[str, str]] = {"microdata": "; see `tables make`"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class RecodedFiles:
-    """The files of the table."""
+class RecodeCommand(RecodeOptions, About):
+    """What `tables recode` can be asked."""
 
     cells: str | None = written("write the cells of the table with all recodings", after="time_limit")
     relations: str | None = written("write its relations", after="cells")
-
-
-@dataclass(frozen=True, kw_only=True)
-class RecodeCommand(RecodeOptions, RecodedFiles, About):
-    """What `tables recode` can be asked."""
-
     json: str | None = again(About, "json", None, help="write the effects as JSON", after="relations")

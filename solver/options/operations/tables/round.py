@@ -15,7 +15,7 @@ from linkrisk.solver.options.tables import About, Ended, OneForTheHouse, Publish
 
 @dataclass(frozen=True, kw_only=True)
 class Base:
-    """What cells become multiples of."""
+    """What cells become multiples of, and what solves the program."""
 
     base: int = field(
         metadata=declared("every cell becomes a multiple of it, such as 5", WHOLE, label="Base")
@@ -27,12 +27,6 @@ class Base:
         doc="whether cells may go further than to a neighbouring multiple; what is not negative stays so",
         label="Relaxed",
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class RoundingSolver:
-    """What solves the program."""
-
     backend: str = option(
         "highs",
         "what solves the program: a backend; default: {default}",
@@ -44,7 +38,7 @@ class RoundingSolver:
 
 
 @dataclass(frozen=True)
-class RoundOptions(TableOptions, Base, RoundingSolver, Ended, Live):
+class RoundOptions(TableOptions, Base, Ended, Live):
     """What `round_table` can be asked."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING
 
 from linkrisk.datasets.options.kinds import FILE, NUMBER, SWITCH, TEXT
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class ArgusBatch:
-    """What is run."""
+class RunBatchOptions:
+    """What `run_batch` can be asked."""
 
     batch: str | Path = field(
         metadata=declared(
@@ -29,12 +29,7 @@ class ArgusBatch:
             bare=True,
         )
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class BatchRun:
-    """How it is run."""
-
+    _: KW_ONLY
     publish_respondents: bool = option(
         False,
         "numbers of respondents are published beside the sums, in the same cells: they are protected "
@@ -44,11 +39,7 @@ class BatchRun:
         "protected together. Rounded and adjusted tables are refused then, and those with noise",
     )
     time_limit: float | None = option(
-        None,
-        "seconds for each method; default: what the batch says",
-        NUMBER,
-        doc="seconds for each method; by default what the batch says",
-        metavar="S",
+        None, "seconds for each method; default: what the batch says", NUMBER, metavar="S"
     )
     cancel: Cancel | None = again(
         Live,
@@ -65,11 +56,6 @@ class BatchRun:
         TEXT,
         faces=frozenset({PYTHON}),
     )
-
-
-@dataclass(frozen=True)
-class RunBatchOptions(ArgusBatch, BatchRun):
-    """What `run_batch` can be asked."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,7 +27,7 @@ COSTS = ("value", "unit", "log", "given")
 
 @dataclass(frozen=True, kw_only=True)
 class Method:
-    """How cells are chosen."""
+    """How cells are chosen, and what one costs."""
 
     method: str = option(
         AUTOMATIC,
@@ -41,12 +41,6 @@ class Method:
         metavar="HOW",
         label="Method",
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class CellCost:
-    """What a cell costs."""
-
     cost: str = option(
         "value",
         "of a cell: its value (default), unit, log of 1 + value, or given in the column cost",
@@ -81,7 +75,7 @@ class Solver:
 
 
 @dataclass(frozen=True)
-class SuppressOptions(TableOptions, Method, CellCost, WhoAttacks, Exactly, Solver, Ended, Live):
+class SuppressOptions(TableOptions, Method, WhoAttacks, Exactly, Solver, Ended, Live):
     """What `suppress_table` can be asked."""
 
 
