@@ -17,10 +17,6 @@ from linkrisk.datasets.microdata.numeric import check_known
 from linkrisk.datasets.microdata.shuffling import renumbered, shuffled
 from linkrisk.errors import called
 
-KEEP_ALL = "none"
-"""What stands for no column where columns to drop are named."""
-
-
 _LARGEST = 1e16
 """Ids of more digits are met by no numbers of records."""
 

@@ -54,11 +54,6 @@ class AdjustedTable(ChangedTable):
     kind: ClassVar[str] = "adjusted-table"
     changed_column: ClassVar[str] = "adjusted"
 
-    @property
-    def moved_up(self) -> int:
-        """How many sensitive cells went up; the others went down."""
-        return int(self.details["up"])
-
     def content(self) -> dict[str, Any]:
         """The JSON of `tables adjust --json` as a dictionary."""
         value = np.abs(self.cells["value"].to_numpy(dtype=np.float64))

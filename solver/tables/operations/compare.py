@@ -17,6 +17,7 @@ from linkrisk.formulations.tables.tabular_adjustment import TabularAdjustment
 from linkrisk.solver.backends.base import SolveOptions
 from linkrisk.solver.backends.registry import available_backends, get_backend
 from linkrisk.solver.compiling.ahead import TABLES, compile_once
+from linkrisk.solver.documents.wording import contradictions
 from linkrisk.solver.inputs.limits import check_limit
 from linkrisk.solver.options.operations.tables.compare import (
     DEFAULT_BASE,
@@ -74,8 +75,7 @@ class TableComparison(Result):
 
     def __repr__(self) -> str:
         lines = [f"  {row.name}: {row.status}, cost {row.cost}, at least {row.bound}" for row in self.rows]
-        said = [f"  DISAGREEMENT: {sentence}" for sentence in self.disagreements]
-        said += [] if self.no_answer is None else [f"  NO ANSWER: {self.no_answer}"]
+        said = [f"  {one}" for one in contradictions(self.content())]
         return "\n".join([f"TableComparison({self.details['problem']}", *lines, *said]) + ")"
 
 

@@ -104,8 +104,8 @@ def _of_adjustment(given: Json) -> Iterator[str]:
     yield from _of_search(given)
     yield from _of_changes(given)
     for one in moved(given):
-        if one.short:
-            yield f"{one.cell:.80} is nearer to its value, {exactly(one.value)}, than its level"
+        if one["short"]:
+            yield f"{one['cell']:.80} is nearer to its value, {exactly(one['value'])}, than its level"
 
 
 def _of_noise(given: Json) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, TypeVar
+from typing import Any
 
 from linkrisk.datasets.microdata.names import Labels, code_in_words, names_in_words
 from linkrisk.solver.charts.rows import Reach
@@ -29,22 +29,11 @@ EMPTY = "(empty)"
 
 
 @dataclass(frozen=True)
-class Named:
-    """A cell, by its codes where it has any."""
-
-    number: int
-    codes: tuple[str, ...]
-
-    @property
-    def cell(self) -> str:
-        """Its codes, ``N1 × big``, or its number."""
-        return " × ".join(code or EMPTY for code in self.codes) if self.codes else f"cell {self.number}"
-
-
-@dataclass(frozen=True)
-class Attacked(Named):
+class Attacked:
     """A suppressed cell, and what an outsider finds of it."""
 
+    number: int
+    cell: str
     status: str
     value: float
     low: float
@@ -103,57 +92,34 @@ class Attacked(Named):
         return self.reach.share
 
 
-@dataclass(frozen=True)
-class Moved(Named):
-    """A sensitive cell of an adjusted table."""
-
-    value: float
-    became: float
-    lower_level: float
-    upper_level: float
-
-    @property
-    def moved(self) -> float:
-        """How far it moved."""
-        return abs(self.became - self.value)
-
-    @property
-    def level(self) -> float:
-        """How far it had to move, the way it went."""
-        return self.upper_level if self.became > self.value else self.lower_level
-
-    @property
-    def share(self) -> float | None:
-        """How far it moved, of its value."""
-        return self.moved / abs(self.value) if self.value else None
-
-    @property
-    def short(self) -> bool:
-        """Whether it is nearer to its value than that."""
-        slack = self.level * SHORT + 1e-9 * max(1.0, abs(self.value))
-        return self.level <= 0.0 or self.moved < self.level - slack
-
-
-C = TypeVar("C", bound=Named)
-
-
-def _cells(kind: type[C], found: Json) -> list[C]:
-    """The cells of a part of the JSON that has a list for each thing that is known of them."""
+def _named(found: Json) -> list[str]:
+    """The cells of a part of the JSON by their codes, ``N1 × big``, or their numbers."""
     codes = list(zip(*found["codes"], strict=True)) or [()] * len(found["cell"])
-    columns = (found[one.name] for one in fields(kind)[2:])
-    return [kind(*line) for line in zip(found["cell"], codes, *columns, strict=True)]
+    names = (" × ".join(code or EMPTY for code in own) for own in codes)
+    return [name or f"cell {number}" for name, number in zip(names, found["cell"], strict=True)]
 
 
 def attacked(given: Json) -> list[Attacked]:
     """The suppressed cells, sensitive ones first, of these those that reach least of their level."""
-    found = _cells(Attacked, given["table"]["intervals"])
-    return sorted(found, key=lambda one: (not one.sensitive, not one.unsafe, one.reached, one.number))
+    found = given["table"]["intervals"]
+    columns = (found[one.name] for one in fields(Attacked)[2:])
+    cells = [Attacked(*line) for line in zip(found["cell"], _named(found), *columns, strict=True)]
+    return sorted(cells, key=lambda one: (not one.sensitive, not one.unsafe, one.reached, one.number))
 
 
-def moved(given: Json) -> list[Moved]:
-    """The sensitive cells of an adjusted table, first those that moved by most of their value."""
-    found = _cells(Moved, given["table"]["sensitive"])
-    return sorted(found, key=lambda one: -one.moved / max(abs(one.value), 1.0))
+def moved(given: Json) -> list[Json]:
+    """The sensitive cells of an adjusted table, first those that moved by most of their value.
+
+    They have how far they had to move the way they went, `level`, and whether they moved by less, `short`.
+    """
+    found, lines = given["table"]["sensitive"], []
+    columns = (found[name] for name in ("value", "became", "lower_level", "upper_level"))
+    for cell, value, became, lower, upper in zip(_named(found), *columns, strict=True):
+        far, level = abs(became - value), upper if became > value else lower
+        short = level <= 0.0 or far < level * (1.0 - SHORT) - 1e-9 * max(1.0, abs(value))
+        line = {"cell": cell, "value": value, "became": became, "level": level, "moved": far, "short": short}
+        lines.append({**line, "share": far / abs(value) if value else None})
+    return sorted(lines, key=lambda one: -one["moved"] / max(abs(one["value"]), 1.0))
 
 
 def titles_of(given: Json) -> Callable[[int], str]:

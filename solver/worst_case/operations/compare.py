@@ -13,6 +13,7 @@ from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.datasets.options.option import part, recorded_of
 from linkrisk.solver.backends.registry import available_backends, get_backend
 from linkrisk.solver.compiling.ahead import compile_once
+from linkrisk.solver.documents.wording import contradictions
 from linkrisk.solver.inputs.limits import check_limit, engine_options
 from linkrisk.solver.inputs.mask_records import recorded
 from linkrisk.solver.inputs.problem import make_problem
@@ -80,8 +81,7 @@ class ComparisonResult(Result):
             f"  {row.name}: {row.status}, linked {plain(row.linked)}, at most {plain(row.linked_upper_bound)}"
             for row in self.rows
         ]
-        said = [f"  DISAGREEMENT: {sentence}" for sentence in self.disagreements]
-        said += [] if self.no_answer is None else [f"  NO ANSWER: {self.no_answer}"]
+        said = [f"  {one}" for one in contradictions(self.content())]
         head = f"ComparisonResult({self.details['aggregator']}, {self.details['direction']}"
         return "\n".join([head, *lines, *said]) + ")"
 

@@ -41,7 +41,7 @@ def test_squares_weights_and_up(capsys):
     assert result.limit is None  # the least sum of squares in any numbers is less than that in whole ones
     assert 0.8 * result.cost < result.bound < result.cost
     assert result.details["backend"] == "exact"
-    assert 0 <= result.moved_up <= 2
+    assert 0 <= result.details["up"] <= 2
     frame = pd.read_csv("cells.csv").assign(cost=2.0)
     frame.loc[0, "cost"] = None  # 1, where nothing is said
     frame.to_csv("cells.csv", index=False)
