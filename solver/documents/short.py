@@ -34,15 +34,15 @@ MAKERS = {
     "linkrisk-sweep": "report.short.sweep:swept",
     "linkrisk-verification": "report.short.worst_case:verification",
     "linkrisk-unsafe": "suppression.pages.short:unsafe",
-    "linkrisk-table-comparison": "tables.pages.short:comparison",
-    "linkrisk-tabulation": "tables.pages.short:made",
-    "linkrisk-batch": "tables.pages.short:batch",
+    "linkrisk-table-comparison": "tables.pages.build:comparison",
+    "linkrisk-tabulation": "tables.pages.build:made",
+    "linkrisk-batch": "tables.pages.build:batch",
     **dict.fromkeys(
         (
             *("linkrisk-suppressed-table", "linkrisk-rounded-table", "linkrisk-adjusted-table"),
             *("linkrisk-perturbed-counts", "linkrisk-perturbed-sums", "linkrisk-recoded-table"),
         ),
-        "tables.pages.short:protected",
+        "tables.pages.build:protected",
     ),
 }
 """By the `format` of a JSON, the module of `solver` and the function in it that says it in short."""

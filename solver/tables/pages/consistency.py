@@ -25,23 +25,20 @@ def check(given: Json) -> None:
 
 
 def _of_suppression(given: Json) -> Iterator[str]:
-    cells, found = given["cells"], given["table"]
-    counted = {name: one["cells"] for name, one in found["statuses"].items()}
-    if sum(counted.values()) != cells:
-        yield f"they have {cells:,} cells and {sum(counted.values()):,} statuses"
-    if counted["u"] + counted["m"] != given["suppressed"] or counted["u"] != given["sensitive"]:
-        yield (
-            f"of {given['suppressed']:,} suppressed cells {given['sensitive']:,} are sensitive, and by "
-            f"status {counted['u']:,} and {counted['m']:,} with them"
-        )
-    if len(given["pattern"]) != given["suppressed"] or len(found["intervals"]["cell"]) != given["suppressed"]:
-        yield f"{given['suppressed']:,} cells are suppressed and {len(given['pattern']):,} are named"
+    suppressed, sensitive, named = given["suppressed"], given["sensitive"], len(given["pattern"])
+    counted = {name: one["cells"] for name, one in given["table"]["statuses"].items()}
+    if sum(counted.values()) != given["cells"]:
+        yield f"they have {given['cells']:,} cells and {sum(counted.values()):,} statuses"
+    if counted["u"] + counted["m"] != suppressed or counted["u"] != sensitive:
+        by_status = f"by status {counted['u']:,} and {counted['m']:,} with them"
+        yield f"of {suppressed:,} suppressed cells {sensitive:,} are sensitive, and {by_status}"
+    if named != suppressed or len(given["table"]["intervals"]["cell"]) != suppressed:
+        yield f"{suppressed:,} cells are suppressed and {named:,} are named"
+    short, undecided = set(given["under_protected"]), set(given["undecided"])
     others = [given[name]["protected"] for name in ("insiders", "respondents", "exact") if given.get(name)]
-    seen = not given["under_protected"] and not given["undecided"] and all(others)
-    if given["protected"] != seen:
+    if given["protected"] != (not short and not undecided and all(others)):
         yield "the verdict is not that of the cells that are short of a level"
     yield from _of_search(given)
-    short, undecided = set(given["under_protected"]), set(given["undecided"])
     for one in attacked(given):
         yield from _of_cell(one, one.number in short)
         if one.undecided != (one.number in undecided):
@@ -67,15 +64,12 @@ def _of_cell(one: Attacked, listed: bool) -> Iterator[str]:
     slack = _ROUNDING * max(1.0, abs(one.value), abs(one.low), abs(one.high))
     if not one.low - slack <= one.value <= one.high + slack:
         yield f"the value of {one.cell:.80} is outside of its interval, {one.interval}"
-    short = one.reached < 1.0 - 2.0 * SHORT
-    if short and one.audited and not listed:
-        yield (
-            f"{one.cell:.80} counts as protected, and its interval, {one.interval}, is short of a level "
-            f"around "
-            f"{exactly(one.value)}"
-        )
+    found = f"and its interval, {one.interval}"
+    if one.audited and not listed and one.reached < 1.0 - 2.0 * SHORT:
+        around = f"is short of a level around {exactly(one.value)}"
+        yield f"{one.cell:.80} counts as protected, {found}, {around}"
     if listed and one.reached >= 1.0 + SHORT:
-        yield f"{one.cell:.80} counts as not protected, and its interval, {one.interval}, reaches its levels"
+        yield f"{one.cell:.80} counts as not protected, {found}, reaches its levels"
 
 
 def _of_changes(given: Json) -> Iterator[str]:

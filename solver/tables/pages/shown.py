@@ -107,17 +107,16 @@ def grids(given: Json, drawn: Callable[[int], GridCell]) -> tuple[Block, ...]:
         for name, column in zip(variables, found["codes"], strict=True)
     ]
     places = dict(zip(zip(*found["codes"], strict=True), range(given["cells"]), strict=True))
+    many, why = prod(map(len, codes)), ""
     if len(places) < given["cells"]:
-        return (Paragraph("The table is not drawn: several cells have the same codes, as in linked tables."),)
-    many = prod(map(len, codes))
-    if many > 2 * MOST_DRAWN:
-        return (
-            Paragraph(f"The table is not drawn: with all combinations of its codes it has {many:,} places."),
-        )
+        why = "several cells have the same codes, as in linked tables"
+    elif many > 2 * MOST_DRAWN:
+        why = f"with all combinations of its codes it has {many:,} places"
+    if why:
+        return (Paragraph(f"The table is not drawn: {why}."),)
     cells = _same_decimals([drawn(at) for at in range(given["cells"])])
-    return _slices(
-        variables, codes, lambda key: cells[places[key]] if key in places else GridCell(CellState.ABSENT, "")
-    )
+    absent = GridCell(CellState.ABSENT, "")
+    return _slices(variables, codes, lambda key: cells[places[key]] if key in places else absent)
 
 
 def _axis(loss: Sequence[Json], column: Sequence[str]) -> list[str]:
@@ -143,26 +142,19 @@ def _slices(
     """A grid for each combination of all codes but those of the two variables with most."""
     order = sorted(range(len(variables)), key=lambda one: -len(codes[one]))
     down, across, rest = order[0], order[1:2], sorted(order[2:])
+    columns = tuple(codes[across[0]]) if across else ("value",)
+    head = (variables[down], "".join(variables[one] for one in across), tuple(codes[down]), columns)
     options: list[tuple[str, tuple[Block, ...]]] = []
     for chosen in product(*(codes[one] for one in rest)):
         fixed = dict(zip(rest, chosen, strict=True))
+        places = [
+            [{**fixed, down: row, **dict.fromkeys(across, column)} for column in columns]
+            for row in codes[down]
+        ]
+        cells = [[at(tuple(one[number] for number in sorted(one))) for one in line] for line in places]
         name = ", ".join(f"{variables[one]} {code}" for one, code in fixed.items())
-
-        def key(row: str, column: str, fixed: dict[int, str] = fixed) -> tuple[str, ...]:
-            here = {**fixed, down: row, **dict.fromkeys(across, column)}
-            return tuple(here[one] for one in range(len(variables)))
-
-        columns = tuple(codes[across[0]]) if across else ("value",)
-        cells = [[at(key(row, column)) for column in columns] for row in codes[down]]
-        grid = CellGrid(
-            name or "All cells",
-            variables[down],
-            variables[across[0]] if across else "",
-            tuple(codes[down]),
-            columns,
-            cells,
-        )
         gone = sum(cell.state in SUPPRESSED for line in cells for cell in line)
+        grid = CellGrid(name or "All cells", *head, cells)
         options.append((f"{name} ({gone} suppressed)" if gone else name, (grid,)))
     if len(options) == 1:
         return options[0][1]
