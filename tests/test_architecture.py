@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from linkrisk.solver.backends.registry import optimisers
-from linkrisk.solver.documents.short import MAKERS
+from linkrisk.solver.documents.short import MAKERS, PAGES
 
 ROOT = Path(__file__).resolve().parent.parent
 HOUSE = ROOT / "linkrisk"
@@ -27,7 +27,7 @@ FEW_LINES = 40
 LOADED_BY_NAME = (
     "solver.commands.",
     "solver.options.operations.",
-    *sorted({f"solver.{maker.split(':')[0]}" for maker in MAKERS.values()}),
+    *sorted({f"solver.{maker.split(':')[0]}" for maker in (*MAKERS.values(), *PAGES.values())}),
 )
 
 # Inside solver, a room may import those of lower rank, and nothing else of it. A subject is a room; what

@@ -17,6 +17,10 @@ from linkrisk.solver.documents.document import (
     Section,
 )
 
+_OF_TABLES = (
+    *("linkrisk-suppressed-table", "linkrisk-rounded-table", "linkrisk-adjusted-table"),
+    *("linkrisk-perturbed-counts", "linkrisk-perturbed-sums", "linkrisk-recoded-table"),
+)
 MAKERS = {
     "linkrisk-comparison": "worst_case.short:comparison",
     "linkrisk-dataset": "inputs.short:data_set",
@@ -37,15 +41,15 @@ MAKERS = {
     "linkrisk-table-comparison": "tables.pages.build:comparison",
     "linkrisk-tabulation": "tables.pages.build:made",
     "linkrisk-batch": "tables.pages.build:batch",
-    **dict.fromkeys(
-        (
-            *("linkrisk-suppressed-table", "linkrisk-rounded-table", "linkrisk-adjusted-table"),
-            *("linkrisk-perturbed-counts", "linkrisk-perturbed-sums", "linkrisk-recoded-table"),
-        ),
-        "tables.pages.build:protected",
-    ),
+    **dict.fromkeys(_OF_TABLES, "tables.pages.build:protected"),
 }
 """By the `format` of a JSON, the module of `solver` and the function in it that says it in short."""
+
+PAGES = {
+    "linkrisk-suppression": "suppression.pages.build:suppression_document",
+    **dict.fromkeys(_OF_TABLES, "tables.pages.build:table_document"),
+}
+"""The same of what makes a page of its own."""
 
 
 def short(
@@ -89,6 +93,15 @@ def pairs(*named: tuple[str, str], title: str = "") -> Numbers:
 
 def short_of(result: Mapping[str, Any]) -> Document:
     """Say any result in short, from its JSON with its `format`."""
-    module, function = MAKERS[result["format"]].split(":")
-    document: Document = getattr(import_module(f"linkrisk.solver.{module}"), function)(result)
+    return _made_by(MAKERS, result)
+
+
+def page_of(result: Mapping[str, Any], audience: Audience) -> Document:
+    """Say all of a result that makes a page of its own, or what readers outside may have."""
+    return _made_by(PAGES, result, audience)
+
+
+def _made_by(makers: Mapping[str, str], result: Mapping[str, Any], *more: Audience) -> Document:
+    module, function = makers[result["format"]].split(":")
+    document: Document = getattr(import_module(f"linkrisk.solver.{module}"), function)(result, *more)
     return document

@@ -62,9 +62,11 @@ class Result(ABC):
 class Reported(Result):
     """A result that makes a page of its own, for readers inside and outside."""
 
-    @abstractmethod
     def document(self, audience: Audience) -> Document:
         """Say all of it, or what readers outside may have."""
+        from linkrisk.solver.documents.short import page_of
+
+        return page_of(self.to_dict(), audience)
 
     def to_html(self, external: bool = False) -> str:
         """What `report` writes."""

@@ -13,7 +13,7 @@ from linkrisk.datasets.microdata.writing import write_whole
 from linkrisk.datasets.options.option import given_of, keywords
 from linkrisk.errors import called
 from linkrisk.solver.documents.document import Audience, Document
-from linkrisk.solver.documents.short import short
+from linkrisk.solver.documents.short import PAGES, page_of, short
 from linkrisk.solver.options.operations.risk import ReportOptions, RiskOptions
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.options.taking import taking
@@ -233,10 +233,8 @@ def _report_of(given: Sequence[Mapping[str, Any]], audience: str | None) -> Repo
             )
         return ReportResult(document)
     reader = Audience(audience or Audience.INTERNAL.value)
-    if len(given) == 1 and "protection" in given[0]:
-        from linkrisk.solver.tables.pages.build import table_document
-
-        return ReportResult(table_document(given[0], reader))
+    if len(given) == 1 and given[0].get("format") in PAGES:
+        return ReportResult(page_of(given[0], reader))
     return ReportResult(document_of(*given, audience=reader))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import pandas as pd
 
@@ -26,9 +26,6 @@ from linkrisk.solver.run.result import Reported
 from linkrisk.solver.run.status import Limit, Status
 from linkrisk.solver.suppression.before_and_after import BeforeAndAfter
 from linkrisk.solver.suppression.given_answer import GivenAnswer
-
-if TYPE_CHECKING:
-    from linkrisk.solver.documents.document import Audience, Document
 
 
 @dataclass(frozen=True)
@@ -157,12 +154,6 @@ class SuppressionResult(Reported):
             "tables": [{**vars(one), "variables": list(one.variables)} for one in self.checked],
         }
         return {**head, **self.details, "before_and_after": self.before_and_after}
-
-    def document(self, audience: Audience) -> Document:
-        """Say all of it, or what readers outside may have."""
-        from linkrisk.solver.suppression.pages.build import suppression_document
-
-        return suppression_document(self.to_dict(), audience)
 
     def report(self, output: str | Path, external: bool = False) -> None:
         """Write what was done, with risk and frequencies before and after, as one HTML page.

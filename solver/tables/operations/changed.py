@@ -13,12 +13,12 @@ from linkrisk.datasets.microdata.writing import write_all
 from linkrisk.datasets.tables.cells_and_relations import StoredTable
 from linkrisk.datasets.tables.writing import published_files
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.result import Reported
 from linkrisk.solver.run.status import Limit, Status
-from linkrisk.solver.tables.operations.reported import ReportedTable
 
 
 @dataclass(frozen=True, eq=False)
-class ChangedTable(ReportedTable):
+class ChangedTable(Reported):
     """A table whose values were changed at the least cost, counted again.
 
     Attributes

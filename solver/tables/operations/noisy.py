@@ -13,11 +13,11 @@ import pandas as pd
 from linkrisk.datasets.microdata.writing import write_table
 from linkrisk.formulations.tables.cell_table import FloatArray
 from linkrisk.solver.options.types import TableLike
-from linkrisk.solver.tables.operations.reported import ReportedTable
+from linkrisk.solver.run.result import Reported
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NoisyTable(ReportedTable):
+class NoisyTable(Reported):
     """A table whose cells have noise that is the same wherever the same records are in a cell.
 
     Attributes

@@ -25,9 +25,9 @@ from linkrisk.solver.options.operations.tables.recode import RecodeOptions
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Halt, interruptible
+from linkrisk.solver.run.result import Reported
 from linkrisk.solver.tables.operations.figures import all_cells, codes_by
 from linkrisk.solver.tables.operations.make import MadeTable, make_table, of_records, sizes
-from linkrisk.solver.tables.operations.reported import ReportedTable
 from linkrisk.solver.tables.operations.suppress import suppress_table
 
 AS_IT_IS, ALL = "as it is", "all together"
@@ -61,7 +61,7 @@ class RecodingEffect:
 
 
 @dataclass(frozen=True, eq=False)
-class RecodedTable(ReportedTable):
+class RecodedTable(Reported):
     """A table of coarser codes.
 
     Attributes

@@ -18,6 +18,7 @@ from linkrisk.formulations.tables.cell_table import BoolArray, CellTable
 from linkrisk.formulations.tables.units import Grid
 from linkrisk.solver.certificates.writing.table import certificate_bytes, table_certificate
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.result import Reported
 from linkrisk.solver.run.status import Limit, Status
 from linkrisk.solver.tables.attackers.audit import Audit
 from linkrisk.solver.tables.attackers.certified import Certified
@@ -25,7 +26,6 @@ from linkrisk.solver.tables.operations.attacked import AttackedTable
 from linkrisk.solver.tables.operations.counts import Counting
 from linkrisk.solver.tables.operations.crowd_result import CrowdResult
 from linkrisk.solver.tables.operations.figures import ruled, suppression_figures
-from linkrisk.solver.tables.operations.reported import ReportedTable
 from linkrisk.solver.tables.suppression.bounded_pattern import Pattern
 
 _NEAR = 1e-6
@@ -33,7 +33,7 @@ _NEAR = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class TableResult(ReportedTable):
+class TableResult(Reported):
     """A table with suppressed cells, audited.
 
     Attributes

@@ -72,7 +72,8 @@ def table_document(given: Mapping[str, Any], audience: Audience = Audience.INTER
         The JSON of `tables suppress`, `audit`, `round`, `adjust`, `recode`, `perturb-counts` or
         `perturb-sums`.
     audience : Audience
-        For external readers nothing is written but what `for_external` keeps.
+        For external readers nothing is written but what `for_external` keeps: no values of suppressed cells,
+        levels, intervals or parameters, and nothing of which suppressed cells are the sensitive ones.
 
     Raises
     ------
