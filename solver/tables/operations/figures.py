@@ -42,12 +42,14 @@ def suppression_figures(
         ``labels``, where there are any.
     """
     codes, at = codes_by(stored.cells, stored.by, stored.trees), found.cells
-    status = pd.Series(status, dtype=str)
+    status, size = pd.Series(status, dtype=str), np.abs(table.value)
+    counted = {"cells": 1, "sensitive": status == SENSITIVE, "secondary": status == SECONDARY}
+    sizes = pd.DataFrame({**counted, "value": size, "lost": np.where(suppressed, size, 0.0)})
     return {
         **labelled(stored),
         "variables": list(codes),
-        "statuses": _by_status(status, np.abs(table.value)),
-        "loss": {name: _loss(codes[name], status, table.value, suppressed) for name in codes},
+        "statuses": _by_status(status, size),
+        "loss": {name: _by_code(sizes, column) for name, column in codes.items()},
         "intervals": {
             "cell": at.tolist(),
             "codes": [column.iloc[at].tolist() for column in codes.values()],
@@ -121,25 +123,12 @@ def _by_status(status: pd.Series[Any], size: FloatArray) -> dict[str, dict[str, 
     }
 
 
-def _loss(
-    codes: pd.Series[Any], status: pd.Series[Any], value: FloatArray, suppressed: BoolArray
-) -> list[dict[str, Any]]:
-    size = np.abs(value)
-    by = pd.DataFrame(
-        {
-            "cells": np.ones(len(codes), dtype=np.int64),
-            "sensitive": (status == SENSITIVE).to_numpy(dtype=np.int64),
-            "secondary": (status == SECONDARY).to_numpy(dtype=np.int64),
-            "value": size,
-            "lost": np.where(suppressed, size, 0.0),
-        }
-    ).groupby(codes.array, observed=True)
-    return [{"code": str(code), **_plain(row)} for code, row in by.sum().iterrows()]
-
-
-def _plain(row: pd.Series[Any]) -> dict[str, Any]:
-    counts = ("cells", "sensitive", "secondary")
-    return {name: int(row[name]) for name in counts} | {name: float(row[name]) for name in ("value", "lost")}
+def _by_code(sizes: pd.DataFrame, codes: pd.Series[Any]) -> list[dict[str, Any]]:
+    """Sums of the columns over the cells of each code."""
+    by = sizes.groupby(codes.array, observed=True).sum()
+    by.insert(0, "code", [str(code) for code in by.index])
+    lines: list[dict[Any, Any]] = by.to_dict("records")
+    return lines
 
 
 def rounding_figures(stored: StoredTable, rounded: IntArray) -> dict[str, Any]:
@@ -220,18 +209,6 @@ def changed_figures(
     )
     return {
         "variables": list(codes),
-        "loss": {name: _changes(sizes, column) for name, column in codes.items()},
+        "loss": {name: _by_code(sizes, column) for name, column in codes.items()},
         "all": all_cells(codes, {"value": value, "became": became}),
     }
-
-
-def _changes(sizes: pd.DataFrame, codes: pd.Series[Any]) -> list[dict[str, Any]]:
-    by = sizes.groupby(codes.array, observed=True).sum()
-    return [
-        {
-            "code": str(code),
-            **{name: int(row[name]) for name in ("cells", "changed")},
-            **{name: float(row[name]) for name in ("change", "value")},
-        }
-        for code, row in by.iterrows()
-    ]

@@ -178,17 +178,13 @@ def _in_rational_numbers(given: Json, titles: Callable[[int], str]) -> Iterator[
     if found is None:
         return
     words = f"In {'whole' if found['whole'] else 'rational'} numbers"
-    if found["protected"]:
-        by = f"by {several(found['witnesses'], 'witness vector')}"
-        yield Number(words, "every level is met", meaning=by)
-        return
-    said = [
-        f"{several(many, 'level')} {how}"
-        for many, how in ((found["levels_missed"], "missed"), (found["levels_undecided"], "undecided"))
-        if many
-    ]
-    cells = some(map(titles, sorted({*found["missed"], *found["undecided"]})))
-    yield Number(words, "NOT protected", meaning=f"{' and '.join(said)}, of {cells}")
+    value, meaning = "every level is met", f"by {several(found['witnesses'], 'witness vector')}"
+    if not found["protected"]:
+        ways = [(how, found[f"levels_{how}"]) for how in ("missed", "undecided")]
+        said = " and ".join(f"{several(many, 'level')} {how}" for how, many in ways if many)
+        cells = some(map(titles, sorted({*found["missed"], *found["undecided"]})))
+        value, meaning = "NOT protected", f"{said}, of {cells}"
+    yield Number(words, value, meaning=meaning)
 
 
 def _insiders(given: Json, titles: Callable[[int], str]) -> Iterator[Number]:
