@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -15,7 +16,9 @@ from linkrisk.solver.app.state import State
 from linkrisk.solver.app.steps import add_masked_risk
 from linkrisk.solver.app.vega import VegaChart
 from linkrisk.solver.charts.gallery import draw
-from linkrisk.solver.documents.formats import percent, significant
+from linkrisk.solver.charts.wording import worst_said
+from linkrisk.solver.documents.formats import significant
+from linkrisk.solver.schemas.reading import Interval
 
 
 def show(state: State, run: Run) -> None:
@@ -42,10 +45,9 @@ def show(state: State, run: Run) -> None:
         for row in chart.table.rows:
             one = dict(zip(names, row, strict=True))
             name = str(one["masking"])
-            low, high = one["low"], one["low"] if one["high"] is None else one["high"]
-            between = f"{percent(low, 1.0)} to {percent(high, 1.0)}" if high > low else percent(low, 1.0)
+            said = worst_said(Interval(one["low"], 1.0 if one["high"] is None else one["high"]))
             opener = partial(_opener, partial(pick, name), name)
-            layout.row((name, significant(one["loss"], 3), between, one["place"], opener), (1,))
+            layout.row((name, significant(one["loss"], 3), said, one["place"], opener), (1,))
 
 
 def _known(datum: Any, measured: Mapping[str, Any]) -> bool:
@@ -73,13 +75,11 @@ def _masking(state: State, run: Run, one: Mapping[str, Any]) -> None:
         layout.text("h3", str(one["masking"]))
         with layout.table(("Family", "Re-identified at worst")):
             for family in one["families"]:
-                if family.get("linked") is None:
-                    layout.row((family["aggregator"], str(family.get("reason") or "–")))
-                    continue
-                low, high = (percent(family[key], one["total"]) for key in ("linked", "most"))
-                layout.row(
-                    (family["aggregator"], f"{low}, proven" if family["proven"] else f"{low} to {high}")
-                )
+                said = str(family.get("reason") or "–")
+                if family["linked"] is not None:
+                    ends = Interval(family["linked"], family["most"], one["total"], family["confidence"])
+                    said = worst_said(replace(ends, comparable=family["proven"]))
+                layout.row((family["aggregator"], said))
         with layout.table(("Measure", "What", "Value")):
             for measure, findings in one["findings"].items():
                 for finding in findings:

@@ -17,6 +17,7 @@ from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.gallery import GALLERY, draw, offered
 from linkrisk.solver.charts.table import Of
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.schemas.reading import Interval
 
 every = pytest.mark.parametrize("name", GALLERY)
 
@@ -134,6 +135,29 @@ def test_no_chart_calls_all_records_a_bound():
         "0.3 %, proven",
     ]
     assert [row[-2] for row in chart.table.rows] == [None, None, pytest.approx(0.0025)]
+
+
+def test_the_headline_of_several_runs_has_their_names():
+    chart = draw("headline", {}, worst={"run-1": Interval(10, 20, 40), "run-2": Interval(0.2, 1.0)})
+    assert chart.table.rows == [
+        ["Worst case, by run", "run-1", 0.25, 0.25, 0.5, "25.0 to 50.0 %"],
+        ["Worst case, by run", "run-2", 0.2, 0.2, None, "20.0 % or more, no bound in time"],
+    ]
+    assert draw("headline", {}, worst={}) is None
+
+
+def test_series_stand_beside_each_other_at_every_tick():
+    rate = {"aggregator": "owa", "low": 0.2, "high": 0.4, "worst": 0.5}
+    rates = [{**rate, "share": share, "held_out": 0.3} for share in (0.1, 0.5)]
+    chart = draw("learning-curve", {"measures": {"held-out": {"rates": rates, "chance": 0.01}}})
+    rows = chart.spec["datasets"]["rows"]
+    assert [(row["a"], row["b"], row["g"]) for row in rows] == [
+        ("10 %", 30.0, True),
+        ("50 %", 30.0, True),
+        ("all: worst case", 50.0, False),
+    ]
+    assert chart.spec["datasets"]["level"] == [{"b": 1.0, "e": "random guess: 1.0 %"}]
+    assert chart.description.endswith("OWA 30.0 % (20.0 to 40.0 %), worst case 50.0 %. Random guess: 1.0 %.")
 
 
 def test_the_headline_has_all_that_is_to_be_compared(charts):
