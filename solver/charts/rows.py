@@ -95,7 +95,7 @@ def bars(
     x = alt.X("b:Q", title=axis, axis=alt.Axis(tickCount=5), scale=scale)
     pointed = told({"e": " ", "f": axis})
     heads, search, whiskers = (
-        named().transform_filter(which) for which in ("datum.h", "datum.i", "!datum.i")
+        named().transform_filter(which) for which in ("datum.h", "datum.i && datum.d > datum.c", "!datum.i")
     )
     layers = [
         heads.mark_rect(fill=INK, opacity=0.07).encode(x=alt.value(0), x2=alt.value("width")),

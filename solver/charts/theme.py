@@ -23,7 +23,7 @@ _SERIES = [WORST, SIMPLE, HELD_OUT, "#bd6b9b", REFERENCE, "#8b6fc9"]
 _SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"]
 """Of series side by side; a shape goes with each colour, so that nothing hangs on colour alone."""
 
-LABEL_WIDTH = 170
+_LABEL_WIDTH = 170
 """Of labels beside an axis; longer ones lose their middle, and are whole in the table and when pointed at."""
 
 WHOLE = alt.Scale(domain=[0, 100], nice=False)
@@ -40,13 +40,13 @@ _CONFIG: dict[str, Any] = {
     "axis": {
         "labelColor": INK, "titleColor": INK, "gridColor": INK, "domainColor": INK, "tickColor": INK,
         "gridOpacity": 0.16, "domainOpacity": 0.4, "tickOpacity": 0.4,
-        "labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal", "labelLimit": LABEL_WIDTH,
+        "labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal", "labelLimit": _LABEL_WIDTH,
         "labelSeparation": 5,
     },
     "axisBand": {"ticks": False, "domain": False, "labelPadding": 6},
     "legend": {
         "labelColor": INK, "titleColor": INK, "labelFontSize": 12, "titleFontSize": 12,
-        "titleFontWeight": "normal", "orient": "top", "labelLimit": LABEL_WIDTH, "symbolSize": 90,
+        "titleFontWeight": "normal", "orient": "top", "labelLimit": _LABEL_WIDTH, "symbolSize": 90,
         "symbolOpacity": 1, "columns": 3,
     },
     "title": {"color": INK, "subtitleColor": INK, "anchor": "start", "fontSize": 15, "subtitleFontSize": 12},
