@@ -53,7 +53,7 @@ def measured() -> dict[str, Any]:
     ]
     taken = risk(
         original, masked, measures=MEASURES, attributes=ATTRIBUTES, groups=["diagnosis", "size"],
-        time_limit=180, row_by_row=True,
+        time_limit=300, row_by_row=True,
     )  # fmt: skip
     maskings = ["noise percent=20..60:20", "rank-swapping percent=10,25", "microaggregation k=3"]
     swept = sweep(original[ATTRIBUTES], maskings, time_limit=24, aggregator="weighted-mean,choquet")
