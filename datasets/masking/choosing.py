@@ -32,10 +32,7 @@ _OF_SCALE: Mapping[bool | None, tuple[frozenset[Scale], str]] = {
 
 
 def choose_attributes(
-    frame: pd.DataFrame,
-    attributes: Sequence[str] | None,
-    source: str = TABLE,
-    schema: Schema | None = None,
+    frame: pd.DataFrame, attributes: Sequence[str] | None, source: str = TABLE, schema: Schema | None = None
 ) -> tuple[str, ...]:
     """Check the attributes to mask, or take all numeric key variables of the table: no ids, no weights.
 

@@ -11,21 +11,11 @@ import pandas as pd
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.base import about, random_generator
-from linkrisk.datasets.masking.choosing import (
-    TABLE,
-    check_records,
-    choose_attributes,
-    chosen_by_default,
-)
+from linkrisk.datasets.masking.choosing import TABLE, check_records, choose_attributes, chosen_by_default
 from linkrisk.datasets.masking.greedy_suppression import greedy_suppression
 from linkrisk.datasets.masking.microaggregation import DEFAULT_K, check_enough_records, check_group_size
 from linkrisk.datasets.masking.optimal_suppression import optimal_suppression
-from linkrisk.datasets.masking.parameters import (
-    INPUT,
-    OPTIMAL,
-    OUTPUT,
-    LocalSuppressionParameters,
-)
+from linkrisk.datasets.masking.parameters import INPUT, OPTIMAL, OUTPUT, LocalSuppressionParameters
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.numeric import check_no_duplicates
 from linkrisk.datasets.options.option import check_choices, options_of

@@ -106,11 +106,7 @@ def _nearest(distances: FloatArray, k: int) -> IndexArray:
 
 
 def _take(
-    groups: list[IndexArray],
-    left: IndexArray,
-    columns: FloatArray,
-    totals: list[int],
-    positions: IndexArray,
+    groups: list[IndexArray], left: IndexArray, columns: FloatArray, totals: list[int], positions: IndexArray
 ) -> tuple[IndexArray, FloatArray]:
     groups.append(left[positions])
     for attribute, removed in enumerate(_exact_sums(columns[:, positions])):

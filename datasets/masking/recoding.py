@@ -13,12 +13,7 @@ import pandas as pd
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.base import random_generator
-from linkrisk.datasets.masking.choosing import (
-    TABLE,
-    check_records,
-    choose_attributes,
-    chosen_by_default,
-)
+from linkrisk.datasets.masking.choosing import TABLE, check_records, choose_attributes, chosen_by_default
 from linkrisk.datasets.masking.parameters import CategoricalParameters
 from linkrisk.datasets.microdata.categories import Categories, categories_of, with_names
 from linkrisk.datasets.microdata.names import shown_names

@@ -14,7 +14,6 @@ from linkrisk.datasets.options.option import Option, declared, options_of
 
 T = TypeVar("T")
 
-
 _FORMS = {"A,B": "columns", "COLUMN": "column"}
 """What a form shows for values that are called so."""
 
@@ -31,10 +30,8 @@ def meant(
     """Make the metadata of a field that is a parameter of a method; `parse` is None for a switch."""
     if parse is None:
         return declared(help, SWITCH, flag=flag)
-    form = "text" if repeated else _FORMS.get(metavar, "text")
-    kind = Kind(parse, metavar, repeated=repeated, field=form)
-    if choices:
-        kind = replace(NAME, parse=parse, metavar=metavar)
+    form = "choice" if choices else "text" if repeated else _FORMS.get(metavar, "text")
+    kind = Kind(parse, metavar, repeated=repeated, field=form, chosen=NAME.chosen if choices else None)
     return declared(help, kind, flag=flag, choices=choices)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from linkrisk.errors import called
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.engines.base import Engine, EngineOptions, check_options
 from linkrisk.solver.engines.exact.engine import ExactEngine
@@ -30,7 +31,7 @@ def check_taken(engine: Engine, given: Sequence[str]) -> None:
     ignored = [name for name in given if name not in engine.takes]
     if ignored:
         able = next(name for name, kind in ENGINES.items() if set(ignored) <= set(kind.takes))
-        what = " and ".join(name.replace("_", "-") for name in ignored)
+        what = " and ".join(map(called, ignored))
         raise UsageError(
             f"{what} {'is' if len(ignored) == 1 else 'are'} not for the engine {engine.name}: leave that "
             f"out, or use the engine {able}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any, cast
 
+from linkrisk.errors import called
 from linkrisk.solver.engines.base import EngineOptions, check_options
 from linkrisk.solver.engines.steering import STEERING, Steering
 from linkrisk.solver.options.run import SECONDS
@@ -41,7 +42,8 @@ def engine_options(
 
 def _check_number(name: str, value: object, *, whole: bool) -> None:
     if isinstance(value, bool) or not isinstance(value, Integral if whole else Real):
-        raise UsageError(f"{name} must be a {'whole ' if whole else ''}number, not {value!r}")
+        what = f"{'whole ' if whole else ''}number"
+        raise UsageError(f"{called(name)} must be a {what}, not {value!r}", option=name)
 
 
 def check_limits(

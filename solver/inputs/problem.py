@@ -157,7 +157,7 @@ def check_problem_options(options: ProblemOptions) -> None:
     check_asked(options)
     k: object = options.k_additive
     if k is not None and (isinstance(k, bool) or not isinstance(k, int)):
-        raise UsageError(f"k_additive must be a whole number, not {k!r}")
+        raise UsageError(f"{called('k_additive')} must be a whole number, not {k!r}", option="k_additive")
     _aggregator(options, ("A", "B"), categorical=False)  # any attributes will do
 
 

@@ -10,8 +10,18 @@ from typing import Any
 
 from linkrisk.datasets.masking.registry import METHODS
 from linkrisk.datasets.microdata.names import parse_pair
+from linkrisk.datasets.options.option import PROTOCOL, options_of
+from linkrisk.solver.options.operations.mask import MaskCommand
+from linkrisk.solver.options.operations.suppress import SuppressCommand
 
 Rename = Callable[[str], str]
+
+_FORMS = {
+    name: one.kind.metavar
+    for asked in (MaskCommand, SuppressCommand)
+    for name, one in options_of(asked, PROTOCOL).items()
+}
+"""How the values of a step are written as words: those of files are ``FILE``, or ``A=FILE`` by name."""
 
 
 def seen_from_here(folder: Path) -> Rename:
@@ -28,11 +38,11 @@ def seen_from(folder: Path) -> Rename:
 def renamed(given: Mapping[str, Any], rename: Rename) -> dict[str, Any]:
     """What a step says, with other names of its files."""
     found = dict(given)
-    for key in ("schema", "answer"):
-        if key in found:
-            found[key] = rename(found[key])
-    if "hierarchies" in found:
-        found["hierarchies"] = {name: rename(path) for name, path in found["hierarchies"].items()}
+    for key, value in given.items():
+        if _FORMS.get(key) == "A=FILE":
+            found[key] = {name: rename(path) for name, path in value.items()}
+        elif _FORMS.get(key) == "FILE":
+            found[key] = rename(value)
     if "method" in found:
         texts = [found["method"]] if isinstance(found["method"], str) else found["method"]
         found["method"] = [_method(text, rename) for text in texts]

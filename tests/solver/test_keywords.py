@@ -186,7 +186,7 @@ def test_a_keyword_like_none_is_told_all(function):
         ),
         (
             {"engine": "exact", "margin": 1e-5, "big_c": 10.0},
-            "margin and big-c are not for the engine exact: leave that out, or use the engine milp",
+            "margin and big_c are not for the engine exact: leave that out, or use the engine milp",
         ),
         ({"threads": 2}, "threads is not for the engine exact: leave that out, or use the engine milp"),
         ({"engine": "milp", "threads": 1.5}, "threads must be a whole number, not 1.5"),

@@ -15,7 +15,7 @@ from linkrisk.datasets.masking.spelled import masking_method
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.roles import Role
 from linkrisk.datasets.microdata.schema_files import read_schema
-from linkrisk.datasets.options.kinds import COLUMN, NAMES, TEXT
+from linkrisk.datasets.options.kinds import COLUMN, NAME, NAMES, TEXT
 from linkrisk.datasets.options.option import Option
 from linkrisk.errors import LinkriskError
 from linkrisk.solver.app.asking import about
@@ -172,7 +172,7 @@ def _as_words(key: str, one: Option) -> Option:
     text, kind = one.help.replace("{", "{{").replace("}", "}}"), one.kind
     if kind.parse is None:
         return replace(one, help=text, label=one.help)
-    named = {"columns": NAMES, "column": COLUMN}.get(kind.field)
+    named = {"columns": NAMES, "column": COLUMN, "choice": NAME}.get(kind.field)
     title = key if named else f"{key} ({kind.metavar})" + (", needed" if one.required else "")
     return replace(one, help=text, label=title, kind=replace(named or TEXT, repeated=kind.repeated))
 

@@ -54,8 +54,7 @@ def test_options_of_a_model_choose_the_engine_of_models(options, expected, capsy
 @pytest.mark.parametrize("option", [["--backend", "highs"], ["--margin", "1e-5"], ["--big-c", "10"]])
 def test_the_exact_engine_takes_no_option_of_a_model(option, capsys):
     """The files are not read: they do not exist."""
-    name = option[0].removeprefix("--")
-    message = f"{name} is not for the engine exact: leave that out, or use the engine milp"
+    message = f"{option[0]} is not for the engine exact: leave that out, or use the engine milp"
     argv = ["fit", "--original", "no.csv", "--masked", "no.csv", "--engine", "exact", *option]
     refuse(capsys, message, *argv)
 
