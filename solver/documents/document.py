@@ -182,14 +182,7 @@ class Document(Result):
 
     def content(self) -> dict[str, Any]:
         """The JSON of `report --json`, without its format."""
-        head, sections = (
-            dict(vars(self.headline)),
-            [
-                {**vars(one), "blocks": [block_to_dict(block) for block in one.blocks]}
-                for one in self.sections
-            ],
-        )
-        del head["bar"]
+        head = {name: value for name, value in vars(self.headline).items() if name != "bar"}
         return {
             "title": self.title,
             "audience": self.audience.value,
@@ -197,7 +190,9 @@ class Document(Result):
             "made": self.made,
             **({} if self.about == RISK else {"about": self.about}),
             "headline": {**head, "reasons": list(self.headline.reasons)},
-            "sections": sections,
+            "sections": [
+                {**vars(one), "blocks": list(map(block_to_dict, one.blocks))} for one in self.sections
+            ],
         }
 
     @classmethod
@@ -242,7 +237,10 @@ def shown(source: str) -> Iterator[None]:
 
 
 def page(source: str) -> Callable[[Callable[P, Document]], Callable[P, Document]]:
-    """Make of a maker of documents one that dates them, and refuses JSON that is not from this `source`."""
+    """Make of a maker of documents one that dates them, and refuses JSON that lacks what they say.
+
+    The `source` is what to give instead: "what `fit --json` wrote".
+    """
 
     def of(maker: Callable[P, Document]) -> Callable[P, Document]:
         @wraps(maker)
@@ -289,7 +287,7 @@ def _blocks(given: Sequence[Mapping[str, Any]]) -> tuple[Block, ...]:
 
 
 def _records(given: Mapping[str, Any]) -> Records:
-    drawn = given["waterfall"] and Chart.from_dict(given["waterfall"])
+    drawn = None if given["waterfall"] is None else Chart.from_dict(given["waterfall"])
     table, attributes = Table.from_dict(given["table"]), tuple(given["attributes"])
     return Records(table, attributes, given["partner"], given["rival"], drawn)
 

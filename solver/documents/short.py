@@ -18,36 +18,34 @@ from linkrisk.solver.documents.document import (
 )
 
 _OF_TABLES = (
-    *("linkrisk-suppressed-table", "linkrisk-rounded-table", "linkrisk-adjusted-table"),
-    *("linkrisk-perturbed-counts", "linkrisk-perturbed-sums", "linkrisk-recoded-table"),
+    *("suppressed-table", "rounded-table", "adjusted-table", "perturbed-counts", "perturbed-sums"),
+    "recoded-table",
 )
+_MAKERS = {
+    "inputs.short": {"dataset": "data_set", "datasets": "data_sets", "description": "description"},
+    "linkage.short": {"evaluation": "evaluation", "link": "linkage", "links": "found"},
+    "masking.short": {"masking": "masking"},
+    "protocol.run": {"protocol": "said"},
+    "report.short.risk": {"measure": "measure", "risk": "measured"},
+    "report.short.sweep": {"sweep": "swept"},
+    "report.short.worst_case": {"fit": "fitted", "verification": "verification"},
+    "suppression.pages.short": {"suppression": "suppression", "unsafe": "unsafe"},
+    "tables.pages.build": {
+        "table-comparison": "comparison",
+        "tabulation": "made",
+        "batch": "batch",
+        **dict.fromkeys(_OF_TABLES, "protected"),
+    },
+    "worst_case.short": {"comparison": "comparison"},
+}
 MAKERS = {
-    "linkrisk-comparison": "worst_case.short:comparison",
-    "linkrisk-dataset": "inputs.short:data_set",
-    "linkrisk-datasets": "inputs.short:data_sets",
-    "linkrisk-description": "inputs.short:description",
-    "linkrisk-evaluation": "linkage.short:evaluation",
-    "linkrisk-fit": "report.short.worst_case:fitted",
-    "linkrisk-link": "linkage.short:linkage",
-    "linkrisk-links": "linkage.short:found",
-    "linkrisk-masking": "masking.short:masking",
-    "linkrisk-measure": "report.short.risk:measure",
-    "linkrisk-protocol": "protocol.run:said",
-    "linkrisk-risk": "report.short.risk:measured",
-    "linkrisk-suppression": "suppression.pages.short:suppression",
-    "linkrisk-sweep": "report.short.sweep:swept",
-    "linkrisk-verification": "report.short.worst_case:verification",
-    "linkrisk-unsafe": "suppression.pages.short:unsafe",
-    "linkrisk-table-comparison": "tables.pages.build:comparison",
-    "linkrisk-tabulation": "tables.pages.build:made",
-    "linkrisk-batch": "tables.pages.build:batch",
-    **dict.fromkeys(_OF_TABLES, "tables.pages.build:protected"),
+    f"linkrisk-{kind}": f"{module}:{name}" for module, own in _MAKERS.items() for kind, name in own.items()
 }
 """By the `format` of a JSON, the module of `solver` and the function in it that says it in short."""
 
 PAGES = {
     "linkrisk-suppression": "suppression.pages.build:suppression_document",
-    **dict.fromkeys(_OF_TABLES, "tables.pages.build:table_document"),
+    **{f"linkrisk-{kind}": "tables.pages.build:table_document" for kind in _OF_TABLES},
 }
 """The same of what makes a page of its own."""
 
@@ -59,19 +57,10 @@ def short(
     notes: Iterable[str] = (),
     how: str = "",
 ) -> Document:
-    """Put an answer in short together.
+    """Put an answer in short together; its parts are set apart, but for empty ones, which are left out.
 
-    Parameters
-    ----------
-    *parts : iterables of blocks
-        Each is set apart from the next by an empty line; an empty one is left out.
-    said : str or Headline
-    asked : sequence of str
-        Files, sizes and way of linking, in a line or two.
-    notes : iterable of str
-        The most important first.
-    how : str
-        Engine, seed and seconds.
+    In a line or two it says what was asked (files, sizes and way of linking), and how it was found (engine,
+    seed and seconds); notes stand with the most important first.
     """
     sections = [Section("", "", "", blocks) for part in parts if (blocks := tuple(part))]
     quiet = tuple(Paragraph(note, quiet=True) for note in dict.fromkeys(notes))

@@ -111,12 +111,6 @@ def baselines(result: Json) -> Iterator[Block]:
     )
 
 
-def weighted_pairs(result: Json) -> Iterator[tuple[str, str]]:
-    """The sum of the sampling weights of linked records, where there are weights."""
-    if "weight" in result:
-        yield "weighted links", of_all(result["weighted_links"], result["total_weight"])
-
-
 def strata(result: Json) -> Iterator[Block]:
     """Linked records of every stratum, where there are few."""
     found: Mapping[str, Json] = result.get("strata") or {}

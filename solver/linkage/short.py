@@ -15,7 +15,6 @@ from linkrisk.solver.documents.wording import (
     sizes_line,
     strata,
     table,
-    weighted_pairs,
 )
 from linkrisk.solver.run.percent import confident, percent, with_confidence
 from linkrisk.solver.run.results import EXPECTED, LINKED, WEIGHTED, least_key, limit_key
@@ -98,8 +97,8 @@ def _counts(result: Json) -> Iterator[tuple[str, str]]:
         yield "expected links", of_all(result["expected_links"], total)
         linked = f"{'best' if 'method' in result else 'nearest'} up to identical ones"
     yield linked, of_all(result["linked"], total)
-    if total == result["records"]:
-        yield from weighted_pairs(result)
+    if total == result["records"] and "weight" in result:
+        yield "weighted links", of_all(result["weighted_links"], result["total_weight"])
     nearest = "best" if "method" in result else "nearest"
     yield f"partner among the 3 {nearest}", of_all(result["among_three"], total)
     yield "partner tied with another", of_all(result["partner_tied"], total)

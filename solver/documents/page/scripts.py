@@ -85,18 +85,14 @@ def _read(kept: Path) -> str | None:
         first, _, script = kept.read_bytes().decode("utf-8").partition("\n")
     except (OSError, UnicodeDecodeError):
         return None
-    return script if first == _seal(script) else None
+    return script if first == f"// sha256-{_digest(script)}" else None
 
 
 def _keep(kept: Path, script: str) -> None:
     """Keep a script for other runs; without a folder that can be written, every run makes its own."""
     with contextlib.suppress(OSError, DataError):
         kept.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(kept, f"{_seal(script)}\n{script}")
-
-
-def _seal(script: str) -> str:
-    return f"// sha256-{_digest(script)}"
+        write_whole(kept, f"// sha256-{_digest(script)}\n{script}")
 
 
 @cache
