@@ -25,6 +25,9 @@ _STATES = {
     State.LOST: "ended without a word, such as when the machine was switched off",
 }
 
+_GOOD = {"risk": ("below",), "tables": ("below", "open", "unknown")}
+"""What headlines answer of runs that are good: a table is protected whether or not its cost is proven."""
+
 
 def least_risk(intervals: Mapping[str, Interval]) -> str:
     """Which of several runs has the least worst case, as far as their intervals tell."""
@@ -89,7 +92,7 @@ def _headline(result: Mapping[str, Any]) -> Headline:
         with shown("what this version has written"):
             return short_of(result).headline
     except UsageError as error:
-        return Headline("unknown", str(error))
+        return Headline("", str(error))
 
 
 def grounds(run: Run) -> tuple[str, ...]:
@@ -103,7 +106,7 @@ def verdict(run: Run) -> str:
     head = _judged(run)
     if head is None:
         return ""
-    good = head.answer == "below" or (run.command["kind"] == "tables" and head.answer != "above")
+    good = head.answer in _GOOD[run.command["kind"]]
     return "bad" if head.answer == "above" else "good" if good else ""
 
 

@@ -292,3 +292,9 @@ def test_where_a_report_cannot_go():
     with pytest.raises(DataError, match="/no does not exist; create it first"):
         result.report("no/report.html")
     assert contents() == before
+
+
+def test_json_that_cannot_be_shown():
+    said = "^these results cannot be shown, they lack 'before_and_after': give what `suppress --json`"
+    with pytest.raises(UsageError, match=said):
+        suppression_document({"format": "linkrisk-suppression"})
