@@ -295,6 +295,6 @@ def test_where_a_report_cannot_go():
 
 
 def test_json_that_cannot_be_shown():
-    said = "^these results cannot be shown, they lack 'before_and_after': give what `suppress --json`"
+    said = "^these results cannot be shown, they lack 'linkrisk': give what `suppress --json`"
     with pytest.raises(UsageError, match=said):
         suppression_document({"format": "linkrisk-suppression"})
