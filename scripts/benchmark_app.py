@@ -34,7 +34,7 @@ sys.path.insert(0, str(ROOT))
 from linkrisk.datasets.public.embedded import load_wdbc  # noqa: E402
 from linkrisk.solver.app.progress import ProgressReader  # noqa: E402
 from linkrisk.solver.app.project import Project  # noqa: E402
-from linkrisk.solver.app.run_folder import runs_of  # noqa: E402
+from linkrisk.solver.app.runs import runs_of  # noqa: E402
 
 ATTRIBUTES = 6
 LOOK = 0.01

@@ -33,8 +33,9 @@ from linkrisk.datasets.masking.microaggregation import Microaggregation  # noqa:
 from linkrisk.datasets.masking.parameters import AttributeGroup  # noqa: E402
 from linkrisk.datasets.public.embedded import load_wdbc  # noqa: E402
 from linkrisk.solver.app.project import Project  # noqa: E402
-from linkrisk.solver.app.run_queue import Queue  # noqa: E402
-from linkrisk.solver.app.steps import SEARCHED, Asked, add  # noqa: E402
+from linkrisk.solver.app.runs import Queue  # noqa: E402
+from linkrisk.solver.app.steps import SEARCHED, Asked  # noqa: E402
+from linkrisk.solver.app.table_steps import add  # noqa: E402
 
 ORIGINAL = "data/original.csv"
 METHODS = ["microaggregation k=3,6", "noise percent=10,40", "rank-swapping percent=5,20"]

@@ -17,9 +17,9 @@ from linkrisk.datasets.masking.spelled import masking_method
 from linkrisk.datasets.microdata.formats.reading import reading
 from linkrisk.errors import NONE, Spelling, called, spelled_by, spelling
 from linkrisk.formulations.linkage.pair import Ties
-from linkrisk.solver.app.asking import label
 from linkrisk.solver.app.looking import main as looked
 from linkrisk.solver.app.preview import main as previewed
+from linkrisk.solver.app.steps import label
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.elsewhere import Allowance

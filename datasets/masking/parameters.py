@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.names import parse_names
 from linkrisk.datasets.options.kinds import number, percent, whole
-from linkrisk.datasets.options.option import Option, options_of
+from linkrisk.datasets.options.option import APP, FACES, Option, options_of
 from linkrisk.datasets.options.parameter import later, meant, parameter, shared_options
 from linkrisk.errors import called
 
@@ -84,6 +84,7 @@ SCHEMA = meant(
     "JSON or TOML file with roles, scales, categories and missing codes of the columns",
     later("datasets.microdata.schema_files:read_schema"),
     metavar="FILE",
+    faces=FACES - {APP},  # it knows the schema of a file
 )
 
 

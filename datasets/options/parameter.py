@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import Any, TypeVar
 
 from linkrisk.datasets.options.kinds import NAME, SWITCH, Kind
-from linkrisk.datasets.options.option import Option, declared, options_of
+from linkrisk.datasets.options.option import FACES, Option, declared, options_of
 
 T = TypeVar("T")
 
@@ -26,13 +26,14 @@ def meant(
     repeated: bool = False,
     flag: str = "",
     choices: tuple[str, ...] = (),
+    faces: frozenset[str] = FACES,
 ) -> dict[str, Option]:
     """Make the metadata of a field that is a parameter of a method; `parse` is None for a switch."""
     if parse is None:
         return declared(help, SWITCH, flag=flag)
     form = "choice" if choices else "text" if repeated else _FORMS.get(metavar, "text")
     kind = Kind(parse, metavar, repeated=repeated, field=form, chosen=NAME.chosen if choices else None)
-    return declared(help, kind, flag=flag, choices=choices)
+    return declared(help, kind, flag=flag, choices=choices, faces=faces)
 
 
 def parameter(default: T, help: str, parse: Callable[[str], Any] | None, **more: Any) -> T:  # noqa: A002

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from linkrisk.datasets.microdata.strict_json import kind_of
-from linkrisk.solver.app.run_folder import Run, State
+from linkrisk.solver.app.runs import Run, RunState
 from linkrisk.solver.documents.document import Headline, shown
 from linkrisk.solver.documents.formats import NOTHING, percent
 from linkrisk.solver.documents.short import short_of
@@ -18,11 +18,11 @@ from linkrisk.solver.schemas import reading
 from linkrisk.solver.schemas.reading import Interval
 
 _STATES = {
-    State.WAITING: "waits for the runs before it",
-    State.RUNNING: "runs",
-    State.STOPPING: "was asked to stop",
-    State.CANCELLED: "was stopped before it had an answer",
-    State.LOST: "ended without a word, such as when the machine was switched off",
+    RunState.WAITING: "waits for the runs before it",
+    RunState.RUNNING: "runs",
+    RunState.STOPPING: "was asked to stop",
+    RunState.CANCELLED: "was stopped before it had an answer",
+    RunState.LOST: "ended without a word, such as when the machine was switched off",
 }
 
 _GOOD = {"risk": ("below",), "tables": ("below", "open", "unknown")}
@@ -62,7 +62,7 @@ def answer(run: Run) -> str:
     if state in _STATES:
         return _STATES[state].capitalize()
     result = run.result
-    if state is State.FAILED and result is None:
+    if state is RunState.FAILED and result is None:
         lines = [line for line in run.text("log.txt").splitlines() if line.startswith("error: ")]
         # As it was said: names of files and columns are in it.
         return lines[-1].removeprefix("error: ") if lines else "It failed; its output says why"

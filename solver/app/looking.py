@@ -1,18 +1,53 @@
-"""What is in a file, found out by a process of its own: the server itself reads no data, and stays quick.
-
-``python -m linkrisk.solver.app.looking FILE LOOK SIGNS`` reads the file once and writes what
-`describe --json` writes, with the first rows as text; values of columns that identify somebody are not shown
-here either.
-"""
+"""What is in a file, found out by a process of its own: the server itself reads no data, and stays quick."""
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+import json
 import sys
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-from linkrisk.solver.app.elsewhere import found_by, tell
-from linkrisk.solver.app.project import OWN, Project, read_json
+from linkrisk.solver.app.project import OWN, Project, environment, read_json
+
+
+async def found_by(module: str, project: Project, file: str, target: Path, *words: str) -> Any:
+    """What a module of this application finds in a file of the project, and tells in the file `target`."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-P", "-m", module, file, str(target), json.dumps(project.signs), *words),
+        cwd=project.folder,
+        env=environment(),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    try:
+        await process.wait()
+        return read_json(target)
+    finally:
+        if process.returncode is None:  # the tab was closed
+            process.kill()
+
+
+def tell(file: str, target: str, signs: str, find: Callable[[], dict[str, Any]]) -> int:
+    """Write what is found with these signs in numbers, or ``error``: a line that says what is wrong."""
+    from linkrisk.datasets.microdata.formats.reading import reading
+    from linkrisk.datasets.microdata.writing import write_whole
+    from linkrisk.errors import LinkriskError, spelled_by
+    from linkrisk.solver.app.steps import label
+
+    try:
+        with spelled_by(label), reading(**json.loads(signs)):
+            found = find()
+    except LinkriskError as error:
+        found = {"error": str(error)}
+    except MemoryError:
+        found = {"error": f"{file} is too large for the memory of this machine"}
+    write_whole(target, json.dumps(found, ensure_ascii=False) + "\n")
+    return 0
+
 
 ROWS = 1000
 """So many rows are kept to be looked at."""
@@ -37,8 +72,7 @@ async def look(project: Project, file: str) -> dict[str, Any]:
     found = read_json(kept)
     if found is None:
         found = await found_by(__name__, project, file, kept)
-    answer: dict[str, Any] = found or {"error": f"{file} cannot be read"}
-    return answer
+    return dict(found or {"error": f"{file} cannot be read"})
 
 
 def main(file: str, target: str, signs: str = "{}") -> int:

@@ -10,9 +10,10 @@ import secrets
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from linkrisk.solver.app.elsewhere import found_by, tell
+from linkrisk.solver.app.looking import found_by, shown_value, tell
 from linkrisk.solver.app.project import OWN, Project
 
 if TYPE_CHECKING:
@@ -41,10 +42,9 @@ async def preview(project: Project, file: str, methods: Sequence[str]) -> dict[s
     target = project.folder / OWN / "tmp" / f"preview-{secrets.token_hex(8)}.json"
     try:
         found = await found_by(__name__, project, file, target, *methods)
-        answer: dict[str, Any] = found or {"error": "the masking could not be tried"}
-        return answer
     finally:
         target.unlink(missing_ok=True)
+    return dict(found or {"error": "the masking could not be tried"})
 
 
 def main(file: str, target: str, signs: str, *methods: str) -> int:
@@ -73,9 +73,10 @@ def _tried(file: str, spelled: list[str]) -> dict[str, Any]:
             [code_in_words(column["name"], what, labels), *shares] for what, *shares in column["distribution"]
         ]
     shown = [
-        [_pair(before[name].iloc[at], after[name].iloc[at]) for name in result.masked]
+        [[shown_value(frame[name].iloc[at]) for frame in (before, after)] for name in result.masked]
         for at in range(min(ROWS, len(before)))
     ]
+    schema = next((one.schema for one in methods if one.schema is not None), None)
     return {
         "records": len(before),
         "all": every,
@@ -84,7 +85,7 @@ def _tried(file: str, spelled: list[str]) -> dict[str, Any]:
         "as_is": list(result.as_is),
         "perhaps_codes": list(result.perhaps_codes),
         "rows": shown,
-        **_linked(before, after, next((one.schema for one in methods if one.schema is not None), None)),
+        **_linked(before, after, schema),
     }
 
 
@@ -110,21 +111,15 @@ def _distribution(before: pd.Series, after: pd.Series) -> list[list[Any]]:
     import numpy as np
     import pandas as pd
 
-    from linkrisk.solver.app.looking import shown_value
-
     both = pd.concat([before, after])
     scaled = None if both.nunique() <= BARS else _scaled(before, after)
     if scaled is not None:
         columns, written = scaled
         edges = np.histogram_bin_edges(np.concatenate(columns), BARS)
-        counts = [
-            np.histogram(one, edges)[0] / len(of) for one, of in zip(columns, (before, after), strict=True)
-        ]
+        counts = [np.histogram(one, edges)[0] / len(before) for one in columns]
         ends = [written(float(edge)) for edge in edges]
-        return [
-            [f"{ends[at]} to {ends[at + 1]}", float(old), float(new)]
-            for at, (old, new) in enumerate(zip(*counts, strict=True))
-        ]
+        names = [f"{low} to {high}" for low, high in pairwise(ends)]
+        return [[name, float(old), float(new)] for name, old, new in zip(names, *counts, strict=True)]
     shares = pd.concat([one.value_counts() / len(one) for one in (before, after)], axis=1).fillna(0.0)
     most = shares.sum(axis=1).sort_values(ascending=False, kind="stable").index[:BARS]
     return [[shown_value(name), *map(float, shares.loc[name])] for name in most]
@@ -139,17 +134,14 @@ def _scaled(before: pd.Series, after: pd.Series) -> tuple[list[Any], Callable[[f
     from linkrisk.datasets.microdata.dates import read_dates
 
     if pd.api.types.is_numeric_dtype(before) and pd.api.types.is_numeric_dtype(after):
-        return [one.dropna().to_numpy(dtype=np.float64) for one in (before, after)], _number
+        return [one.dropna().to_numpy(dtype=np.float64) for one in (before, after)], (
+            lambda value: f"{value:,.0f}" if 1e3 <= abs(value) < 1e12 else f"{value:.4g}"
+        )
     try:
         read = [one.days for one in read_dates([(before, "before"), (after, "after")])]
     except DataError:
         return None
     return [days[~np.isnan(days)] for days in read], lambda day: str(np.datetime64(int(day), "D"))
-
-
-def _number(value: float) -> str:
-    """Four significant digits, without an exponent where a person would write none."""
-    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e12 else f"{value:.4g}"
 
 
 def _linked(before: pd.DataFrame, after: pd.DataFrame, schema: Schema | None) -> dict[str, Any]:
@@ -166,12 +158,6 @@ def _linked(before: pd.DataFrame, after: pd.DataFrame, schema: Schema | None) ->
     except LinkriskError as error:
         return {"not_linked": str(error)}
     return {"linked": float(Evaluator(pair).weight(euclidean_form(pair))) / pair.blocks}
-
-
-def _pair(before: Any, after: Any) -> list[str]:
-    from linkrisk.solver.app.looking import shown_value
-
-    return [shown_value(before), shown_value(after)]
 
 
 if __name__ == "__main__":

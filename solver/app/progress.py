@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from linkrisk.solver.app.run_folder import PROGRESS, Run
+from linkrisk.solver.app.runs import PROGRESS, Run
 from linkrisk.solver.documents.formats import count
 from linkrisk.solver.run.incumbent import PROVEN
 from linkrisk.solver.run.results import is_bound
@@ -26,10 +27,8 @@ class Course:
         Seconds of the command when it began.
     points : list of (seconds, attack, bound)
         Every change; seconds since the family began.
-    phase : str
-        What is being done.
-    work : str
-        How much of it.
+    phase, work : str
+        What is being done, and how much of it.
     total : float or None
         Records, or the sum of their weights.
     costs : bool
@@ -71,10 +70,6 @@ class Course:
 class ProgressReader:
     """Reads the progress of a run, only what is new each time.
 
-    Parameters
-    ----------
-    run : Run
-
     Attributes
     ----------
     courses : dict of str to Course
@@ -107,21 +102,17 @@ class ProgressReader:
 
     def read(self) -> bool:
         """Take in what has been written since; whether there was something."""
-        try:
-            with self._path.open("rb") as file:
-                file.seek(self._offset)
-                content = file.read()
-        except OSError:
-            return False
+        content = b""
+        with contextlib.suppress(OSError), self._path.open("rb") as file:
+            file.seek(self._offset)
+            content = file.read()
         whole = content[: content.rfind(b"\n") + 1]  # of a line that is being written, the rest comes later
         self._offset += len(whole)
         for line in whole.splitlines():
-            try:
+            with contextlib.suppress(ValueError):
                 said = json.loads(line)
-            except ValueError:
-                continue
-            if isinstance(said, dict):
-                self._take(said)
+                if isinstance(said, dict):
+                    self._take(said)
         return bool(whole)
 
     def end(self, result: object) -> bool:
@@ -153,16 +144,11 @@ class ProgressReader:
         self._last, course.costs = family, costs
         course.phase, course.work = str(said.get("phase") or ""), str(said.get("work") or "")
         course.total = said.get("total", course.total)
-        point = (seconds - course.began, *_better(course, float(attack), float(bound)))
+        attack, bound = float(attack), float(bound)
+        if course.points and not costs:  # a family that is searched again says first what it has counted anew
+            attack, bound = max(attack, course.points[-1][1]), min(bound, course.points[-1][2])
+        point = (seconds - course.began, attack, bound)
         if len(course.points) > 1 and course.points[-2][1:] == course.points[-1][1:] == point[1:]:
             course.points[-1] = point  # it only went on
         else:
             course.points.append(point)
-
-
-def _better(course: Course, attack: float, bound: float) -> tuple[float, float]:
-    """The best known of both ends: a family that is searched again says first what it has counted anew."""
-    if course.costs or not course.points:  # what a table costs may grow with who attacks it
-        return attack, bound
-    _, known, proven = course.points[-1]
-    return max(known, attack), min(proven, bound)

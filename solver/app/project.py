@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import psutil
 
+import linkrisk
 from linkrisk.datasets.microdata.formats.argus_files import DATA as DATA_OF_ARGUS
-from linkrisk.datasets.microdata.formats.argus_files import METADATA
+from linkrisk.datasets.microdata.formats.argus_files import METADATA, find_file
 from linkrisk.datasets.microdata.formats.reading import SIGNS, reading
 from linkrisk.datasets.microdata.formats.registry import known_suffixes
+from linkrisk.datasets.microdata.hierarchies import TREE
 from linkrisk.datasets.microdata.writing import SECRET, write_whole
+from linkrisk.datasets.tables.argus import apriori, jj_files, ready_tables
 from linkrisk.datasets.tables.opening import WHOLE
-from linkrisk.solver.app.kinds import COMPRESSED, KINDS, SCHEMAS, suffixes, table_part
 from linkrisk.solver.run.errors import UsageError
 
 DATA, RUNS, OWN = "data", "runs", ".linkrisk"
@@ -29,13 +31,13 @@ DATA, RUNS, OWN = "data", "runs", ".linkrisk"
 NUMBERS = "numbers.json"
 """In the folder of the application: what stands in the numbers of text files."""
 
-SCHEMA_END = ".schema.toml"
-
 PRIVATE = 0o700
 """Who may read folders with originals, and seeds: their owner."""
 
-MASKED = "-masked"
-"""What the names of files end in that runs have masked."""
+MASKED, SCHEMA_END, COMPRESSED = "-masked", ".schema.toml", ".json.gz"
+"""What names end in: of files that runs have masked, of schemas, of compressed certificates."""
+
+SCHEMAS = (".toml", ".json")
 
 LONGEST_NAME = 120
 """Bytes; file systems take 255, and what is made of a file has a longer name."""
@@ -43,10 +45,42 @@ LONGEST_NAME = 120
 LEFT = ("table-internal", "table-rules", "certificate")
 """How the names of files begin that runs leave, and that later runs about tables may be given."""
 
+OF_TABLES = {TREE: "trees", jj_files.SUFFIX: "tables", apriori.SUFFIX: "apriori", COMPRESSED: "certificates"}
+"""What files are by their suffix alone that are no records."""
+
+READABLE = (*known_suffixes(), *OF_TABLES)
+"""How the names of all files end that a command may be given as data."""
+
+KINDS = (
+    f"{', '.join(known_suffixes())}; for tables a tree of codes ({TREE}), a JJ file ({jj_files.SUFFIX}), an "
+    f"a-priori file ({apriori.SUFFIX}) or a certificate (.json, {COMPRESSED}); or a schema (.toml, .json)"
+)
+"""What is read, in words."""
+
 _NOT_IN_NAMES = re.compile(r"[^\w.,+=@ ()-]")
 
 
-@contextmanager
+def table_part(path: Path) -> str:
+    """What a file is that only tables are made of; empty for one of records.
+
+    ``tables``, ``trees``, ``apriori``, ``certificates``, or ``metadata``: what the columns of cells of ARGUS
+    are. Those cells and their metadata have suffixes of files of records; what lies beside them tells which.
+    """
+    known = next((kind for end, kind in OF_TABLES.items() if path.name.lower().endswith(end)), "")
+    of_argus = path.suffix.lower() in (METADATA, ready_tables.SUFFIX)
+    if known or not of_argus or _beside(path, *DATA_OF_ARGUS):
+        return known
+    if path.suffix.lower() == METADATA:
+        return "metadata"
+    return "tables" if _beside(path, METADATA) else ""
+
+
+def _beside(path: Path, *ends: str) -> bool:
+    """Whether a file of the same name with another end lies there."""
+    return any(find_file(path.parent, f"{path.stem}{end}") is not None for end in ends)
+
+
+@contextlib.contextmanager
 def private() -> Iterator[None]:
     """Let nobody but the owner read what is made meanwhile, by this process and by those that it starts."""
     before = os.umask(0o077)
@@ -58,25 +92,13 @@ def private() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Project:
-    """A project folder.
-
-    Attributes
-    ----------
-    folder : Path
-        Resolved, so that paths can be compared with it.
-    """
+    """A project `folder`, resolved, so that paths can be compared with it."""
 
     folder: Path
 
     @classmethod
     def opened(cls, folder: str | Path) -> Project:
-        """The project of a folder, which is made where it is missing.
-
-        Raises
-        ------
-        UsageError
-            If the folder cannot be made, or another application has it open.
-        """
+        """The project of a folder, which is made where it is missing, unless another one has it open."""
         project = cls(Path(folder).resolve())
         try:
             with private():
@@ -86,9 +108,8 @@ class Project:
                 (project.folder / name).chmod(PRIVATE)
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
-            raise UsageError(
-                f"cannot use the project folder {folder}: {reason}; choose another one"
-            ) from None
+            said = f"cannot use the project folder {folder}: {reason}; choose another one"
+            raise UsageError(said) from None
         project._claim(str(folder))
         for left in (project.folder / OWN / "tmp").iterdir():  # uploads and previews that a kill has left
             left.unlink(missing_ok=True)
@@ -128,21 +149,16 @@ class Project:
         (self.folder / OWN / "server.json").unlink(missing_ok=True)
 
     def inside(self, relative: str) -> Path:
-        """The path of a file or folder of the project.
+        """The path of a file or folder of the project; UsageError for any other, also one by a link.
 
-        Raises
-        ------
-        UsageError
-            If it would lie outside, also by a link, or is one of those the application keeps for itself.
+        Those that the application keeps for itself are refused as well.
         """
-        try:
+        with contextlib.suppress(OSError, ValueError, RuntimeError):  # a null byte, links in a circle
             path = (self.folder / relative).resolve()
             path.exists()
-        except (OSError, ValueError, RuntimeError):  # a null byte, links in a circle, a name that is too long
-            raise UsageError("this is no file of the project") from None
-        if not self.holds(path) or path.is_relative_to(self.folder / OWN):
-            raise UsageError("this is no file of the project")
-        return path
+            if self.holds(path) and not path.is_relative_to(self.folder / OWN):
+                return path
+        raise UsageError("this is no file of the project")
 
     def holds(self, path: Path) -> bool:
         """Whether a path lies in the folder, links followed."""
@@ -153,15 +169,9 @@ class Project:
         return path.resolve().relative_to(self.folder).as_posix()
 
     def new_data(self, name: str) -> Path:
-        """A path in the data folder for a file that was given, which no other file has yet.
-
-        Raises
-        ------
-        UsageError
-            If no command reads files of its kind.
-        """
+        """A path in the data folder that no file has yet, for one of a kind that some command reads."""
         safe = safe_name(name)
-        if not safe.lower().endswith((*suffixes(), *SCHEMAS)):
+        if not safe.lower().endswith((*READABLE, *SCHEMAS)):
             raise UsageError(f"{safe} is of no kind that is read; use one of {KINDS}")
         return free_name(self.folder / DATA / safe)
 
@@ -173,33 +183,27 @@ class Project:
 
     def for_tables(self, what: str) -> list[str]:
         """Files that are no records but a part of tables, by name (see `table_part`)."""
-        return sorted(name for name in self._files(suffixes()) if table_part(self.folder / name) == what)
+        return sorted(name for name in self._files(READABLE) if table_part(self.folder / name) == what)
 
-    @property
-    def certificates(self) -> list[str]:
-        """Files that may be certificates, those that runs have made included."""
-        others = (".schema.json", "rules.json")
-        given = [name for name in self.schemas if name.endswith(".json") and not name.endswith(others)]
-        return [*given, *self.for_tables("certificates"), *self.left("certificate", (".json", COMPRESSED))]
-
-    @property
-    def rules(self) -> list[str]:
-        """Files that say by which rules tables were made."""
-        given = [name for name in self.schemas if name.endswith("rules.json")]
-        return [*given, *self.left("table-rules", (".json",))]
-
-    @property
-    def cells(self) -> list[str]:
-        """Files that may hold the cells of a table, those that runs have left included."""
-        left = self.left(LEFT[0], (".csv", *WHOLE))
-        listed = [*self.for_tables("tables"), *left, *self.data_files]
-        return [name for name in listed if not name.lower().endswith((*DATA_OF_ARGUS, METADATA))]
-
-    @property
-    def descriptions(self) -> list[str]:
-        """Files of ARGUS that say what the columns of others are."""
-        listed = [*self.for_tables("metadata"), *self.data_files]
-        return [name for name in listed if name.lower().endswith(METADATA)]
+    def offered(self, what: str) -> list[str]:
+        """Files that may be this, as options call it, what runs have left included; of others all records."""
+        if what in ("schema", "answer"):
+            return self.schemas
+        if what == "made":
+            given = [name for name in self.schemas if name.endswith("rules.json")]
+            return [*given, *self.left("table-rules", (".json",))]
+        if what == "result":
+            others = (".schema.json", "rules.json")
+            given = [name for name in self.schemas if name.endswith(".json") and not name.endswith(others)]
+            left = self.left("certificate", (".json", COMPRESSED))
+            return [*given, *self.for_tables("certificates"), *left]
+        kind = {"cells": "tables", "hierarchies": "trees"}.get(what, what)
+        left = self.left(LEFT[0], (".csv", *WHOLE)) if what == "cells" else []
+        listed = [*self.for_tables(kind), *left, *self.data_files]
+        if what == "metadata":
+            return [name for name in listed if name.lower().endswith(METADATA)]
+        of_argus = (*DATA_OF_ARGUS, METADATA) if what == "cells" else ()
+        return [name for name in listed if not name.lower().endswith(of_argus)]
 
     def left(self, begin: str, ends: tuple[str, ...]) -> list[str]:
         """Files that runs have left, the newest first, by how their names begin and end."""
@@ -210,7 +214,7 @@ class Project:
     def readable(self) -> list[str]:
         """Every file that a command may be given as data, by name."""
         left = [name for begin in LEFT for name in self.left(begin, ("",))]
-        return sorted((*self._files((*suffixes(), ".json")), *left))
+        return sorted((*self._files((*READABLE, ".json")), *left))
 
     @property
     def schemas(self) -> list[str]:
@@ -220,6 +224,11 @@ class Project:
     def schema_of(self, file: str) -> str:
         """The name of the schema that belongs to a file, whether there is one or not."""
         return f"{DATA}/{Path(file).stem}{SCHEMA_END}"
+
+    def known_schema(self, file: str) -> str:
+        """The same where there is one; empty where there is none."""
+        schema = self.schema_of(file)
+        return schema if schema in self.schemas else ""
 
     def _files(self, ends: tuple[str, ...]) -> Iterator[str]:
         for folder in (self.folder, self.folder / DATA, *(self.folder / RUNS).glob("*/")):
@@ -265,8 +274,14 @@ def alive(process: Mapping[str, Any]) -> bool:
     """Whether a process still runs that is known by its id and the moment of its start."""
     try:
         found = psutil.Process(process["pid"])
-        return bool(
-            abs(found.create_time() - process["created"]) < 1.0 and found.status() != psutil.STATUS_ZOMBIE
-        )
+        same = abs(found.create_time() - process["created"]) < 1.0
+        return bool(same and found.status() != psutil.STATUS_ZOMBIE)
     except psutil.Error:
         return False
+
+
+def environment() -> dict[str, str]:
+    """The environment of this process, in which the same linkrisk is found from whatever folder."""
+    home = str(Path(linkrisk.__file__).resolve().parent.parent)
+    before = os.environ.get("PYTHONPATH")
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([home, *([before] if before else [])])}

@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 from linkrisk.solver.app.project import RUNS, Project
-from linkrisk.solver.app.run_folder import LOG, OUTPUT, PROGRESS, RESULT, Run, spelled
+from linkrisk.solver.app.runs import LOG, OUTPUT, PROGRESS, RESULT, Run, spelled
 from linkrisk.solver.run.interruption import block_interrupt, unblock_interrupt
 
 POLITE = 5
@@ -57,14 +57,13 @@ class _Told:
 
 def _step(run: Run, at: int, argv: list[str], output: str, told: _Told) -> int:
     """One command; what it prints goes to a file, lines of progress to another, and messages to the log."""
-    with (
-        (run.folder / output).open("a", encoding="utf-8") as out,
-        (run.folder / PROGRESS).open("a", encoding="utf-8") as progress,
-        (run.folder / LOG).open("a", encoding="utf-8") as log,
-    ):
+    with contextlib.ExitStack() as files:
+        out, progress, log = (
+            files.enter_context((run.folder / name).open("a", encoding="utf-8"))
+            for name in (output, PROGRESS, LOG)
+        )
         if output == OUTPUT:
-            out.write(f"$ {spelled(argv)}\n")
-            out.flush()
+            print(f"$ {spelled(argv)}", file=out, flush=True)
         block_interrupt()  # the command unblocks it, when it can be asked to stop
         told.process = process = subprocess.Popen(
             program(*argv),
@@ -80,17 +79,20 @@ def _step(run: Run, at: int, argv: list[str], output: str, told: _Told) -> int:
         assert process.stderr is not None
         for line in process.stderr:
             is_progress = line.startswith("{")
-            (progress if is_progress else log).write(_numbered(line, at) if is_progress else line)
-            (progress if is_progress else log).flush()
+            print(
+                _numbered(line, at) if is_progress else line,
+                file=progress if is_progress else log,
+                end="",
+                flush=True,
+            )
         return process.wait()
 
 
 def _numbered(line: str, step: int) -> str:
     """A line of progress with the number of its command."""
-    try:
+    with contextlib.suppress(ValueError, TypeError):
         return json.dumps({**json.loads(line), "step": step}) + "\n"
-    except (ValueError, TypeError):
-        return ""
+    return ""
 
 
 def program(*argv: str) -> list[str]:

@@ -5,53 +5,44 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import secrets
 import socket
 import tempfile
+import zipfile
 from pathlib import Path
 
+from starlette.background import BackgroundTask
+from starlette.requests import Request
+from starlette.responses import FileResponse, PlainTextResponse, Response
+
 from linkrisk.errors import spelled_by
-from linkrisk.solver.app.asking import label
 from linkrisk.solver.app.project import OWN, Project
-from linkrisk.solver.app.run_queue import Queue
+from linkrisk.solver.app.runs import REPORT, Queue, Run, State, find_run
 from linkrisk.solver.app.security import TOKEN, Access, Guard
-from linkrisk.solver.app.state import State
+from linkrisk.solver.app.steps import label
+from linkrisk.solver.options.operations.app import LOOPBACK, AppCommand
 from linkrisk.solver.run.errors import UsageError
 
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
-PORT = 8377
+PORT, COMMANDS = 8377, "commands.sh"
 TICK = 0.2
 """Seconds between two looks at the queue."""
 
+_REPORT_POLICY = "sandbox allow-scripts allow-downloads allow-modals"
+"""A report runs its own scripts, and these reach nothing of this server."""
 
-def serve(folder: str, *, host: str, port: int | None, at_once: int | None, most: int) -> None:
-    """Serve a project until Ctrl-C; its runs go on.
+_KEPT_NOWHERE = {"cache-control": "no-store"}
 
-    Parameters
-    ----------
-    folder : str
-        Of the project.
-    host : str
-        Address to listen at.
-    port : int, optional
-        The usual one, or where that is taken any free one, when absent.
-    at_once : int, optional
-        Runs at a time; one for two processors when absent.
-    most : int
-        Bytes of the largest file that is taken.
 
-    Raises
-    ------
-    UsageError
-        If the folder or the port cannot be used.
-    """
-    number = _port(host, port)
+def serve(asked: AppCommand) -> None:
+    """Serve a project until Ctrl-C; its runs go on. UsageError if the folder or the port cannot be used."""
+    host, number = asked.host, _port(asked.host, asked.port)
     os.umask(0o077)  # uploads, and all that is made of them
-    project = Project.opened(folder)
+    project = Project.opened(asked.project)
     try:
         names = {host, *(LOOPBACK if host in LOOPBACK else ())}
         hosts = frozenset(f"[{name}]:{number}" if ":" in name else f"{name}:{number}" for name in names)
-        queue = Queue(project, at_once or max(1, (os.cpu_count() or 1) // 2))
-        state = State(project, queue, Access(hosts, number, most))
+        queue = Queue(project, asked.runs or max(1, (os.cpu_count() or 1) // 2))
+        state = State(project, queue, Access(hosts, number, round(asked.max_upload * 1e6)))
         shown = f"[{host}]" if ":" in host else host
         said = (
             f"project  {project.folder}\n"
@@ -103,23 +94,12 @@ def build(state: State, said: str) -> None:
     from nicegui import app, ui
     from nicegui.server import Server
 
-    from linkrisk.solver.app import downloads
-    from linkrisk.solver.app.pages import (
-        compare,
-        data,
-        file_view,
-        masking,
-        new_run,
-        one_run,
-        runs,
-        suppressing,
-        tables,
-    )
+    from linkrisk.solver.app.pages import compare, data, masking, new_run, runs, tables
 
     app.add_middleware(Guard, access=state.access)
     ui.add_css((Path(__file__).parent / "style.css").read_text(encoding="utf-8"), shared=True)
-    downloads.register(state)
-    for module in (compare, data, file_view, masking, new_run, one_run, runs, suppressing, tables):
+    _serve_files(state)
+    for module in (compare, data, masking, new_run, runs, tables):
         module.register(state)
 
     async def keep_queue() -> None:
@@ -156,3 +136,67 @@ def _port(host: str, port: int | None) -> int:
     raise UsageError(
         f"cannot listen at {host}, port {port or PORT}: {reason}; choose another one with --port"
     )
+
+
+def _serve_files(state: State) -> None:
+    """Register the addresses of files that leave: one by one, a run as a zip, its report to be looked at."""
+    from nicegui import app
+
+    from linkrisk.solver.app.pages.live import BUNDLE
+
+    project = state.project
+    app.get(BUNDLE)(_vega)
+
+    @app.get("/download/{name:path}")
+    def download(name: str) -> Response:
+        try:
+            path = project.inside(name)
+        except UsageError:
+            return _missing()
+        return FileResponse(path, filename=path.name, headers=_KEPT_NOWHERE) if path.is_file() else _missing()
+
+    @app.get("/report/{name}")
+    def report(name: str) -> Response:
+        run = find_run(project, name)
+        if run is None or REPORT not in run.files():
+            return _missing()
+        headers = {**_KEPT_NOWHERE, "content-security-policy": _REPORT_POLICY}
+        return FileResponse(run.folder / REPORT, media_type="text/html", headers=headers)
+
+    @app.get("/zip/{name}")
+    def zipped(name: str) -> Response:
+        run = find_run(project, name)
+        if run is None:
+            return _missing()
+        path = zip_of(project, run)
+        task = BackgroundTask(path.unlink, missing_ok=True)
+        return FileResponse(path, filename=f"{run.name}.zip", background=task, headers=_KEPT_NOWHERE)
+
+
+async def _vega(request: Request) -> Response:
+    """The drawing library, sent again only when it has changed."""
+    from linkrisk.solver.app.pages.live import bundle, bundle_tag
+
+    tag = f'"{await asyncio.to_thread(bundle_tag)}"'
+    headers = {"etag": tag, "cache-control": "no-cache"}
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers=headers)
+    return Response(bundle(), media_type="text/javascript", headers=headers)
+
+
+def _missing() -> Response:
+    return PlainTextResponse("linkrisk: there is no such file\n", 404)
+
+
+def zip_of(project: Project, run: Run) -> Path:
+    """A zip with the files of a run that may leave the house, schema and commands."""
+    target = project.folder / OWN / "tmp" / f"{secrets.token_hex(8)}.zip"
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as file:
+        for name in run.leaving():
+            file.write(run.folder / name, f"{run.name}/{name}")
+        for what in ("masked", "schema"):
+            named = run.command.get("inputs", {}).get(what)
+            if named and (path := project.inside(named)).is_file():
+                file.write(path, f"{run.name}/{Path(named).name}")
+        file.writestr(f"{run.name}/{COMMANDS}", run.script)
+    return target

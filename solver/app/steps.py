@@ -1,37 +1,126 @@
-"""What is clicked of files of records, as commands: a run is a list of them with files of its folder.
-
-All paths are relative to the project folder, so the same lines do the same again when they are typed there.
-"""
+"""What is clicked, as commands: values of options and the words that say them; runs about records."""
 
 from __future__ import annotations
 
+import contextlib
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from linkrisk.datasets.masking.registry import METHODS
 from linkrisk.datasets.microdata.names import shown_names
-from linkrisk.datasets.options.option import options_of
-from linkrisk.solver.app.asking import Step, operation
+from linkrisk.datasets.options.kinds import COLUMN, NAME, NAMES, TEXT
+from linkrisk.datasets.options.option import APP, COMMAND, Option, options_of
+from linkrisk.errors import called, plain
 from linkrisk.solver.app.project import MASKED, RUNS, Project, read_json
-from linkrisk.solver.app.run_folder import (
+from linkrisk.solver.app.runs import (
     CERTIFICATE,
     OUTSIDE,
     RECORD,
     REPORT,
     RESULT,
     SEED,
-    VERIFICATION,
+    Queue,
     Run,
 )
-from linkrisk.solver.app.run_queue import Queue
+from linkrisk.solver.options.line import values_of, words
+from linkrisk.solver.options.operations import OPERATIONS
 from linkrisk.solver.options.pair import ALL
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.flags import flag
 
-if TYPE_CHECKING:
-    from linkrisk.solver.app.table_steps import TableAsked
+OF_NUMBERS = {"decimal": "Before decimals", "thousands": "Between thousands"}
+"""Fields that are no options of an operation: how numbers are written in all files of the project."""
+
+_ASKED: ContextVar[str] = ContextVar("asked", default="")
+
+
+def operation(command: str) -> type[Any]:
+    """What a command, such as ``tables suppress``, can be asked."""
+    module, _, name = OPERATIONS[command].partition(":")
+    kind: type[Any] = getattr(import_module(module), name)
+    return kind
+
+
+def fields_of(command: str) -> dict[str, Option]:
+    """The options of a command that a form asks for, by their keywords: those that have a label."""
+    known = options_of(operation(command), COMMAND)
+    return {name: one for name, one in known.items() if one.label and APP in one.faces}
+
+
+@contextlib.contextmanager
+def about(command: str) -> Iterator[None]:
+    """Options in messages are those of a command meanwhile."""
+    token = _ASKED.set(command)
+    try:
+        yield
+    finally:
+        _ASKED.reset(token)
+
+
+def label(name: str, value: Any = None) -> str:
+    """Spell an option as the form shows it; one without a field as a command does, as commands are shown."""
+    known = options_of(operation(_ASKED.get())) if _ASKED.get() else {}
+    shown = OF_NUMBERS.get(name) or (known[name].label if name in known else "")
+    if not shown:
+        return flag(name, value)
+    return f"'{shown}'" if value is None or value is True else f"'{shown}' set to {plain(value)!r}"
+
+
+@dataclass(frozen=True)
+class Step:
+    """A command, and the values of its options.
+
+    Attributes
+    ----------
+    command : str
+        Such as ``tables suppress``.
+    values : mapping
+        By the keywords of its options. What another command would be told, or what says something of an
+        option that has no value, is passed over.
+    """
+
+    command: str
+    values: Mapping[str, Any]
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The values that the command is told."""
+        known = options_of(operation(self.command), COMMAND)
+        found = {name: value for name, value in self.values.items() if name in known}
+        for name in list(found):
+            needs = [other for other in known[name].needs if other in known]
+            if needs and not any(other in self.values for other in needs):
+                del found[name]
+            elif known[name].kind.repeated and isinstance(found[name], str):
+                found[name] = [found[name]]
+        return found
+
+    @property
+    def argv(self) -> list[str]:
+        """Its words."""
+        return [*self.command.split(), *words(operation(self.command), self.given)]
+
+    def check(self) -> None:
+        """Refuse what the command would refuse of its words, with options called as their fields are."""
+        with about(self.command):
+            for name, one in fields_of(self.command).items():
+                if one.required and name not in self.values:
+                    raise UsageError(f"choose {called(name)}", option=name)
+            values_of(operation(self.command), self.argv[len(self.command.split()) :])
+
+    @classmethod
+    def read(cls, argv: Sequence[str]) -> Step:
+        """The step that a command line is; UsageError if it is none of this version."""
+        command = next((name for name in (" ".join(argv[:2]), argv[0]) if name in OPERATIONS), "")
+        if not command:
+            raise UsageError(f"there is no command {argv[0]}")
+        return cls(command, values_of(operation(command), argv[len(command.split()) :]))
+
 
 UNSAFE, SUPPRESS, JOINT, COVER = "unsafe", "suppress", "joint", "cover"
 """Commands about key variables, and problems of the second: with levels of recoding, and the usual one."""
@@ -57,6 +146,8 @@ _NEEDED = {
     "link": dict.fromkeys(
         ("original", "masked"), "a linker needs a file pair: choose an original and a masked file"
     ),
+    UNSAFE: {"data": "choose a file"},
+    SUPPRESS: {"data": "choose a file"},
 }
 """What is said where an option has no value without which a command is none."""
 
@@ -77,7 +168,7 @@ class Asked:
     Attributes
     ----------
     kind : str
-        The command that answers: ``fit``, ``risk``, ``sweep``, ``link``, `UNSAFE` or `SUPPRESS`.
+        The command that answers, of `_TITLES`.
     values : mapping
         Of its options.
     certified : bool
@@ -96,6 +187,11 @@ class Asked:
     """Exit codes of commands that have answered."""
 
     @property
+    def about_keys(self) -> bool:
+        """Whether it is about key variables of one file."""
+        return self.kind in (UNSAFE, SUPPRESS)
+
+    @property
     def by_k(self) -> bool:
         """Whether only `k` says what is unsafe."""
         recounted = self.kind == SUPPRESS and self.values.get("problem", COVER) != COVER
@@ -109,7 +205,7 @@ class Asked:
     @property
     def inputs(self) -> dict[str, str]:
         """Its files, by what they are."""
-        named = {"original": "data" if self.kind in (UNSAFE, SUPPRESS) else "original", "schema": "schema"}
+        named = {"original": "data" if self.about_keys else "original", "schema": "schema"}
         named |= {"masked": "masked"} if self.kind != "sweep" else {}
         return {what: self.values[name] for what, name in named.items() if name in self.values}
 
@@ -133,10 +229,8 @@ class Asked:
             values["output"] = f"{folder}/{masked_name(self.values['data'])}"
         if not self.certified:
             return [Step(self.kind, values)]
-        known = options_of(operation("verify"))
-        same = {name: value for name, value in self.values.items() if name in known}
         proof = f"{folder}/{CERTIFICATE}"
-        checked = {"result": f"{folder}/{RESULT}", "certificate": proof, **same}
+        checked = {**self.values, "result": f"{folder}/{RESULT}", "certificate": proof}
         return [Step(self.kind, {**values, "certificate_file": proof}), Step("verify", checked)]
 
     @property
@@ -144,36 +238,25 @@ class Asked:
         """Options that were given a value and do not matter now."""
         if self.kind == "sweep":  # it has no masked file that could have been shuffled
             return ("id",) if str(self.values.get("id")).startswith(f"{RUNS}/") else ()
-        if self.kind not in (UNSAFE, SUPPRESS):
+        if not self.about_keys:
             return ()
         rare = ("dimension", "threshold") if self.by_k else ("k",)
         return rare if self.leveled else (*rare, "hierarchies")
 
     def check(self) -> None:
-        """Refuse what cannot be answered, or is not whole yet.
-
-        Raises
-        ------
-        LinkriskError
-        """
+        """Refuse with a LinkriskError what cannot be answered, or is not whole yet."""
         for name, said in _NEEDED.get(self.kind, {}).items():
             if not self.values.get(name):
                 raise UsageError(said)
-        if self.kind in (UNSAFE, SUPPRESS):
-            self._check_keys()
-        elif self.kind != "sweep" and ("original" in self.values) != ("masked" in self.values):
-            missing = "masked" if "original" in self.values else "original"
-            raise UsageError(f"choose the {missing} file, too")
-        for step in self.steps(RUNS):
-            step.check()
-
-    def _check_keys(self) -> None:
-        if not self.values.get("data"):
-            raise UsageError("choose a file")
-        if self.values.get("problem") == JOINT and not {"hierarchies", "schema"} & self.values.keys():
+        known = self.values.keys()
+        if self.values.get("problem") == JOINT and self.about_keys and not {"hierarchies", "schema"} & known:
             raise UsageError(
                 "levels of recoding need a hierarchy of at least one key variable: choose its file"
             )
+        if not self.about_keys and self.kind != "sweep" and ("original" in known) != ("masked" in known):
+            raise UsageError(f"choose the {'masked' if 'original' in known else 'original'} file, too")
+        for step in self.steps(RUNS):
+            step.check()
 
     def each(self) -> list[Asked]:
         """What is asked in runs of their own: each family has its certificate."""
@@ -182,27 +265,6 @@ class Asked:
         if not self.certified or self.values.get("aggregator") != ALL:
             return [self]
         return [replace(self, values={**self.values, "aggregator": name}) for name in AGGREGATORS]
-
-
-def add(queue: Queue, asked: Asked | TableAsked) -> list[Run]:
-    """Put a question into the queue; LinkriskError, and nothing is made, where it cannot be answered."""
-    asked.check()
-    runs = []
-    for one in asked.each():
-        run = queue.folder(one.kind)
-        steps = [step.argv for step in one.steps(f"{RUNS}/{run.name}")]
-        outputs = {len(steps) - 1: VERIFICATION} if one.certified else {}
-        queue.add(
-            one.kind,
-            one.title,
-            steps,
-            run=run,
-            outputs=outputs,
-            inputs=one.inputs,
-            answers=one.answers,
-        )
-        runs.append(run)
-    return runs
 
 
 def add_masked_risk(queue: Queue, values: Mapping[str, Any], methods: Sequence[str]) -> Run:
@@ -219,12 +281,6 @@ def add_masked_risk(queue: Queue, values: Mapping[str, Any], methods: Sequence[s
     return queue.add("risk", title, argv, run=run, inputs=asked.inputs)
 
 
-def _mask_step(file: str, methods: Sequence[str], folder: str, **values: Any) -> Step:
-    """`mask`; the masked file has the format of the original and lies in the folder of the run."""
-    written = {"output": f"{folder}/{masked_name(file)}", "record": f"{folder}/{RECORD}"}
-    return Step("mask", {**values, "data": file, "method": list(methods), **written})
-
-
 def add_mask(queue: Queue, file: str, methods: Sequence[str], *, seed: str = "", **values: Any) -> Run:
     """Mask a file; a seed is in a file of its own, which the command names instead of it."""
     run = queue.folder("mask")
@@ -235,6 +291,12 @@ def add_mask(queue: Queue, file: str, methods: Sequence[str], *, seed: str = "",
     step = _mask_step(file, methods, folder, **values)
     title = f"{Path(file).name} masked by {' + '.join(methods)}"
     return queue.add("mask", title, [step.argv], run=run, inputs={"original": file})
+
+
+def _mask_step(file: str, methods: Sequence[str], folder: str, **values: Any) -> Step:
+    """`mask`; the masked file has the format of the original and lies in the folder of the run."""
+    written = {"output": f"{folder}/{masked_name(file)}", "record": f"{folder}/{RECORD}"}
+    return Step("mask", {**values, "data": file, "method": list(methods), **written})
 
 
 def shuffled_by(project: Project, masked: str) -> str:
@@ -257,13 +319,38 @@ def spelled_method(name: str, values: Mapping[str, Any]) -> str:
     """A masking method as one text, from the values of its parameters."""
     words = [name]
     for key, one in METHODS[name].parameters.items():
-        value = values.get(key)
-        if not value:
+        if not (value := values.get(key)):
             continue
         if one.kind.parse is None:
             words.append(key)
         elif one.kind.repeated:
             words += [f"{key}={each}" for each in value]
         else:
-            words.append(f"{key}={shown_names(value, ',') if isinstance(value, list) else value}")
+            words.append(f"{key}={in_a_word(one, value)}")
     return shlex.join(words)
+
+
+def in_words(parameters: Mapping[str, Option], *, checked: bool = False) -> dict[str, Option]:
+    """The parameters of a method as options whose values are words, which the method reads itself.
+
+    Of those that are `checked`, words are refused that it would refuse.
+    """
+    return {key: _in_words(key, one, checked) for key, one in parameters.items() if APP in one.faces}
+
+
+def _in_words(key: str, one: Option, checked: bool) -> Option:
+    text, kind = one.help.replace("{", "{{").replace("}", "}}"), one.kind
+    if kind.parse is None:
+        return replace(one, help=text, label=one.help)
+    named = {"columns": NAMES, "column": COLUMN, "choice": NAME}.get(kind.field)
+    title = key if named else f"{key} ({kind.metavar})" + (", needed" if one.required else "")
+    words = replace(named or TEXT, repeated=kind.repeated)
+    read = kind.parse
+    if checked and not named:
+        words = replace(words, parse=lambda word: (read(word), word)[1])
+    return replace(one, help=text, label=title, kind=words)
+
+
+def in_a_word(one: Option, value: Any) -> Any:
+    """The value of such an option as the word that it is given as, or the words."""
+    return shown_names(value, ",") if isinstance(value, list) and not one.kind.repeated else value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
@@ -11,9 +11,8 @@ from typing import Any, ClassVar
 
 from linkrisk.datasets.options.option import options_of
 from linkrisk.datasets.tables.opening import WHOLE
-from linkrisk.solver.app.asking import Step, operation
 from linkrisk.solver.app.project import RUNS
-from linkrisk.solver.app.run_folder import (
+from linkrisk.solver.app.runs import (
     CERTIFICATE,
     CONTRIBUTORS,
     INTERNAL,
@@ -22,8 +21,11 @@ from linkrisk.solver.app.run_folder import (
     PUBLISHED_STEM,
     REPORT,
     RESULT,
+    VERIFICATION,
+    Queue,
     Run,
 )
+from linkrisk.solver.app.steps import Asked, Step, operation
 from linkrisk.solver.options.operations.tables.suppress import AUTOMATIC, OPTIMAL
 from linkrisk.solver.options.tables import TableOptions
 from linkrisk.solver.run.errors import UsageError
@@ -72,16 +74,12 @@ class TableAsked:
     tables : sequence of (str, str)
         Cells and relations of a table that is there, and of those that are linked to it by common cells.
         Without relations they follow from the codes of the cells, or the file of cells says them itself.
-    values : mapping
-        Of the options of the command that does it.
-    made : mapping, optional
-        Of the options of `tables make`, where the table is one of microdata.
+    values, made : mapping
+        Of the options of the command that does it, and of `tables make` where the table is of microdata.
     certified : bool
         Whether what is found is proven to others, and that proof checked.
-    published : str
-        How the name of the published table ends, which says its format.
-    house : sequence of str
-        How those of further files for the house end.
+    published, house : str, sequence of str
+        How the names of the published table and of further files for the house end: their formats.
     """
 
     task: str = SUPPRESS
@@ -130,6 +128,11 @@ class TableAsked:
         return self.values.get("insiders") in (SINGLETONS, EVERYBODY) or "coalitions" in self.values
 
     @property
+    def solved(self) -> bool:
+        """Whether a program is solved."""
+        return self.values.get("method", AUTOMATIC) in (AUTOMATIC, OPTIMAL)
+
+    @property
     def beside(self) -> bool:
         """Whether numbers of respondents are published beside the sums of microdata."""
         made = self.made or {}
@@ -149,46 +152,44 @@ class TableAsked:
     @property
     def treated(self) -> dict[str, Any]:
         """The values of the treatment that matter to this table."""
-        values = dict(self.values)
-        idle = [] if self.by_codes else ["hierarchies", "totals"]
-        idle += [] if self.whole else ["metadata"]
-        idle += [] if len(self.ready) < 2 else ["apriori"]
-        idle += options_of(TableOptions) if self.made is not None else []
-        idle += [] if self.contributing or self.task == VERIFY else ["contributors"]
-        idle += [] if self.attacked else ["as_far_as_possible"]
-        idle += [] if self.values.get("method", AUTOMATIC) in (AUTOMATIC, OPTIMAL) else ["backend"]
+        matter = {
+            **dict.fromkeys(("hierarchies", "totals"), self.by_codes),
+            "metadata": self.whole,
+            "apriori": len(self.ready) < 2,
+            "backend": self.solved,
+            "contributors": self.contributing or self.task == VERIFY,
+            "as_far_as_possible": self.attacked,
+            **(dict.fromkeys(options_of(TableOptions), False) if self.made is not None else {}),
+        }
+        values = {name: value for name, value in self.values.items() if matter.get(name, True)}
         if "by" in values and "hierarchies" in values:
-            chosen = {name: files for name, files in values["hierarchies"].items() if name in values["by"]}
-            values["hierarchies"] = chosen
-        return {name: value for name, value in values.items() if name not in idle and value not in ({}, [])}
+            values["hierarchies"] = _chosen(values["hierarchies"], values["by"])
+        return {name: value for name, value in values.items() if value not in ({}, [])}
 
     @property
     def making(self) -> dict[str, Any]:
         """The values that a table of microdata is made by, which matter."""
         values = dict(self.made or {})
         variables = {name for names in values.get("by", ()) for name in names}
-        trees = {name: files for name, files in values.get("hierarchies", {}).items() if name in variables}
-        values.pop("hierarchies", None)
+        trees = _chosen(values.pop("hierarchies", {}), variables)
         if not values.get("response"):
             values.pop("publish_respondents", None)
         return {**values, **({"hierarchies": trees} if trees else {})}
 
     def steps(self, folder: str) -> list[Step]:
         """`tables make` where it is of microdata; then the action, and `verify` of its certificate."""
+        values = {**self.treated, **self.given}
         if self.task == VERIFY:
-            return [Step(VERIFY, {**self.treated, **self.given, "json": f"{folder}/{RESULT}"})]
-        steps, values = [], {**self.treated, **self.given}
+            return [Step(VERIFY, {**values, "json": f"{folder}/{RESULT}"})]
+        steps = []
         if self.made is not None:
             files = {"cells": CELLS, "relations": RELATIONS, "record": MADE}
             files |= {"contributors": CONTRIBUTORS} if self.contributing else {}
             written = {name: f"{folder}/{file}" for name, file in files.items()}
             steps = [Step(MAKE, {**self.making, **written})]
-            values |= {
-                "cells": [written["cells"]],
-                "relations": [written["relations"]],
-                "made": written["record"],
-            }
-            values |= {"contributors": written["contributors"]} if self.contributing else {}
+            values |= {**written, "made": written["record"]}
+            values |= {name: [written[name]] for name in ("cells", "relations")}
+            del values["record"]
         steps.append(Step(command_of(self.task), {**values, **self._written(folder)}))
         if self.certified:
             steps.append(_verified(f"{folder}/", beside=self.beside))
@@ -197,16 +198,13 @@ class TableAsked:
     def _written(self, folder: str) -> dict[str, Any]:
         """What is left: for readers, for the house, and what was found."""
         whole = self.certified and not self.beside
-        kept = [*self.house, *([Path(PROVEN).suffix] if whole else [])]
-        house = [INTERNAL, *(f"{INTERNAL_STEM}{end}" for end in dict.fromkeys(kept))]
-        return {
-            "output": f"{folder}/{PUBLISHED_STEM}{self.published}",
-            "internal": [f"{folder}/{name}" for name in house],
-            "json": f"{folder}/{RESULT}",
-            "report": f"{folder}/{REPORT}",
-            "external_report": f"{folder}/{OUTSIDE}",
-            **({"certificate": f"{folder}/{CERTIFICATE}"} if self.certified else {}),
-        }
+        ends = dict.fromkeys([*self.house, *([Path(PROVEN).suffix] if whole else [])])
+        files = {"json": RESULT, "report": REPORT, "external_report": OUTSIDE}
+        files |= {"output": f"{PUBLISHED_STEM}{self.published}"}
+        files |= {"certificate": CERTIFICATE} if self.certified else {}
+        house = [INTERNAL, *(f"{INTERNAL_STEM}{end}" for end in ends)]
+        written = {name: f"{folder}/{file}" for name, file in files.items()}
+        return {**written, "internal": [f"{folder}/{name}" for name in house]}
 
     @property
     def inputs(self) -> dict[str, str]:
@@ -216,17 +214,15 @@ class TableAsked:
         for what, pairs in (("table", self.ready), ("another release", given.get("also", ()))):
             for at, pair in enumerate(pairs, 1):
                 end = "" if what == "table" and at == 1 else f" of {what} {at}"
-                named |= {
-                    f"{part}{end}": file for part, file in zip(("cells", "relations"), pair, strict=False)
-                }
+                for part, file in zip(("cells", "relations"), pair, strict=False):
+                    named[f"{part}{end}"] = file
         if self.whole and self.made is None:
             named["cells"] = self.tables[0][0]
         if named["insiders"] in (NOBODY, SINGLETONS, EVERYBODY):
             del named["insiders"]
         for name, files in given.get("hierarchies", {}).items():
-            named |= {
-                f"hierarchy {name}" + (f", {at}" if at > 1 else ""): file for at, file in enumerate(files, 1)
-            }
+            for at, file in enumerate(files, 1):
+                named[f"hierarchy {name}" + (f", {at}" if at > 1 else "")] = file
         return {what: file for what, file in named.items() if file and not file.startswith("./")}
 
     @property
@@ -241,22 +237,14 @@ class TableAsked:
         return f"Audit of {name}" if self.task == AUDIT else f"Table of {name}"
 
     def check(self) -> None:
-        """Refuse a question of which something is missing, or that the commands would refuse.
-
-        Raises
-        ------
-        LinkriskError
-            With what is missing, or which rule is none.
-        """
+        """Refuse with a LinkriskError what lacks something, or what the commands would refuse."""
         if self.task == VERIFY and "result" not in self.values:
             raise UsageError("choose the certificate that is to be checked")
         if self.made is not None:
             self._check_making(self.made)
         elif not (self.tables and self.tables[0][0]):
-            alone = self.task in (AUDIT, VERIFY)
-            raise UsageError(
-                "choose a file of cells" if alone else "choose a file of cells, or one of microdata"
-            )
+            more = ", or one of microdata" if self.task == SUPPRESS else ""
+            raise UsageError(f"choose a file of cells{more}")
         self._check_several()
         known = self.made is not None or "contributors" in self.values
         attacking = self.values.get("insiders") == EVERYBODY or "coalitions" in self.values
@@ -291,8 +279,7 @@ class TableAsked:
             raise UsageError("a table of microdata needs explanatory variables: choose one or more")
         if not made.get("rules") and "manual" not in made:
             raise UsageError("a table of microdata needs a rule, such as p=10: write at least one")
-        known = [primary_rule(rule) for rule in made.get("rules", ())]
-        asks = any(isinstance(rule, RequestRule) for rule in known)
+        asks = any(isinstance(primary_rule(rule), RequestRule) for rule in made.get("rules", ()))
         if asks and "request" not in made:
             raise UsageError("the request rule needs a column: choose who asked for protection")
         if "request" in made and not asks:
@@ -303,6 +290,11 @@ class TableAsked:
             raise UsageError(
                 "the cost of a cell is in a column: choose that of the microdata, or another cost"
             )
+
+
+def _chosen(trees: Mapping[str, Any], variables: Collection[str]) -> dict[str, Any]:
+    """The hierarchies of these variables."""
+    return {name: files for name, files in trees.items() if name in variables}
 
 
 def proven_files(*, beside: bool) -> tuple[str, ...]:
@@ -324,13 +316,7 @@ def verifying(*, beside: bool = False) -> list[str]:
 
 
 def asked_before(run: Run) -> TableAsked:
-    """What the commands of a run ask, without files that are not there any more.
-
-    Raises
-    ------
-    UsageError
-        If they are none of this version.
-    """
+    """What the commands of a run ask, without files that are gone; UsageError if they are not of now."""
     steps, project = [Step.read(argv) for argv in run.command["steps"]], run.project
     gone = {*run.command.get("inputs", {}).values()} - {*project.readable}
     made = next((_again(step, run, gone) for step in steps if step.command == MAKE), None)
@@ -374,3 +360,16 @@ def _left(value: Any, gone: set[str], own: str) -> Any:
             type(value)(one for one in parts if one) if parts[:1] != [""] or isinstance(value, list) else ()
         )
     return value
+
+
+def add(queue: Queue, asked: Asked | TableAsked) -> list[Run]:
+    """Put a question into the queue; LinkriskError, and nothing is made, where it cannot be answered."""
+    asked.check()
+    runs = []
+    for one in asked.each():
+        run = queue.folder(one.kind)
+        steps = [step.argv for step in one.steps(f"{RUNS}/{run.name}")]
+        outputs = {len(steps) - 1: VERIFICATION} if one.certified else {}
+        more: dict[str, Any] = {"outputs": outputs, "inputs": one.inputs, "answers": one.answers}
+        runs.append(queue.add(one.kind, one.title, steps, run=run, **more))
+    return runs

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 
-from linkrisk.solver.options.operations.app import HERE, AppCommand
+from linkrisk.solver.options.operations.app import LOOPBACK, AppCommand
 from linkrisk.solver.run.errors import UsageError
 
 ASKED = AppCommand
@@ -14,8 +14,6 @@ DESCRIPTION = (
     "reports. Open the address that is printed; it holds a token that nobody else has."
 )
 EXAMPLE = "example: app survey-2026"
-
-_LOOPBACK = (HERE, "localhost", "::1")
 
 
 def run(asked: AppCommand) -> int:
@@ -31,13 +29,12 @@ def run(asked: AppCommand) -> int:
 
     from linkrisk.solver.app.server import serve
 
-    if asked.host not in _LOOPBACK:
+    if asked.host not in LOOPBACK:
         print(
             f"warning: --host {asked.host} lets others on the network reach this server; whoever reads "
             "the traffic has the token, and the data",
             file=sys.stderr,
         )
     sys.stdout.flush()
-    most = round(asked.max_upload * 1e6)
-    serve(asked.project, host=asked.host, port=asked.port, at_once=asked.runs, most=most)
+    serve(asked)
     return 0

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, make_dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from linkrisk.datasets.options.kinds import COLUMN, FILE, NAME, NAMES, NUMBER, SWITCH, TEXT, Kind
-from linkrisk.datasets.options.option import COMMAND, PYTHON, Option, again, declared, option
+from linkrisk.datasets.options.option import APP, COMMAND, PYTHON, Option, again, declared, option
 from linkrisk.solver.options import names
 from linkrisk.solver.options.names import DirectionName, MatchingName, TiesName
 from linkrisk.solver.options.pair import Alignment, Attributes, Categories, Comparison
@@ -261,6 +261,7 @@ def with_parameters(
         kind = one.kind if one.kind.parse is None else Kind(str, one.kind.metavar, repeated=one.kind.repeated)
         text = one.help.replace("{", "{{").replace("}", "}}")
         said = replace(one, help=text, kind=kind, group=group, after=after, faces=frozenset({COMMAND}))
+        said = replace(said, label=name if APP in one.faces else "")
         made.append((name, Any, field(default=None, metadata={"option": said})))
         after = name
     return make_dataclass(

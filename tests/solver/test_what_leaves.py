@@ -19,12 +19,11 @@ from app_projects import finished
 
 from linkrisk import mask, suppress
 from linkrisk.datasets.microdata.formats.registry import read_file
-from linkrisk.solver.app.downloads import zip_of
 from linkrisk.solver.app.project import Project
-from linkrisk.solver.app.run_folder import LOG, PROGRESS, RECORD, SEED, Run, State, runs_of
-from linkrisk.solver.app.run_queue import Queue
-from linkrisk.solver.app.steps import Asked, add, add_mask, add_masked_risk
-from linkrisk.solver.app.table_steps import TableAsked
+from linkrisk.solver.app.runs import LOG, PROGRESS, RECORD, SEED, Queue, Run, RunState, runs_of
+from linkrisk.solver.app.server import zip_of
+from linkrisk.solver.app.steps import Asked, add_mask, add_masked_risk
+from linkrisk.solver.app.table_steps import TableAsked, add
 
 SEED_GIVEN = "471147114711471147"
 RARE = ("ZZTOP", "ASTRONAUT")
@@ -71,7 +70,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
         runs += add(queue, Asked("suppress", keys))
         finished(queue, *runs)
         for run in runs:
-            assert run.state is State.DONE, run.text(LOG)
+            assert run.state is RunState.DONE, run.text(LOG)
         yield project
     finally:
         os.umask(before)

@@ -8,9 +8,8 @@ from typing import Any
 
 from app_projects import opened, small_pair
 
-from linkrisk.solver.app.run_queue import Queue
+from linkrisk.solver.app.runs import Queue, State
 from linkrisk.solver.app.security import Access
-from linkrisk.solver.app.state import State
 from linkrisk.solver.app.table_steps import AUDIT, SUPPRESS, VERIFY, TableAsked
 
 FILE, FOUND = "data/original.csv", {"columns": [{"name": "age"}, {"name": "income"}]}
@@ -27,14 +26,14 @@ COMMANDS = ("fit", "risk", "sweep", "link", "unsafe", "suppress", "mask", *TABLE
 
 def _form(command: str) -> Callable[[State], Any]:
     """What makes the form of a command."""
-    from linkrisk.solver.app.pages import masking, new_run, suppressing, tables
+    from linkrisk.solver.app.pages import masking, new_run, tables
 
     if command in TABLES:
         return lambda state: tables._Tables(state, TABLES[command])
     if command == "mask":
         return lambda state: masking._Mask(state, FILE, FOUND)
-    if command in suppressing.TASKS:
-        return lambda state: suppressing._Unsafe(state, FILE, command, FOUND)
+    if command in new_run.TASKS:
+        return lambda state: new_run._Unsafe(state, FILE, command, FOUND)
     return lambda state: new_run._New(state, PAIR, command)
 
 

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from linkrisk.solver.app.project import Project
-from linkrisk.solver.app.run_folder import Run
-from linkrisk.solver.app.run_queue import Queue
+from linkrisk.solver.app.runs import Queue, Run
 
 PATIENCE = 240.0
 """Seconds after which a test fails that would hang."""

@@ -17,10 +17,10 @@ from linkrisk.datasets.options.kinds import Kind
 from linkrisk.datasets.options.option import REQUIRED, Option
 from linkrisk.datasets.options.typed import NotSoError
 from linkrisk.errors import LinkriskError
-from linkrisk.solver.app.asking import fields_of
 from linkrisk.solver.app.looking import look
 from linkrisk.solver.app.pages import layout
-from linkrisk.solver.app.state import State
+from linkrisk.solver.app.runs import State
+from linkrisk.solver.app.steps import fields_of
 from linkrisk.solver.backends.registry import available_backends
 from linkrisk.solver.options.line import read_word
 
@@ -72,10 +72,12 @@ class Form:
                 for name in known:
                     self.field(name, when.get(name))
 
-    def field(self, name: str, when: Shown | None = None, **changes: Any) -> ui.element:
+    def field(self, name: str, when: Shown | None = None, hint: str = "", **changes: Any) -> ui.element:
         """A field; `changes` are what is otherwise than declared."""
         one = self._options[name] = replace(self._left.pop(name), **changes)
         made = self._fields[name] = _DRAWN[one.kind.field](self, one).mark(name)
+        if hint:
+            made.props(f'hint="{hint}"')
         return self.shown(made, when) if when else made
 
     @property
@@ -108,6 +110,11 @@ class Form:
                     for name in names:
                         self.explained(name)
 
+    def explain_all(self) -> None:
+        """A field for each option that has none, with what it means."""
+        for name in list(self._left):
+            self.explained(name)
+
     def explained(self, name: str) -> None:
         """A field with what it means below; one that says something of another option shows with that."""
         one, labels = self._left[name], {other: f"'{each.label}'" for other, each in self._options.items()}
@@ -129,19 +136,6 @@ class Form:
         known = {**one.offered, **self.offered.get(one.name, {})}
         there = {*one.named, *available_backends()} if one.name == "backend" else known.keys()
         return {word: words for word, words in known.items() if word in there}
-
-    def files(self, name: str) -> list[str]:
-        """The files of the project that an option may name."""
-        project = self.state.project
-        known = {
-            "schema": project.schemas,
-            "answer": project.schemas,
-            "made": project.rules,
-            "result": project.certificates,
-            "metadata": project.descriptions,
-            "apriori": [*project.for_tables("apriori"), *project.data_files],
-        }
-        return known.get(name, project.data_files)
 
     def set(self, name: str, value: Any) -> None:
         """Change a value, which is left to the command where it is empty or the usual one."""
@@ -195,13 +189,13 @@ class Form:
         self.columns = list(columns)
         for name, field in self._fields.items():
             one, chosen = self._options[name], self.values.get(name)
-            if not isinstance(field, ui.select) or one.kind.field not in ("column", "columns"):
+            if not (isinstance(field, ui.select) and one.kind.field.startswith("column")):
                 continue
-            offered = list(by_name.get(name, columns))
+            known = {**{column: column for column in by_name.get(name, columns)}, **self.choices(one)}
             if one.kind.field == "columns":
-                field.set_options(offered, value=[each for each in chosen or () if each in offered])
+                field.set_options(known, value=[each for each in chosen or () if each in known])
             else:
-                known = _with_none(one, {**dict(zip(offered, offered, strict=True)), **self.choices(one)})
+                known = _with_none(one, known)
                 field.set_options(known, value=chosen if chosen in known else "")
 
     def look(self, name: str, told: Callable[[str], object]) -> None:
@@ -242,16 +236,20 @@ def _select(form: Form, one: Option, options: Mapping[str, str]) -> ui.select:
     word = "" if value in (None, REQUIRED, ()) else one.kind.spell(value)
     if word not in offered:
         form.values.pop(one.name, None)
-    return ui.select(
-        offered,
-        value=word if word in offered else next(iter(offered)),
-        label=one.label,
-        on_change=lambda event: form.take(one.name, [event.value]),
-    )
+    return listed(one.label, offered, word, lambda chosen: form.take(one.name, [chosen]))
 
 
-def _choice(form: Form, one: Option) -> ui.select:
-    return _select(form, one, form.choices(one))
+def listed(label: str, offered: Mapping[str, str], value: str, change: Callable[[str], None]) -> ui.select:
+    """A field with a list of which one is chosen, the first where it is none of them."""
+    known = value if value in offered else next(iter(offered))
+    return ui.select(dict(offered), value=known, label=label, on_change=lambda event: change(event.value))
+
+
+def one_of(
+    label: str, files: Iterable[str], chosen: str, change: Callable[[str], None], none: str = "none"
+) -> ui.select:
+    """A field with a list of files of which one is chosen, or none."""
+    return listed(label, {"": none, **{name: name for name in files}}, chosen, change)
 
 
 def _radio(form: Form, one: Option) -> ui.radio:
@@ -259,26 +257,18 @@ def _radio(form: Form, one: Option) -> ui.radio:
     return ui.radio(form.choices(one), value=word, on_change=lambda event: form.take(one.name, [event.value]))
 
 
-def _choices(form: Form, one: Option) -> ui.select:
-    chosen = form.values.get(one.name, ())
-    return several(one.label, form.choices(one), chosen, partial(form.set, one.name), one.usual)
-
-
-def _file(form: Form, one: Option) -> ui.select:
-    files = form.files(one.name)
-    if one.kind.repeated:
-        return several(one.label, files, form.values.get(one.name, ()), partial(form.set, one.name))
-    return _select(form, one, {name: name for name in files})
-
-
-def _column(form: Form, one: Option) -> ui.select:
-    known = form.columns or [form.values[one.name]] if one.name in form.values else form.columns
-    return _select(form, one, {**{name: name for name in known}, **form.choices(one)})
-
-
-def _columns(form: Form, one: Option) -> ui.select:
-    chosen = form.values.get(one.name, ())
-    return several(one.label, form.columns or chosen, chosen, partial(form.set, one.name))
+def _list(form: Form, one: Option) -> ui.select:
+    """A list of files, columns or choices, of which one or several are chosen."""
+    chosen, known = form.values.get(one.name, ()), form.choices(one)
+    if one.kind.field == "file":
+        known = {name: name for name in form.state.project.offered(one.name)}
+    elif one.kind.field.startswith("column"):
+        columns = form.columns or ([chosen] if isinstance(chosen, str) else chosen)
+        known = {**{name: name for name in columns}, **known}
+    if one.kind.repeated or one.kind.field in ("choices", "columns"):
+        hint = one.usual if one.kind.field == "choices" else ""
+        return several(one.label, known, chosen, partial(form.set, one.name), hint)
+    return _select(form, one, known)
 
 
 def _number(form: Form, one: Option) -> ui.element:
@@ -314,30 +304,23 @@ def _check(form: Form, one: Option) -> ui.checkbox:
 
 
 def _text(form: Form, one: Option) -> ui.element:
+    def change(event: Any) -> None:
+        lines = (event.value or "").splitlines() if one.kind.repeated else [event.value or ""]
+        form.take(one.name, [line.strip() for line in lines])
+
     value = form.values.get(one.name, () if one.kind.repeated else one.default)
-    if not one.kind.repeated:
-        return ui.input(
-            one.label,
-            value="" if value in (None, REQUIRED, ()) else one.kind.spell(value),
-            placeholder=_usual(one),
-            on_change=lambda event: form.take(one.name, [(event.value or "").strip()]),
-        ).props("stack-label")
-    return ui.textarea(
-        f"{one.label}, one a line",
-        value="\n".join(one.kind.spell(each) for each in one.kind.apart(value)) if value else "",
-        on_change=lambda event: form.take(
-            one.name, [word.strip() for word in (event.value or "").splitlines()]
-        ),
-    ).props("stack-label rows=3")
+    given = [] if value in (None, REQUIRED, ()) else one.kind.apart(value) if one.kind.repeated else [value]
+    said = "\n".join(map(one.kind.spell, given))
+    if one.kind.repeated:
+        field: ui.element = ui.textarea(f"{one.label}, one a line", value=said, on_change=change)
+        return field.props("stack-label rows=3")
+    field = ui.input(one.label, value=said, placeholder=_usual(one), on_change=change)
+    return field.props("stack-label")
 
 
 _DRAWN: dict[str, Callable[[Form, Option], ui.element]] = {
+    **dict.fromkeys(("choice", "choices", "column", "columns", "file"), _list),
     "check": _check,
-    "choice": _choice,
-    "choices": _choices,
-    "column": _column,
-    "columns": _columns,
-    "file": _file,
     "number": _number,
     "pairs": _text,
     "radio": _radio,

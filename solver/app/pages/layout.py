@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 from urllib.parse import quote, urlencode
 
 from nicegui import ui
 from nicegui.elements.mixins.text_element import TextElement as TextElement
 
-from linkrisk.solver.app.run_folder import Run
-from linkrisk.solver.app.run_folder import State as RunState
-from linkrisk.solver.app.state import State
+from linkrisk.errors import LinkriskError
+from linkrisk.solver.app.looking import look
+from linkrisk.solver.app.runs import Run, RunState, State
 
 PLACES = {"Data": "/", "New run": "/new", "Tables": "/tables", "Runs": "/runs", "Compare": "/compare"}
 """Ways that every page has at its head."""
@@ -34,6 +35,17 @@ def page(state: State, title: str, place: str = "") -> Iterator[None]:
     with ui.element("div").classes("page"):  # inside of the one main element
         text("h1", title)
         yield
+
+
+@contextmanager
+def page_of_file(state: State, name: str, title: str, none: str) -> Iterator[bool]:
+    """A page about a file of records if there is such a one, else the way to choose one."""
+    known = name in state.project.data_files
+    with page(state, title.format(name) if known else none, "Data"):
+        if not known:
+            text("p", "Choose a file on the page Data.")
+            ui.link("Data", "/")
+        yield known
 
 
 def text(tag: str, content: str, classes: str = "") -> TextElement:
@@ -104,12 +116,55 @@ def download_address(name: str) -> str:
     return f"/download/{quote(name)}"
 
 
+def hint(content: str) -> TextElement:
+    """What a reader may pass over."""
+    return text("p", content, "quiet small")
+
+
 def code(content: str) -> None:
     """Text whose every character counts, with a button that copies it."""
     text("pre", content, "code").props("tabindex=0")
     button("Copy", lambda: ui.clipboard.write(content), "flat")
 
 
+def printed(title: str, content: str) -> None:
+    """Text as a command has printed it."""
+    text("h2", title)
+    text("pre", content, "code").props("tabindex=0")
+
+
+def leading(words: str, kind: str, path: str, **query: str) -> None:
+    """A button that leads to a page."""
+    button(words, lambda: ui.navigate.to(address(path, **query)), kind)
+
+
 def say_error(message: str) -> None:
     """Say what is wrong, where the reader is."""
     ui.notify(message, type="negative", multi_line=True, close_button="Close", timeout=0)
+
+
+@contextmanager
+def refusing() -> Iterator[None]:
+    """Say what is refused meanwhile, and end there."""
+    try:
+        yield
+    except LinkriskError as error:
+        say_error(str(error))
+
+
+def when_read(state: State, name: str, show: Callable[[dict[str, Any]], None]) -> None:
+    """Show what `looking.look` finds in a file, or the line that says what is wrong with it."""
+    place = ui.element("div")
+    with place:
+        text("p", "Reading the file...", "quiet")
+
+    async def read() -> None:
+        found = await look(state.project, name)
+        place.clear()
+        with place:
+            if "error" in found:
+                text("p", str(found["error"]), "bad")
+            else:
+                show(found)
+
+    ui.timer(0.01, read, once=True)

@@ -1,20 +1,58 @@
-"""The bound closes: attack and bound of each family, or cost and bound, on a chart while the search runs."""
+"""Charts on pages, drawn in the browser by a bundle that this server has: of a search while it runs, too."""
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import time
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from nicegui import ui
+from nicegui.element import Element
 from nicegui.elements.mixins.text_element import TextElement
 
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS
 from linkrisk.solver.app.pages import layout
 from linkrisk.solver.app.progress import Course, ProgressReader
-from linkrisk.solver.app.run_folder import Run
-from linkrisk.solver.app.vega import VegaChart
+from linkrisk.solver.app.runs import Run
 from linkrisk.solver.charts.bound import costs
 from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.gallery import draw
+from linkrisk.solver.documents.page.scripts import bundled
+
+BUNDLE = "/linkrisk/vega.js"
+
+
+@functools.cache
+def bundle() -> bytes:
+    """The drawing library with all that it needs, about 0.9 MB: that of the reports."""
+    return bundled().encode()
+
+
+@functools.cache
+def bundle_tag() -> str:
+    """What tells a browser whether it has this bundle already."""
+    return hashlib.sha256(bundle()).hexdigest()[:16]
+
+
+class VegaChart(Element, component="../vega_chart.js"):
+    """A chart of `solver.charts`; data sets of its definition that have a name can be given anew."""
+
+    def __init__(self, chart: Chart) -> None:
+        super().__init__()
+        self._props.update(spec=dict(chart.spec), description=chart.description, bundle=BUNDLE)
+
+    def put(self, datasets: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+        """Give data sets anew, by name."""
+        self.run_method("put", {name: list(rows) for name, rows in datasets.items()})
+
+    def describe(self, text: str) -> None:
+        """Say what it shows now."""
+        if self._props.get("description") != text:
+            self._props["description"] = text
+            self.update()
+
 
 _SEARCHED = ("", *AGGREGATORS)
 MOST = 2000
@@ -27,7 +65,7 @@ class Live:
     def __init__(self, run: Run) -> None:
         self._run, self._reader = run, ProgressReader(run)
         self._title = layout.text("h2", "The bound closes")
-        self._reading = layout.text("p", "", "quiet small")
+        self._reading = layout.hint("")
         self._place = ui.element("div").classes("courses")
         self._heard = time.monotonic()
         self._charts: dict[str, tuple[TextElement, VegaChart]] = {}
@@ -71,21 +109,15 @@ class Live:
             said = layout.text("p", "", "small")
             chart = _chart(course)
             self._reading.set_text(chart.reading)
-            self._charts[course.family] = (said, VegaChart.of(chart))
-
-
-def family_words(name: str) -> str:
-    """What a family is called; the name itself of what is none."""
-    if name not in AGGREGATORS:
-        return name
-    words = AGGREGATORS[name].words.title
-    return words[:1].upper() + words[1:]
+            self._charts[course.family] = (said, VegaChart(chart))
 
 
 def _title(course: Course) -> str:
     if course.costs:
         return f"Against {course.family} alone" if course.family else "Against all attackers"
-    return family_words(course.family) or "Worst case"
+    known = AGGREGATORS.get(course.family)
+    words = known.words.title if known else course.family
+    return words[:1].upper() + words[1:] if known else words or "Worst case"
 
 
 def _chart(course: Course) -> Chart:

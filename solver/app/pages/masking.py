@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -15,18 +14,14 @@ from linkrisk.datasets.masking.spelled import masking_method
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.roles import Role
 from linkrisk.datasets.microdata.schema_files import read_schema
-from linkrisk.datasets.options.kinds import COLUMN, NAME, NAMES, TEXT
-from linkrisk.datasets.options.option import Option
 from linkrisk.errors import LinkriskError
-from linkrisk.solver.app.asking import about
 from linkrisk.solver.app.pages import layout
 from linkrisk.solver.app.pages.form import Form
-from linkrisk.solver.app.pages.reading import when_read
 from linkrisk.solver.app.preview import preview
 from linkrisk.solver.app.project import Project
-from linkrisk.solver.app.state import State
-from linkrisk.solver.app.steps import add_mask, spelled_method
-from linkrisk.solver.documents.formats import count, percent, significant
+from linkrisk.solver.app.runs import State
+from linkrisk.solver.app.steps import about, add_mask, in_words, spelled_method
+from linkrisk.solver.documents.formats import NOTHING, count, percent, significant
 from linkrisk.solver.run.errors import UsageError
 
 SHOWN = 12
@@ -38,21 +33,16 @@ def register(state: State) -> None:
 
     @ui.page("/mask")
     def mask(name: str = "") -> None:
-        known = name in state.project.data_files
-        with layout.page(state, f"Mask {name}" if known else "Mask a file", "Data"):
-            if not known:
-                layout.text("p", "Choose a file on the page Data.")
-                ui.link("Data", "/")
-                return
-            # an error would only be seen when a run has failed
-            when_read(state, name, lambda found: _Mask(state, name, found).show())
+        with layout.page_of_file(state, name, "Mask {}", "Mask a file") as known:
+            if known:  # an error would only be seen when a run has failed
+                layout.when_read(state, name, lambda found: _Mask(state, name, found).show())
 
 
 class _Mask:
     """A method with its parameters, those that were added before it, and what is released."""
 
     def __init__(self, state: State, name: str, found: Mapping[str, Any]) -> None:
-        self._state, self._name, self._roles = state, name, {}
+        self._state, self._name = state, name
         self._method, self._seed = "microaggregation", ""
         self._before: list[str] = []
         self._parameters = Form(state, {}, lambda _: None)
@@ -64,8 +54,7 @@ class _Mask:
 
     def show(self) -> None:
         """The form with the place for its preview."""
-        schema = self._state.project.schema_of(self._name)
-        self._schema = schema if schema in self._state.project.schemas else ""
+        self._schema = self._state.project.known_schema(self._name)
         said = (
             f"Roles and scales are those of {self._schema}."
             if self._schema
@@ -73,13 +62,13 @@ class _Mask:
             "stay as they are."
         )
         layout.text("p", said, "quiet")
-        with ui.element("div").classes("panel"):
+        with layout.panel():
             ui.select(list(METHODS), value=self._method, label="Method", on_change=self._choose).style(
                 "max-width: 360px"
             ).mark("method")
             self._fields = ui.element("div").classes("fields")
             self._fill()
-            self._sequence = layout.text("p", "", "quiet small")
+            self._sequence = layout.hint("")
             with ui.element("div").classes("lines"):
                 layout.button("Preview", self._preview, "outlined")
                 layout.button("Add another method after it", self._add, "flat")
@@ -97,10 +86,8 @@ class _Mask:
         form = self._release
         form.begin("mask")
         form.values["drop"] = [name for name in form.columns if self._roles.get(name) == Role.IDENTIFIER]
-        hints = {"drop": "names and other direct identifiers name the records"}
-        hints["renumber"] = "record ids and household numbers"
-        for name, hint in hints.items():
-            form.field(name).props(f'hint="{hint}"')
+        form.field("drop", hint="names and other direct identifiers name the records")
+        form.field("renumber", hint="record ids and household numbers")
         form.field("shuffle")
         ui.input("Seed", on_change=lambda event: setattr(self, "_seed", event.value.strip())).props(
             'stack-label placeholder="a new one that nobody can guess"'
@@ -114,13 +101,10 @@ class _Mask:
 
     def _fill(self) -> None:
         """The fields of the parameters, whose values are words of the method."""
-        known = METHODS[self._method].parameters
-        asked = {key: _as_words(key, one) for key, one in known.items() if key != "schema"}
-        self._parameters.begin(asked)
         self._fields.clear()
         with self._fields:
-            for key in asked:
-                self._parameters.explained(key)
+            self._parameters.begin(in_words(METHODS[self._method].parameters))
+            self._parameters.explain_all()
 
     def _methods(self) -> list[str]:
         """All methods as text; UsageError or DataError where one is not fit."""
@@ -133,12 +117,9 @@ class _Mask:
         return [*self._before, spelled]
 
     def _add(self) -> None:
-        try:
+        with layout.refusing():
             self._before = self._methods()
-        except LinkriskError as error:
-            layout.say_error(str(error))
-            return
-        self._sequence.set_text(f"First: {', then '.join(self._before)}. The method above follows.")
+            self._sequence.set_text(f"First: {', then '.join(self._before)}. The method above follows.")
 
     async def _preview(self) -> None:
         try:
@@ -152,29 +133,19 @@ class _Mask:
         found = await preview(self._state.project, self._name, methods)
         self._outcome.clear()
         with self._outcome:
-            _show_preview(found)
+            layout.text("h2", "What would change")
+            if "error" in found:
+                layout.text("p", str(found["error"]), "bad")
+            else:
+                _show_preview(found)
 
     def _start(self) -> None:
-        try:
+        with layout.refusing():
             if self._seed and not self._seed.isdigit():
                 raise UsageError(f"the seed {self._seed!r} is not a whole number of at least 0")
-            run = add_mask(
-                self._state.queue, self._name, self._methods(), seed=self._seed, **self._release.values
-            )
-        except LinkriskError as error:
-            layout.say_error(str(error))
-            return
-        ui.navigate.to(f"/run/{run.name}")
-
-
-def _as_words(key: str, one: Option) -> Option:
-    """The parameter of a method as an option whose value is words, which the method reads itself."""
-    text, kind = one.help.replace("{", "{{").replace("}", "}}"), one.kind
-    if kind.parse is None:
-        return replace(one, help=text, label=one.help)
-    named = {"columns": NAMES, "column": COLUMN, "choice": NAME}.get(kind.field)
-    title = key if named else f"{key} ({kind.metavar})" + (", needed" if one.required else "")
-    return replace(one, help=text, label=title, kind=replace(named or TEXT, repeated=kind.repeated))
+            released = {**self._release.values, "seed": self._seed}
+            run = add_mask(self._state.queue, self._name, self._methods(), **released)
+            ui.navigate.to(f"/run/{run.name}")
 
 
 def _check_files(project: Project, method: str, values: dict[str, Any]) -> None:
@@ -190,34 +161,26 @@ def _check_files(project: Project, method: str, values: dict[str, Any]) -> None:
 
 
 def _show_preview(found: dict[str, Any]) -> None:
-    layout.text("h2", "What would change")
-    if "error" in found:
-        layout.text("p", str(found["error"]), "bad")
-        return
     for sentence in found["does"]:
         layout.text("p", sentence)
     if found["records"] < found["all"]:
-        said = f"Tried on the first {count(found['records'])} of {count(found['all'])} records."
-        layout.text("p", said, "quiet small")
-    with layout.table(
-        ("Column", "Values changed", "Mean change, in standard deviations", "Different values"), (1, 2, 3)
-    ):
+        layout.hint(f"Tried on the first {count(found['records'])} of {count(found['all'])} records.")
+    titles = ("Column", "Values changed", "Mean change, in standard deviations", "Different values")
+    with layout.table(titles, (1, 2, 3)):
         for one in found["columns"]:
-            before, after = one["different"]
-            moved = "–" if one["moved"] is None or math.isnan(one["moved"]) else significant(one["moved"], 3)
-            layout.row(
-                (one["name"], percent(one["changed"], 1.0), moved, f"{count(before)} → {count(after)}"),
-                (1, 2, 3),
-            )
+            before, after = map(count, one["different"])
+            moved = one["moved"]
+            moved = NOTHING if moved is None or math.isnan(moved) else significant(moved, 3)
+            layout.row((one["name"], percent(one["changed"], 1.0), moved, f"{before} → {after}"), (1, 2, 3))
     layout.text("p", _estimate(found))
     if found["perhaps_codes"]:
         said = f"{shown_names(found['perhaps_codes'])}: few different whole numbers, masked as numbers."
         cure = "If these are codes, choose the others as attributes, or save a schema that says so."
         layout.text("p", f"{said} {cure}")
     if found["as_is"]:
-        layout.text("p", f"Not masked: {shown_names(found['as_is'])}.", "quiet small")
+        layout.hint(f"Not masked: {shown_names(found['as_is'])}.")
     layout.text("h3", "Distributions, before and after")
-    with layout.text("p", "", "quiet small"):
+    with layout.hint(""):
         for words, kind in (("the original", "before"), ("masked", "after")):
             ui.element("span").classes(f"legend share {kind}")
             layout.text("span", f"{words}  ")
@@ -225,10 +188,9 @@ def _show_preview(found: dict[str, Any]) -> None:
         for one in found["columns"][:SHOWN]:
             _distribution(one)
     layout.text("h3", "First records, before and after")
-    names = [one["name"] for one in found["columns"]][:SHOWN]
-    with layout.table(names):
+    with layout.table([one["name"] for one in found["columns"]][:SHOWN]):
         for record in found["rows"][:SHOWN]:
-            layout.row([partial(_pair, pair) for pair in record[:SHOWN]])
+            layout.row([partial(_pair, *pair) for pair in record[:SHOWN]])
 
 
 def _estimate(found: Mapping[str, Any]) -> str:
@@ -255,8 +217,7 @@ def _distribution(column: Mapping[str, Any]) -> None:
                     ui.element("div").classes(f"share {kind}").style(f"width: {width:.1f}%")
 
 
-def _pair(pair: list[str]) -> None:
-    before, after = pair
+def _pair(before: str, after: str) -> None:
     if before != after:
         layout.text("span", before or "(missing)", "was")
         layout.text("span", " → ")

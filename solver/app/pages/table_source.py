@@ -13,8 +13,8 @@ from linkrisk.datasets.tables.opening import WHOLE
 from linkrisk.errors import LinkriskError
 from linkrisk.solver.app.looking import look
 from linkrisk.solver.app.pages import layout
-from linkrisk.solver.app.pages.form import Form, several
-from linkrisk.solver.app.pages.table_fields import BY_CODES, Growing, Trees, pairs
+from linkrisk.solver.app.pages.form import Form, one_of, several
+from linkrisk.solver.app.pages.question import NONE, Trees, growing, pairs
 from linkrisk.solver.app.table_steps import TableAsked
 
 ABOUT = (
@@ -33,12 +33,20 @@ TREES = (
     "of ARGUS (.hrc). Choose several where the codes are grouped in several ways, such as regions by "
     "county and by zone; without any, all codes are right below the total."
 )
-RULES = (
-    ("p=10", "the p % rule; with prior knowledge of 50 % and two intruders p=10,q=50,m=2"),
-    ("nk=2,75", "dominance: two respondents have more than 75 %"),
-    ("frequency=3", "fewer than three respondents; with a level of 20 % of the value frequency=3,20"),
-    ("zero=5", "all respondents have nothing; the level is 5, in units of the value"),
-    ("request=70", "the largest respondent asked for protection and has more than 70 %"),
+HOLDINGS = (
+    "Respondents of one holding count as one. With holdings and weights, rules can only look "
+    "at what is in the sample: choose that respondents know weights, or do not."
+)
+RULES = {
+    "p=10": "the p % rule; with prior knowledge of 50 % and two intruders p=10,q=50,m=2",
+    "nk=2,75": "dominance: two respondents have more than 75 %",
+    "frequency=3": "fewer than three respondents; with a level of 20 % of the value frequency=3,20",
+    "zero=5": "all respondents have nothing; the level is 5, in units of the value",
+    "request=70": "the largest respondent asked for protection and has more than 70 %",
+}
+STATUSES = (
+    "A cell is sensitive by any of the rules. A file of statuses has a line for a cell: its codes "
+    "and status (u sensitive, s safe, z always published); it comes before the rules."
 )
 
 
@@ -59,7 +67,6 @@ class Ready:
         self._form, self._tables, self._asked = form, tables, asked
         self._project = form.state.project
         self._columns_of: dict[str, list[str]] = {}
-        self._names: list[str] = []
         self._error = ""
 
     def show(self) -> None:
@@ -67,48 +74,45 @@ class Ready:
         form, project = self._form, self._project
         with layout.panel("The table"):
             with ui.element("div").classes("fields"):
-                self._file("File of cells", "none", project.cells, 0)
-                relations = self._file("File of relations", BY_CODES, project.data_files, 1)
+                self._file("cells", project.offered("cells"), 0)
+                relations = self._file("relations", project.data_files, 1)
                 form.shown(relations, lambda: not self._asked().whole)
                 form.field("metadata", self._described)
             self._wrong = layout.text("p", "", "bad").props("role=alert")
-            layout.text("p", ABOUT, "quiet small")
-            with form.shown(ui.element("div"), self._linkable):
+            layout.hint(ABOUT)
+            with form.shown(ui.element("div"), lambda: bool(self._cells) and not self._asked().whole):
                 layout.text("h3", "Linked to other tables")
-                layout.text("p", LINKED, "quiet small")
-                parts = [name for name in project.cells if not name.lower().endswith(WHOLE)]
-                pairs(form, "table", 2, parts, self._tables[1:], self._link)
+                layout.hint(LINKED)
+                parts = [name for name in project.offered("cells") if not name.lower().endswith(WHOLE)]
+                files = {"cells": parts, "relations": project.data_files}
+                pairs("table", 2, files, self._tables[1:], lambda others: self._take(1, None, others))
             layout.text("h3", "Its columns and hierarchies")
             form.place(
                 *("by", "value", "apriori", "made", "counts"),
                 by=self._named,
                 value=self._named,
                 apriori=lambda: len(self._asked().ready) < 2,
-                made=lambda: bool("made" in form.values or project.rules),
+                made=lambda: bool("made" in form.values or project.offered("made")),
             )
             with form.shown(ui.element("div"), lambda: self._asked().by_codes):
-                trees = [*project.for_tables("trees"), *project.data_files]
-                self._trees = Trees(form, trees, TREES)
+                self._trees = Trees(form, project.offered("hierarchies"), TREES)
             form.field("recompute")
         if self._tables:
             self._look_soon()
 
-    def _file(self, title: str, none: str, files: Sequence[str], at: int) -> ui.select:
+    def _file(self, what: str, files: Sequence[str], at: int) -> ui.select:
         """The field of the first file of cells, or of relations."""
 
         def choose(file: str) -> None:
             pair = [*self._tables[0]] if self._tables else ["", ""]
             pair[at] = file
-            self._tables[:1] = [tuple(pair)]
-            self._form.follow("tables")
+            self._take(0, 1, [tuple(pair)])
 
-        options = {"": none, **{name: name for name in files}}
         chosen = self._tables[0][at] if self._tables else ""
-        value = chosen if chosen in options else ""
-        return ui.select(options, value=value, label=title, on_change=lambda event: choose(event.value))
+        return one_of(f"File of {what}", files, chosen, choose, NONE[what])
 
-    def _link(self, others: list[tuple[str, ...]]) -> None:
-        self._tables[1:] = others
+    def _take(self, begin: int, end: int | None, chosen: list[tuple[str, ...]]) -> None:
+        self._tables[begin:end] = chosen
         self._form.follow("tables")
 
     @property
@@ -121,12 +125,10 @@ class Ready:
 
     def _described(self) -> bool:
         """Whether there can be metadata."""
-        of_argus = self._cells.lower().endswith(ready_tables.SUFFIX) or bool(self._project.descriptions)
+        of_argus = self._cells.lower().endswith(ready_tables.SUFFIX) or bool(
+            self._project.offered("metadata")
+        )
         return bool(self._cells) and of_argus and self._named() and not self._tables[0][1]
-
-    def _linkable(self) -> bool:
-        """Whether it can be linked to others."""
-        return bool(self._cells) and not self._asked().whole
 
     def changed(self, name: str) -> None:
         """Follow a change of what is asked."""
@@ -143,7 +145,7 @@ class Ready:
         before = self._read_from
         codes, values, error = await self._found()
         if before == self._read_from:  # no other file was chosen meanwhile
-            self._names, self._error = codes, error
+            self._error = error
             self._form.offer(codes, value=values)
             self._offer()
 
@@ -164,11 +166,10 @@ class Ready:
                 return *ready_tables.argus_columns(project.inside(self._cells), metadata), ""
             except LinkriskError as error:
                 return [], [], str(error).replace(f"{project.folder}/", "")
-        found = [(cells, await look(project, cells)) for cells, _ in asked.ready]
-        self._columns_of = {
-            cells: [str(one["name"]) for one in what.get("columns", ())] for cells, what in found
-        }
-        errors = [str(what["error"]) for _, what in found if "error" in what]
+        found = {cells: await look(project, cells) for cells, _ in asked.ready}
+        for cells, what in found.items():
+            self._columns_of[cells] = [str(one["name"]) for one in what.get("columns", ())]
+        errors = [str(what["error"]) for what in found.values() if "error" in what]
         names = list(dict.fromkeys(name for mine in self._columns_of.values() for name in mine))
         return names, names, errors[0] if errors else ""
 
@@ -178,7 +179,8 @@ class Ready:
         codes = list(asked.values.get("by", ())) or self._usual_codes(value)
         lacking = next((file for file, names in self._columns_of.items() if value not in names), None)
         missing = f"{lacking} has no column {value!r}: choose the column of values, or another file"
-        self._wrong.set_text(self._error or (missing if self._names and lacking and not asked.whole else ""))
+        read = any(self._columns_of.values()) and not asked.whole
+        self._wrong.set_text(self._error or (missing if lacking and read else ""))
         self._trees.offer(codes if asked.by_codes else [])
         self._form.follow()
 
@@ -214,20 +216,14 @@ class Microdata:
             form.place("data")
             self._wrong = layout.text("p", "", "bad").props("role=alert")
             with ui.element("div").classes("fields"):
-                Growing(self._variables, values.get("by", ()), self._tabulate)
+                growing(self._variables, values.get("by", ()), self._tabulate)
             form.place(
                 *("response", "weight", "weights_in_rules", "holding", "respondent"),
                 weights_in_rules=lambda: "weight" in values,
                 respondent=lambda: self._asked().contributing,
             )
-            words = (
-                "Respondents of one holding count as one. With holdings and weights, rules can only look "
-                "at what is in the sample: choose that respondents know weights, or do not."
-            )
-            hint = layout.text("p", words, "quiet small")
-            form.shown(hint, lambda: {"weight", "holding"} <= values.keys())
-            project = form.state.project
-            self._trees = Trees(form, [*project.for_tables("trees"), *project.data_files], TREES)
+            form.shown(layout.hint(HOLDINGS), lambda: {"weight", "holding"} <= values.keys())
+            self._trees = Trees(form, form.state.project.offered("hierarchies"), TREES)
             self._offer()
             self._rules()
             form.more("by", "hierarchies")
@@ -257,7 +253,7 @@ class Microdata:
         layout.text("h3", "What is sensitive")
         form.field("rules").style("width: 100%")
         with layout.text("dl", "", "rules quiet small"):
-            for rule, words in RULES:
+            for rule, words in RULES.items():
                 layout.text("dt", rule)
                 layout.text("dd", words)
         form.place(
@@ -266,12 +262,7 @@ class Microdata:
             manual_range=lambda: "manual" in form.values,
             cost_column=lambda: self._asked().values.get("cost") == "given",
         )
-        layout.text(
-            "p",
-            "A cell is sensitive by any of the rules. A file of statuses has a line for a cell: its codes "
-            "and status (u sensitive, s safe, z always published); it comes before the rules.",
-            "quiet small",
-        )
+        layout.hint(STATUSES)
         form.field("negative")
         form.field("publish_respondents", lambda: "response" in form.values)
 
@@ -290,8 +281,8 @@ class Microdata:
 
         def told(error: str) -> None:
             self._wrong.set_text(error)
+            known = self._form.columns
             for field in list(self._by):
-                known = self._form.columns
                 field.set_options(known, value=[name for name in field.value if name in known])
 
         self._form.look("data", told)

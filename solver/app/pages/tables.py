@@ -9,14 +9,12 @@ from nicegui import ui
 from linkrisk.datasets.options.option import options_of
 from linkrisk.datasets.tables.argus.jj_files import SUFFIX as JJ
 from linkrisk.errors import LinkriskError
-from linkrisk.solver.app.asking import fields_of
 from linkrisk.solver.app.pages import layout
-from linkrisk.solver.app.pages.form import Form, several
-from linkrisk.solver.app.pages.question import Asking
-from linkrisk.solver.app.pages.table_fields import pairs
+from linkrisk.solver.app.pages.form import Form, listed, several
+from linkrisk.solver.app.pages.question import Asking, pairs
 from linkrisk.solver.app.pages.table_source import Microdata, Ready
-from linkrisk.solver.app.run_folder import find_run
-from linkrisk.solver.app.state import State
+from linkrisk.solver.app.runs import State, find_run
+from linkrisk.solver.app.steps import fields_of
 from linkrisk.solver.app.table_steps import (
     AUDIT,
     MAKE,
@@ -26,7 +24,6 @@ from linkrisk.solver.app.table_steps import (
     asked_before,
     command_of,
 )
-from linkrisk.solver.options.operations.tables.suppress import AUTOMATIC, OPTIMAL
 from linkrisk.solver.options.operations.verify import FilesOptions
 from linkrisk.solver.options.tables import TableOptions
 
@@ -175,13 +172,12 @@ class _Tables(Asking):
         self.about.set_text(ABOUT[self.task])
         if self.task == SUPPRESS:
             with layout.panel():
-                ui.radio(
-                    KINDS, value=self._kind, on_change=lambda event: self._say("_kind", event.value)
-                ).mark("kind")
+                take = lambda event: self._say("_kind", event.value)  # noqa: E731
+                ui.radio(KINDS, value=self._kind, on_change=take).mark("kind")
         if self.task == VERIFY:
             with layout.panel("The certificate"):
                 form.place("result")
-                layout.text("p", PROOF, "quiet small")
+                layout.hint(PROOF)
         if self._made:
             self._source = Microdata(self._making, lambda: self.asked)
         else:
@@ -210,36 +206,36 @@ class _Tables(Asking):
             return listed or "coalitions" in form.values or contributing()
 
         with layout.panel("Who attacks"):
-            layout.text("p", ATTACKERS, "quiet small")
+            layout.hint(ATTACKERS)
             form.place("insiders", "coalitions", "contributors", contributors=contributing)
             form.field("as_far_as_possible", lambda: self.asked.attacked)
-            form.shown(layout.text("p", BY_FILES, "quiet small"), by_files)
+            form.shown(layout.hint(BY_FILES), by_files)
 
     def _search(self) -> None:
         """How cells to be suppressed are looked for."""
         form = self.form
         with layout.panel("Search"):
             form.place("method", "cost", "time_limit")
-            layout.text("p", SEARCH, "quiet small")
+            layout.hint(SEARCH)
             with layout.folded("What solves it"):
-                solved = lambda: form.values.get("method", AUTOMATIC) in (AUTOMATIC, OPTIMAL)  # noqa: E731
-                form.place("backend", "seed", backend=solved)
-                layout.text("p", BACKEND, "quiet small")
+                form.place("backend", "seed", backend=lambda: self.asked.solved)
+                layout.hint(BACKEND)
 
     def _audit(self) -> None:
         """What else is published, and who looks at all of it how long."""
-        form = self.form
+        form, project = self.form, self.state.project
 
         def take(chosen: list[tuple[str, ...]]) -> None:
             form.set("also", [pair if pair[1] else pair[:1] for pair in chosen])
 
         with layout.panel("What else is published"):
-            layout.text("p", ALSO, "quiet small")
-            files = [name for name in self.state.project.cells if not name.lower().endswith(JJ)]
-            pairs(form, "release", 1, files, form.values.get("also", ()), take)
+            layout.hint(ALSO)
+            cells = [name for name in project.offered("cells") if not name.lower().endswith(JJ)]
+            files = {"cells": cells, "relations": project.data_files}
+            pairs("release", 1, files, form.values.get("also", ()), take)
             with layout.folded("How long, and with how many processes"):
                 form.place("time_limit", "workers")
-                layout.text("p", WORKERS, "quiet small")
+                layout.hint(WORKERS)
 
     def _left(self) -> None:
         """Certificate and formats."""
@@ -251,14 +247,9 @@ class _Tables(Asking):
                 on_change=lambda event: say("_certified", bool(event.value)),
             ).mark("certified")
             self.form.field("exact")
-            layout.text("p", "A certificate implies rational numbers.", "quiet small")
+            layout.hint("A certificate implies rational numbers.")
             with layout.folded("Formats of the files"), ui.element("div").classes("fields"):
-                ui.select(
-                    PUBLISHED,
-                    value=self._published if self._published in PUBLISHED else ".csv",
-                    label="Published table",
-                    on_change=lambda event: say("_published", event.value),
-                )
+                listed("Published table", PUBLISHED, self._published, lambda end: say("_published", end))
                 several("More for the house", HOUSE, self._house, lambda ends: say("_house", tuple(ends)))
 
     def check(self) -> None:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from linkrisk.datasets.options.kinds import NUMBER, TEXT, WHOLE
 from linkrisk.datasets.options.option import COMMAND, option
 
-HERE = "127.0.0.1"
-
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _TYPED = frozenset({COMMAND})
 
 
@@ -34,7 +33,7 @@ class AppCommand:
         500.0, "megabytes of the largest file taken; default: {default}", NUMBER, metavar="MB", faces=_TYPED
     )
     host: str = option(
-        HERE,
+        LOOPBACK[0],
         "listen at another address than the loopback one: others on the network can then reach it, and "
         "nothing is encrypted",
         TEXT,

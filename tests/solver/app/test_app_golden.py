@@ -9,10 +9,9 @@ import pytest
 from app_projects import opened, small_pair
 from cli_runs import check_golden
 
-from linkrisk.solver.app.run_folder import runs_of, spelled
-from linkrisk.solver.app.run_queue import Queue
-from linkrisk.solver.app.steps import SEARCHED, Asked, add, add_mask, add_masked_risk
-from linkrisk.solver.app.table_steps import TableAsked
+from linkrisk.solver.app.runs import Queue, runs_of, spelled
+from linkrisk.solver.app.steps import SEARCHED, Asked, add_mask, add_masked_risk
+from linkrisk.solver.app.table_steps import TableAsked, add
 from linkrisk.solver.run.errors import UsageError
 
 METHODS = ["noise percent=10", "microaggregation k=3,5"]

@@ -21,7 +21,7 @@ from app_pages import (
 
 from linkrisk import fit, sweep
 from linkrisk.solver.app.project import Project
-from linkrisk.solver.app.run_queue import Queue
+from linkrisk.solver.app.runs import Queue
 
 pytestmark = IN_BROWSER
 

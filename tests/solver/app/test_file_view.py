@@ -14,7 +14,7 @@ from linkrisk.datasets.microdata.roles import Role
 from linkrisk.datasets.microdata.schema import Attribute, Schema
 from linkrisk.datasets.microdata.schema_files import write_schema
 from linkrisk.solver.app import looking
-from linkrisk.solver.app.pages.file_view import _Columns
+from linkrisk.solver.app.pages.data import _Columns
 
 HOMES = [7001, 7002, 7001, 7003, 7002, 7003]
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from app_forms import COMMANDS, Shown
 
-from linkrisk.solver.app.asking import Step, fields_of
+from linkrisk.solver.app.steps import Step, fields_of
+from linkrisk.solver.linkage.parameters import PARAMETERS
 
 pytest.importorskip("nicegui")
 
@@ -60,6 +61,32 @@ def test_values_of_every_kind_become_words(tmp_path: Path) -> None:
     shown.field("ties").set_value("")
     assert "--json" in shown.command
     assert not {"--tolerated", "--seed", "--measures", "--drop-constant", "--ties"} & {*shown.command.split()}
+
+
+def test_settings_of_a_linker_are_asked_for_and_become_words(tmp_path: Path) -> None:
+    shown = Shown("link", tmp_path)
+    assert {*PARAMETERS["prl"].__dataclass_fields__} <= {*shown.marks}
+    for name, value in {
+        "compare": "age=within:2\nincome=equal",
+        "blocking": ["age"],
+        "estimate_share": True,
+        "prior": "2",
+    }.items():
+        shown.field(name).set_value(value)
+    assert shown.command.startswith(
+        "python -m solver link --method prl --original data/original.csv --masked data/masked.csv "
+    )
+    said = "--compare age=within:2 --compare income=equal --blocking age --estimate-share --prior 2"
+    assert said in shown.command
+    shown.field("match_share").set_value("much")
+    assert shown.command == "It is shown when nothing is missing."
+    assert "'match_share (P)' must be a finite number, not 'much'." in shown.texts
+    shown.field("method").set_value("dbrl")
+    assert "standardisation" in shown.marks
+    assert "passes" not in shown.marks
+    assert not {"--compare", "--prior"} & {*shown.command.split()}
+    shown.field("standardisation").set_value("pooled")
+    assert "--standardisation pooled" in shown.command
 
 
 def test_what_is_no_value_is_said_by_the_label_of_its_field(tmp_path: Path) -> None:

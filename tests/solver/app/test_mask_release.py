@@ -10,9 +10,8 @@ from app_projects import opened, small_pair
 from cli_runs import run
 
 from linkrisk.datasets.pairs.file_pair import make_file_pair
-from linkrisk.solver.app.asking import Step
-from linkrisk.solver.app.run_queue import Queue
-from linkrisk.solver.app.steps import Asked, add_mask, shuffled_by
+from linkrisk.solver.app.runs import Queue
+from linkrisk.solver.app.steps import Asked, Step, add_mask, shuffled_by
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.solver.app import looking
-from linkrisk.solver.app.kinds import table_part
-from linkrisk.solver.app.project import Project, alive, safe_name
-from linkrisk.solver.app.run_queue import Queue
+from linkrisk.solver.app.project import Project, alive, safe_name, table_part
+from linkrisk.solver.app.runs import Queue
 from linkrisk.solver.run.errors import UsageError
 
 
@@ -129,9 +128,9 @@ def test_what_runs_leave_for_later_ones(tmp_path: Path) -> None:
     kept = [f"runs/{run}/table-internal.jj" for run in ("0002-tables", "0001-tables")]
     assert project.left("table-internal", (".jj",)) == kept
     made = [f"runs/{run}/certificate.json" for run in ("0002-tables", "0001-tables")]
-    assert project.certificates == ["data/proof.json", "data/proof.json.gz", *made]
+    assert project.offered("result") == ["data/proof.json", "data/proof.json.gz", *made]
     rules = [f"runs/{run}/table-rules.json" for run in ("0002-tables", "0001-tables")]
-    assert project.rules == ["data/my-rules.json", *rules]
+    assert project.offered("made") == ["data/my-rules.json", *rules]
     assert {*kept, *made, *rules, "data/proof.json"} < set(project.readable)
     assert project.data_files == []
 

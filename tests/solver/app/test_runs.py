@@ -15,9 +15,9 @@ from app_projects import finished, opened, small_pair, until
 from linkrisk.solver.app.answers import answer, interval_of
 from linkrisk.solver.app.progress import ProgressReader
 from linkrisk.solver.app.project import Project
-from linkrisk.solver.app.run_folder import Run, State, find_run, new_folder, runs_of, spelled
-from linkrisk.solver.app.run_queue import Queue
-from linkrisk.solver.app.steps import SEARCHED, Asked, add, add_mask, spelled_method
+from linkrisk.solver.app.runs import Queue, Run, RunState, find_run, new_folder, runs_of, spelled
+from linkrisk.solver.app.steps import SEARCHED, Asked, add_mask, spelled_method
+from linkrisk.solver.app.table_steps import add
 from linkrisk.solver.commands.program import build_parser
 
 SLEEPER = "import sys, time\nprint('ready', file=sys.stderr, flush=True)\n"
@@ -56,7 +56,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
         "sys.exit(runner.main(sys.argv[-1]))\n"
     )
     monkeypatch.setattr(
-        "linkrisk.solver.app.run_queue.runner", lambda folder: [sys.executable, str(runner), folder]
+        "linkrisk.solver.app.runs.runner", lambda folder: [sys.executable, str(runner), folder]
     )
     return script
 
@@ -76,10 +76,10 @@ def test_steps_follow_each_other_and_leave_their_words(project: Project) -> None
     run = queue.add(
         "fit", "two steps", [["first"], ["second"]], run=queue.folder("fit"), outputs={1: "second.txt"}
     )
-    assert run.state is State.WAITING
+    assert run.state is RunState.WAITING
     assert run.seconds is None
     finished(queue, run)
-    assert run.state is State.DONE
+    assert run.state is RunState.DONE
     assert run.text("output.txt") == "$ python -m solver first\ndid first\n"
     assert run.text("second.txt") == "did second\n"
     assert run.text("log.txt") == "a remark\na remark\n"
@@ -95,7 +95,7 @@ def test_a_step_that_fails_is_the_last(project: Project) -> None:
     queue = Queue(project)
     run = asked(queue, ["code", "2"], ["second"])
     finished(queue, run)
-    assert run.state is State.FAILED
+    assert run.state is RunState.FAILED
     assert "second" not in run.text("output.txt")
     assert answer(run) == "It failed; its output says why"
     (run.folder / "log.txt").write_text("error: data/A.csv has no column 'Einkommen'\n")
@@ -107,10 +107,10 @@ def test_so_many_at_a_time_in_order_and_none_disturbs_another(project: Project) 
     queue = Queue(project, at_once=2)
     runs = [asked(queue, ["wait"]) for _ in range(3)]
     until(lambda: queue.tick() or all(speaks(run) for run in runs[:2]))
-    assert [run.state for run in runs] == [State.RUNNING, State.RUNNING, State.WAITING]
+    assert [run.state for run in runs] == [RunState.RUNNING, RunState.RUNNING, RunState.WAITING]
     runs[0].stop()
     until(lambda: queue.tick() or speaks(runs[2]))
-    assert [run.state for run in runs] == [State.DONE, State.RUNNING, State.RUNNING]
+    assert [run.state for run in runs] == [RunState.DONE, RunState.RUNNING, RunState.RUNNING]
     assert "stopped" in runs[0].text("output.txt")
     for run in runs[1:]:
         run.stop()
@@ -127,11 +127,11 @@ def test_a_restarted_server_finds_its_runs_again(project: Project) -> None:
     after.tick()
     found = find_run(after.project, running.name)
     assert found is not None
-    assert (found.state, waiting.state) == (State.RUNNING, State.WAITING)
+    assert (found.state, waiting.state) == (RunState.RUNNING, RunState.WAITING)
     found.stop()
     finished(after, waiting)
     finished(before, running)
-    assert running.state is State.DONE
+    assert running.state is RunState.DONE
 
 
 @pytest.mark.usefixtures("stand_in")
@@ -140,7 +140,7 @@ def test_what_waits_is_cancelled_and_never_runs(project: Project) -> None:
     run = asked(queue, ["first"])
     run.stop()
     queue.tick()
-    assert run.state is State.CANCELLED
+    assert run.state is RunState.CANCELLED
     assert answer(run) == "Was stopped before it had an answer"
     assert not (run.folder / "process.json").exists()
 
@@ -152,7 +152,7 @@ def test_a_run_that_was_killed_is_lost(project: Project) -> None:
     until(lambda: queue.tick() or speaks(run))
     os.killpg(json.loads((run.folder / "process.json").read_text())["pid"], signal.SIGKILL)
     finished(queue, run)
-    assert run.state is State.LOST
+    assert run.state is RunState.LOST
     assert answer(run).startswith("Ended without a word")
 
 
@@ -163,7 +163,7 @@ def test_a_stop_waits_for_a_command_that_has_not_begun(project: Project) -> None
     queue.tick()
     run.stop()  # long before the process of the run knows of signals
     finished(queue, run)
-    assert run.state is State.DONE
+    assert run.state is RunState.DONE
     assert "stopped" in run.text("output.txt")
     assert "did second" in run.text("output.txt")
 
@@ -175,7 +175,7 @@ def test_a_stop_in_the_first_moment_leaves_an_interval(project: Project) -> None
     queue.tick()
     run.stop()
     finished(queue, run)
-    assert run.state is State.DONE, run.text("log.txt")
+    assert run.state is RunState.DONE, run.text("log.txt")
     interval = interval_of(run.result)
     assert 0 <= interval.low <= interval.high <= 24
     fits = run.result.get("families") or [run.result]
@@ -210,8 +210,8 @@ def test_a_mask_and_a_fit_with_its_certificate_and_the_same_again(project: Proje
     pair = {"original": "data/original.csv", "masked": f"runs/{masking.name}/original-masked.csv"}
     (fit,) = add(queue, Asked("fit", {**pair, "aggregator": "owa"}, certified=True))
     finished(queue, masking, fit)
-    assert masking.state is State.DONE, masking.text("log.txt")
-    assert fit.state is State.DONE, fit.text("log.txt")
+    assert masking.state is RunState.DONE, masking.text("log.txt")
+    assert fit.state is RunState.DONE, fit.text("log.txt")
     result = fit.result
     assert result["status"] == "optimal"
     assert f"At worst {result['linked']} of 24 records" in answer(fit)
@@ -282,5 +282,5 @@ def test_records_of_argus_and_between_tabs_are_masked(project: Project, name: st
     queue = Queue(project)
     run = add_mask(queue, f"data/{name}", ["noise percent=20 attributes=amount"], seed="1")
     finished(queue, run)
-    assert run.state is State.DONE, run.text("log.txt")
+    assert run.state is RunState.DONE, run.text("log.txt")
     assert name.replace(".", "-masked.") in run.files()

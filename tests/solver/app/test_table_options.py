@@ -19,9 +19,7 @@ from table_files import write_table_files
 
 from linkrisk.solver.app.answers import answer, grounds, verdict
 from linkrisk.solver.app.project import Project
-from linkrisk.solver.app.run_folder import Run, State
-from linkrisk.solver.app.run_queue import Queue
-from linkrisk.solver.app.steps import add
+from linkrisk.solver.app.runs import Queue, Run, RunState
 from linkrisk.solver.app.table_steps import (
     AUDIT,
     NOBODY,
@@ -29,6 +27,7 @@ from linkrisk.solver.app.table_steps import (
     SUPPRESS,
     VERIFY,
     TableAsked,
+    add,
     asked_before,
     verifying,
 )
@@ -70,7 +69,7 @@ def over(project: Project, asked: TableAsked) -> Run:
 
 def done(project: Project, asked: TableAsked) -> Run:
     run = over(project, asked)
-    assert run.state is State.DONE, run.text("log.txt")
+    assert run.state is RunState.DONE, run.text("log.txt")
     return run
 
 
@@ -174,14 +173,14 @@ def test_what_is_proven_not_to_be_protected(project: Project) -> None:
     assert answer(checked) == "NOT PROTECTED: 0 of 4 levels are met, 4 missed, 0 undecided"
     cells.write_text(cells.read_text().replace("411", "412"))
     failed = over(project, replace(SINGLE, task=VERIFY, values={"result": proof}))
-    assert failed.state is State.FAILED
+    assert failed.state is RunState.FAILED
     assert "data/cells.csv: relation 0" in answer(failed)
 
 
 def test_a_file_that_is_no_certificate(project: Project) -> None:
     (project.folder / "data" / "proof.json").write_text("[]")
     run = over(project, replace(SINGLE, task=VERIFY, values={"result": "data/proof.json"}))
-    assert run.state is State.FAILED
+    assert run.state is RunState.FAILED
     assert answer(run).startswith("data/proof.json ")
     assert run.result is None
     assert verdict(run) == ""
@@ -239,7 +238,7 @@ def test_another_backend_no_limit_and_other_formats(project: Project) -> None:
 
 def test_a_format_that_cannot_hold_a_table_is_refused_before_the_search(project: Project) -> None:
     run = over(project, replace(LINKED, house=(".tab",)))
-    assert run.state is State.FAILED
+    assert run.state is RunState.FAILED
     assert answer(run) == (
         f"runs/{run.name}/table-internal.tab: cells of ARGUS have codes, each variable in one tree, and no "
         "other relations; write .jj"

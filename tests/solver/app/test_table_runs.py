@@ -15,10 +15,8 @@ from table_files import write_table_files
 from linkrisk.solver.app.answers import answer
 from linkrisk.solver.app.progress import ProgressReader
 from linkrisk.solver.app.project import Project
-from linkrisk.solver.app.run_folder import State
-from linkrisk.solver.app.run_queue import Queue
-from linkrisk.solver.app.steps import add
-from linkrisk.solver.app.table_steps import TableAsked, asked_before
+from linkrisk.solver.app.runs import Queue, RunState
+from linkrisk.solver.app.table_steps import TableAsked, add, asked_before
 from linkrisk.solver.charts.bound import costs
 from linkrisk.solver.commands.program import build_parser
 from linkrisk.solver.run.errors import UsageError
@@ -47,7 +45,7 @@ def test_a_table_is_protected_by_the_command_that_is_shown(project: Project) -> 
     (run,) = add(queue, ASKED)
     assert run.command["steps"] == argv(ASKED, f"runs/{run.name}")
     finished(queue, run)
-    assert run.state is State.DONE, run.text("log.txt")
+    assert run.state is RunState.DONE, run.text("log.txt")
     assert answer(run) == (
         "Both sensitive cells are protected from outsiders only; respondents of single cells were not looked "
         "at, because the table does not say how many respondents each of its cells has. 4 cells are "
@@ -65,7 +63,7 @@ def test_a_stop_in_the_first_moment_leaves_a_protecting_pattern(project: Project
     queue.tick()
     run.stop()
     finished(queue, run)
-    assert run.state is State.DONE, run.text("log.txt")
+    assert run.state is RunState.DONE, run.text("log.txt")
     result = run.result
     assert result["protected"]
     assert 0 <= result["bound"] <= result["cost"]
@@ -81,7 +79,7 @@ def test_a_table_of_microdata(project: Project) -> None:
     asked = TableAsked(made={"data": "data/firms.csv", "rules": ["p=20", "frequency=3"], **columns})
     (run,) = add(queue, asked)
     finished(queue, run)
-    assert run.state is State.DONE, run.text("log.txt")
+    assert run.state is RunState.DONE, run.text("log.txt")
     assert set(run.files()) == FILES | MADE
     for step in argv(asked, "x"):
         build_parser([step[0]]).parse_args(step)
@@ -119,7 +117,7 @@ def test_hierarchies_and_insiders_of_microdata(project: Project) -> None:
     trees = {"region": ["data/regions.hrc"], "gone": ["data/regions.hrc"]}
     (run,) = add(queue, replace(asked, made={**(asked.made or {}), "hierarchies": trees}))
     finished(queue, run)
-    assert run.state is State.DONE, run.text("log.txt")
+    assert run.state is RunState.DONE, run.text("log.txt")
     made, suppressed = run.command["steps"]
     for step in (made, suppressed):
         build_parser([step[0]]).parse_args(step)

@@ -18,10 +18,8 @@ from linkrisk.datasets.tables.writing import internal_files
 from linkrisk.errors import LinkriskError
 from linkrisk.solver.app.answers import answer
 from linkrisk.solver.app.project import Project
-from linkrisk.solver.app.run_folder import Run, State
-from linkrisk.solver.app.run_queue import Queue
-from linkrisk.solver.app.steps import add
-from linkrisk.solver.app.table_steps import TableAsked, asked_before
+from linkrisk.solver.app.runs import Queue, Run, RunState
+from linkrisk.solver.app.table_steps import TableAsked, add, asked_before
 from linkrisk.solver.commands.program import build_parser
 from linkrisk.solver.commands.table_actions.common import read_table
 from linkrisk.solver.options.line import asked_of
@@ -120,7 +118,7 @@ def parsed(asked: TableAsked) -> argparse.Namespace:
 
 def test_weights_holdings_and_two_hierarchies_of_one_variable(project: Project) -> None:
     run = over(project, MICRODATA)
-    assert run.state is State.DONE, run.text("log.txt")
+    assert run.state is RunState.DONE, run.text("log.txt")
     assert run.result["protected"]
     assert run.result["rules"] == ["frequency=3"]
     cells = pd.read_csv(run.folder / "table-cells.csv")
@@ -145,7 +143,7 @@ def test_weights_holdings_and_two_hierarchies_of_one_variable(project: Project) 
 def test_linked_tables_of_the_same_microdata(project: Project) -> None:
     asked = replace(made_by(by=[["region"], ["size"], ["region", "size"]]), values={"exact": True})
     run = over(project, asked)
-    assert run.state is State.DONE, run.text("log.txt")
+    assert run.state is RunState.DONE, run.text("log.txt")
     made, suppressed = run.command["steps"]
     assert [made[at + 1] for at, word in enumerate(made) if word == "--by"] == [
         "region",
@@ -163,7 +161,7 @@ def test_a_ready_table_of_any_kind(project: Project, name: str) -> None:
     if not asked.whole:
         asked = replace(asked, values={"hierarchies": {"region": ["data/county.csv"]}})
     run = over(project, asked)
-    assert run.state is State.DONE, run.text("log.txt")
+    assert run.state is RunState.DONE, run.text("log.txt")
     assert run.result["protected"]
     assert run.result["cells"] == 9 * 3
     assert asked_before(run) == asked
@@ -179,7 +177,7 @@ def test_two_hierarchies_of_a_ready_table(project: Project) -> None:
     made.cells.rename(columns={"value": "firms"}).to_csv(project.folder / "data" / "counts.csv", index=False)
     asked = of("data/counts.csv", hierarchies=TREES, by=["region", "size"], value="firms")
     run = over(project, asked)
-    assert run.state is State.DONE, run.text("log.txt")
+    assert run.state is RunState.DONE, run.text("log.txt")
     assert run.result["relations"] == int(made.relations["relation"].max()) + 1
 
 
@@ -336,6 +334,6 @@ def test_bad_input_is_one_line_and_leaves_nothing(
         assert before in text
         (data / name).write_text(text.replace(before, after))
     run = over(project, asked)
-    assert run.state is State.FAILED
+    assert run.state is RunState.FAILED
     assert re.fullmatch(re.escape(message), answer(run)), answer(run)
     assert run.files() == ["output.txt"]

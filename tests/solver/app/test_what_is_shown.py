@@ -15,8 +15,9 @@ from cli_runs import run
 from linkrisk import mask
 from linkrisk.solver.app import preview
 from linkrisk.solver.app.answers import Difference, answer, difference, least_risk
-from linkrisk.solver.app.run_queue import Queue
-from linkrisk.solver.app.steps import Asked, add
+from linkrisk.solver.app.runs import Queue
+from linkrisk.solver.app.steps import Asked
+from linkrisk.solver.app.table_steps import add
 from linkrisk.solver.schemas.reading import Interval
 
 

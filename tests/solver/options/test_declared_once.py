@@ -17,7 +17,7 @@ from fit_runs import frames
 import linkrisk
 from linkrisk.datasets.options.kinds import NUMBER
 from linkrisk.datasets.options.option import option
-from linkrisk.solver.app.asking import operation
+from linkrisk.solver.app.steps import operation
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.options.line import table, words
 from linkrisk.solver.options.operations import OPERATIONS as DECLARED
