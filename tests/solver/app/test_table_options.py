@@ -188,7 +188,7 @@ def test_a_file_that_is_no_certificate(project: Project) -> None:
 
 def test_a_result_of_another_version_is_said_not_to_be_readable() -> None:
     result = {"format": "linkrisk-suppressed-table", "protection": "suppression", "sensitive": 1}
-    run = cast("Run", SimpleNamespace(result=result, command={"kind": "tables"}, state=State.DONE))
+    run = cast("Run", SimpleNamespace(result=result, command={"kind": "tables"}, state=RunState.DONE))
     assert answer(run).startswith("these results cannot be shown, they lack 'protected'")
     assert (grounds(run), verdict(run)) == ((), "")
 
