@@ -25,7 +25,7 @@ from linkrisk.solver.run.counts import several
 from linkrisk.solver.run.percent import percent
 from linkrisk.solver.schemas.keys import Json
 from linkrisk.solver.suppression.pages.outside import BASE, for_external
-from linkrisk.solver.suppression.pages.words import (
+from linkrisk.solver.suppression.pages.short import (
     COUNTED,
     MEANS,
     PROBLEMS,

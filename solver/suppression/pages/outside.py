@@ -13,7 +13,7 @@ from typing import Any
 
 from linkrisk.solver.schemas.keys import Json, outside, schema_of
 from linkrisk.solver.schemas.suppression import Suppression, Variable
-from linkrisk.solver.suppression.pages.words import MEANS
+from linkrisk.solver.suppression.pages.short import MEANS
 
 BASE = 10
 """Counts are rounded to multiples of it, and what is less is only said to be less."""
