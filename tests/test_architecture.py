@@ -35,10 +35,10 @@ LOADED_BY_NAME = (
 RANKS = {
     "run": 0,
     "options.names": 0,
+    "certificates.core": 0,
     "schemas": 1,
     "backends": 1,
     "charts": 2,
-    "certificates.core": 3,
     "documents": 3,
     "linkage": 3,
     "certificates.checking": 3,
@@ -79,6 +79,7 @@ VERIFIER_MAY_USE = (
     "formulations.compiled",
     "solver.run.errors",
     "solver.certificates.checking",
+    "solver.certificates.core",
 )
 
 

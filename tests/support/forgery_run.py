@@ -30,8 +30,8 @@ from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.datasets.pairs.categorical import KnownRecoding
 from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
 from linkrisk.solver.certificates.checking.fields import read_object
-from linkrisk.solver.certificates.checking.rejection import RejectedError
 from linkrisk.solver.certificates.checking.verify import Verdict, demand_fit, fit_setting, verify
+from linkrisk.solver.certificates.core.claims import RejectedError
 from linkrisk.solver.certificates.operations.claims import coverage, proved
 from linkrisk.solver.inputs.problem import Problem, make_problem
 from linkrisk.solver.linkage.evaluator import Evaluator

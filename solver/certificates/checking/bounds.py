@@ -9,9 +9,9 @@ from fractions import Fraction
 from linkrisk.solver.certificates.checking.cores import Rows, check_core, check_lost
 from linkrisk.solver.certificates.checking.fields import Fields, whole
 from linkrisk.solver.certificates.checking.hitting import Tree, check_inequalities
-from linkrisk.solver.certificates.checking.rejection import demand
 from linkrisk.solver.certificates.checking.simplex_tree import check_simplex_tree
 from linkrisk.solver.certificates.checking.units import total_weight, whole_weights
+from linkrisk.solver.certificates.core.claims import demand
 from linkrisk.solver.run.errors import UsageError
 
 _MOST_BITS = 1 << 14

@@ -7,8 +7,8 @@ from typing import Any
 from linkrisk.solver.certificates.checking.families.base import Family, Row
 from linkrisk.solver.certificates.checking.fields import Fields, listed, wholes
 from linkrisk.solver.certificates.checking.records import Records
-from linkrisk.solver.certificates.checking.rejection import demand
 from linkrisk.solver.certificates.checking.ties import Partner
+from linkrisk.solver.certificates.core.claims import demand
 
 Core = frozenset[int]
 

@@ -15,7 +15,7 @@ import pandas as pd
 
 from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.solver.certificates.checking.fields import Fields
-from linkrisk.solver.certificates.checking.rejection import demand
+from linkrisk.solver.certificates.core.claims import demand
 from linkrisk.solver.run.errors import UsageError
 
 METHOD = "sha256-1"

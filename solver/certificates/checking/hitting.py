@@ -19,7 +19,7 @@ from typing import Any
 
 from linkrisk.solver.certificates.checking.cores import Core
 from linkrisk.solver.certificates.checking.fields import listed, text, whole, wholes
-from linkrisk.solver.certificates.checking.rejection import demand
+from linkrisk.solver.certificates.core.claims import demand
 from linkrisk.solver.run.errors import UsageError
 
 MOST_COEFFICIENTS = 1 << 22

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.solver.certificates.checking.moments import moments
-from linkrisk.solver.certificates.checking.rejection import demand
+from linkrisk.solver.certificates.core.claims import demand
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]

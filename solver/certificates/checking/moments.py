@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.solver.certificates.checking.dyadic import shift_of, whole_numbers
-from linkrisk.solver.certificates.checking.rejection import demand
+from linkrisk.solver.certificates.core.claims import demand
 
 FloatArray = NDArray[np.float64]
 

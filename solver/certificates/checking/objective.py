@@ -6,8 +6,8 @@ from fractions import Fraction
 
 from linkrisk.solver.certificates.checking.fields import Fields
 from linkrisk.solver.certificates.checking.records import Records
-from linkrisk.solver.certificates.checking.rejection import demand
 from linkrisk.solver.certificates.checking.setting import Setting
+from linkrisk.solver.certificates.core.claims import demand
 
 ROUNDED = Fraction(1, 10**9)
 """Relative difference of a weight in the JSON of a fit, a double, from the exact one."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from linkrisk.solver.certificates.checking.fields import Fields
-from linkrisk.solver.certificates.checking.rejection import demand
+from linkrisk.solver.certificates.core.claims import demand
 from linkrisk.solver.run.errors import UsageError
 
 SLACK = Fraction(1, 10**9)

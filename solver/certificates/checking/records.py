@@ -20,7 +20,6 @@ from linkrisk.solver.certificates.checking.missing import (
 )
 from linkrisk.solver.certificates.checking.moments import standardised
 from linkrisk.solver.certificates.checking.recodings import recoded
-from linkrisk.solver.certificates.checking.rejection import demand
 from linkrisk.solver.certificates.checking.sampling import Sampling, read_sampling
 from linkrisk.solver.certificates.checking.setting import Setting
 from linkrisk.solver.certificates.checking.ties import (
@@ -33,6 +32,7 @@ from linkrisk.solver.certificates.checking.ties import (
     widths,
 )
 from linkrisk.solver.certificates.checking.weights import Weights, weights_of
+from linkrisk.solver.certificates.core.claims import demand
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]

@@ -14,9 +14,9 @@ from linkrisk.solver.certificates.checking.drawing import Drawn, DrawnStage
 from linkrisk.solver.certificates.checking.fields import Fields
 from linkrisk.solver.certificates.checking.objective import ROUNDED, objective_keys
 from linkrisk.solver.certificates.checking.records import Records
-from linkrisk.solver.certificates.checking.rejection import demand
 from linkrisk.solver.certificates.checking.setting import Setting
 from linkrisk.solver.certificates.checking.units import most_blocks
+from linkrisk.solver.certificates.core.claims import demand
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from linkrisk.datasets.microdata.numeric import numeric_matrix
 from linkrisk.datasets.pairs.file_pair import FilePair
-from linkrisk.solver.certificates.checking.rejection import demand
+from linkrisk.solver.certificates.core.claims import demand
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from linkrisk.solver.certificates.checking.families.base import Family
 from linkrisk.solver.certificates.checking.fields import Fields, text
 from linkrisk.solver.certificates.checking.missing import RULES
 from linkrisk.solver.certificates.checking.recodings import Recodings, read_recodings
-from linkrisk.solver.certificates.checking.rejection import demand
+from linkrisk.solver.certificates.core.claims import demand
 from linkrisk.solver.run.errors import UsageError
 
 MOST_CATEGORIES = 2000

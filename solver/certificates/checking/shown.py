@@ -13,8 +13,8 @@ from linkrisk.solver.certificates.checking.families.base import Family
 from linkrisk.solver.certificates.checking.families.weighted_mean import WeightedMean
 from linkrisk.solver.certificates.checking.fields import Fields, listed, real, reals, whole
 from linkrisk.solver.certificates.checking.records import Records
-from linkrisk.solver.certificates.checking.rejection import demand
 from linkrisk.solver.certificates.checking.units import total_weight
+from linkrisk.solver.certificates.core.claims import demand
 
 CLOSE = 1e-10
 """By how much a number that the fit computed in double precision may miss the exact one, relatively."""

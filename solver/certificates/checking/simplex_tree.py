@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from linkrisk.solver.certificates.checking.cores import Rows
 from linkrisk.solver.certificates.checking.families.base import Row
 from linkrisk.solver.certificates.checking.fields import Fields, listed, whole, wholes
-from linkrisk.solver.certificates.checking.rejection import demand
 from linkrisk.solver.certificates.checking.simplex_kernels import BITS, LARGEST_TOTAL, MOST_VALUES, replay
+from linkrisk.solver.certificates.core.claims import demand
 from linkrisk.solver.run.errors import UsageError
 
 WholeArray = NDArray[np.int64]

@@ -17,7 +17,6 @@ from linkrisk.solver.certificates.checking.fields import Fields
 from linkrisk.solver.certificates.checking.objective import ROUNDED, check_sums, objective_keys
 from linkrisk.solver.certificates.checking.orders import Ordered, best_order
 from linkrisk.solver.certificates.checking.records import block_rows, make_records
-from linkrisk.solver.certificates.checking.rejection import demand
 from linkrisk.solver.certificates.checking.sampled import (
     Limit,
     check_limit,
@@ -36,6 +35,7 @@ from linkrisk.solver.certificates.checking.shown import (
 )
 from linkrisk.solver.certificates.checking.ties import TOLERANCES
 from linkrisk.solver.certificates.checking.units import most_blocks, total_weight
+from linkrisk.solver.certificates.core.claims import demand
 from linkrisk.solver.run.errors import UsageError
 
 FORMAT = "linkrisk certificate"

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
-from .claims import Claim, MalformedError, demand, items, whole, wholes
+from .claims import Claim, MalformedError, RejectedError, demand, items, whole, wholes
 from .files import read_columns
 
 FORMAT = "linkrisk table certificate 1"
@@ -47,12 +47,16 @@ class Table:
         Coefficients of cells; the terms of each relation sum to 0.
     counts : bool
         Whether the values are counts: whole numbers.
+    named, described : callable
+        What messages call a cell, and a relation, by their numbers.
     """
 
     numbers: dict[str, list[Fraction | None]]
     status: list[str]
     relations: dict[int, Sparse]
     counts: bool = False
+    named: Callable[[int], str] = "cell {}".format
+    described: Callable[[int], str] = "relation {}".format
 
     def column(self, name: str, usual: Fraction) -> list[Fraction]:
         """A column, with the usual number where a cell has none."""
@@ -62,32 +66,61 @@ class Table:
 
 @dataclass(frozen=True)
 class TableVerdict:
-    """Levels of sensitive cells: how many there are, hold, do not hold, and are not decided."""
+    """What a certificate proves about a table.
 
-    demands: int
+    Attributes
+    ----------
+    met, missed, undecided : int
+        Levels of sensitive cells that hold, that do not, and of which nothing is proven.
+    exact : int
+        Suppressed cells that relations give away one after the other.
+    witnesses : int
+    defect : Fraction
+        The most by which a relation of the files misses 0; 0 where all add up exactly.
+    """
+
     met: int
     missed: int
     undecided: int
+    exact: int
+    witnesses: int
+    defect: Fraction
+
+    @property
+    def demands(self) -> int:
+        """All levels."""
+        return self.met + self.missed + self.undecided
+
+    @property
+    def protected(self) -> bool:
+        """Whether every level holds."""
+        return self.met == self.demands
+
+    def beside(self, other: TableVerdict) -> TableVerdict:
+        """What is proven of two tables of the same cells."""
+        names = ("met", "missed", "undecided", "exact", "witnesses")
+        sums = {name: getattr(self, name) + getattr(other, name) for name in names}
+        return TableVerdict(**sums, defect=max(self.defect, other.defect))
 
 
 def read_table(cells: str | Path, relations: str | Path, counts: bool) -> Table:
     """A table from CSV files of cells (``value``, ``status``, ...) and of terms of relations."""
     columns, terms = read_columns(cells), read_columns(relations)
     known = ("value", "lower_bound", "upper_bound", "threshold", PUBLISHED, *WAYS.values())
-    numbers = {name: [_decimal(cell) for cell in columns[name]] for name in known if name in columns}
+    numbers = {name: [decimal(cell) for cell in columns[name]] for name in known if name in columns}
     demand(None not in numbers.get("value", [None]), f"{cells}: every cell needs a value")
     status = [one or SAFE for one in columns.get("status", [SAFE] * len(numbers["value"]))]
     name = "equation" if "equation" in terms else "relation"
     demand({name, "cell", "coefficient"} <= terms.keys(), f"{relations} has no such columns")
     made: defaultdict[float, Sparse] = defaultdict(dict)
     for row, at, factor in zip(terms[name], terms["cell"], terms["coefficient"], strict=True):
-        cell, coefficient = int(at), _decimal(factor) or Fraction(0)
+        cell, coefficient = int(at), decimal(factor) or Fraction(0)
         demand(0 <= cell < len(status), f"{relations}: there is no cell {cell}")
         made[float(row)][cell] = made[float(row)].get(cell, Fraction(0)) + coefficient
     return Table(numbers, status, dict(enumerate(made[row] for row in sorted(made))), counts)
 
 
-def _decimal(cell: str | float) -> Fraction | None:
+def decimal(cell: str | float) -> Fraction | None:
     """The shortest decimal number that stands for the double."""
     if cell in ("", "NA", "NaN"):
         return None
@@ -158,7 +191,7 @@ class Bounds:
 
 def _rounded_sum(one: Fraction, other: Fraction) -> Fraction:
     """A sum in the digits of a double, as a file would say it."""
-    return _decimal(float(one + other)) or Fraction(0)
+    return decimal(float(one + other)) or Fraction(0)
 
 
 def check_table(table: Table, certificate: Mapping[str, Any], where: str = "the certificate") -> TableVerdict:
@@ -173,10 +206,9 @@ def check_table(table: Table, certificate: Mapping[str, Any], where: str = "the 
     """
     claim = Claim(certificate, where)
     counts = table.numbers.get(PUBLISHED)
-    demand(
-        (counts is None) == (claim.get(BESIDE) is None),
-        f"{where}: numbers of respondents are published beside the values, or it is about such, not both",
-    )
+    said = claim.get(BESIDE) is not None
+    demand(counts is not None or not said, "it is about numbers of respondents, and none are published")
+    demand(counts is None or said, "numbers of respondents are published, and it says nothing of them")
     if counts is None:
         return _Check(table, claim).verdict()
     pairs = list(zip(table.status, counts, strict=True))
@@ -188,15 +220,12 @@ def check_table(table: Table, certificate: Mapping[str, Any], where: str = "the 
         "sliding_protection": [Fraction(1 if one else 0) for one in sensitive],
         "threshold": [one if here else None for one, here in zip(threshold, sensitive, strict=True)],
     }
-    beside = Table(numbers, status, table.relations, counts=True)
-    first = _Check(replace(table, status=status), claim).verdict()
-    second = _Check(beside, claim.inner(BESIDE)).verdict()
-    return TableVerdict(
-        first.demands + second.demands,
-        first.met + second.met,
-        first.missed + second.missed,
-        first.undecided + second.undecided,
-    )
+    verdict = _Check(replace(table, status=status), claim).verdict()
+    beside = replace(table, numbers=numbers, status=status, counts=True)
+    try:
+        return verdict.beside(_Check(beside, claim.inner(BESIDE)).verdict())
+    except RejectedError as error:
+        raise RejectedError(f"numbers of respondents: {error}") from None
 
 
 class _Check:
@@ -211,7 +240,9 @@ class _Check:
 
     def __init__(self, table: Table, claim: Claim) -> None:
         if claim.text("format") != FORMAT:
-            raise MalformedError(f"{claim.where} is no certificate of a table")
+            raise MalformedError(
+                f"{claim.where} is no certificate of a table; give what `tables audit --certificate` wrote"
+            )
         self._table, self._claim, self._bounds = table, claim, Bounds(table)
         self._suppressed = set(wholes(claim.get("suppressed"), f"{claim.where}, suppressed"))
         self._of_cell: defaultdict[int, list[int]] = defaultdict(list)
@@ -223,57 +254,107 @@ class _Check:
         """Which levels hold; rejected where the claim says something else."""
         table, claim, bounds = self._table, self._claim, self._bounds
         hidden = {at for at, one in enumerate(table.status) if one in (SENSITIVE, SECONDARY)}
-        demand(hidden == self._suppressed, f"{claim.where} is about other suppressed cells")
-        demand((claim.get("counts") is True) is table.counts, f"{claim.where}: of counts, or of amounts")
+        for cell in sorted(hidden ^ self._suppressed):
+            state = "suppressed" if cell in hidden else "published"
+            self._reject(f"the certificate is about other suppressed cells: {{cell}} is {state} here", cell)
+        kinds, counts = ("amounts", "counts"), claim.get("counts") is True
+        said = f"the certificate is about {kinds[counts]}, and the table is of {kinds[table.counts]}"
+        demand(counts is table.counts, said)
         self._check_levels()
         for cell, value in enumerate(bounds.value):
-            demand(bounds.lower[cell] <= value <= bounds.upper[cell], f"cell {cell} is outside its bounds")
+            if not bounds.lower[cell] <= value <= bounds.upper[cell]:
+                self._reject("{cell} is outside its bounds", cell)
+        witnesses = claim.items("witnesses")
         reach: defaultdict[tuple[int, int], Fraction] = defaultdict(Fraction)
-        for at, item in enumerate(claim.items("witnesses")):
-            for cell, by in self._witness(item, f"{claim.where}, witnesses[{at}]").items():
+        for number, item in enumerate(witnesses):
+            for cell, by in self._witness(_sparse(item, f"{claim.where}, witness {number}"), number).items():
                 sign = 1 if by > 0 else -1
                 reach[cell, sign] = max(reach[cell, sign], abs(by))
         unknown = self._unknown()
-        limits = self._limits(unknown)
-        met, missed, undecided = [], [], []
-        for way, levels in bounds.levels.items():
-            for cell in (at for at in bounds.sensitive if levels[at] > 0):
-                limit = [limits.get((cell, sign)) for sign in way]
-                most = None if None in limit else sum(one for one in limit if one is not None)
-                if sum(reach[cell, sign] for sign in way) >= levels[cell]:
-                    met.append(cell)
-                elif cell not in unknown or (most is not None and most < levels[cell]):
+        met, missed, undecided = self._levels(reach, unknown, self._limits(unknown))
+        self._check_claims(missed, undecided)
+        sums = (
+            sum(factor * bounds.value[at] for at, factor in one.items()) for one in table.relations.values()
+        )
+        return TableVerdict(
+            met=met,
+            missed=len(missed),
+            undecided=len(undecided),
+            exact=len(self._suppressed - unknown),
+            witnesses=len(witnesses),
+            defect=max((abs(Fraction(one)) for one in sums), default=Fraction(0)),
+        )
+
+    def _reject(self, message: str, cell: int) -> NoReturn:
+        """Reject with the name of a cell; a certificate may name any number."""
+        known = 0 <= cell < len(self._table.status)
+        name = self._table.named(cell) if known else f"cell {cell} (there is none)"
+        raise RejectedError(message.replace("{cell}", name))
+
+    def _levels(
+        self,
+        reach: Mapping[tuple[int, int], Fraction],
+        unknown: set[int],
+        limits: Mapping[tuple[int, int], Fraction],
+    ) -> tuple[int, list[int], list[tuple[int, str]]]:
+        """How many levels are met, of which cells some are missed, and which are open, with what is known."""
+        met, missed, undecided = 0, [], []
+        for way, levels in self._bounds.levels.items():
+            for cell in (at for at in self._bounds.sensitive if levels[at] > 0):
+                reached = sum((reach.get((cell, sign), Fraction(0)) for sign in way), Fraction(0))
+                bounded = all((cell, sign) in limits for sign in way)
+                if reached >= levels[cell]:
+                    met += 1
+                elif cell not in unknown or (
+                    bounded and sum(limits[cell, sign] for sign in way) < levels[cell]
+                ):
                     missed.append(cell)
                 else:
-                    undecided.append(cell)
+                    undecided.append((cell, f"its level of {levels[cell]}; witnesses reach {reached}"))
+        return met, missed, undecided
+
+    def _check_claims(self, missed: Sequence[int], undecided: Sequence[tuple[int, str]]) -> None:
+        """Compare what is claimed with what was found."""
+        claim = self._claim
         told = {key: set(wholes(claim.get(key), f"{claim.where}, {key}")) for key in ("undecided", "missed")}
-        demand(set(undecided) <= told["undecided"], f"nothing proves the levels of cells {undecided[:5]}")
-        demand(set(missed) == told["missed"], f"other levels are missed: those of cells {missed[:5]}")
-        protected = not missed and not undecided
-        demand(claim.get("protected") is protected, f"{claim.where}: protected is {protected}")
-        return TableVerdict(len(met) + len(missed) + len(undecided), len(met), len(missed), len(undecided))
+        for cell, said in undecided:
+            if cell not in told["undecided"]:
+                self._reject(f"{{cell}}: nothing proves {said}", cell)
+        for cell in sorted(set(missed) ^ told["missed"]):
+            state = "is short of a level" if cell in missed else "is not proven to be short of a level"
+            self._reject(f"{{cell}} {state}, and the certificate says something else", cell)
+        if not isinstance(claim.get("protected"), bool):
+            raise MalformedError(f"{claim.where}, protected must be true or false")
+        right = claim.get("protected") is not (bool(missed) or bool(undecided))
+        demand(right, "it claims to be protected otherwise than it is")
 
     def _check_levels(self) -> None:
         """Refuse levels that ask for nothing: whatever is proven of them protects nobody."""
         sensitive = set(self._bounds.sensitive)
         for cell in range(len(self._bounds.value)):
             levels = [way[cell] for way in self._bounds.levels.values()]
-            demand(min(levels) >= 0, f"a protection level of cell {cell} is below 0")
-            demand(cell not in sensitive or max(levels) > 0, f"cell {cell} is sensitive and has no level")
-            demand(bool(sensitive) or not any(levels), f"cell {cell} has a level, but no cell is sensitive")
+            if min(levels) < 0:
+                self._reject("a protection level of {cell} is below 0", cell)
+            if cell in sensitive and max(levels) <= 0:
+                self._reject("{cell} is sensitive, and has no protection level", cell)
+            if not sensitive and any(levels):
+                self._reject("{cell} has a protection level, but no cell is sensitive", cell)
 
-    def _witness(self, item: Any, where: str) -> Sparse:
+    def _witness(self, moved: Sparse, number: int) -> Sparse:
         """Check that deviations break no relation, and move suppressed cells within what is known."""
-        moved = _sparse(item, where)
         for cell, by in moved.items():
-            demand(cell in self._suppressed, f"{where} moves cell {cell}, which is published")
-            room = self._bounds.room(cell, 1 if by > 0 else -1)
-            demand(abs(by) <= room, f"{where} moves cell {cell} beyond its bounds")
-            demand(not self._table.counts or by.denominator == 1, f"{where}: counts are whole")
-        for row in {row for cell in moved for row in self._of_cell[cell]}:
+            if cell not in self._suppressed:
+                self._reject(f"witness {number} moves {{cell}}, which is published", cell)
+            if abs(by) > self._bounds.room(cell, 1 if by > 0 else -1):
+                self._reject(f"witness {number} moves {{cell}} beyond its bounds", cell)
+            if self._table.counts and by.denominator != 1:
+                self._reject(f"witness {number} moves {{cell}} by {by}, and counts are whole", cell)
+        for row in sorted({row for cell in moved for row in self._of_cell[cell]}):
             terms = self._table.relations[row].items()
             total = sum(factor * moved.get(at, Fraction(0)) for at, factor in terms)
-            demand(total == 0, f"{where} breaks relation {row}")
+            if total != 0:
+                said = self._table.described(row)
+                raise RejectedError(f"witness {number} breaks {said}: its terms sum to {total}")
         return moved
 
     def _unknown(self) -> set[int]:
@@ -291,13 +372,14 @@ class _Check:
         """How far cells go at most, by multipliers."""
         limits: dict[tuple[int, int], Fraction] = {}
         for number, item in enumerate(self._claim.items("bounds")):
-            where = f"{self._claim.where}, bounds[{number}]"
+            where = f"{self._claim.where}, bound {number}"
             cell, sign, *parts = items(item, where, 4)
+            demand(whole(sign, where) in (1, -1), f"bound {number} has the sign {sign}, which is none")
             whole(cell, where)
-            demand(sign in (1, -1), f"{where}: {sign} is no sign")
             reduced: defaultdict[int, Fraction] = defaultdict(Fraction, {cell: Fraction(sign)})
             for row, multiplier in _sparse(parts, where).items():
-                demand(row in self._table.relations, f"{where}: there is no relation {row}")
+                known = row in self._table.relations
+                demand(known, f"bound {number} uses relation {row}, which is not there")
                 for at, factor in self._table.relations[row].items():
                     reduced[at] -= multiplier * factor
             limits[cell, sign] = sum(
@@ -316,7 +398,7 @@ def _sparse(value: Any, where: str) -> Sparse:
     at, content = items(value, where, 2)
     places, numbers = wholes(at, where), items(content, where)
     if not len(places) == len(set(places)) == len(numbers):
-        raise MalformedError(f"{where} must hold positions, each once, and a number for each")
+        raise MalformedError(f"{where} must hold a number for each position, each once")
     return {at: _fraction(one, where) for at, one in zip(places, numbers, strict=True)}
 
 

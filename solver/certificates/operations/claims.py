@@ -16,8 +16,8 @@ from linkrisk.datasets.pairs.table_pair import BY_ID, BY_ROW
 from linkrisk.solver.certificates.checking.objective import TOTAL, objective_keys
 from linkrisk.solver.certificates.checking.sampled import Limit
 from linkrisk.solver.certificates.checking.sampling import Sampling
-from linkrisk.solver.certificates.checking.table import TableVerdict
 from linkrisk.solver.certificates.checking.verify import Verdict
+from linkrisk.solver.certificates.core.tables import TableVerdict
 from linkrisk.solver.run.percent import with_confidence
 
 _SCALED = {

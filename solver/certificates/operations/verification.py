@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 from linkrisk.solver.certificates.checking.bundle import KEY
-from linkrisk.solver.certificates.checking.table import TableVerdict
 from linkrisk.solver.certificates.checking.verify import Verdict
+from linkrisk.solver.certificates.core.tables import TableVerdict
 from linkrisk.solver.certificates.operations.claims import aligned, checked, coverage, of_table, proved
 from linkrisk.solver.run.result import Result
 from linkrisk.solver.run.results import EXPECTED, WEIGHTED

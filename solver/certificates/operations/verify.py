@@ -20,10 +20,10 @@ from linkrisk.errors import called
 from linkrisk.solver.certificates.checking import verify as checking
 from linkrisk.solver.certificates.checking.bundle import fits_and_certificates, is_bundle
 from linkrisk.solver.certificates.checking.fields import read_object
-from linkrisk.solver.certificates.checking.rejection import RejectedError
 from linkrisk.solver.certificates.checking.setting import Setting
-from linkrisk.solver.certificates.checking.table import FORMAT as TABLE
 from linkrisk.solver.certificates.checking.verify import Verdict, demand_fit, fit_setting
+from linkrisk.solver.certificates.core.claims import RejectedError
+from linkrisk.solver.certificates.core.tables import FORMAT as TABLE
 from linkrisk.solver.certificates.operations.claims import quoted
 from linkrisk.solver.certificates.operations.tables import checked_table
 from linkrisk.solver.certificates.operations.verification import VerificationResult

@@ -19,11 +19,11 @@ from linkrisk.solver.certificates.checking.cores import Rows
 from linkrisk.solver.certificates.checking.families.measures import MeasureFamily
 from linkrisk.solver.certificates.checking.fields import Fields
 from linkrisk.solver.certificates.checking.records import Records, make_records
-from linkrisk.solver.certificates.checking.rejection import RejectedError
 from linkrisk.solver.certificates.checking.setting import read_setting
 from linkrisk.solver.certificates.checking.ties import TOLERANCES
 from linkrisk.solver.certificates.checking.units import whole_weights
 from linkrisk.solver.certificates.checking.verify import FORMAT, VERSION
+from linkrisk.solver.certificates.core.claims import RejectedError
 from linkrisk.solver.certificates.writing.certifiable import CertificateError, why_not_certifiable
 from linkrisk.solver.certificates.writing.cores import exact_core, lost_pairs
 from linkrisk.solver.certificates.writing.hitting import HittingTree, read_hint

@@ -1,4 +1,4 @@
-"""The certificate of a table: what decides every demand, as JSON that `checking.table` reads."""
+"""The certificate of a table: what decides every demand, as JSON that `core.tables` reads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from linkrisk.formulations.tables.cell_table import BoolArray
-from linkrisk.solver.certificates.checking.table import BESIDE, FORMAT
+from linkrisk.solver.certificates.core.tables import BESIDE, FORMAT
 from linkrisk.solver.tables.attackers.certified import Certified
 
 

@@ -14,9 +14,9 @@ from certified import certified
 from linkrisk.solver.certificates.checking import fields, hitting, simplex_tree
 from linkrisk.solver.certificates.checking.fields import Fields, read_object
 from linkrisk.solver.certificates.checking.hitting import Tree, check_inequalities
-from linkrisk.solver.certificates.checking.rejection import RejectedError
 from linkrisk.solver.certificates.checking.simplex_kernels import LARGEST_TOTAL, MOST_VALUES, replay
 from linkrisk.solver.certificates.checking.simplex_tree import check_simplex_tree, unpacked
+from linkrisk.solver.certificates.core.claims import RejectedError
 from linkrisk.solver.run.errors import UsageError
 
 TRIANGLE = [frozenset({0, 1}), frozenset({1, 2}), frozenset({0, 2})]

@@ -10,7 +10,7 @@ from aggregator_cases import BY_LABEL, CERTIFIABLE
 from certified import all_cores, certified
 from pairwise import pairwise
 
-from linkrisk.solver.certificates.checking.rejection import RejectedError
+from linkrisk.solver.certificates.core.claims import RejectedError
 from linkrisk.solver.certificates.writing.build import ProvenSearch, certify
 from linkrisk.solver.engines.base import CoreProof, Proof
 

@@ -14,8 +14,8 @@ from part_runs import PARTS, STEERING, noisy, one_round
 from weighted_claims import SCHEMA, weighted
 
 from linkrisk import fit
-from linkrisk.solver.certificates.checking.rejection import RejectedError
 from linkrisk.solver.certificates.checking.verify import demand_fit, verify
+from linkrisk.solver.certificates.core.claims import RejectedError
 from linkrisk.solver.certificates.operations.claims import checked, coverage, proved
 from linkrisk.solver.inputs.problem import make_problem
 from linkrisk.solver.options.pair import ProblemOptions

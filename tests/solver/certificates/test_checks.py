@@ -28,9 +28,9 @@ from linkrisk.solver.certificates.checking.hitting import (
     half_inequality,
 )
 from linkrisk.solver.certificates.checking.records import Records, make_records
-from linkrisk.solver.certificates.checking.rejection import RejectedError
 from linkrisk.solver.certificates.checking.setting import read_setting
 from linkrisk.solver.certificates.checking.simplex_kernels import replay, rows_conflict
+from linkrisk.solver.certificates.core.claims import RejectedError
 from linkrisk.solver.certificates.writing.hitting import HittingTree
 from linkrisk.solver.certificates.writing.simplex_search import TreeSearch
 from linkrisk.solver.inputs.problem import make_problem

@@ -24,10 +24,9 @@ from random_tables import random_pattern, random_table
 
 from linkrisk import audit_table, fit, open_table
 from linkrisk.solver.certificates import core
-from linkrisk.solver.certificates.checking.rejection import RejectedError as Rejected
-from linkrisk.solver.certificates.checking.table import check_table as table_verified
 from linkrisk.solver.certificates.checking.verify import demand_fit, verify
 from linkrisk.solver.certificates.core import check, claims, records, tables
+from linkrisk.solver.certificates.operations.tables import exact_table
 from linkrisk.solver.certificates.writing.table import table_certificate
 from linkrisk.solver.inputs.problem import make_problem
 from linkrisk.solver.options.pair import ProblemOptions
@@ -168,7 +167,7 @@ def table_of(table, suppressed):
 
 @settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 10_000), share=st.floats(0.2, 0.7), flip=st.booleans())
-def test_both_checkers_say_the_same_of_tables(tmp_path_factory, seed, share, flip):
+def test_a_table_is_read_as_the_project_reads_it(tmp_path_factory, seed, share, flip):
     generator = np.random.default_rng(seed)
     table = random_table(generator, ((4, 4), (5, 5)), share=0.3)
     suppressed = random_pattern(generator, table, share)
@@ -183,14 +182,12 @@ def test_both_checkers_say_the_same_of_tables(tmp_path_factory, seed, share, fli
     if flip:
         with pytest.raises(claims.RejectedError, match="protected"):
             tables.check_table(ours, certificate)
-        with pytest.raises(Rejected):
-            table_verified(open_table(cells, relations), certificate, "proof.json")
         return
+    theirs = exact_table(open_table(cells, relations))
+    assert (ours.numbers, ours.status, ours.relations) == (theirs.numbers, theirs.status, theirs.relations)
     found = tables.check_table(ours, certificate)
-    theirs = table_verified(open_table(cells, relations), certificate, "proof.json")
-    assert (found.demands, found.met, found.missed, found.undecided) == (
-        theirs.demands, theirs.met, theirs.missed, theirs.undecided
-    )  # fmt: skip
+    assert found.protected == certificate["protected"]
+    assert found.missed >= len(certificate["missed"])
 
 
 # ---- alone

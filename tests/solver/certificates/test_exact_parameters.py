@@ -15,7 +15,7 @@ from linkrisk.formulations.linkage.domains import Simplex
 from linkrisk.formulations.linkage.domains.exactness import is_semidefinite, semidefinite
 from linkrisk.solver.certificates.checking.families import family_of
 from linkrisk.solver.certificates.checking.fields import Fields
-from linkrisk.solver.certificates.checking.rejection import RejectedError
+from linkrisk.solver.certificates.core.claims import RejectedError
 
 every_case = pytest.mark.parametrize("case", CERTIFIABLE, ids=[case.label for case in CERTIFIABLE])
 

@@ -20,8 +20,8 @@ from pairwise import pairwise
 from linkrisk import fit
 from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.solver.certificates.checking.chance import ruled_out
-from linkrisk.solver.certificates.checking.rejection import RejectedError
 from linkrisk.solver.certificates.checking.verify import Verdict, demand_fit, verify
+from linkrisk.solver.certificates.core.claims import RejectedError
 from linkrisk.solver.inputs.problem import make_problem
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.errors import UsageError

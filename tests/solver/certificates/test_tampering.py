@@ -12,7 +12,7 @@ from aggregator_cases import BY_LABEL, CERTIFIABLE
 from certified import certified, kinds
 from pairwise import pairwise
 
-from linkrisk.solver.certificates.checking.rejection import RejectedError
+from linkrisk.solver.certificates.core.claims import RejectedError
 from linkrisk.solver.run.errors import UsageError
 
 every_case = pytest.mark.parametrize("case", CERTIFIABLE, ids=[case.label for case in CERTIFIABLE])

@@ -19,8 +19,8 @@ from pairwise import pairwise
 
 from linkrisk import evaluate, fit
 from linkrisk.formulations.linkage.distances import Differences
-from linkrisk.solver.certificates.checking.rejection import RejectedError
 from linkrisk.solver.certificates.checking.verify import demand_fit, verify
+from linkrisk.solver.certificates.core.claims import RejectedError
 from linkrisk.solver.inputs.problem import make_problem
 from linkrisk.solver.linkage.assignment import assigned_links, distance_matrix
 from linkrisk.solver.linkage.baselines import euclidean_form, mahalanobis_form

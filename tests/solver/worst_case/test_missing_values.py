@@ -16,8 +16,8 @@ from pairwise import pairwise
 from linkrisk.formulations.linkage.comparison import Columns
 from linkrisk.formulations.linkage.missing import Missing
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
-from linkrisk.solver.certificates.checking.rejection import RejectedError
 from linkrisk.solver.certificates.checking.verify import verify
+from linkrisk.solver.certificates.core.claims import RejectedError
 from linkrisk.solver.inputs.problem import make_problem
 from linkrisk.solver.linkage.evaluator import Evaluator, evaluate_parameters
 from linkrisk.solver.linkage.orders import linked_in_order

@@ -14,8 +14,8 @@ from fit_runs import steered
 
 from hunting.quarry import Quarry
 from hunting.reached import Reached, reached
-from linkrisk.solver.certificates.checking.rejection import RejectedError
 from linkrisk.solver.certificates.checking.verify import verify
+from linkrisk.solver.certificates.core.claims import RejectedError
 from linkrisk.solver.inputs.problem import Problem, make_problem
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.errors import UsageError

@@ -11,9 +11,9 @@ import numpy as np
 from linkrisk.solver.certificates.checking.families.base import Family, FloatArray, Multipliers, Row
 from linkrisk.solver.certificates.checking.fields import Fields, listed, reals
 from linkrisk.solver.certificates.checking.parameters import SLACK
-from linkrisk.solver.certificates.checking.rejection import demand
 from linkrisk.solver.certificates.checking.shapes import Shape, shape_of_form
 from linkrisk.solver.certificates.checking.ties import CANCELLATION_SHIFT, TIE_SHIFT, TOLERANCES, Partner
+from linkrisk.solver.certificates.core.claims import demand
 from linkrisk.solver.run.errors import UsageError
 
 

@@ -13,9 +13,9 @@ import numpy as np
 from linkrisk.solver.certificates.checking.box_kernels import MEASURE
 from linkrisk.solver.certificates.checking.families.base import Family, Interaction, Multipliers, Row
 from linkrisk.solver.certificates.checking.parameters import SLACK
-from linkrisk.solver.certificates.checking.rejection import demand
 from linkrisk.solver.certificates.checking.shapes import Shape
 from linkrisk.solver.certificates.checking.ties import Partner
+from linkrisk.solver.certificates.core.claims import demand
 
 MOST_ATTRIBUTES = 12
 """Of a measure whose values are listed."""
