@@ -102,10 +102,6 @@ def _found_by_attackers(given: Json) -> tuple[Block, ...]:
     return (Numbers("", (*found, *how)), *known) if (*found, *how) else known
 
 
-def _coarser(given: Json) -> Section:
-    return shown.the_table(given, "; nothing is suppressed in it yet")
-
-
 _NOISY = (shown.the_table, changed.changes, changed.utility, shown.changes_by_category)
 KINDS = {
     "suppression": Kind(
@@ -126,7 +122,7 @@ KINDS = {
     "sums": Kind("Sums with noise, of", "noise", changed.noise_headline, making.of_sums, _NOISY),
     "recoding": Kind(
         *("Coarser codes of", "recoding", changed.recoding_headline, making.of_recoding),
-        (changed.effects, changed.codes, _coarser),
+        (changed.effects, changed.codes, shown.the_table),
         lambda given: changed.effects(given).shown,
     ),
 }

@@ -25,7 +25,7 @@ _STATES = {"u": CellState.SENSITIVE, "z": CellState.FIXED}
 """Of cells of which attackers have nothing to find: those of a table in which nothing is suppressed yet."""
 
 
-def the_table(given: Json, more: str = "") -> Section:
+def the_table(given: Json) -> Section:
     """Cells by status, where the table has any, and the grid."""
     found: tuple[Block, ...] = ()
     if statuses := given["table"].get("statuses"):
@@ -42,7 +42,8 @@ def the_table(given: Json, more: str = "") -> Section:
         ]
         note = "Shares of values are those of the sum of their sizes over all cells, totals included."
         found = (table("", columns, lines), Paragraph(note, quiet=True))
-    return Section("table", "The table", f"{size(given)}{more}.", (*found, *the_grid(given)))
+    lead = f"{size(given)}{'; nothing is suppressed in it yet' if 'effects' in given else ''}."
+    return Section("table", "The table", lead, (*found, *the_grid(given)))
 
 
 def the_grid(given: Json) -> tuple[Block, ...]:
@@ -57,8 +58,7 @@ def the_grid(given: Json) -> tuple[Block, ...]:
         if value is None:
             return GridCell(CellState.GONE, "")
         if at in known:
-            note = _note(known[at]) + _nearer(known[at], narrowest.get(at))
-            return GridCell(_state(known[at]), exactly(value), note)
+            return _found(known[at], narrowest.get(at))
         before = own.get("value", value)
         if before != value:
             state = CellState.UP if value > before else CellState.DOWN
@@ -68,23 +68,16 @@ def the_grid(given: Json) -> tuple[Block, ...]:
     return grids(given, drawn)
 
 
-def _state(one: Attacked) -> CellState:
-    if not one.sensitive:
-        return CellState.SECONDARY
-    return CellState.SHORT if one.unsafe else CellState.SENSITIVE
-
-
-def _note(one: Attacked) -> str:
-    known = "known exactly" if one.exact else f"an outsider finds {one.interval}"
-    short = ", and nobody has seen whether it does" if one.undecided else one.shortage
-    return f"{known}; {one.levels} must remain possible{short}" if one.levels else known
-
-
-def _nearer(one: Attacked, found: Json | None) -> str:
-    """What an insider finds who knows more than outsiders; nothing where nobody does."""
-    if found is None or found["high"] - found["low"] >= (one.high - one.low) * (1.0 - 1e-6):
-        return ""
-    return f"; {found['attacker']} finds {exactly(found['low'])} to {exactly(found['high'])}"
+def _found(one: Attacked, nearer: Json | None) -> GridCell:
+    """What an outsider finds of a suppressed cell, and the insider who finds most, where one finds more."""
+    state = CellState.SHORT if one.unsafe else CellState.SENSITIVE
+    note = "known exactly" if one.exact else f"an outsider finds {one.interval}"
+    if one.levels:
+        short = ", and nobody has seen whether it does" if one.undecided else one.shortage
+        note += f"; {one.levels} must remain possible{short}"
+    if nearer is not None and nearer["high"] - nearer["low"] < (one.high - one.low) * (1.0 - 1e-6):
+        note += f"; {nearer['attacker']} finds {exactly(nearer['low'])} to {exactly(nearer['high'])}"
+    return GridCell(state if one.sensitive else CellState.SECONDARY, exactly(one.value), note)
 
 
 def grids(given: Json, drawn: Callable[[int], GridCell]) -> tuple[Block, ...]:
