@@ -343,7 +343,8 @@ def _in_words(key: str, one: Option, checked: bool) -> Option:
     if kind.parse is None:
         return replace(one, help=text, label=one.help)
     named = {"columns": NAMES, "column": COLUMN, "choice": NAME}.get(kind.field)
-    title = key if named else f"{key} ({kind.metavar})" + (", needed" if one.required else "")
+    title = key.replace("_", " ")
+    title = title if named else f"{title} ({kind.metavar})" + (", needed" if one.required else "")
     words = replace(named or TEXT, repeated=kind.repeated)
     read = kind.parse
     if checked and not named:

@@ -261,7 +261,7 @@ def with_parameters(
         kind = one.kind if one.kind.parse is None else Kind(str, one.kind.metavar, repeated=one.kind.repeated)
         text = one.help.replace("{", "{{").replace("}", "}}")
         said = replace(one, help=text, kind=kind, group=group, after=after, faces=frozenset({COMMAND}))
-        said = replace(said, label=name if APP in one.faces else "")
+        said = replace(said, label=name.replace("_", " ") if APP in one.faces else "")
         made.append((name, Any, field(default=None, metadata={"option": said})))
         after = name
     return make_dataclass(

@@ -80,7 +80,7 @@ def test_settings_of_a_linker_are_asked_for_and_become_words(tmp_path: Path) -> 
     assert said in shown.command
     shown.field("match_share").set_value("much")
     assert shown.command == "It is shown when nothing is missing."
-    assert "'match_share (P)' must be a finite number, not 'much'." in shown.texts
+    assert "'match share (P)' must be a finite number, not 'much'." in shown.texts
     shown.field("method").set_value("dbrl")
     assert "standardisation" in shown.marks
     assert "passes" not in shown.marks
