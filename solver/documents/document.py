@@ -260,8 +260,7 @@ def block_to_dict(block: Block) -> dict[str, Any]:
         case Chart() | Table() | CellGrid():
             content = block.to_dict()
         case Choice():
-            options = [(name, [block_to_dict(one) for one in inner]) for name, inner in block.options]
-            named = [{"name": name, "blocks": inner} for name, inner in options]
+            named = [{"name": name, "blocks": [*map(block_to_dict, inner)]} for name, inner in block.options]
             content = {"label": block.label, "options": named}
         case _:
             content = {name: _plain(value) for name, value in vars(block).items()}
