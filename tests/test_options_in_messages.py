@@ -47,7 +47,7 @@ COMMANDS = {
     "solver/certificates/checking/bundle.py": ["report --certificate"],
     "solver/linkage/parameters.py": ["the FILE.json that mask --record has written"],
     "solver/measures/mechanisms/known.py": ["which mask --record wrote"],
-    "solver/report/content/leaking.py": ["--table FILE of fit writes them all"],
+    "solver/report/leaking.py": ["--table FILE of fit writes them all"],
     "solver/tables/pages/build.py": ["of this version wrote with --json"],
 }
 """What names a command with its file, which both faces understand, and is not between backticks."""

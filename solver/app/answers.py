@@ -123,7 +123,7 @@ def findings_of(result: Any) -> dict[tuple[str, str], Mapping[str, Any]]:
 
 def finding_text(finding: Mapping[str, Any] | None) -> str:
     """A finding with its interval."""
-    from linkrisk.solver.report.short.risk import number_of
+    from linkrisk.solver.report.findings import number_of
 
     if finding is None or finding.get("value") is None:
         return NOTHING

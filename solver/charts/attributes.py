@@ -7,6 +7,7 @@ from typing import Any
 
 import altair as alt
 
+from linkrisk.formulations.linkage.aggregators import words_of
 from linkrisk.solver.charts.chart import INK, Chart
 from linkrisk.solver.charts.rows import Row, bars
 from linkrisk.solver.charts.table import Column, Of, Table
@@ -70,13 +71,17 @@ def _importance(result: Json, found: Json, name: str, title: str, what: str) -> 
         Row(label, value, low, high, ranged(value, low, high, Of.NUMBER), written(value))
         for label, value, low, high in values
     ]
-    heads = Of.NUMBER.columns(value=what[0].upper() + what[1:], low="From", high="To")
+    words = words_of(found["aggregator"])
+    columns = (
+        Column("attribute", words.owner),
+        *Of.NUMBER.columns(value=words.column, low="From", high="To"),
+    )
     return chart(
         name,
         f"{title} of the worst distance: {name_of(found['aggregator'])}",
         reading,
         *bars([("", rows)], what, Of.NUMBER),
-        Table((_ATTRIBUTE, *heads), values),
+        Table(columns, values),
     )
 
 
@@ -96,7 +101,16 @@ def withheld(result: Json, family: str | None = None) -> Chart | None:
         unknown = " (no bound in time)" if low is None or high is None else ""
         said = ranged(fall, low, high, Of.POINTS) + unknown
         rows.append(Row(name, fall, low, high, said, points(fall), WORST))
-    heads = Of.POINTS.columns(fall="Fall of the attacks found", fall_low="At least", fall_high="At most")
+    columns = (
+        _ATTRIBUTE,
+        *Of.COUNT.columns(linked="Re-identified without it", most="At most"),
+        *Of.POINTS.columns(
+            fall="Fall of the attacks found", fall_low="Falls at least by", fall_high="Falls at most by"
+        ),
+    )
+    cells = (
+        [name, one["linked"], one["most"], *fall] for name, one, fall in zip(names, found, falls, strict=True)
+    )
     return chart(
         "withheld",
         f"What withholding an attribute would bring: {name_of(family)}",
@@ -104,7 +118,7 @@ def withheld(result: Json, family: str | None = None) -> Chart | None:
         "Whiskers go from the least to the most that is proven; where there are none, no bound was found in "
         "time.",
         *bars([("", rows)], "fall of the worst case, percentage points", Of.POINTS),
-        Table((_ATTRIBUTE, *heads), [[name, *fall] for name, fall in zip(names, falls, strict=True)]),
+        Table(columns, list(cells)),
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import altair as alt
 
 from linkrisk.solver.charts.chart import Chart
-from linkrisk.solver.charts.table import Column, Of, Table
+from linkrisk.solver.charts.table import Of, Table
 from linkrisk.solver.charts.theme import (
     NO_LEVEL,
     SIMPLE,
@@ -101,9 +101,14 @@ def learning_curve(result: Json) -> Chart | None:
         if one["share"] == known[-1]
     ]
     columns = (
-        Column("attack", "Attack"),
-        *Of.SHARE.columns(known="Known", held_out="Re-identified", low="From", high="To", worst="Worst case"),
+        *Of.TEXT.columns(family="Distance"),
+        *Of.SHARE.columns(share="Records known", held_out="Re-identified of the others"),
+        *Of.SHARE.columns(low="At least (95 %)", high="At most (95 %)"),
+        *Of.POINTS.columns(gap="Over-fit gap"),
+        *Of.SHARE.columns(one_to_one="One to one", worst="Worst case"),
     )
+    names = {one["aggregator"]: name_of(one["aggregator"]) for one in rates}
+    names["equal-weights"] = "equal weights, nothing learned"
     return chart(
         "learning-curve",
         "What an intruder gets who knows some of the records",
@@ -111,9 +116,7 @@ def learning_curve(result: Json) -> Chart | None:
         "far below the worst case means that the worst case takes the whole truth.",
         f"With {100.0 * known[-1]:g} % known: {listed(said)}.{level.sentence}",
         _drawn(places, ticks, ("records that the intruder knows", "re-identified of the others, %"), level),
-        Table.of(
-            columns, ({**one, "attack": name_of(one["aggregator"]), "known": one["share"]} for one in rates)
-        ),
+        Table.of(columns, ({**one, "family": names[one["aggregator"]]} for one in rates)),
     )
 
 

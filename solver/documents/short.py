@@ -26,9 +26,9 @@ _MAKERS = {
     "linkage.short": {"evaluation": "evaluation", "link": "linkage", "links": "found"},
     "masking.short": {"masking": "masking"},
     "protocol.run": {"protocol": "said"},
-    "report.short.risk": {"measure": "measure", "risk": "measured"},
-    "report.short.sweep": {"sweep": "swept"},
-    "report.short.worst_case": {"fit": "fitted", "verification": "verification"},
+    "report.measured": {"measure": "measure", "risk": "risk"},
+    "report.sweep": {"sweep": "swept"},
+    "report.worst_case": {"fit": "fitted", "verification": "verification"},
     "suppression.pages.short": {"suppression": "suppression", "unsafe": "unsafe"},
     "tables.pages.build": {
         "table-comparison": "comparison",

@@ -1,8 +1,7 @@
 """What a verdict is the worst of: one function for each kind of finding, in one registry.
 
 A new kind is a function that takes what is `Known` and yields `VerdictFinding`, and a line of `SOURCES`.
-Readers outside learn that there is one, and no more, unless `report.content.outside_verdict` has words for
-its key.
+Readers outside learn that there is one, and no more, unless `report.outside` has words for its key.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from linkrisk.solver.report.content.build import document_of
+from linkrisk.solver.report.page import document_of
 
 
 def leaves(content):

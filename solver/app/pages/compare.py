@@ -17,8 +17,7 @@ from linkrisk.solver.app.steps import add_masked_risk
 from linkrisk.solver.charts.gallery import draw
 from linkrisk.solver.charts.wording import worst_said
 from linkrisk.solver.documents.formats import NOTHING, significant
-from linkrisk.solver.report.content.results import Results
-from linkrisk.solver.report.short.worst_case import worst_of_all
+from linkrisk.solver.report.results import Results
 from linkrisk.solver.run.worst_sentence import percents
 from linkrisk.solver.schemas.reading import Interval
 
@@ -65,7 +64,7 @@ def _show(runs: Sequence[Run]) -> None:
         for run, interval in zip(runs, intervals, strict=True):
             masked = run.command.get("inputs", {}).get("masked", "the embedded pair")
             link = partial(ui.link, run.name, f"/run/{run.name}")
-            layout.row((link, masked, worst_of_all(Results.of(run.result)), percents(*interval.shares)))
+            layout.row((link, masked, Results.of(run.result).sentence, percents(*interval.shares)))
     files = {run.command.get("inputs", {}).get("original") for run in runs}
     if len(runs) > 1 and len(files) == 1:
         layout.text("p", least_risk(named))

@@ -11,10 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from linkrisk.errors import called
-from linkrisk.solver.certificates.checking.bundle import CERTIFICATE, FAMILY, FIT, FORMAT, KEY
 from linkrisk.solver.certificates.operations.verify import verify
 from linkrisk.solver.certificates.writing.certifiable import why_not_certifiable
-from linkrisk.solver.options.types import TableLike
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.limits import in_time
 from linkrisk.solver.run.progress import Progress, Reporter
@@ -29,9 +27,6 @@ MOST_PAIRS = 25_000_000
 
 PHASE = "certificate"
 """What a reporter is told is being done."""
-
-_STOPPED = "stopped before it was checked"
-
 
 _MAKING = 0.5
 """Share of the time of a certificate after which what was made is checked."""
@@ -57,16 +52,10 @@ class Certified:
     said: str
     verified: bool | None = None
 
-    @property
-    def text(self) -> str | None:
-        """The certificate as `fit --certificate` writes it."""
-        if self.result is None or self.result.certificate is None:
-            return None
-        return json.dumps(self.result.certificate) + "\n"
-
     def to_dict(self) -> dict[str, Any]:
-        """For the report: its hash, and what was said."""
-        text = self.text
+        """For the report: its hash, as `fit --certificate` writes it, and what was said."""
+        made = None if self.result is None else self.result.certificate
+        text = None if made is None else json.dumps(made) + "\n"
         return {
             "aggregator": self.aggregator,
             "sha256": None if text is None else hashlib.sha256(text.encode("utf-8")).hexdigest(),
@@ -77,11 +66,10 @@ class Certified:
 
 def certified(
     worst: FitResult,
-    original: TableLike | None,
-    masked: TableLike | None,
+    files: Mapping[str, Sequence[Any]],
     reading: Mapping[str, Any],
+    seconds: float,
     *,
-    seconds: float | None = None,
     asked: bool = False,
     on_progress: Reporter | None = None,
 ) -> tuple[Certified, ...]:
@@ -91,35 +79,34 @@ def certified(
     ----------
     worst : FitResult
         With what certificates are made of (`risk(certificates=True)`).
-    original, masked
-        As they were given.
+    files : mapping of str to sequence
+        As they were given, by their roles: `original` and `masked`.
     reading : mapping
         How `verify` reads them: `id`, `row_by_row`, `schema`.
-    seconds : float, optional
-        For all certificates; `SECONDS` when absent.
+    seconds : float
+        For all certificates.
     asked : bool
         Whether they are wanted whatever they take; else none are made above `MOST_PAIRS`.
     on_progress : callable, optional
         Told which family it is.
     """
     families = [family for family in worst.families if family.result is not None]
-    pairs = worst.worst.records * worst.details["candidates"]
-    if not asked and pairs > MOST_PAIRS:
+    if not asked and worst.worst.records * worst.details["candidates"] > MOST_PAIRS:
         why = f"not made, as checking so many records takes long; {called('certificates', True)} makes it"
         return tuple(Certified(family.aggregator, family.result, why) for family in families)
-    ends = time.monotonic() + (SECONDS if seconds is None else seconds)
+    ends = time.monotonic() + seconds
     found = []
     for at, family in enumerate(families):
         share = max(0.1, (ends - time.monotonic()) / (len(families) - at))
         if on_progress is not None:
-            low, high = worst.interval
+            low, high = map(float, worst.interval)
             about, total = family.aggregator, worst.worst.total
-            on_progress(Progress(0.0, float(low), float(high), PHASE, "", about, total, at / len(families)))
-        certifying = _Certifying(family, original, masked, reading, share)
+            on_progress(Progress(0.0, low, high, PHASE, "", about, total, at / len(families)))
         try:
-            found.append(in_time(certifying, Clock(share)))
+            found.append(in_time(_Certifying(family, files, reading, share), Clock(share)))
         except KeyboardInterrupt:  # must not cost the report
-            return *found, *(Certified(one.aggregator, one.result, _STOPPED) for one in families[at:])
+            stopped = "stopped before it was checked"
+            return *found, *(Certified(one.aggregator, one.result, stopped) for one in families[at:])
     return tuple(found)
 
 
@@ -128,75 +115,45 @@ class _Certifying:
     """Certifying one family, and checking that, within its time."""
 
     family: Family
-    original: Any
-    masked: Any
+    files: Mapping[str, Sequence[Any]]
     reading: Mapping[str, Any]
     seconds: float
 
     def do(self) -> Certified:
-        """Certify and check."""
-        return _one(self.family, self.original, self.masked, self.reading, _MAKING * self.seconds)
+        """Certify in a part of the time, and check what was made."""
+        name, fitted = self.family.aggregator, self.family.fitted
+        if fitted is None:
+            return Certified(name, self.family.result, "not made")
+        reason = why_not_certifiable(fitted.problem.describe())
+        if reason is not None:
+            return Certified(name, fitted.result, f"not possible: {reason}")
+        result = fitted.certified(_MAKING * self.seconds)
+        if result.certificate is None:
+            return Certified(name, result, f"not made: {result.details['certificate']['reason']}")
+        if any(len(given) > 1 for given in self.files.values()):
+            return Certified(name, result, "not checked: verify reads one original and one masked file")
+        files = {role: given[0] for role, given in self.files.items() if given}
+        checked = verify(FitResult.of(result), **files, **self.reading)
+        if checked.verdict is None or not checked.verified:
+            return Certified(name, result, f"rejected: {checked.rejected}", verified=False)
+        records = checked.verdict.records
+        said = f"proved that no parameters link more than {checked.linked_upper_bound} of {records} records"
+        said = said if result.bounded else "proved nothing but that no more than all records can be linked"
+        return Certified(name, result, f"{said}, and that those found link {checked.linked}", verified=True)
 
     def so_far(self) -> Certified:
         """There is no certificate that was checked."""
-        return Certified(self.family.aggregator, self.family.result, _too_long())
+        limits = called("time_limit"), called("certificate_time_limit")
+        why = f"not checked: its time was over; a longer {limits[0]}, or {limits[1]}, would check it"
+        return Certified(self.family.aggregator, self.family.result, why)
 
 
-def _too_long() -> str:
-    limits = called("time_limit"), called("certificate_time_limit")
-    return f"not checked: its time was over; a longer {limits[0]}, or {limits[1]}, would check it"
-
-
-def _one(family: Family, original: Any, masked: Any, reading: Mapping[str, Any], seconds: float) -> Certified:
-    """Certify one family within its share of the time, and check the certificate."""
-    name, fitted = family.aggregator, family.fitted
-    if fitted is None:
-        return Certified(name, family.result, "not made")
-    reason = why_not_certifiable(fitted.problem.describe())
-    if reason is not None:
-        return Certified(name, fitted.result, f"not possible: {reason}")
-    result = fitted.certified(seconds)
-    if result.certificate is None:
-        return Certified(name, result, f"not made: {result.details['certificate']['reason']}")
-    if _several(original) or _several(masked):
-        return Certified(name, result, "not checked: verify reads one original and one masked file")
-    checked = verify(FitResult.of(result), original, masked, **reading)
-    if checked.verdict is None or not checked.verified:
-        return Certified(name, result, f"rejected: {checked.rejected}", verified=False)
-    records = checked.verdict.records
-    said = f"proved that no parameters link more than {checked.linked_upper_bound} of {records} records"
-    said = said if result.bounded else "proved nothing but that no more than all records can be linked"
-    return Certified(name, result, f"{said}, and that those found link {checked.linked}", verified=True)
-
-
-def _several(given: object) -> bool:
-    return isinstance(given, list | tuple)
-
-
-def hashes(original: Any, masked: Any) -> list[dict[str, Any]]:
+def hashes(files: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
     """Names, sizes and hashes of the files that were given as files."""
-    return [
-        {"role": role, "name": str(path), **_hashed(Path(path))}
-        for role, given in (("original", original), ("masked", masked))
-        for path in (given if _several(given) else [given])
-        if isinstance(path, str | Path) and Path(path).is_file()
-    ]
-
-
-def _hashed(path: Path) -> dict[str, Any]:
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return {"bytes": path.stat().st_size, "sha256": digest}
-
-
-def bundle(made: Sequence[Certified]) -> dict[str, Any]:
-    """What `report --certificate` writes: every certificate beside the fit that it proves."""
-    return {
-        "format": FORMAT,
-        "version": 1,
-        KEY: [
-            {FAMILY: one.aggregator, FIT: one.result.to_dict(), CERTIFICATE: one.result.certificate}
-            for one in made
-            if one.result is not None and one.result.certificate is not None
-        ],
-    }
+    found = []
+    for role, given in files.items():
+        for name in (one for one in given if isinstance(one, str | Path) and Path(one).is_file()):
+            with Path(name).open("rb") as file:
+                digest, size = hashlib.file_digest(file, "sha256").hexdigest(), Path(name).stat().st_size
+            found.append({"role": role, "name": str(name), "bytes": size, "sha256": digest})
+    return found

@@ -17,7 +17,7 @@ from linkrisk.solver.documents.short import PAGES, page_of, short
 from linkrisk.solver.options.operations.risk import ReportOptions, RiskOptions
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.options.taking import taking
-from linkrisk.solver.report.content.build import document_of
+from linkrisk.solver.report.page import document_of
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.result import Result
 from linkrisk.solver.schemas.kinds import read
@@ -36,7 +36,7 @@ _OF_SAVED = ("original", "masked", "audience", "on_progress", "cancel")
 """Options that hold for a report of results, too."""
 
 _READING = ("id", "row_by_row", "schema")
-
+"""How files are read, for certificates."""
 
 _CURE = "give what fit, risk, sweep, report or tables wrote with --json"
 
@@ -73,7 +73,9 @@ class ReportResult(Result):
 
     def to_html(self) -> str:
         """The page."""
-        return page(self.document)
+        from linkrisk.solver.documents.page import render_page
+
+        return render_page(self.document)
 
     def save(self, path: str | Path) -> None:
         """Write the page, whole or not at all; DataError where it cannot be written."""
@@ -84,10 +86,15 @@ class ReportResult(Result):
         return self.document.content()
 
     def bundle(self) -> str:
-        """What `report --certificate` writes."""
-        from linkrisk.solver.report.operations.certificates import bundle
+        """What `report --certificate` writes: every certificate beside the fit that it proves."""
+        from linkrisk.solver.certificates.checking.bundle import CERTIFICATE, FAMILY, FIT, FORMAT, KEY
 
-        return json.dumps(bundle(self.certificates)) + "\n"
+        proofs = [
+            {FAMILY: one.aggregator, FIT: one.result.to_dict(), CERTIFICATE: one.result.certificate}
+            for one in self.certificates
+            if one.result is not None and one.result.certificate is not None
+        ]
+        return json.dumps({"format": FORMAT, "version": 1, KEY: proofs}) + "\n"
 
     def __repr__(self) -> str:
         return f"ReportResult({self.document.audience.value}: {self.document.headline.verdict})"
@@ -136,31 +143,26 @@ def _measured(asked: ReportOptions) -> ReportResult:
 
     del theme  # loaded while no clock runs: Altair takes seconds
 
-    reader = Audience(asked.audience or Audience.INTERNAL.value)
-    if asked.certificate_time_limit is not None:
-        check_limit(asked.certificate_time_limit, "time limit of the certificate")
+    audience, limit = Audience(asked.audience or Audience.INTERNAL), asked.certificate_time_limit
+    if limit is not None:
+        check_limit(limit, "time limit of the certificate")
     wanted, certain = asked.certificates is not False, asked.certificates is True
     measuring, certifying = (
         part_of_call(asked.on_progress, *part) for part in ((0.0, _MEASURED), (_MEASURED, 1.0))
     )
     found = risk(**keywords(RiskOptions, asked, certificates=wanted, on_progress=measuring))
+    files = {role: _listed(getattr(asked, role)) for role in ("original", "masked")}
     made: tuple[Certified, ...] = ()
     if wanted:
-        made = certified(
-            found.worst,
-            _only(asked.original),
-            _only(asked.masked),
-            {name: value for name, value in given_of(asked, ProblemOptions).items() if name in _READING},
-            seconds=asked.certificate_time_limit or _left(found, asked=certain),
-            asked=certain,
-            on_progress=certifying,
-        )
-    content = {
-        **found.to_dict(),
-        "files": hashes(asked.original, asked.masked),
-        "certificates": [one.to_dict() for one in made],
-    }
-    return ReportResult(document_of(content, audience=reader), found, made)
+        read = {name: value for name, value in given_of(asked, ProblemOptions).items() if name in _READING}
+        seconds = limit or _left(found, asked=certain)
+        made = certified(found.worst, files, read, seconds, asked=certain, on_progress=certifying)
+    content = {**found.to_dict(), "files": hashes(files), "certificates": [one.to_dict() for one in made]}
+    return ReportResult(document_of(content, audience=audience), found, made)
+
+
+def _listed(files: Any) -> list[Any]:
+    return list(files) if isinstance(files, list | tuple) else [] if files is None else [files]
 
 
 def _left(found: RiskResult, *, asked: bool) -> float:
@@ -168,22 +170,19 @@ def _left(found: RiskResult, *, asked: bool) -> float:
     from linkrisk.solver.measures.risk import page_seconds
     from linkrisk.solver.report.operations.certificates import MOST_PAIRS, SECONDS
 
-    limit = found.details["time_limit"]
-    large = found.worst.worst.records * found.worst.details["candidates"] > MOST_PAIRS
-    if limit is None or (asked and large):  # whatever that takes
-        return SECONDS
-    left = float(limit) - page_seconds(found.worst.worst.records, limit) - float(found.details["seconds"])
+    limit, records = found.details["time_limit"], found.worst.worst.records
+    if limit is None or (asked and records * found.worst.details["candidates"] > MOST_PAIRS):
+        return SECONDS  # whatever that takes
+    left = float(limit) - page_seconds(records, limit) - float(found.details["seconds"])
     return min(SECONDS, max(_LEAST_SECONDS, left))
 
 
-def _only(given: Any) -> Any:
-    """One file of a list of one."""
-    return given[0] if isinstance(given, list | tuple) and len(given) == 1 else given
+# ---- of results
 
 
 def _saved(asked: ReportOptions) -> list[Any]:
     """The results that are given in place of files; none where there are files."""
-    given = [one for files in (asked.original, asked.masked) for one in _listed(files)]
+    given = _listed(asked.original) + _listed(asked.masked)
     saved = [one for one in given if _is_saved(one)]
     if saved and len(saved) < len(given):
         raise UsageError("give two files, or results that are saved already: not one of each")
@@ -193,10 +192,6 @@ def _saved(asked: ReportOptions) -> list[Any]:
             f"a report of results measures nothing: leave {called(others[0])} out", option=others[0]
         )
     return saved
-
-
-def _listed(files: Any) -> Sequence[Any]:
-    return files if isinstance(files, list | tuple) else [] if files is None else [files]
 
 
 def _is_saved(given: Any) -> bool:
@@ -216,26 +211,26 @@ def saved_report(saved: Sequence[Any], audience: str | None) -> ReportResult:
     """
     given = [_read(one) for one in saved]
     try:
-        return _report_of(given, audience)
+        return ReportResult(_document(given, audience))
     except UsageError as error:
         names = " and ".join(str(one) for one in saved if isinstance(one, str | Path))
         raise UsageError(f"{names}: {error}" if names else str(error), option=error.option) from error
 
 
-def _report_of(given: Sequence[Mapping[str, Any]], audience: str | None) -> ReportResult:
-    """The report of JSON that was read."""
-    if len(given) == 1 and kind_of(given[0]) == Document.kind:
-        document = Document.from_dict(given[0])
-        if audience is not None and Audience(audience) is not document.audience:
-            raise UsageError(
-                f"the report was made for {document.audience.value} readers, and stays that: make it "
-                "from the JSON of risk instead"
-            )
-        return ReportResult(document)
-    reader = Audience(audience or Audience.INTERNAL.value)
-    if len(given) == 1 and given[0].get("format") in PAGES:
-        return ReportResult(page_of(given[0], reader))
-    return ReportResult(document_of(*given, audience=reader))
+def _document(given: Sequence[Mapping[str, Any]], audience: str | None) -> Document:
+    """What JSON that was read says."""
+    reader, (first, *others) = Audience(audience or Audience.INTERNAL), given
+    if not others and first.get("format") in PAGES:
+        return page_of(first, reader)
+    if others or kind_of(first) != Document.kind:
+        return document_of(*given, audience=reader)
+    document = Document.from_dict(first)
+    if audience is not None and reader is not document.audience:
+        raise UsageError(
+            f"the report was made for {document.audience.value} readers, and stays that: make it from the "
+            "JSON of risk instead"
+        )
+    return document
 
 
 def _read(given: Any) -> Mapping[str, Any]:
@@ -257,10 +252,3 @@ def _read(given: Any) -> Mapping[str, Any]:
     except UsageError as error:
         raise UsageError(f"{given}: {error}") from None
     return content
-
-
-def page(document: Document) -> str:
-    """The page of a document."""
-    from linkrisk.solver.documents.page import render_page
-
-    return render_page(document)

@@ -15,7 +15,7 @@ from linkrisk import verify
 from linkrisk.errors import spelled_by
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.documents.document import Document
-from linkrisk.solver.report.content.build import document_of
+from linkrisk.solver.report.page import document_of
 from linkrisk.solver.run.flags import flag
 from linkrisk.solver.run.result import dump_json
 
@@ -178,7 +178,7 @@ def test_nothing_is_written_where_the_page_cannot_be_made(monkeypatch, capsys):
     def fail(_):
         raise RuntimeError("no page")
 
-    monkeypatch.setattr("linkrisk.solver.report.operations.report.page", fail)
+    monkeypatch.setattr("linkrisk.solver.documents.page.render_page", fail)
     before = contents()
     assert main([*MADE, "--certificate", "proof.json"]) == 1
     assert contents() == before

@@ -14,7 +14,7 @@ from linkrisk import fit
 from linkrisk.solver.app.answers import interval_of
 from linkrisk.solver.documents.short import short
 from linkrisk.solver.documents.terminal import bar, columns, terminal
-from linkrisk.solver.report.content.build import document_of
+from linkrisk.solver.report.page import document_of
 from linkrisk.solver.run.percent import percent
 from linkrisk.solver.run.worst_sentence import ends_said, shares_of, worst_sentence
 

@@ -13,8 +13,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
 from linkrisk import fit, link, report, risk, sweep, verify
-from linkrisk.solver.report.content.meanings import MEANINGS
-from linkrisk.solver.report.content.outside_verdict import SIMPLE_ATTACKS
+from linkrisk.solver.report.outside import FINDINGS
 
 QUICK = {"measures": "worst-case,simple-attacks", "aggregator": "weighted-mean,owa", "time_limit": None}
 
@@ -293,7 +292,7 @@ def test_who_lives_with_whom_tells_records():
     assert "households" in found.verdict.sentence
     taken = {one.key: one.words for one in found.measures["simple-attacks"].attacks}
     assert taken == {
-        key: MEANINGS[key].words for key in SIMPLE_ATTACKS if key != "record_order"
+        key: words for key, words in FINDINGS["simple-attacks"].items() if key != "record_order"
     }  # which readers outside are told, too
     odd = {"wage": "household, 0"}  # a column of the name that means of households have inside
     again = risk(

@@ -132,7 +132,7 @@ def test_the_command_line(capsys):
 
 def test_small_and_large_shares_do_not_look_like_ends(capsys):
     del capsys
-    from linkrisk.solver.report.short.risk import written
+    from linkrisk.solver.report.findings import written
 
     assert written(0.0004, "share") == "0.04 %"
     assert written(0.9996, "share") == "99.96 %"
@@ -142,7 +142,7 @@ def test_small_and_large_shares_do_not_look_like_ends(capsys):
 def test_an_interval_without_an_upper_end_is_no_empty_one():
     """As of families of which a sample was counted, and no bound found in time."""
     from linkrisk.solver.measures.base import Finding, Kind, jsonable
-    from linkrisk.solver.report.short.risk import number_of
+    from linkrisk.solver.report.findings import number_of
 
     counted = Finding("worst", "worst case", 0.976, low=0.9731, kind=Kind.CONFIDENCE)
     assert number_of(jsonable(counted)).interval == "97.3 % or more, 95 % confidence"

@@ -21,7 +21,7 @@ from linkrisk.solver.measures.population.size import TOO_SMALL, unknown
 from linkrisk.solver.measures.registry import MEASURES
 from linkrisk.solver.measures.simple_attacks import SimpleAttacksMeasure
 from linkrisk.solver.measures.verdict_findings import Known, verdict_of
-from linkrisk.solver.report.content.build import document_of
+from linkrisk.solver.report.page import document_of
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.percent import percent
 

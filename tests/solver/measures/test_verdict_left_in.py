@@ -18,7 +18,7 @@ from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.errors import spelled_by
 from linkrisk.solver.measures.verdict import grounds_of
 from linkrisk.solver.options.keys import DROPPED
-from linkrisk.solver.report.content.build import document_of
+from linkrisk.solver.report.page import document_of
 from linkrisk.solver.run.flags import flag
 
 N = 40

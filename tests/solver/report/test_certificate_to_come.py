@@ -11,8 +11,8 @@ from linkrisk.solver.app.answers import interval_of
 from linkrisk.solver.charts.wording import worst_said
 from linkrisk.solver.documents.notebook import notebook
 from linkrisk.solver.documents.short import short_of
-from linkrisk.solver.report.content.build import document_of
-from linkrisk.solver.report.content.results import FamilyResult
+from linkrisk.solver.report.page import document_of
+from linkrisk.solver.report.results import FamilyResult
 from linkrisk.solver.schemas.reading import worst_cases
 
 

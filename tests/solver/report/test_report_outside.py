@@ -16,8 +16,8 @@ from linkrisk.formulations.linkage.aggregators import AGGREGATORS
 from linkrisk.solver.documents.document import Audience
 from linkrisk.solver.documents.page import render_page
 from linkrisk.solver.measures.registry import MEASURES
-from linkrisk.solver.report.content.build import document_of
-from linkrisk.solver.report.content.external import FINDINGS, TITLES
+from linkrisk.solver.report.outside import FINDINGS, TITLES
+from linkrisk.solver.report.page import document_of
 from linkrisk.solver.run.errors import UsageError
 
 KNOWN = {

@@ -13,9 +13,9 @@ from linkrisk import fit
 from linkrisk.solver.charts.table import Of
 from linkrisk.solver.documents.document import Audience, Document
 from linkrisk.solver.documents.formats import cell_text
-from linkrisk.solver.report.content.build import document_of
-from linkrisk.solver.report.content.meanings import MEANINGS, meaning_of
-from linkrisk.solver.report.content.sections import SECTIONS
+from linkrisk.solver.report.findings import MEANINGS, meaning_of
+from linkrisk.solver.report.outside import FINDINGS
+from linkrisk.solver.report.page import SECTIONS, document_of
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.schemas.reading import held_out_of
 
@@ -170,8 +170,9 @@ def test_every_finding_of_these_measures_has_a_meaning(measured):
     for name, content in measured["measures"].items():
         if name != "attribute-disclosure":  # its keys are names of attributes
             for finding in content["findings"]:
-                assert meaning_of(finding["key"]).says, finding["key"]
-    assert all(one.says.endswith(".") and one.words for one in MEANINGS.values())
+                assert meaning_of(finding["key"]), finding["key"]
+    assert all(one.endswith(".") for one in MEANINGS.values())
+    assert all(all(words.values()) and all(map(meaning_of, words)) for words in FINDINGS.values())
 
 
 # Parts, and nothing

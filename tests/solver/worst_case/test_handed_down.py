@@ -15,7 +15,7 @@ from linkrisk.solver.documents.notebook import notebook
 from linkrisk.solver.documents.short import short_of
 from linkrisk.solver.inputs.problem import make_problem
 from linkrisk.solver.options.pair import ProblemOptions
-from linkrisk.solver.report.content.external import for_external
+from linkrisk.solver.report.outside import for_external
 from linkrisk.solver.run.results import says_more
 from linkrisk.solver.worst_case import families as searches
 from linkrisk.solver.worst_case.handed_down import handed_down

@@ -1,14 +1,15 @@
-"""What is said of `fit` and `verify` in short: the worst case of one family of distances, or of several."""
+"""The worst case of families of distances: `fit` and `verify` in short, and its section of a page."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.errors import called
 from linkrisk.formulations.linkage.aggregators import words_of
-from linkrisk.solver.charts.table import Column, Of, Table
+from linkrisk.solver.charts.table import Of, Table
 from linkrisk.solver.documents.document import Block, Document, Headline, Number, Numbers, Paragraph
 from linkrisk.solver.documents.formats import count, weight
 from linkrisk.solver.documents.short import pairs, short
@@ -16,75 +17,56 @@ from linkrisk.solver.documents.wording import (
     BASELINES,
     WAYS,
     baselines,
+    counts,
+    family_heading,
     family_title,
+    family_words,
     files_line,
     heading,
     how,
     of_all,
     proof,
     sentence,
+    shares,
     strata,
     sum_of_parts,
+    table,
+    texts,
 )
-from linkrisk.solver.report.content.results import FamilyResult, Results
+from linkrisk.solver.measures.base import OF_WEIGHTS
+from linkrisk.solver.report.findings import numbers_of
+from linkrisk.solver.report.headline import in_short
+from linkrisk.solver.report.results import FamilyResult, Results
 from linkrisk.solver.run.counts import several
 from linkrisk.solver.run.percent import confident, with_confidence
 from linkrisk.solver.run.results import EXPECTED, NOT_YET, WEIGHTED, least_key, may_say_proven, objective
 from linkrisk.solver.run.worst_sentence import shares_of, without_recoding, worst_sentence
 from linkrisk.solver.schemas.keys import Json
+from linkrisk.solver.schemas.reading import Interval
 
-FAMILIES = {
-    "family": Column("family", "Family of distances"),
-    "low": Column("low", "Re-identified", Of.COUNT),
-    "high": Column("high", "At most", Of.COUNT),
-    "low_share": Column("low_share", "Share", Of.SHARE),
-    "high_share": Column("high_share", "At most, share", Of.SHARE),
-    "lost": Column("lost", "Out of reach, records", Of.COUNT),
-    "seconds": Column("seconds", "Seconds", Of.NUMBER),
-    "state": Column("state", "State"),
-}
-"""What a table of families may say."""
-
-_SHORT = ("family", "low", "high", "seconds", "state")
+_ENDS = (
+    *Of.TEXT.columns(family="Family of distances"),
+    *Of.COUNT.columns(low="Re-identified", high="At most"),
+)
+_STATE = Of.TEXT.columns(state="State")
+_SHORT = (*_ENDS, *Of.NUMBER.columns(seconds="Seconds"), *_STATE)
+_LONG = (
+    *_ENDS,
+    *Of.SHARE.columns(low_share="Share", high_share="At most, share"),
+    *Of.COUNT.columns(lost="Out of reach, records"),
+    *_STATE,
+)
 
 _WHAT = {WEIGHTED: "weighted links", EXPECTED: "expected links"}
+
+_NO_BOUND = "no bound was found in time"
 
 
 def fitted(result: Json) -> Document:
     """Of the JSON of `fit`: of one family in full; of several a table, and what the worst one relies on."""
     results = Results.of(result)
-    worst = results.worst
-    assert worst is not None
+    worst = results.found[0]
     return _alone(results, worst) if "families" not in result else _of_families(results, worst)
-
-
-def headline(results: Results) -> Headline:
-    """The worst case of all families in one sentence, and as a bar."""
-    return Headline("unknown", worst_of_all(results), bar=bar(results))
-
-
-def bar(results: Results) -> tuple[float, float]:
-    """Shares of the worst case, with guesses among equal candidates where there are some."""
-    interval = results.interval
-    assert interval is not None
-    return shares_of(*(results.guessed or (interval.low, interval.high)), interval.total)
-
-
-def worst_of_all(results: Results) -> str:
-    """The interval of all families in one sentence."""
-    interval = results.interval
-    assert interval is not None
-    bounded = [one.name for one in results.families if one.reason is None and one.interval.bounded]
-    some = 0 < len(bounded) < len(results.found)
-    return worst_sentence(
-        interval.low,
-        interval.high,
-        interval.total,
-        weighted=results.weighted,
-        confidence=interval.confidence,
-        kinds=[words_of(name).title for name in bounded] if some else (),
-        guessed=results.guessed,
-    )
 
 
 def _alone(results: Results, family: FamilyResult) -> Document:
@@ -92,9 +74,9 @@ def _alone(results: Results, family: FamilyResult) -> Document:
     return short(
         [*_interval(family), pairs(*_affected(family))],
         [*baselines(content), *_beyond(family)],
-        [parameters(content)],
+        [_parameters(content)],
         strata(content),
-        said=headline(results),
+        said=in_short(results),
         asked=heading(content),
         notes=content["notes"],
         how=how(content),
@@ -104,7 +86,7 @@ def _alone(results: Results, family: FamilyResult) -> Document:
 def _of_families(results: Results, worst: FamilyResult) -> Document:
     details, content = results.details, worst.content
     known = content["best_known"]
-    outside = known is not None and results.interval is not None and known["linked"] > results.interval.low
+    outside = known is not None and known["linked"] > results.ends.low
     own = [
         f"on the {family_title(one.content)}: {note}"
         for one in results.families
@@ -113,12 +95,12 @@ def _of_families(results: Results, worst: FamilyResult) -> Document:
     ]
     families = several(len(results.found), "family", "families")
     return short(
-        [families_table(results, _SHORT)],
+        [Table.of(_SHORT, (_cells(results, one) for one in results.families))],
         _worst_of(results, worst),
         [*baselines(content), *(_beyond(worst) if outside else ())],
-        [parameters(content, f"of the {family_title(content)}: ")],
+        [_parameters(content, f"of the {family_title(content)}: ")],
         strata(content),
-        said=headline(results),
+        said=in_short(results),
         asked=(files_line(content), f"{families} of distances, {WAYS[details['direction']]}"),
         notes=[*details["notes"], *own],
         how=how({**content, "margin": None, "backend": None, **details}),
@@ -131,28 +113,50 @@ def _of_families(results: Results, worst: FamilyResult) -> Document:
 def _interval(family: FamilyResult) -> Iterator[Block]:
     """The interval that holds the worst case, and the state of its proof."""
     content, interval = family.content, family.interval
-    what = _WHAT.get(objective(content), "re-identified")
-    low, high = (_of_all(family, end) for end in (interval.low, interval.high))
-    if interval.confidence is not None:
-        high += with_confidence(interval.confidence)
-        yield pairs((f"{what}, at least", low), (f"{what}, at most", high))
-        yield from map(Paragraph, sampled(family))
+    sure = with_confidence(interval.confidence)
+    closed = not sure and content["status"] == "optimal" and "not_comparable" not in content
+    yield _ends(family, interval, closed=closed, bounded=interval.bounded or bool(sure), sure=sure)
+    if sure:
+        yield from map(Paragraph, _sampled(family))
         return
-    if content["status"] == "optimal" and "not_comparable" not in content:
-        yield pairs((f"{what} in the worst case", low), ("at most", high))
+    if closed:
         least = "" if content["margin"] is None else f" by a margin of {content['margin']:g}"
         proven = "proven"
         if not may_say_proven(content):
             to_come = content["certificate"]["reason"] == NOT_YET
-            proven = (
-                f"by the search, {'its certificate is to come' if to_come else 'which has no certificate'}"
-            )
+            its = "its certificate is to come" if to_come else "which has no certificate"
+            proven = f"by the search, {its}"
         yield Paragraph(f"{proven}: no other parameters re-identify more{least}")
     else:
-        yield pairs((f"{what}, at least", low), _at_most(what, high, bounded=interval.bounded))
-        yield Paragraph(f"not proven: {why_not_proven(content)}")
+        yield Paragraph(f"not proven: {_why_not_proven(content)}")
     if "parts" in content:
         yield Paragraph(sum_of_parts(content["parts"]))
+
+
+def _worst_of(results: Results, worst: FamilyResult) -> Iterator[Block]:
+    """One maximum of several families, and what is proven of it."""
+    content, interval, closed = worst.content, results.ends, results.details["proven"]
+    by, bounded = f", by the {family_title(content)}", len(results.bounded) == len(results.found)
+    yield _ends(worst, interval, closed=closed, bounded=bounded, by=by)
+    lacking = content.get("not_comparable")
+    said = f"not proven: {without_recoding(lacking) if lacking else 'the table says why'}"
+    if closed:
+        said = "proven: no parameters of these families re-identify more"
+    elif interval.confidence is not None:
+        said = f"the limit holds with {confident(interval.confidence)}, for all of them together"
+    missing = len(results.families) - len(results.found)
+    yield Paragraph(said + (f" ({missing} of {len(results.families)} without a result)" if missing else ""))
+
+
+def _ends(
+    family: FamilyResult, interval: Interval, *, closed: bool, bounded: bool, by: str = "", sure: str = ""
+) -> Numbers:
+    """Both ends; of an interval that is open, each by its name."""
+    what = _WHAT.get(objective(family.content), "re-identified")
+    low, high = f"{_of_all(family, interval.low)}{by}", f"{_of_all(family, interval.high)}{sure}"
+    if closed:
+        return pairs((f"{what} in the worst case", low), ("at most", high))
+    return pairs((f"{what}, at least", low), (f"{what}, at most", high if bounded else _NO_BOUND))
 
 
 def _of_all(family: FamilyResult, links: float) -> str:
@@ -160,12 +164,7 @@ def _of_all(family: FamilyResult, links: float) -> str:
     return of_all(links, family.interval.total, weighted=weighted)
 
 
-def _at_most(what: str, high: str, *, bounded: bool) -> tuple[str, str]:
-    """The upper end, or that there is none."""
-    return f"{what}, at most", high if bounded else "no bound was found in time"
-
-
-def sampled(family: FamilyResult) -> Iterator[str]:
+def _sampled(family: FamilyResult) -> Iterator[str]:
     """What a limit of samples rests on, and how far the attack was counted."""
     content, sampling = family.content, family.content["sampling"]
     sample, counted = sampling["sample"], sampling["counted"]
@@ -182,7 +181,7 @@ def sampled(family: FamilyResult) -> Iterator[str]:
         yield text
 
 
-def why_not_proven(content: Json) -> str:
+def _why_not_proven(content: Json) -> str:
     """What ended the search before its two ends met, or why that says nothing."""
     if content.get("not_comparable"):
         return without_recoding(content["not_comparable"])
@@ -219,9 +218,6 @@ def _affected(family: FamilyResult) -> Iterator[tuple[str, str]]:
         yield "expected, guessing among equals", _of_all(family, expected)
 
 
-# ---- beside other distances
-
-
 def _beyond(family: FamilyResult) -> Iterator[Block]:
     """A baseline of another family that links more."""
     known = family.content["best_known"]
@@ -237,47 +233,34 @@ def _beyond(family: FamilyResult) -> Iterator[Block]:
         yield Paragraph(f"more than the {title} found: {links}; {try_it}")
 
 
-# ---- parameters
-
-
-def parameters(content: Json, of: str = "") -> Numbers:
+def _parameters(content: Json, of: str = "") -> Numbers:
     """The importance of each attribute, or the weight of each rank (or part); what breaks ties is named."""
     importance, words = content["importance"], words_of(content["aggregator"])
     values: Mapping[str, float] = content["parameters"]["weights"] if importance is None else importance
-    breaking = content["tie_breaking"]
-    names = [] if breaking is None else breaking[words.owners]
-    effect = "" if breaking is None else _effect(content, breaking["linked_without"], len(names))
-    lines = []
-    for name, value in values.items():
-        breaks = name in names
-        said = f"{value:.1e}: {effect}" if breaks else ""
-        lines.append(Number(shown_name(name), weight(value, breaks_ties=breaks), said))
+    breaking = content["tie_breaking"] or {}
+    names, without = breaking.get(words.owners, ()), breaking.get("linked_without")
+    effect = "may break ties; no time was left to count"
+    if without is not None:
+        these = "it" if len(names) == 1 else f"these {len(names)}"
+        effect = f"breaks ties; without {these}, {count(without)} of {count(content['linked'])} are linked"
+    lines = [
+        Number(
+            shown_name(name),
+            weight(value, breaks_ties=name in names),
+            f"{value:.1e}: {effect}" if name in names else "",
+        )
+        for name, value in values.items()
+    ]
     return Numbers(f"{of}{words.numbers}", tuple(lines))
 
 
-def _effect(content: Json, without: float | None, many: int) -> str:
-    if without is None:
-        return "may break ties; no time was left to count"
-    these = "it" if many == 1 else f"these {many}"
-    return f"breaks ties; without {these}, {count(without)} of {count(content['linked'])} are linked"
-
-
-# ---- several families
-
-
-def families_table(results: Results, names: Mapping[str, Any] | tuple[str, ...], caption: str = "") -> Table:
-    """Every family with its interval and the state of its proof; why some have none."""
-    rows = [[_cells(results, family).get(name) for name in names] for family in results.families]
-    return Table(tuple(FAMILIES[name] for name in names), rows, caption)
-
-
 def _cells(results: Results, family: FamilyResult) -> dict[str, Any]:
-    content, title = family.content, sentence(words_of(family.name).title)
+    """A family with its interval and the state of its proof; why it has none."""
+    content = family.content
     if family.reason is not None:
-        return {"family": title, "state": f"no result: {family.reason}"}
-    interval = family.interval
+        return {"family": family_heading(family.name), "state": f"no result: {family.reason}"}
+    interval, seconds = family.interval, content.get("seconds")
     low, high = (round(end) if results.weighted else end for end in (interval.low, interval.high))
-    seconds = content.get("seconds")
     return {
         "family": sentence(family_title(content)),
         "low": low,
@@ -290,25 +273,76 @@ def _cells(results: Results, family: FamilyResult) -> dict[str, Any]:
     }
 
 
-def _worst_of(results: Results, worst: FamilyResult) -> Iterator[Block]:
-    """One maximum, and what is proven of it."""
-    content, interval = worst.content, results.interval
-    assert interval is not None
-    what = _WHAT.get(objective(content), "re-identified")
-    low = f"{_of_all(worst, interval.low)}, by the {family_title(content)}"
-    high = _of_all(worst, interval.high)
-    if results.details["proven"]:
-        yield pairs((f"{what} in the worst case", low), ("at most", high))
-        said = "proven: no parameters of these families re-identify more"
-    else:
-        bounded = len(results.bounded) == len(results.found)
-        yield pairs((f"{what}, at least", low), _at_most(what, high, bounded=bounded))
-        lacking = content.get("not_comparable")
-        said = f"not proven: {without_recoding(lacking) if lacking else 'the table says why'}"
-        if interval.confidence is not None:
-            said = f"the limit holds with {confident(content['confidence'])}, for all of them together"
-    missing = len(results.families) - len(results.found)
-    yield Paragraph(said + (f" ({missing} of {len(results.families)} without a result)" if missing else ""))
+# ---- on a page
+
+
+def worst_case(results: Results) -> Iterator[str | Block]:
+    """Every family with the state of its proof, beside simple attacks and references."""
+    if not results.families:
+        return  # each masking of a sweep has a worst case of its own
+    yield (
+        "For every family of distances, what the worst one found re-identifies, and what none of the family "
+        "can exceed; beside it what simple attacks get, and what chance would."
+    )
+    yield from results.drawn("headline")
+    unit = f", {OF_WEIGHTS}" if results.weighted else ""
+    every = Table.of(_LONG, (_cells(results, one) for one in results.families))
+    yield replace(every, caption=f"Worst case of every family of distances{unit}")
+    # Notes, the most important first: what limits the claim, what it counts, the files and searches, words.
+    yield from (Paragraph(text, quiet=True) for text in (*_limits(results), *results.notes))
+    if any(family.content.get("lost") and family.interval.confidence is None for family in results.found):
+        yield Paragraph(
+            "Out of reach are records that one other candidate keeps from being re-identified, whatever the "
+            "parameters.",
+            quiet=True,
+        )
+    for measure, title in (("simple-attacks", "Simple attacks"), ("references", "References")):
+        if found := results.of_measure(measure, "findings"):
+            yield numbers_of(f"{title}{unit}", found)
+        elif measure == "simple-attacks" and results.worst is not None:
+            yield from _baselines(results.worst, f"Simple attacks, which learn nothing{unit}")
+
+
+def _limits(results: Results) -> Iterator[str]:
+    """What the ends of the intervals rest on, and what counts are where records have sampling weights."""
+    for family in results.found:
+        content, name = family.content, family_heading(family.name)
+        yield from (f"{name}: {said}." for said in _limits_of(family))
+        if content.get("ties") == "share":
+            yield "Candidates that equal the partner throughout share its link: numbers are expected ones."
+    if results.weighted:
+        linked, records = (count(results.found[0].content[key]) for key in ("linked", "records"))
+        yield (
+            "Counts are sums of sampling weights, of what records stand for. Counted as one each, "
+            f"{linked} of {records} records are re-identified by the worst distance."
+        )
+
+
+def _limits_of(family: FamilyResult) -> Iterator[str]:
+    content, interval = family.content, family.interval
+    if not interval.proven and interval.confidence is None:
+        lies = "The worst case lies between the two numbers"
+        yield f"{_why_not_proven(content)}. {lies if interval.bounded else sentence(_NO_BOUND)}"
+    if (outer := content.get("bound_from")) is not None:
+        yield f"its bound is that of the {family_words(outer)}, which contains it"
+    if "sampling" in content:
+        yield from _sampled(family)
+    if (parts := content.get("parts")) is not None:
+        yield sum_of_parts({key: int(parts[key]) for key in ("parts", "largest", "proven")})
+    if (margin := content.get("margin")) is not None:
+        yield f"the bound holds up to a margin of {margin:g}; smaller differences count as ties"
+
+
+def _baselines(worst: FamilyResult, caption: str) -> Iterator[Block]:
+    """The two attacks that every fit has counted."""
+    found, total = worst.content.get("baselines") or {}, worst.interval.total
+    columns = [*texts(attack="Attack"), *counts(linked="Re-identified"), *shares(share="Share")]
+    if found:
+        rows = [
+            [sentence(BASELINES[name]), linked, None if linked is None else linked / total]
+            for name, linked in found.items()
+        ]
+        yield table(caption, columns, rows)
 
 
 # ---- its certificate
@@ -322,11 +356,13 @@ def verification(result: Json) -> Document:
         return short(said=said, asked=[line for one in parts.values() for line in one["said"]])
     if "seconds" not in result:
         return short(said=_of_table(result), asked=result["said"])
-    return short(said=_proved(result), asked=result["said"])
-
-
-def _verified(result: Json) -> str:
-    return "Verified." if result["verified"] else f"Rejected: {result['rejected']}"
+    said = "Verified." if result["verified"] else f"Rejected: {result['rejected']}"
+    if (proved := result["proved"]) is None:
+        return short(said=said, asked=result["said"])
+    interval = FamilyResult(proved["aggregator"], proved).interval
+    ends = interval.low, interval.high, interval.total
+    worst = f"Proved: {worst_sentence(*ends, weighted=interval.weighted)}"
+    return short(said=Headline("unknown", said, worst, bar=shares_of(*ends)), asked=result["said"])
 
 
 def _of_table(result: Json) -> Headline:
@@ -338,14 +374,3 @@ def _of_table(result: Json) -> Headline:
         return Headline("below", f"PROVEN: the table is protected from outsiders, {levels}")
     more = f"{count(result['missed'])} missed, {count(result['undecided'])} undecided"
     return Headline("above", f"NOT PROTECTED: {levels}, {more}")
-
-
-def _proved(result: Json) -> Headline:
-    """Whether the certificate proves what the fit claims, and the worst case that it proves."""
-    proved = result["proved"]
-    if proved is None:
-        return Headline("unknown", _verified(result))
-    interval = FamilyResult(proved["aggregator"], proved).interval
-    ends = interval.low, interval.high, interval.total
-    said = worst_sentence(*ends, weighted=objective(proved) == WEIGHTED)
-    return Headline("unknown", _verified(result), f"Proved: {said}", bar=shares_of(*ends))

@@ -1,1 +1,0 @@
-"""What a terminal and a notebook show of each result, made from its JSON alone."""
