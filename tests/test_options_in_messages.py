@@ -37,7 +37,9 @@ COMMANDS = {
         "--original",
         "--masked",
     ],  # words of a command that is read
-    "solver/report/operations/report.py": ["give what fit, risk, sweep, report or tables wrote with --json"],
+    "solver/report/operations/report.py": [
+        "give what fit, risk, sweep, report, suppress or tables wrote with --json"
+    ],
     "solver/certificates/operations/verify.py": [
         "fit --json",
         "fit --certificate",

@@ -38,12 +38,9 @@ _OF_SAVED = ("original", "masked", "audience", "on_progress", "cancel")
 _READING = ("id", "row_by_row", "schema")
 """How files are read, for certificates."""
 
-_CURE = "give what fit, risk, sweep, report or tables wrote with --json"
+_CURE = "give what fit, risk, sweep, report, suppress or tables wrote with --json"
 
-_READABLE = (
-    *("fit", "risk", "sweep", Document.kind, "suppressed-table", "rounded-table", "adjusted-table"),
-    *("perturbed-counts", "perturbed-sums", "recoded-table"),
-)
+_READABLE = ("fit", "risk", "sweep", Document.kind, *(one.removeprefix("linkrisk-") for one in PAGES))
 """Kinds of JSON that make a report."""
 
 

@@ -153,8 +153,8 @@ def _without_machine(content, name=""):
         ),
         (
             ["--saved", "original.csv", "--output", "r.html"],
-            "original.csv is no JSON of results: give what fit, risk, sweep, report or tables wrote with "
-            "--json",
+            "original.csv is no JSON of results: give what fit, risk, sweep, report, suppress or tables "
+            "wrote with --json",
         ),
         (
             ["--saved", "fit.json", *PAIR, "--output", "r.html"],

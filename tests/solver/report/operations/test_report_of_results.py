@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 
+import pandas as pd
 import pytest
 from fit_runs import frames
 
-from linkrisk import fit, report, sweep
+from linkrisk import fit, report, suppress, sweep
+from linkrisk.solver.documents.document import Audience
 from linkrisk.solver.run.errors import UsageError
 
 OPTIONS = {"time_limit": None, "seed": 3}
@@ -50,6 +52,14 @@ def test_frames_are_files(files):
     made = report(*files, aggregator="owa", certificates=False, **OPTIONS)
     assert made.risk is not None
     assert hasattr(files[0], "to_dict")  # as results have
+
+
+def test_the_file_of_a_suppression_makes_the_page_that_it_makes_itself(tmp_path):
+    made = suppress(pd.DataFrame({"sex": list("ffmmm"), "town": list("aabbc")}), keys=["sex", "town"], k=2)
+    path = tmp_path / "suppression.json"
+    path.write_text(made.to_json(), encoding="utf-8")
+    for audience in Audience:
+        assert _said(report(path, audience=audience.value)) == _said(made.document(audience))
 
 
 @pytest.mark.parametrize(
