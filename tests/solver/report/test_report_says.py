@@ -352,7 +352,8 @@ def test_the_cheapest_masking_that_is_tolerated_is_said_below_the_map():
 
 def test_differences_of_shares_are_in_points_wherever_they_stand(full):
     found = {}
-    for table in blocks(full.document.to_dict(), "table"):
+    charts = blocks(full.document.to_dict(), "chart")
+    for table in (*blocks(full.document.to_dict(), "table"), *(one["table"] for one in charts)):
         found |= {one["name"]: one["of"] for one in table["columns"]}
     assert {found[name] for name in ("fall_low", "fall_high", "gap")} == {"points"}
     assert cell_text(0.3299, Of.POINTS) == "33.0 points"
