@@ -145,7 +145,7 @@ def _without_machine(content, name=""):
         ([*PAIR], "where to? give --output FILE.html, or --json FILE"),
         (
             [*PAIR, "--output", "r.html", "--audience", "all"],
-            "unknown audience 'all': choose internal or external",
+            "unknown --audience 'all': choose one of internal, external",
         ),
         (
             ["--saved", "no.json", "--output", "r.html"],
