@@ -49,7 +49,10 @@ async def preview(project: Project, file: str, methods: Sequence[str]) -> dict[s
 
 def main(file: str, target: str, signs: str, *methods: str) -> int:
     """Mask and write what has changed."""
-    return tell(file, target, signs, lambda: _tried(file, list(methods)))
+    from linkrisk.solver.app.steps import about
+
+    with about("mask"):
+        return tell(file, target, signs, lambda: _tried(file, list(methods)))
 
 
 def _tried(file: str, spelled: list[str]) -> dict[str, Any]:
