@@ -27,8 +27,11 @@ from linkrisk.solver.run.flags import flag
 from linkrisk.solver.run.workers import Processes
 
 HOUSE = Path(linkrisk.__file__).parent
-FACES = ("solver/commands", "solver/app", "solver/run/flags.py", "solver/options")
-"""Where flags are at home; options have the texts of the help, which name commands."""
+FACES = (
+    *("solver/commands", "solver/app", "solver/run/flags.py", "solver/options"),
+    "solver/certificates/core/__main__.py",
+)
+"""Where flags are at home: options have the texts of the help, the core of the verifier is a command."""
 
 COMMANDS = {
     "datasets/masking/parameters.py": ["(default: the hierarchies of --schema)"],  # help of the command

@@ -361,8 +361,9 @@ def is_negative_semidefinite(matrix: list[Row]) -> bool:
 def family_of(problem: Problem) -> Family:
     """The family of a problem."""
     name, options, n = problem.aggregator, problem.options, len(problem.attributes)
-    k = options.get("k_additive") if name == "choquet" else None
-    if set(options) - ({"k_additive"} if name == "choquet" else set()) or (k is not None and not _is_k(k)):
+    k = options.get("k_additive")
+    known = not options or (name == "choquet" and set(options) == {"k_additive"} and type(k) is int and k > 1)
+    if not known:
         raise MalformedError(f"aggregator_options: {name} takes no such options")
     simple = {"weighted-mean": WeightedMean, "owa": OrderedWeightedAverage, "mahalanobis": QuadraticForm}
     family: Family
@@ -379,10 +380,6 @@ def family_of(problem: Problem) -> Family:
     if problem.differences not in family.differences:
         raise MalformedError(f"{name} takes no {problem.differences} differences")
     return family
-
-
-def _is_k(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 2
 
 
 def named(claim: Claim, key: str, names: Sequence[str]) -> list[Fraction]:
