@@ -218,7 +218,7 @@ def test_without_a_bound_in_time_nothing_is_certain(name):
     content = {"measures": {"attributes": json.loads(some.to_json())}}
     assert content["measures"]["attributes"]["withheld"][0]["most"] is None
     chart = draw("withheld", content)
-    assert chart.table.rows[0][1:] == [0.1, inside, None]
+    assert chart.table.rows[0][1:] == [2, None, 0.1, inside, None]
     assert "10.0 points (no bound in time)" in chart.description
 
 
