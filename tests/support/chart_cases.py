@@ -36,7 +36,14 @@ def wide_result(names: list[str]) -> dict[str, Any]:
         "to_rival": [[None] * many],
     }  # fmt: skip
     group = {"column": names[0], "category": names[-1], "share": 0.5, "linked": 1, "records": 2, "by_any": 1}
-    fall = {"aggregator": "choquet", "fall": 1.0, "fall_low": -1.0, "fall_high": None}
+    fall = {
+        "aggregator": "choquet",
+        "linked": 1,
+        "most": None,
+        "fall": 1.0,
+        "fall_low": -1.0,
+        "fall_high": None,
+    }
     measures = {
         "attributes": {"total": 10.0, "withheld": [{**fall, "attribute": name} for name in names]},
         "records": {"record": ["1"], "attacks": [attack], "groups": [group]},
