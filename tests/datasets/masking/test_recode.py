@@ -240,7 +240,7 @@ def test_hierarchies_that_cannot_be_read(content: str, message: str) -> None:
         ("recode digits=1 file=age=age.grc", "give one of file, digits, breaks and level"),
         ("recode digits=1 breaks=1,2", "give one of file, digits, breaks and level"),
         ("recode breaks=1,1 attributes=age", "breaks must ascend, as in 0,10,20"),
-        ("recode breaks=0,x attributes=age", "'x' is not a number"),
+        ("recode breaks=0,x attributes=age", "'x' is not a finite number"),
         ("recode breaks=0,10 labels=a attributes=age", "there are 1 labels for 2 breaks"),
         ("recode breaks=2,3 attributes=age", "'age' has 1, which is below the first break, 2: put a lower"),
         ("recode breaks=0 attributes=sex", "'sex' has 'f', which is no number: breaks are for numbers"),

@@ -141,7 +141,7 @@ def test_ctrl_c_writes_what_is_protected_and_begins_nothing_else(capsys, monkeyp
     monkeypatch.setattr(steps, "suppress_table", pressed)
     printed = run(capsys, "tables", "run-batch", "firms.arb", "--json", "done.json").splitlines()
     stopped = "  stopped     by the user; not begun: firms.arb, line 10, <SUPPRESS> OPT(2,5), and 1 line more"
-    assert printed[-1] == stopped
+    assert printed[-2:] == [stopped, "wrote done.json"]
     assert Path("one.csv").exists()
     assert not Path("two.csv").exists()
     done = json.loads(Path("done.json").read_text(encoding="utf-8"))
