@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from linkrisk.errors import called
 from linkrisk.solver.certificates.checking.bounds import ProvenPart
 from linkrisk.solver.certificates.checking.chance import ruled_out
@@ -127,6 +129,11 @@ def check_limit(
     for at, (item, stage) in enumerate(zip(told, drawn.stages, strict=True)):
         _check_stage(Fields(item, f"{sampling.where}, stages[{at}]"), stage, parts, records)
     weight, count = _claimed(claim, setting, records)
+    reached, many = records.weights.total(np.flatnonzero(linked).tolist()), sum(linked)
+    demand(
+        many <= count and reached <= weight * (1 + ROUNDED),
+        f"{claim.where}: a limit of {count} records, and the parameters of the fit link {many}",
+    )
     demand(
         weight >= certain * (1 - ROUNDED)
         or any(_holds(weight, stage, parts, records) for stage in drawn.stages),

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import csv
+import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from .check import Verdict, check_fit
 from .claims import Claim, MalformedError, RejectedError, read_json
 from .files import read_files
-from .problem import read_problem
+from .problem import Problem, read_problem
+from .samples import said_of_draw
 from .tables import FORMAT, check_table, read_table
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run the command; 0 when all that is claimed is proven, 1 when it is not, 2 for files that are none."""
+    """Run the command; 0 when all that is claimed is proven, 1 when it is not, 2 for unreadable input."""
     parser = argparse.ArgumentParser(description="Check a certificate from the files alone.")
     parser.add_argument("claim", help="JSON of the fit, or certificate of a table")
     parser.add_argument("--certificate", help="of the fit")
@@ -24,12 +27,22 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--missing", action="append", default=[], help="code of a missing value; repeat it")
     parser.add_argument("--cells", help="CSV of a table")
     parser.add_argument("--relations", help="CSV of a table")
+    parser.add_argument("--counts", action="store_true", help="the table is one of counts, not of amounts")
+    asked = parser.parse_args(words)
     try:
-        print(_checked(parser.parse_args(words)))
-    except (MalformedError, RejectedError) as error:
-        print(f"{'rejected' if isinstance(error, RejectedError) else 'error'}: {error}", file=sys.stderr)
-        return 1 if isinstance(error, RejectedError) else 2
+        text = _checked(asked)
+        print(text.encode("ascii", "backslashreplace").decode("ascii"))
+    except RejectedError as error:
+        return _refused("rejected", error, 1)
+    except (MalformedError, ArithmeticError, ValueError, TypeError, MemoryError, csv.Error) as error:
+        return _refused("error", error, 2)
     return 0
+
+
+def _refused(what: str, error: Exception, code: int) -> int:
+    line = " ".join(str(error).split()) or type(error).__name__
+    print(f"{what}: {line.encode('ascii', 'backslashreplace').decode('ascii')}", file=sys.stderr)
+    return code
 
 
 def _checked(asked: argparse.Namespace) -> str:
@@ -37,43 +50,73 @@ def _checked(asked: argparse.Namespace) -> str:
     if claim.get("format") == FORMAT:
         if not (asked.cells and asked.relations):
             raise MalformedError("the table is needed: --cells and --relations")
-        counts = claim.get("counts") is True
-        verdict = check_table(read_table(asked.cells, asked.relations, counts), claim)
-        kind = "counts" if counts else "amounts"
+        verdict = check_table(read_table(asked.cells, asked.relations, asked.counts), claim)
+        if not verdict.demands:
+            raise RejectedError("no cell of the table is sensitive: nothing is protected")
         return (
-            f"proved, of a table of {kind}: {verdict.met} of {verdict.demands} levels hold, "
-            f"{verdict.missed} do not, {verdict.undecided} are undecided"
+            f"proved, of a table of {'counts' if asked.counts else 'amounts'}: {verdict.met} of "
+            f"{verdict.demands} levels hold, {verdict.missed} do not, {verdict.undecided} are undecided; "
+            f"relations miss 0 by at most {float(verdict.defect):g}"
         )
     if not (asked.certificate and asked.original and asked.masked):
         raise MalformedError("the files are needed: --certificate, --original and --masked")
     problem = read_problem(Claim(claim, asked.claim))
     files = read_files(asked.original, asked.masked, problem, asked.id, asked.missing)
-    return _said(check_fit(claim, read_json(asked.certificate), files))
+    verdict_of_fit = check_fit(claim, read_json(asked.certificate), files)
+    how = "row by row" if asked.id is None else f"by {asked.id!r}"
+    alone = len(files.partner) - verdict_of_fit.records
+    return "\n".join(_said(verdict_of_fit, f"records aligned {how}, {alone} without a partner", claim))
 
 
-def _said(verdict: Verdict) -> str:
+def _said(verdict: Verdict, alignment: str, fit: dict[str, object]) -> Iterator[str]:
+    """All that the claim depends on, and the claim."""
     problem = verdict.problem
-    lines = []
-    if problem.possible or problem.steps:
-        names = ", ".join(map(repr, [*problem.possible, *problem.steps]))
-        lines.append(f"assuming what the fit says of the recoding of {names}")
-    what = f"{problem.aggregator} {problem.options or ''}".strip()
-    how = f"{problem.direction}, ties {problem.ties}, {problem.differences} differences"
-    lines.append(
-        f"proved: no {what} links more than {float(verdict.bound):.10g} (at most {verdict.count} of "
-        f"{verdict.records} records; {how}; attributes {', '.join(map(repr, problem.attributes))})"
+    yield from _assumed(problem)
+    options = "".join(f", {key} {value}" for key, value in problem.options.items())
+    most = f"links more than {_up(verdict.bound)} records"
+    if problem.weight is not None:
+        most = f"links records that stand for more than {_up(verdict.bound)} (column {problem.weight!r})"
+    yield (
+        f"proved: no {problem.aggregator}{options} whose distances differ by more than a tie {most}, "
+        f"so at most {verdict.count} of {verdict.records}"
     )
+    how = f"{problem.direction}, ties {problem.ties}, {alignment}"
+    yield (
+        f"of this problem: {how}; {problem.differences} differences of "
+        f"{', '.join(map(repr, problem.attributes))}, standardisation {problem.standardisation}, "
+        f"missing values {problem.missing}"
+    )
+    for name, scale in problem.scales.items():
+        order = ", ".join(map(repr, problem.categories.get(name, ())))
+        yield f"{name!r} is {scale}{': ' if order else ''}{order}"
     if verdict.limit is not None:
         confidence, weight, count = verdict.limit
-        lines.append(
-            f"proved, with {float(100 * confidence):.4g} % confidence: nor more than {float(weight):.10g} "
-            f"({count} records)"
+        yield (
+            f"proved, with {math.floor(100_000 * confidence) / 1000:g} % confidence: nor more than "
+            f"{_up(weight)}, {count} records; {said_of_draw(fit)}"
         )
-    lines.append(f"proved: the parameters of the fit link {verdict.linked}")
+    yield f"proved: the parameters of the fit link {verdict.linked} records"
     if verdict.order is not None:
         described = verdict.order.described([repr(name) for name in problem.attributes])
-        lines.append(f"not covered by this: {described} links {verdict.order.count}")
-    return "\n".join(lines)
+        yield f"not covered by this: {described} links {verdict.order.count}"
+
+
+def _assumed(problem: Problem) -> Iterator[str]:
+    """What is known of masking, which no file can show."""
+    for name, lines in problem.possible.items():
+        yield f"assuming that categories of {name!r} can have become those with a 1: {' '.join(lines)}"
+    for name, steps in problem.steps.items():
+        shown = ", ".join(
+            f"from {begin:g} on {'as they are' if to is None else f'{to:g}'}" for begin, to in steps
+        )
+        yield f"assuming that values of {name!r} became: {shown}"
+
+
+def _up(value: object) -> str:
+    """A weight in ten digits, rounded up."""
+    number = float(value)  # type: ignore[arg-type]
+    text = f"{number:.10g}"
+    return text if float(text) >= number else f"{math.nextafter(number, math.inf):.17g}"
 
 
 if __name__ == "__main__":

@@ -81,7 +81,7 @@ def check_fit(fit: Mapping[str, Any], certificate: Mapping[str, Any], files: Fil
     sampled = [one for one in (fit, certificate) if one.get("sampling") or one.get("samples")]
     demand(len(sampled) != 1, "the one of fit and certificate is about samples, the other about all records")
     if sampled:
-        bound, limit = check_samples(claim, proof, files, rows, keys)
+        bound, limit = check_samples(claim, proof, files, rows, linked, keys)
     else:
         bound = check_bound(rows, proof.inner("proof"), everyone, proof.inner("bound"))
     count = records.most_within((block for block in everyone if block not in bound.lost), bound.weight)
@@ -115,15 +115,15 @@ def _demand_fit(
     count = fit.whole("linked_upper_bound")
     least = max(verdict.count, 0 if verdict.order is None else verdict.order.count)
     demand(least <= count <= verdict.records, f"linked_upper_bound: {count}, but {least} are not excluded")
-    demand(fit.whole("lost") <= lost, f"lost: {fit.whole('lost')} are claimed, {lost} are proved")
+    demand(0 <= fit.whole("lost") <= lost, f"lost: {fit.whole('lost')} are claimed, {lost} are proved")
     bound, reached = Fraction(count), Fraction(verdict.linked)
     if keys is not None:
         bound, reached = fit.exact(keys[1]), verdict.linked_weight
         least_weight = verdict.bound if verdict.order is None else verdict.order.weight
         most = records.total_weight * (1 + ROUNDED)
         demand(least_weight <= bound * (1 + ROUNDED) and bound <= most, f"{keys[1]}: {float(bound):.10g}")
-        claimed = fit.exact(keys[0])
-        demand(claimed <= reached * (1 + ROUNDED), f"{keys[0]}: the parameters give {float(reached):.10g}")
+        off = abs(fit.exact(keys[0]) - reached)
+        demand(off <= reached * ROUNDED, f"{keys[0]}: the parameters give {float(reached):.10g}")
     demand(fit.text("status") in STATUSES, f"status must be one of {', '.join(STATUSES)}")
     if fit.text("status") == "optimal":
         demand(bound <= reached * (1 + ROUNDED), "status: it is not optimal, bound and attack differ")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from datetime import date
 from pathlib import Path
 
-from .claims import MalformedError, demand
+from .claims import MalformedError
 from .problem import Problem
 from .records import Files
 
@@ -24,10 +24,11 @@ def read_columns(path: str | Path) -> dict[str, list[str]]:
     """The columns of a CSV file, as texts."""
     try:
         lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
+        csv.field_size_limit(1 << 24)
     except (OSError, UnicodeDecodeError) as error:
         raise MalformedError(f"{path} cannot be read: {error}") from None
     mark = max(",;\t", key=(lines or [""])[0].count)
-    rows = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=mark) if row]
+    rows = [[cell.strip() for cell in row] or [""] for row in csv.reader(lines, delimiter=mark)]
     if len(rows) < 2 or any(len(row) != len(rows[0]) for row in rows):
         raise MalformedError(f"{path} has no rows, or rows of different lengths")
     if len(set(rows[0])) < len(rows[0]):
@@ -50,18 +51,25 @@ def read_files(
 def _partners(tables: list[dict[str, list[str]]], id_column: str | None) -> list[int]:
     sizes = [len(next(iter(table.values()))) for table in tables]
     if id_column is None:
-        demand(sizes[0] == sizes[1], "the files have different numbers of rows: name a column of ids")
+        _need(sizes[0] == sizes[1], "the files have different numbers of rows: name a column of ids")
         return list(range(sizes[0]))
-    demand(all(id_column in table for table in tables), f"there is no column {id_column!r} in both files")
+    _need(all(id_column in table for table in tables), f"there is no column {id_column!r} in both files")
     ids = [table[id_column] for table in tables]
-    demand(all(len(set(one)) == len(one) for one in ids), f"{id_column!r} has an id twice")
+    _need(all(len(set(one)) == len(one) for one in ids), f"{id_column!r} has an id twice")
     places = {one: at for at, one in enumerate(ids[1])}
-    return [places.get(one, -1) for one in ids[0]]
+    found = [places.get(one, -1) for one in ids[0]]
+    _need(max(found) >= 0, f"no id of {id_column!r} is in both files")
+    return found
+
+
+def _need(holds: bool, message: str) -> None:
+    if not holds:
+        raise MalformedError(message)
 
 
 def _values(table: dict[str, list[str]], name: str, problem: Problem, empty: set[str]) -> list[float]:
     """An attribute as `records.Values`: categories by their positions, dates by days since 1970."""
-    demand(name in table, f"there is no column {name!r} in both files")
+    _need(name in table, f"there is no column {name!r} in both files")
     read: Callable[[str], float] = float
     unknown = math.nan
     if name in problem.categories:
@@ -73,6 +81,8 @@ def _values(table: dict[str, list[str]], name: str, problem: Problem, empty: set
     for row, cell in enumerate(table[name], start=1):
         try:
             found.append(unknown if cell in empty else read(cell))
+            if math.isinf(found[-1]) or (math.isnan(found[-1]) and cell not in empty) or "_" in cell:
+                raise ValueError
         except (KeyError, ValueError):
             raise MalformedError(f"{name}, row {row}: {cell!r} is no value of this attribute") from None
     return found

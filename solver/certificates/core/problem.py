@@ -123,6 +123,7 @@ def _read_recoding(row: Claim, problem: Problem) -> None:
         return
     if row.get("becomes") is not None:
         becomes = wholes(row.get("becomes"), row.where, size)
+        demand(all(-1 <= to < size for to in becomes), f"{row.where}: {name} has no such categories")
         lines = ["1" * size if to < 0 else "0" * to + "1" + "0" * (size - to - 1) for to in becomes]
     else:
         lines = [text(line, row.where) for line in row.items("possible")]

@@ -27,6 +27,7 @@ from .records import Partner, Records
 MOST_NODES = 1 << 26
 MOST_COEFFICIENTS = 1 << 22
 LARGEST_COEFFICIENT = 1 << 64
+LARGEST_UNIT = 1 << 1_000
 BITS = 60
 """Of the numbers of a simplex tree: rows are rounded up to ``2**BITS`` times their largest entry."""
 
@@ -88,7 +89,7 @@ def check_bound(rows: Rows, proof: Claim, blocks: Sequence[int], told: Claim) ->
 def _unit(told: Claim) -> Fraction:
     """How many units of the claim make a weight of one."""
     units, of = told.whole("unit"), told.whole("of") if told.get("of") is not None else 1
-    demand(units > 0 and of > 0, f"{told.where}, unit: it must be above zero")
+    demand(0 < units < LARGEST_UNIT and 0 < of < LARGEST_UNIT, f"{told.where}, unit: it is out of range")
     return Fraction(units, of)
 
 

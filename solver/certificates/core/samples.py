@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -110,16 +111,27 @@ def _dealt(blocks: Sequence[int], many: int) -> list[list[int]]:
 
 
 def _fraction(text: str, where: str) -> Fraction:
-    try:
-        value = Fraction(text)
-    except (ValueError, ZeroDivisionError):
-        raise MalformedError(f"{where}, alpha must be a fraction such as 1/20") from None
-    demand(0 < value < 1 and value.denominator <= 10**12, f"{where}, alpha: {text} is no level")
+    if re.fullmatch(r"[0-9]{1,12}/[1-9][0-9]{0,12}", text) is None:
+        raise MalformedError(f"{where}, alpha must be a fraction such as 1/20")
+    value = Fraction(text)
+    demand(0 < value < 1, f"{where}, alpha: {text} is no level")
     return value
 
 
+def said_of_draw(fit: Mapping[str, object]) -> str:
+    """The draw that a limit rests on: whoever may choose it can look for a lucky one."""
+    plan = Claim(fit, "the fit").inner("sampling").inner("draw")
+    strata = "" if plan.get("strata") is None else f", by strata of {plan.text('strata')!r}"
+    return f"samples of {plan.whole('size')} drawn by seed {plan.whole('seed')}{strata}"
+
+
 def check_samples(
-    fit: Claim, certificate: Claim, files: Files, rows: Rows, keys: tuple[str, str] | None
+    fit: Claim,
+    certificate: Claim,
+    files: Files,
+    rows: Rows,
+    linked: Sequence[int],
+    keys: tuple[str, str] | None,
 ) -> tuple[Bound, tuple[Fraction, Fraction, int]]:
     """Check the bound of every sample and what follows for all records.
 
@@ -151,6 +163,11 @@ def check_samples(
     demand(0 < confidence <= 1 - alpha, f"{fit.where}, confidence: the stages leave {float(1 - alpha):g}")
     count = fit.whole("linked_confidence_limit")
     weight = Fraction(count) if keys is None else fit.exact(f"{keys[0]}_confidence_limit")
+    reached, everything = records.weight(linked), records.weight(range(records.blocks))
+    demand(
+        len(linked) <= count <= records.blocks and reached <= weight * (1 + ROUNDED) <= 2 * everything,
+        f"{fit.where}: a limit of {count} records, and the parameters of the fit link {len(linked)}",
+    )
     found = [(stage, sum((one.weight for one in bounds[: stage.samples]), Fraction(0))) for stage in stages]
     proved = weight >= certain.weight * (1 - ROUNDED) or any(
         _holds(weight, stage, bound, records) for stage, bound in found

@@ -111,13 +111,18 @@ def read_table(cells: str | Path, relations: str | Path, counts: bool) -> Table:
     demand(None not in numbers.get("value", [None]), f"{cells}: every cell needs a value")
     status = [one or SAFE for one in columns.get("status", [SAFE] * len(numbers["value"]))]
     name = "equation" if "equation" in terms else "relation"
-    demand({name, "cell", "coefficient"} <= terms.keys(), f"{relations} has no such columns")
+    if set(status) - {SENSITIVE, SECONDARY, SAFE, FIXED} or not {name, "cell", "coefficient"} <= terms.keys():
+        raise MalformedError(
+            f"{cells}, {relations}: a status is unknown, or a column of relations is missing"
+        )
     made: defaultdict[float, Sparse] = defaultdict(dict)
     for row, at, factor in zip(terms[name], terms["cell"], terms["coefficient"], strict=True):
         cell, coefficient = int(at), decimal(factor) or Fraction(0)
         demand(0 <= cell < len(status), f"{relations}: there is no cell {cell}")
         made[float(row)][cell] = made[float(row)].get(cell, Fraction(0)) + coefficient
-    return Table(numbers, status, dict(enumerate(made[row] for row in sorted(made))), counts)
+    # A cell with a coefficient of 0 is in no relation, and what has no cells is none.
+    kept = [{at: factor for at, factor in made[row].items() if factor} for row in sorted(made)]
+    return Table(numbers, status, dict(enumerate(terms for terms in kept if terms)), counts)
 
 
 def decimal(cell: str | float) -> Fraction | None:

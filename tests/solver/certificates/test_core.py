@@ -107,7 +107,7 @@ def _read(text, path):
 
 @pytest.mark.parametrize("label", ["weighted-mean", "choquet", "mahalanobis"])
 @pytest.mark.parametrize("strata", [None, "group"])
-def test_samples_are_drawn_again_and_limits_follow(label, strata):
+def test_samples_are_drawn_again_and_limits_follow(label, strata, monkeypatch):
     original, masked = frames(3, 40)
     for frame in (original, masked):
         frame["group"] = np.where(np.arange(len(frame)) % 3 == 0, "a", "b")
@@ -124,6 +124,15 @@ def test_samples_are_drawn_again_and_limits_follow(label, strata):
     claim["linked_confidence_limit"] -= 1
     with pytest.raises(claims.RejectedError, match="limit"):
         check.check_fit(claim, certificate, files_of(files))
+    # However unlikely: what was linked was linked.
+    monkeypatch.setattr("linkrisk.solver.certificates.core.samples.ruled_out", lambda *_: True)
+    monkeypatch.setattr("linkrisk.solver.certificates.checking.sampled.ruled_out", lambda *_, **__: True)
+    for limit in (ours.linked - 1, -1_000):
+        claim["linked_confidence_limit"] = limit
+        with pytest.raises(claims.RejectedError, match="limit"):
+            check.check_fit(claim, certificate, files_of(files))
+        with pytest.raises(claims.RejectedError, match="limit"):
+            verify(claim, certificate, files, ("fit", "certificate"))
 
 
 @pytest.mark.parametrize("missing", ["nearest", "expected", "farthest"])
@@ -226,8 +235,13 @@ def test_the_folder_runs_without_the_project(alone, tmp_path):
     ]
     done = alone(*words)
     assert (done.returncode, done.stderr) == (0, "")
-    assert f"proved: the parameters of the fit link {made.linked}\n" in done.stdout
-    assert f"(at most {made.linked_upper_bound} of 12 records;" in done.stdout
+    assert done.stdout.splitlines() == [
+        "proved: no weighted-mean whose distances differ by more than a tie links more than "
+        f"{made.linked_upper_bound} records, so at most {made.linked_upper_bound} of 12",
+        "of this problem: original-to-masked, ties strict, records aligned row by row, 0 without a partner; "
+        "squared differences of 'V1', 'V2', 'V3', standardisation own, missing values expected",
+        f"proved: the parameters of the fit link {made.linked} records",
+    ]
     forged = {**json.loads(made.to_json()), "linked": made.linked + 1}
     (tmp_path / "fit.json").write_text(json.dumps(forged))
     done = alone(*words)
@@ -235,8 +249,39 @@ def test_the_folder_runs_without_the_project(alone, tmp_path):
     assert done.stderr.startswith("rejected: ")
     done = alone(*words[:-2])
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    proof = json.loads(json.dumps(made.certificate))
+    (tmp_path / "fit.json").write_text(made.to_json())
+    for of in (10**400, 0):
+        proof["bound"]["of"] = of
+        (tmp_path / "proof.json").write_text(json.dumps(proof))
+        done = alone(*words)
+        assert (done.returncode, done.stderr.count("\n")) == (1, 1)
     (tmp_path / "fit.json").write_text('{"linked": NaN}')
     assert alone(*words).returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("cells", "why"),
+    [
+        ("inf", "V1, row 2: 'inf' is no value of this attribute"),
+        ("1_0", "V1, row 2: '1_0' is no value of this attribute"),
+        ("", "V1 has fewer than two values"),
+        ("1,2", "rows of different lengths"),
+    ],
+)
+def test_files_that_cannot_be_used_are_one_line(alone, tmp_path, cells, why):
+    original, masked = frames(1, 5, 1)
+    made = fit(original, masked, certificate=True, time_limit=None)
+    (tmp_path / "fit.json").write_text(made.to_json())
+    (tmp_path / "proof.json").write_text(json.dumps(made.certificate))
+    masked.to_csv(tmp_path / "masked.csv", index=False)
+    (tmp_path / "original.csv").write_text(f"V1\n1\n{cells}\n\n\n\n")
+    done = alone(
+        "fit.json", "--certificate", "proof.json", "--original", "original.csv", "--masked", "masked.csv"
+    )
+    assert done.returncode in (1, 2)
+    assert why in done.stderr
+    assert done.stderr.count("\n") == 1
 
 
 def test_a_table_is_checked_without_the_project(alone, tmp_path):
@@ -251,4 +296,12 @@ def test_a_table_is_checked_without_the_project(alone, tmp_path):
     (tmp_path / "proof.json").write_text(json.dumps(proof))
     done = alone("proof.json", "--cells", "cells.csv", "--relations", "relations.csv")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "proved, of a table of amounts: 1 of 1 levels hold, 0 do not, 0 are undecided\n"
+    assert done.stdout == (
+        "proved, of a table of amounts: 1 of 1 levels hold, 0 do not, 0 are undecided; "
+        "relations miss 0 by at most 0\n"
+    )
+    done = alone("proof.json", "--cells", "cells.csv", "--relations", "relations.csv", "--counts")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "the certificate is about amounts, and the table is of counts" in done.stderr
+    cells.assign(status=["s", "U", "M"]).to_csv(tmp_path / "cells.csv", index=False)
+    assert alone("proof.json", "--cells", "cells.csv", "--relations", "relations.csv").returncode == 2
