@@ -30,8 +30,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--counts", action="store_true", help="the table is one of counts, not of amounts")
     asked = parser.parse_args(words)
     try:
-        text = _checked(asked)
-        print(text.encode("ascii", "backslashreplace").decode("ascii"))
+        print(_checked(asked).encode("ascii", "backslashreplace").decode("ascii"))
     except RejectedError as error:
         return _refused("rejected", error, 1)
     except (MalformedError, ArithmeticError, ValueError, TypeError, MemoryError, csv.Error) as error:

@@ -45,10 +45,14 @@ class Order:
         return f"comparing {' and then '.join(names)}"
 
 
-def best_order(rows: Rows) -> Order | None:
-    """The order that links most, of those that grow from each attribute (or rank) by what adds most."""
+def best_order(rows: Rows, above: Fraction) -> Order | None:
+    """The order that links most, of those that grow from each attribute (or rank) by what adds most.
+
+    None where none of them links more than the weight `above`.
+    """
     found = [order for ranked in rows.family.orders for order in _orders(rows.records, ranked)]
-    return max(found, key=lambda order: (order.weight, -len(order.sequence)), default=None)
+    beyond = [order for order in found if order.weight > above]
+    return max(beyond, key=lambda order: (order.weight, -len(order.sequence)), default=None)
 
 
 Open = dict[int, list[int]]

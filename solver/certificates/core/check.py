@@ -87,8 +87,7 @@ def check_fit(fit: Mapping[str, Any], certificate: Mapping[str, Any], files: Fil
     count = records.most_within((block for block in everyone if block not in bound.lost), bound.weight)
     weight = records.weight(linked)
     demand(len(linked) <= count and weight <= bound.weight, "bound: the parameters of the fit link more")
-    order = best_order(rows)
-    order = order if order is not None and order.weight > bound.weight else None
+    order = best_order(rows, bound.weight)
     verdict = Verdict(problem, records.blocks, len(linked), count, weight, bound.weight, order, limit)
     _demand_fit(claim, verdict, keys, len(bound.lost), records)
     return verdict

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product, starmap
 from typing import Any
 
 from .claims import Claim, MalformedError, demand, items, text, whole, wholes
@@ -339,7 +339,8 @@ class SimplexTree:
         while left:
             clique = [left.pop(0)]
             for other in list(left):
-                if all(_exclude(undecided[member], undecided[other]) for member in clique):
+                pairs = (product(undecided[member], undecided[other]) for member in clique)
+                if all(any(starmap(_conflict, rows)) for rows in pairs):
                     clique.append(other)
                     left.remove(other)
             weights = [self._weight[block] for block in clique]
@@ -358,11 +359,6 @@ def _halved(rows: Mapping[int, list[Vertices]], kept: int, moved: int) -> dict[i
         block: [(*row[:moved], (row[kept] + row[moved] + 1) >> 1, *row[moved + 1 :]) for row in own]
         for block, own in rows.items()
     }
-
-
-def _exclude(first: Sequence[Vertices], second: Sequence[Vertices]) -> bool:
-    """Whether a row of one block and one of another have a combination that is nowhere positive."""
-    return any(_conflict(one, other) for one in first for other in second)
 
 
 def _conflict(first: Vertices, second: Vertices) -> bool:

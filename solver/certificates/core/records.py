@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import pairwise
-from statistics import median
+from itertools import accumulate, pairwise
+from statistics import mean, median, stdev
 
 from .claims import RejectedError, demand
 from .problem import Problem
@@ -121,13 +121,7 @@ class Records:
 
     def most_within(self, blocks: Iterable[int], bound: Fraction) -> int:
         """Number of blocks that weigh no more than a bound together: the lightest first."""
-        left, count = bound, 0
-        for weight in sorted(self.weights[block] for block in blocks):
-            left -= weight
-            if left < 0:
-                break
-            count += 1
-        return count
+        return bisect_right(list(accumulate(sorted(self.weights[block] for block in blocks))), bound)
 
     def _twins(self) -> list[int]:
         """A number for each candidate, the same for those that are equal on every attribute."""
@@ -331,41 +325,22 @@ def _standardised(name: str, original: Values, masked: Values, how: str) -> tupl
     for values, source in zip((original, masked), sources, strict=True):
         known = [value for value in source if not math.isnan(value)]
         demand(len(known) > 1, f"{name} has fewer than two values")
-        mean, deviation = moments(known)
+        middle, deviation = moments(known)
         demand(0.0 < deviation < math.inf, f"{name} cannot be standardised")
-        made.append([(value - mean) / deviation for value in values])
-        offset += abs(mean) / deviation
+        made.append([(value - middle) / deviation for value in values])
+        offset += abs(middle) / deviation
     return made[0], made[1], offset
 
 
 def moments(values: Sequence[float]) -> tuple[float, float]:
-    """The doubles nearest to the mean and to the sample deviation of at least two numbers."""
-    exact = [Fraction(value) for value in values]
-    unit = max(value.denominator for value in exact)
-    numbers = [int(value * unit) for value in exact]
-    count, total = len(numbers), sum(numbers)
-    spread = count * sum(number * number for number in numbers) - total * total
-    return total / (count * unit), nearest_root(Fraction(spread, count * (count - 1) * unit * unit))
+    """The doubles nearest to the mean and to the sample deviation of at least two numbers.
 
-
-def nearest_root(square: Fraction) -> float:
-    """The double nearest to the root of a fraction; inf where that is not among doubles.
-
-    A root in double precision is the nearest one or next to it; which of them it is, the squares of the
-    middles between them tell.
+    Python computes both in fractions, and rounds once.
     """
-    if square == 0:
-        return 0.0
-    half = (square.numerator.bit_length() - square.denominator.bit_length()) // 2
     try:
-        near = math.ldexp(math.sqrt(square / Fraction(4) ** half), half)
-        below, above = math.nextafter(near, 0.0), math.nextafter(near, math.inf)
-        low, high = (Fraction(near) + Fraction(below)) / 2, (Fraction(near) + Fraction(above)) / 2
+        return mean(values), stdev(values)
     except OverflowError:
-        return math.inf
-    if square in (low * low, high * high):
-        return float(low if square == low * low else high)
-    return below if square < low * low else above if square > high * high else near
+        return 0.0, math.inf
 
 
 def _numeric_grain(original: Values, masked: Values, offset: float) -> float:
@@ -416,8 +391,8 @@ class _Range:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> _Range:
-        mean, deviation = moments(values) if len(values) > 1 else (values[0], 0.0)
-        return cls(mean, deviation, min(values), max(values))
+        middle, deviation = moments(values) if len(values) > 1 else (values[0], 0.0)
+        return cls(middle, deviation, min(values), max(values))
 
     @classmethod
     def only(cls, value: float) -> _Range:

@@ -6,6 +6,7 @@ import hashlib
 import math
 import re
 import struct
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -91,9 +92,7 @@ def _first(
     """The first blocks of the order, of each stratum its share; and the smallest of these shares."""
     if strata is None:
         return list(order[:sample]), None
-    sizes: dict[str, int] = {}
-    for name in strata:
-        sizes[name] = sizes.get(name, 0) + 1
+    sizes = Counter(strata)
     wanted = {name: -(-sample * many // len(order)) for name, many in sizes.items()}
     left, chosen = dict(wanted), []
     for block in order:
@@ -209,7 +208,9 @@ def ruled_out(records: int, stage: Stage, found: Fraction, having: int, counts: 
         total, ways = math.comb(records, sample), _hypergeometric(records, sample, having)
     else:
         mean = share * having / sample
-        total, ways = mean.denominator**sample, _binomial(sample, mean)
+        p, q = mean.numerator, mean.denominator - mean.numerator
+        ways = (math.comb(sample, k) * p**k * q ** (sample - k) for k in range(sample + 1))
+        total = mean.denominator**sample
     allowed = stage.alpha * total
     by_number = counts and (share is None or found <= share * having - 1)
     below = expected = 0
@@ -228,8 +229,3 @@ def ruled_out(records: int, stage: Stage, found: Fraction, having: int, counts: 
 def _hypergeometric(n: int, m: int, w: int) -> Iterator[int]:
     """In how many ways m of n hold 0, 1, ... of w."""
     return (math.comb(w, k) * math.comb(n - w, m - k) if m - k <= n - w else 0 for k in range(m + 1))
-
-
-def _binomial(m: int, mean: Fraction) -> Iterator[int]:
-    p, q = mean.numerator, mean.denominator - mean.numerator
-    return (math.comb(m, k) * p**k * q ** (m - k) for k in range(m + 1))

@@ -262,10 +262,10 @@ class _Check:
         for cell in sorted(hidden ^ self._suppressed):
             state = "suppressed" if cell in hidden else "published"
             self._reject(f"the certificate is about other suppressed cells: {{cell}} is {state} here", cell)
+        self._check_levels()
         kinds, counts = ("amounts", "counts"), claim.get("counts") is True
         said = f"the certificate is about {kinds[counts]}, and the table is of {kinds[table.counts]}"
         demand(counts is table.counts, said)
-        self._check_levels()
         for cell, value in enumerate(bounds.value):
             if not bounds.lower[cell] <= value <= bounds.upper[cell]:
                 self._reject("{cell} is outside its bounds", cell)
