@@ -19,9 +19,11 @@ from pathlib import Path
 import aggregator_cases
 import brute_optimum
 
+from linkrisk.datasets.options.option import Option
 from linkrisk.formulations.linkage import aggregators
 from linkrisk.formulations.linkage.aggregators.registry import AGGREGATORS, load_aggregator
 from linkrisk.solver.certificates.checking import families
+from linkrisk.solver.options import names
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "mean-and-ends"
@@ -59,7 +61,7 @@ def as_module(name: str, code: str) -> types.ModuleType:
 
 @contextmanager
 def placed(folder: Path) -> Iterator[None]:
-    """Steps 1 to 3: both files beside those of their folders, and the line of the registry."""
+    """Steps 1 to 3: both files beside those of their folders, the line of the registry, and the name."""
     code, homes = code_of(HEADING), (aggregators, families)
     line = re.search(r'`"(mean_and_ends:\w+)"`', text_of(HEADING))
     assert line is not None
@@ -70,9 +72,17 @@ def placed(folder: Path) -> Iterator[None]:
         home.__path__.append(str(place))
     AGGREGATORS[NAME] = load_aggregator(line[1])
     families.FAMILIES.update({kind.name: kind for kind in families.found()})
+    offered = Option.names
+
+    def with_ours(option: Option) -> tuple[str, ...]:
+        found = tuple(offered.__get__(option))
+        return (*found, NAME) if found == names.AGGREGATORS else found
+
+    Option.names = property(with_ours)  # type: ignore[method-assign,assignment]
     try:
         yield
     finally:
+        Option.names = offered  # type: ignore[method-assign]
         for registry in (AGGREGATORS, families.FAMILIES):
             registry.pop(NAME, None)
         for home in homes:

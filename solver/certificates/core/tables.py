@@ -20,8 +20,8 @@ from .claims import Claim, MalformedError, RejectedError, demand, items, whole, 
 from .files import read_columns
 
 FORMAT = "linkrisk table certificate 1"
-BESIDE, PUBLISHED = "respondents", "respondents_published"
-"""The certificate of numbers of respondents published beside the values, and their column."""
+BESIDE, PUBLISHED, KIND = "respondents", "respondents_published", "numbers of respondents"
+"""The certificate of numbers of respondents published beside the values, their column, what they are."""
 
 Sparse = dict[int, Fraction]
 Way = tuple[int, ...]
@@ -212,8 +212,8 @@ def check_table(table: Table, certificate: Mapping[str, Any], where: str = "the 
     claim = Claim(certificate, where)
     counts = table.numbers.get(PUBLISHED)
     said = claim.get(BESIDE) is not None
-    demand(counts is not None or not said, "it is about numbers of respondents, and none are published")
-    demand(counts is None or said, "numbers of respondents are published, and it says nothing of them")
+    demand(counts is not None or not said, f"it is about {KIND} beside the values, and none are published")
+    demand(counts is None or said, f"{KIND} are published beside the values, and it says nothing of them")
     if counts is None:
         return _Check(table, claim).verdict()
     pairs = list(zip(table.status, counts, strict=True))
@@ -230,7 +230,7 @@ def check_table(table: Table, certificate: Mapping[str, Any], where: str = "the 
     try:
         return verdict.beside(_Check(beside, claim.inner(BESIDE)).verdict())
     except RejectedError as error:
-        raise RejectedError(f"numbers of respondents: {error}") from None
+        raise RejectedError(f"{KIND}: {error}") from None
 
 
 class _Check:

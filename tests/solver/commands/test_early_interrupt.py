@@ -16,6 +16,8 @@ from worked_table import ASKED, write_worked_table
 ROOT = Path(__file__).parents[3]
 PRESS = "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nfor _ in range(1000): pass\n"
 TERMINATE = PRESS.replace("SIGINT", "SIGTERM")
+LIKE_DIFFLIB = "def get_close_matches(*_, **__): return []\n"
+"""What the program takes of the module that these tests put before it."""
 
 
 def swallowed(body: str) -> str:
@@ -60,13 +62,13 @@ def test_a_second_one_does_not_wait_for_the_import():
 def test_one_at_the_end_changes_nothing(number):
     """When Python ends, and all is written."""
     late = f"import atexit, os, signal\natexit.register(os.kill, os.getpid(), signal.{number})\n"
-    Path("difflib.py").write_text(late, encoding="utf-8")
+    Path("difflib.py").write_text(late + LIKE_DIFFLIB, encoding="utf-8")
     code, printed, errors = ended("solver", "--version")
     assert (code, printed.split()[0], errors) == (0, "linkrisk", "")
 
 
 def test_a_program_that_passes_over_it_still_does():
-    Path("difflib.py").write_text(PRESS, encoding="utf-8")
+    Path("difflib.py").write_text(PRESS + LIKE_DIFFLIB, encoding="utf-8")
     assert in_background("--version") == (0, "")
 
 
