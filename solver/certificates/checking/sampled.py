@@ -11,14 +11,14 @@ import numpy as np
 
 from linkrisk.errors import called
 from linkrisk.solver.certificates.checking.bounds import ProvenPart
-from linkrisk.solver.certificates.checking.chance import ruled_out
-from linkrisk.solver.certificates.checking.drawing import Drawn, DrawnStage
+from linkrisk.solver.certificates.checking.drawing import Drawn
 from linkrisk.solver.certificates.checking.fields import Fields
 from linkrisk.solver.certificates.checking.objective import ROUNDED, objective_keys
 from linkrisk.solver.certificates.checking.records import Records
 from linkrisk.solver.certificates.checking.setting import Setting
 from linkrisk.solver.certificates.checking.units import most_blocks
 from linkrisk.solver.certificates.core.claims import demand
+from linkrisk.solver.certificates.core.samples import Stage, ruled_out
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ def _claimed(claim: Fields, setting: Setting, records: Records) -> tuple[Fractio
     return _at_most(claim, f"{keys[0]}_confidence_limit", records.weights.total(), records), count
 
 
-def _check_stage(told: Fields, stage: DrawnStage, parts: Sequence[ProvenPart], records: Records) -> None:
+def _check_stage(told: Fields, stage: Stage, parts: Sequence[ProvenPart], records: Records) -> None:
     """Check the numbers of a stage."""
     demand(
         told.whole("records") == len(stage.blocks), f"{told.where}, records: {len(stage.blocks)} were drawn"
@@ -221,24 +221,22 @@ def _at_most(told: Fields, key: str, total: Fraction, records: Records) -> Fract
     return claimed
 
 
-def _holds(limit: Fraction, stage: DrawnStage, parts: Sequence[ProvenPart], records: Records) -> bool:
+def _holds(limit: Fraction, stage: Stage, parts: Sequence[ProvenPart], records: Records) -> bool:
     """Whether a stage rules out that more than a limit is linked in the whole file."""
     heaviest, counts = records.weights.heaviest
     found = _bound(stage, parts) / heaviest
     having = int(limit / heaviest) + 1 if counts else int(limit * (1 + ROUNDED) / heaviest)
-    return ruled_out(
-        records.blocks, len(stage.blocks), stage.share, found, having, stage.alpha, counts=counts
-    )
+    return ruled_out(records.blocks, stage, found, having, counts)
 
 
-def _bound(stage: DrawnStage, parts: Sequence[ProvenPart]) -> Fraction:
+def _bound(stage: Stage, parts: Sequence[ProvenPart]) -> Fraction:
     """The weight that no parameters exceed in the samples of a stage together."""
     return sum((part.weight for part in parts[: stage.samples]), Fraction(0))
 
 
 def _check_sample(
     told: Fields, drawn: Drawn, parts: Sequence[ProvenPart], records: Records, linked: Sequence[bool]
-) -> tuple[DrawnStage, int]:
+) -> tuple[Stage, int]:
     """Check what is said of the samples of the stage that decides."""
     many = told.whole("samples")
     stage = next((stage for stage in drawn.stages if stage.samples == many), None)

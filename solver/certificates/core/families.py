@@ -53,9 +53,9 @@ class Family(ABC):
         self.attributes, self.n = list(attributes), len(attributes)
 
     @property
-    @abstractmethod
     def dimension(self) -> int:
-        """Number of parameters."""
+        """Number of parameters: as many as features."""
+        return len(self.features([0] * self.n))
 
     @abstractmethod
     def features(self, c: Sequence[int]) -> Row:
@@ -91,11 +91,6 @@ class Weights(Family):
     def nowhere_positive(self, row: Row, multipliers: Multipliers, total: int) -> bool:
         """No entry is positive: the corners of the simplex decide."""
         return not multipliers and total == 0 and max(row) <= 0
-
-    @property
-    def dimension(self) -> int:
-        """A weight for each attribute or rank."""
-        return self.n
 
     def parameters(self, claim: Claim) -> list[Fraction]:
         """Weights by attribute, or by rank."""
@@ -133,11 +128,6 @@ class TwoAdditive(Weights):
     def __init__(self, attributes: Sequence[str]) -> None:
         super().__init__(attributes)
         self.orders = (False, True) if self.n <= 2 else (False,)
-
-    @property
-    def dimension(self) -> int:
-        """Attributes, and twice their pairs."""
-        return self.n**2
 
     def features(self, c: Sequence[int]) -> Row:
         """Attribute distances, minima of pairs, maxima of pairs."""
@@ -196,14 +186,10 @@ class Choquet(Measure):
     smallest = 1
     summed = False
 
-    @property
-    def dimension(self) -> int:
-        """One value for each subset but the empty one."""
-        return int(2**self.n) - 1
-
     def features(self, c: Sequence[int]) -> Row:
         """``c_s(i) - c_s(i-1)`` at the set of attributes that are at least ``c_s(i)``."""
-        row, before, subset = [0] * self.dimension, 0, self.dimension
+        subset = 2**self.n - 1
+        row, before = [0] * subset, 0
         for k in sorted(range(self.n), key=lambda k: c[k]):
             row[subset - 1] += c[k] - before
             before = c[k]
@@ -238,11 +224,6 @@ class KAdditive(Measure):
         self.subsets = small_subsets(self.n, k)
         self.masks = [sum(1 << at for at in subset) for subset in self.subsets]
         self.orders = (False, True) if len(self.subsets[-1]) == self.n else (False,)
-
-    @property
-    def dimension(self) -> int:
-        """Subsets of one to k attributes."""
-        return len(self.subsets)
 
     def features(self, c: Sequence[int]) -> Row:
         """The smallest attribute distance of each subset."""
@@ -289,11 +270,6 @@ class QuadraticForm(Family):
     def cells(self) -> list[tuple[int, int]]:
         """The upper triangle, row by row."""
         return [(k, m) for k in range(self.n) for m in range(k, self.n)]
-
-    @property
-    def dimension(self) -> int:
-        """Entries of the upper triangle."""
-        return len(self.cells)
 
     def features(self, c: Sequence[int]) -> Row:
         """Products of attribute distances."""

@@ -54,11 +54,11 @@ def draw(claim: Claim, files: Files, records: Records) -> tuple[list[list[int]],
     stages: list[Stage] = []
     for item in claim.items("stages"):
         stage = Claim(item, f"{claim.where}, stages[{len(stages)}]")
-        many, alpha = stage.whole("samples"), _fraction(stage.text("alpha"), stage.where)
+        many, alpha = stage.whole("samples"), level(stage.text("alpha"), stage.where)
         demand(len(samples) < many and size * many <= blocks, f"{stage.where}: no such number of samples")
-        chosen, share = _first(order, size * many, strata)
+        chosen, share = first_drawn(order, size * many, strata)
         before = {block for sample in samples for block in sample}
-        samples += _dealt([block for block in chosen if block not in before], many - len(samples))
+        samples += dealt([block for block in chosen if block not in before], many - len(samples))
         stages.append(Stage(many, frozenset(chosen), share, alpha))
     demand(bool(stages), f"{claim.where}, stages: there is none")
     return samples, stages
@@ -73,7 +73,11 @@ def _order(files: Files, seed: int, blocks: int) -> list[int]:
             # One NaN for all, and zero without a sign.
             digest.update(struct.pack(f">{len(row)}d", *(math.nan if x != x else x + 0.0 for x in row)))
     digest.update(struct.pack(f">{len(files.partner)}q", *files.partner))
-    start = digest.digest() + struct.pack(">q", seed)
+    return shuffled(digest.digest() + struct.pack(">q", seed), blocks)
+
+
+def shuffled(start: bytes, blocks: int) -> list[int]:
+    """Blocks in the order of 64 bits each, of digests that a text starts."""
     keys: list[int] = []
     for at in range(-(-blocks // 4)):
         keys.extend(struct.unpack(">4Q", hashlib.sha256(start + struct.pack(">q", at)).digest()))
@@ -86,7 +90,7 @@ def _strata(files: Files, name: str, records: Records) -> list[str]:
     return [cells[own if of_original else other] for own, other in records.rows]
 
 
-def _first(
+def first_drawn(
     order: Sequence[int], sample: int, strata: Sequence[str] | None
 ) -> tuple[list[int], Fraction | None]:
     """The first blocks of the order, of each stratum its share; and the smallest of these shares."""
@@ -102,14 +106,15 @@ def _first(
     return chosen, min(Fraction(wanted[name], many) for name, many in sizes.items())
 
 
-def _dealt(blocks: Sequence[int], many: int) -> list[list[int]]:
+def dealt(blocks: Sequence[int], many: int) -> list[list[int]]:
     """Blocks in parts of one size, the first ones larger by one where that does not come out even."""
     size, more = divmod(len(blocks), many)
     ends = [at * size + min(at, more) for at in range(many + 1)]
     return [list(blocks[first:last]) for first, last in pairwise(ends)]
 
 
-def _fraction(text: str, where: str) -> Fraction:
+def level(text: str, where: str) -> Fraction:
+    """An error probability: a fraction such as 1/20."""
     if re.fullmatch(r"[0-9]{1,12}/[1-9][0-9]{0,12}", text) is None:
         raise MalformedError(f"{where}, alpha must be a fraction such as 1/20")
     value = Fraction(text)
@@ -208,9 +213,7 @@ def ruled_out(records: int, stage: Stage, found: Fraction, having: int, counts: 
         total, ways = math.comb(records, sample), _hypergeometric(records, sample, having)
     else:
         mean = share * having / sample
-        p, q = mean.numerator, mean.denominator - mean.numerator
-        ways = (math.comb(sample, k) * p**k * q ** (sample - k) for k in range(sample + 1))
-        total = mean.denominator**sample
+        total, ways = mean.denominator**sample, _binomial(sample, mean)
     allowed = stage.alpha * total
     by_number = counts and (share is None or found <= share * having - 1)
     below = expected = 0
@@ -228,4 +231,19 @@ def ruled_out(records: int, stage: Stage, found: Fraction, having: int, counts: 
 
 def _hypergeometric(n: int, m: int, w: int) -> Iterator[int]:
     """In how many ways m of n hold 0, 1, ... of w."""
-    return (math.comb(w, k) * math.comb(n - w, m - k) if m - k <= n - w else 0 for k in range(m + 1))
+    first, last = max(0, m - (n - w)), min(w, m)
+    ways = math.comb(w, first) * math.comb(n - w, m - first)
+    for k in range(m + 1):
+        if k > first:
+            ways = ways * (w - k + 1) * (m - k + 1) // (k * (n - w - m + k)) if k <= last else 0
+        yield ways if k >= first else 0
+
+
+def _binomial(m: int, mean: Fraction) -> Iterator[int]:
+    """How likely 0, 1, ... of m are, up to a common factor."""
+    p, q = mean.numerator, mean.denominator - mean.numerator
+    ways = q**m
+    for k in range(m + 1):
+        if k:
+            ways = (ways * (m - k + 1) * p // (k * q)) if q else int(k == m)
+        yield ways

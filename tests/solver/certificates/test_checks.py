@@ -18,7 +18,6 @@ from linkrisk.solver.certificates.checking.cores import Rows
 from linkrisk.solver.certificates.checking.counting import linked_blocks
 from linkrisk.solver.certificates.checking.dyadic import shift_of, whole_numbers
 from linkrisk.solver.certificates.checking.families import family_of
-from linkrisk.solver.certificates.checking.families.mahalanobis import is_negative_semidefinite
 from linkrisk.solver.certificates.checking.families.measures import MeasureFamily
 from linkrisk.solver.certificates.checking.fields import Fields
 from linkrisk.solver.certificates.checking.hitting import (
@@ -31,6 +30,7 @@ from linkrisk.solver.certificates.checking.records import Records, make_records
 from linkrisk.solver.certificates.checking.setting import read_setting
 from linkrisk.solver.certificates.checking.simplex_kernels import replay, rows_conflict
 from linkrisk.solver.certificates.core.claims import RejectedError
+from linkrisk.solver.certificates.core.families import is_negative_semidefinite
 from linkrisk.solver.certificates.writing.hitting import HittingTree
 from linkrisk.solver.certificates.writing.simplex_search import TreeSearch
 from linkrisk.solver.inputs.problem import make_problem

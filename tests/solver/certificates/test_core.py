@@ -126,7 +126,7 @@ def test_samples_are_drawn_again_and_limits_follow(label, strata, monkeypatch):
         check.check_fit(claim, certificate, files_of(files))
     # However unlikely: what was linked was linked.
     monkeypatch.setattr("linkrisk.solver.certificates.core.samples.ruled_out", lambda *_: True)
-    monkeypatch.setattr("linkrisk.solver.certificates.checking.sampled.ruled_out", lambda *_, **__: True)
+    monkeypatch.setattr("linkrisk.solver.certificates.checking.sampled.ruled_out", lambda *_: True)
     for limit in (ours.linked - 1, -1_000):
         claim["linked_confidence_limit"] = limit
         with pytest.raises(claims.RejectedError, match="limit"):

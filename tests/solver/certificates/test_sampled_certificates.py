@@ -19,9 +19,9 @@ from pairwise import pairwise
 
 from linkrisk import fit
 from linkrisk.datasets.pairs.file_pair import FilePair
-from linkrisk.solver.certificates.checking.chance import ruled_out
 from linkrisk.solver.certificates.checking.verify import Verdict, demand_fit, verify
 from linkrisk.solver.certificates.core.claims import RejectedError
+from linkrisk.solver.certificates.core.samples import Stage, ruled_out
 from linkrisk.solver.inputs.problem import make_problem
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.errors import UsageError
@@ -250,11 +250,12 @@ def test_what_is_ruled_out_is_what_lies_beyond_the_limit(data, n, alpha):
     share = data.draw(st.none() | st.fractions(Fraction(1, 4 * n), Fraction(m, n), max_denominator=4 * n))
     found = data.draw(st.integers(0, m))
     limit = upper_limit(Design(n, m, share), found, alpha)
-    assert not ruled_out(n, m, share, Fraction(found), limit, alpha, counts=True)
-    assert ruled_out(n, m, share, Fraction(found), limit + 1, alpha, counts=True)
+    stage = Stage(1, frozenset(range(m)), share, alpha)
+    assert not ruled_out(n, stage, Fraction(found), limit, counts=True)
+    assert ruled_out(n, stage, Fraction(found), limit + 1, counts=True)
     total = data.draw(st.fractions(0, m, max_denominator=3))
     above = upper_limit_of_sum(Design(n, m, share), total, alpha)
     if above < n:
-        assert ruled_out(n, m, share, total, above, alpha, counts=False)
+        assert ruled_out(n, stage, total, above, counts=False)
     if above - 1 >= total:
-        assert not ruled_out(n, m, share, total, above - 1, alpha, counts=False)
+        assert not ruled_out(n, stage, total, above - 1, counts=False)

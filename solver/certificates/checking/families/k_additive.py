@@ -23,6 +23,7 @@ from linkrisk.solver.certificates.checking.families.simplex import SimplexFamily
 from linkrisk.solver.certificates.checking.fields import Fields
 from linkrisk.solver.certificates.checking.parameters import check_weights, named_numbers
 from linkrisk.solver.certificates.checking.shapes import Shape
+from linkrisk.solver.certificates.core.families import small_subsets
 from linkrisk.solver.run.errors import UsageError
 
 
@@ -201,9 +202,3 @@ class TwoAdditive(SimplexFamily):
         pairs = list(combinations(range(self.attributes), 2))
         low, high = theta[self.attributes :][: len(pairs)], theta[self.attributes :][len(pairs) :]
         return [(k, m, a, b) for (k, m), a, b in zip(pairs, low, high, strict=True)]
-
-
-def small_subsets(attributes: int, k: int) -> list[tuple[int, ...]]:
-    """Subsets of one to k attributes, by size."""
-    sizes = range(1, min(k, attributes) + 1)
-    return [subset for size in sizes for subset in combinations(range(attributes), size)]

@@ -14,6 +14,7 @@ from linkrisk.solver.certificates.checking.parameters import SLACK
 from linkrisk.solver.certificates.checking.shapes import Shape, shape_of_form
 from linkrisk.solver.certificates.checking.ties import CANCELLATION_SHIFT, TIE_SHIFT, TOLERANCES, Partner
 from linkrisk.solver.certificates.core.claims import demand
+from linkrisk.solver.certificates.core.families import is_negative_semidefinite
 from linkrisk.solver.run.errors import UsageError
 
 
@@ -135,26 +136,3 @@ class QuadraticForm(Family):
     def euclidean(self) -> list[Fraction]:
         """The identity: quadratic forms have ties of their own."""
         return [Fraction(int(k == m)) for k, m in self.cells]
-
-
-def is_negative_semidefinite(matrix: list[list[int]]) -> bool:
-    """Whether ``x' G x <= 0`` for all x.
-
-    Fraction-free elimination (Bareiss 1968) of ``-G``: every pivot must be non-negative, and where one is
-    zero, so must be the rest of its row.
-    """
-    rest = [[-value for value in row] for row in matrix]
-    size, before = len(rest), 1
-    for k in range(size):
-        pivot = rest[k][k]
-        if pivot < 0:
-            return False
-        if pivot == 0:
-            if any(rest[k][k:]):
-                return False
-            continue
-        for i in range(k + 1, size):
-            for j in range(i, size):
-                rest[i][j] = (rest[i][j] * pivot - rest[k][i] * rest[k][j]) // before
-        before = pivot
-    return True
