@@ -6,12 +6,9 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.compiled import kernel
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 MOST_SWEEPS = 1_000
 

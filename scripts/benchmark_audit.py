@@ -20,9 +20,10 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from linkrisk.arrays import BoolArray
 from linkrisk.datasets.tables.code_trees import CodeTree
 from linkrisk.datasets.tables.tabulating import Roles, tabulate
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable
+from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.solver.tables.attackers.audit import audit
 from linkrisk.solver.tables.attackers.certified import certify
 from linkrisk.solver.tables.attackers.demands import unmet

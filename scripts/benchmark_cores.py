@@ -13,8 +13,8 @@ import time
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.linkage.block_system import BlockSystem, block_system
 from linkrisk.formulations.linkage.pair import Direction
 from linkrisk.solver.engines.attacks.scoring import Scorer
@@ -26,8 +26,6 @@ from linkrisk.solver.engines.exact.polytope.cores import PolytopeCoreFinder
 from linkrisk.solver.inputs.problem import make_problem
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.clock import Clock
-
-FloatArray = NDArray[np.float64]
 
 _Kind = LinearCoreFinder | PolytopeCoreFinder
 

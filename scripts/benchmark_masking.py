@@ -19,8 +19,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.datasets.masking.base import MaskingMethod, standardised
-from linkrisk.datasets.masking.mdav import FloatArray, IndexArray, plain_partition
+from linkrisk.datasets.masking.mdav import plain_partition
 from linkrisk.datasets.masking.mdav_index import indexed_partition
 from linkrisk.datasets.masking.noise import AdditiveNoise
 from linkrisk.datasets.masking.optimal_microaggregation import OptimalMicroaggregation

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from linkrisk.arrays import FloatArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.choosing import (
     TABLE,
@@ -25,8 +25,6 @@ from linkrisk.datasets.masking.choosing import (
 from linkrisk.datasets.masking.parameters import NumericParameters
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.schema import Schema
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @runtime_checkable

@@ -6,11 +6,8 @@ import heapq
 from collections import defaultdict
 
 import numpy as np
-import numpy.typing as npt
 
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
 
 
 class DonorPool:
@@ -26,7 +23,7 @@ class DonorPool:
         Who has been swapped; looked at whenever one is drawn.
     """
 
-    def __init__(self, profile: IntArray, region: IntArray, key: FloatArray, used: BoolArray) -> None:
+    def __init__(self, profile: LongArray, region: LongArray, key: FloatArray, used: BoolArray) -> None:
         self._profile, self._region, self._key, self._used = profile, region, key, used
         self._order = np.lexsort((-key, region, profile))
         ordered = np.column_stack([profile, region])[self._order]

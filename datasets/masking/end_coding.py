@@ -9,11 +9,12 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from linkrisk.arrays import IndexArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.base import check_percent
 from linkrisk.datasets.masking.paper_parameters import collapsed_categories
 from linkrisk.datasets.masking.parameters import EndCodingParameters
-from linkrisk.datasets.masking.recoding import CategoricalMethod, Grouping, IndexArray
+from linkrisk.datasets.masking.recoding import CategoricalMethod, Grouping
 from linkrisk.datasets.microdata.categories import Categories
 from linkrisk.errors import called
 

@@ -39,20 +39,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from linkrisk.arrays import BoolArray, IntArray, LongArray
 from linkrisk.formulations.compiled import kernel
-
-BoolArray = npt.NDArray[np.bool_]
-CodeArray = npt.NDArray[np.int32]
-IntArray = npt.NDArray[np.int64]
 
 MISSING = -1
 """The code of a missing value."""
 
 
-def greedy_suppression(codes: CodeArray, k: int, importance: IntArray, *, mutual: bool) -> BoolArray:
+def greedy_suppression(codes: IntArray, k: int, importance: LongArray, *, mutual: bool) -> BoolArray:
     """Choose values to take out so that every record agrees with k, itself included.
 
     Time grows with the number of records below k, times that of different records. Nothing is left to chance.
@@ -92,7 +88,7 @@ def greedy_suppression(codes: CodeArray, k: int, importance: IntArray, *, mutual
     return found
 
 
-def _kinds(codes: CodeArray) -> IntArray:
+def _kinds(codes: IntArray) -> LongArray:
     """Number the different records from 0; a missing value is a value as any other here."""
     kinds = np.zeros(len(codes), dtype=np.int64)
     for column in codes.T:
@@ -118,11 +114,11 @@ class _Search:
         Whether records are compared with the others as they are now, which then gain, too.
     """
 
-    codes: CodeArray
-    weight: IntArray
-    frequency: IntArray
+    codes: IntArray
+    weight: LongArray
+    frequency: LongArray
     k: int
-    importance: IntArray
+    importance: LongArray
     mutual: bool
 
     def __post_init__(self) -> None:
@@ -156,7 +152,7 @@ class _Search:
         best = np.lexsort((able, -fall[able], self.importance[able]))[0]
         return int(able[best])
 
-    def _rows(self, row: int) -> tuple[CodeArray, int, CodeArray, IntArray, IntArray]:
+    def _rows(self, row: int) -> tuple[IntArray, int, IntArray, LongArray, LongArray]:
         """What kernels are told of a row and the others."""
         return self.codes, row, self._others, self.weight, self.frequency
 
@@ -172,7 +168,7 @@ class _Search:
 
 
 @kernel
-def _differ(codes: CodeArray, row: int, others: CodeArray, other: int, skipped: int) -> bool:
+def _differ(codes: IntArray, row: int, others: IntArray, other: int, skipped: int) -> bool:
     """Whether a row disagrees with one of `others`, a column aside."""
     for column in range(codes.shape[1]):
         one, two = codes[row, column], others[other, column]
@@ -182,7 +178,7 @@ def _differ(codes: CodeArray, row: int, others: CodeArray, other: int, skipped: 
 
 
 @kernel
-def _add_fitting(codes: CodeArray, weight: IntArray, frequency: IntArray) -> None:
+def _add_fitting(codes: IntArray, weight: LongArray, frequency: LongArray) -> None:
     """Add to the number of records of the kind of each row that of others that agree with it."""
     rows, columns = codes.shape
     for row in range(rows):
@@ -203,13 +199,13 @@ def _add_fitting(codes: CodeArray, weight: IntArray, frequency: IntArray) -> Non
 
 @kernel
 def _nearest(
-    codes: CodeArray,
+    codes: IntArray,
     row: int,
-    others: CodeArray,
-    weight: IntArray,
-    frequency: IntArray,
+    others: IntArray,
+    weight: LongArray,
+    frequency: LongArray,
     k: int,
-    columns_of: tuple[IntArray, IntArray, IntArray],
+    columns_of: tuple[LongArray, LongArray, LongArray],
 ) -> None:
     """Count by columns the records of `others` that disagree with a row in the fewest columns.
 
@@ -242,11 +238,11 @@ def _nearest(
 
 @kernel
 def _agree(
-    codes: CodeArray,
+    codes: IntArray,
     row: int,
-    others: CodeArray,
-    weight: IntArray,
-    frequency: IntArray,
+    others: IntArray,
+    weight: LongArray,
+    frequency: LongArray,
     column: int,
     sign: int,
     mutual: bool,
@@ -263,11 +259,11 @@ def _agree(
 
 @kernel
 def _needed(
-    codes: CodeArray,
+    codes: IntArray,
     row: int,
-    others: CodeArray,
-    weight: IntArray,
-    frequency: IntArray,
+    others: IntArray,
+    weight: LongArray,
+    frequency: LongArray,
     column: int,
     k: int,
     mutual: bool,

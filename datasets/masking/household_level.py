@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from linkrisk.arrays import LongArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.base import MaskingMethod
 from linkrisk.datasets.masking.microaggregation import Microaggregation
@@ -17,8 +17,6 @@ from linkrisk.datasets.masking.pram import Pram
 from linkrisk.datasets.masking.protections import Protection
 from linkrisk.datasets.masking.rank_swapping import RankSwapping
 from linkrisk.datasets.microdata.names import with_columns
-
-IntArray = npt.NDArray[np.int64]
 
 _ONCE = (AdditiveNoise, Microaggregation, OptimalMicroaggregation, Pram, Protection, RankSwapping)
 """Methods that can mask a household as they mask a record, and would give its members several values."""
@@ -77,7 +75,7 @@ def applied(
     return method.apply(frame, seed, source=source)
 
 
-def _households(column: pd.Series) -> tuple[IntArray, IntArray]:
+def _households(column: pd.Series) -> tuple[LongArray, LongArray]:
     """The number of the household of each record, and the first record of each."""
     number = pd.factorize(column)[0].astype(np.int64)
     alone = number < 0

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from linkrisk.arrays import LongArray
 from linkrisk.datasets.errors import DataError
-
-IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,9 +25,9 @@ class Households:
     size : ndarray of int64, shape (H,)
     """
 
-    of: IntArray
-    first: IntArray
-    size: IntArray
+    of: LongArray
+    first: LongArray
+    size: LongArray
 
     @classmethod
     def read(cls, column: pd.Series, source: str) -> Households:
@@ -50,7 +48,7 @@ class Households:
     def __len__(self) -> int:
         return len(self.first)
 
-    def shared(self, frame: pd.DataFrame, names: Sequence[str], household: str, source: str) -> IntArray:
+    def shared(self, frame: pd.DataFrame, names: Sequence[str], household: str, source: str) -> LongArray:
         """Values of columns that all members have, as codes from 0, shape (H, columns).
 
         A missing value is a category of its own.
@@ -74,7 +72,7 @@ class Households:
         return found
 
 
-def numbered(codes: IntArray) -> IntArray:
+def numbered(codes: LongArray) -> LongArray:
     """Rows of codes, shape (n, columns), as numbers from 0; equal rows have equal ones."""
     found = np.zeros(len(codes), dtype=np.int64)
     for column in codes.T:
@@ -82,7 +80,7 @@ def numbered(codes: IntArray) -> IntArray:
     return found.astype(np.int64)
 
 
-def fewest_alike(homes: Households, persons: IntArray, regions: IntArray) -> IntArray:
+def fewest_alike(homes: Households, persons: LongArray, regions: LongArray) -> LongArray:
     """For each household and level, how many persons share region and traits with its rarest member.
 
     Parameters

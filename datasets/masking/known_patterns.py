@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from linkrisk.arrays import BoolArray, FloatArray, IndexArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.mdav import mdav_partition
-
-BoolArray = npt.NDArray[np.bool_]
-FloatArray = npt.NDArray[np.float64]
-IndexArray = npt.NDArray[np.intp]
 
 
 def partition_by_pattern(points: FloatArray, k: int) -> list[IndexArray]:

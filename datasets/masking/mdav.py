@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
-IndexArray = npt.NDArray[np.intp]
+from linkrisk.arrays import FloatArray, IndexArray
 
 _UNITS = 2**1074
 """In 1 there are so many of the smallest double above 0, of which every double is a multiple."""

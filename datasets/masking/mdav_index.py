@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.datasets.masking.mdav_kernels import centroid, form_groups, start_sums
-from linkrisk.datasets.masking.mdav_state import FloatArray, IndexArray, Outer, Progress, no_progress, plant
+from linkrisk.datasets.masking.mdav_state import Outer, Progress, no_progress, plant
 
 LEAF = 16
 """Points of a leaf, at most."""

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from linkrisk.datasets.masking.mdav_state import FloatArray, IndexArray, Outer, Progress, Tree
+from linkrisk.arrays import FloatArray, IndexArray
+from linkrisk.datasets.masking.mdav_state import Outer, Progress, Tree
 from linkrisk.formulations.compiled import kernel
 
 DEPTH = 64

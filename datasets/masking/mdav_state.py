@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
-IndexArray = npt.NDArray[np.intp]
+from linkrisk.arrays import FloatArray, IndexArray
 
 PARTIALS = 64
 """A sum of doubles never needs more than 40 doubles without overlap: they span 2,100 bits of 53 each."""

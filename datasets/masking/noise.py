@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
+from linkrisk.arrays import FloatArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.base import NumericMethod, centred_and_deviation, check_percent
 from linkrisk.datasets.masking.parameters import AdditiveNoiseParameters
 from linkrisk.datasets.microdata.numeric import LARGEST
-
-FloatArray = npt.NDArray[np.float64]
 
 DEPENDENT = 1e-12
 """A share of variance below this means that an attribute is a linear combination of those before it."""

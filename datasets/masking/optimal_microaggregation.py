@@ -6,15 +6,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.datasets.masking.base import NumericMethod, of_known
 from linkrisk.datasets.masking.microaggregation import check_enough_records, check_group_size, group_means
 from linkrisk.datasets.masking.parameters import OptimalMicroaggregationParameters
 from linkrisk.formulations.compiled import kernel
-
-FloatArray = npt.NDArray[np.float64]
-IndexArray = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, kw_only=True)

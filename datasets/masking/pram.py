@@ -8,10 +8,11 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.paper_parameters import chance
 from linkrisk.datasets.masking.parameters import PramParameters
-from linkrisk.datasets.masking.recoding import CategoricalMethod, FloatArray, IndexArray, Transition
+from linkrisk.datasets.masking.recoding import CategoricalMethod, Transition
 from linkrisk.datasets.masking.transition_matrix import TransitionMatrix
 from linkrisk.datasets.microdata.categories import Categories
 from linkrisk.errors import called

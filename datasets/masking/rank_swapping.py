@@ -9,13 +9,12 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from linkrisk.arrays import FloatArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.base import NumericMethod, check_percent, of_known
 from linkrisk.datasets.masking.parameters import RankSwappingParameters
 from linkrisk.errors import called
 from linkrisk.formulations.compiled import kernel
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

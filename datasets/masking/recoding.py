@@ -8,19 +8,15 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from linkrisk.arrays import BoolArray, FloatArray, IndexArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.base import random_generator
 from linkrisk.datasets.masking.choosing import TABLE, check_records, choose_attributes, chosen_by_default
 from linkrisk.datasets.masking.parameters import CategoricalParameters
 from linkrisk.datasets.microdata.categories import Categories, categories_of, with_names
 from linkrisk.datasets.microdata.names import shown_names
-
-BoolArray = npt.NDArray[np.bool_]
-FloatArray = npt.NDArray[np.float64]
-IndexArray = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)

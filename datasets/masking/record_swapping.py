@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from linkrisk.arrays import FloatArray, LongArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.base import check_percent, random_generator
 from linkrisk.datasets.masking.choosing import TABLE, check_columns, check_records, known_values
@@ -19,9 +20,6 @@ from linkrisk.datasets.masking.parameters import DEFAULT_K, DEFAULT_PERCENT, Rec
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.numeric import check_known, check_no_duplicates
 from linkrisk.errors import called
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +34,7 @@ class Swaps:
         Which had to be swapped.
     """
 
-    partner: IntArray
+    partner: LongArray
     at_risk: npt.NDArray[np.bool_]
 
     @property
@@ -154,7 +152,7 @@ class RecordSwapping(RecordSwappingParameters):
         choice.swap_more(self._percent / 100.0)
         return homes, Swaps(choice.partner, np.asarray(rare.any(axis=1)))
 
-    def _known(self, frame: pd.DataFrame, source: str) -> tuple[Households, IntArray, IntArray]:
+    def _known(self, frame: pd.DataFrame, source: str) -> tuple[Households, LongArray, LongArray]:
         """Households, their places at every level (H, levels), and how many are like their rarest member."""
         self.masked_attributes(frame, source=source)
         check_records(frame, source)
@@ -189,9 +187,9 @@ class _Choice:
 
     def __init__(
         self,
-        regions: IntArray,
+        regions: LongArray,
         risk: FloatArray,
-        profiles: Sequence[IntArray],
+        profiles: Sequence[LongArray],
         generator: np.random.Generator,
     ) -> None:
         self._regions, self._risk, self._profiles, self._generator = regions, risk, profiles, generator
@@ -199,7 +197,7 @@ class _Choice:
         self._used = np.zeros(len(regions), dtype=np.bool_)
         self._begun = np.zeros(int(regions[:, -1].max(initial=0)) + 1, dtype=np.int64)
 
-    def swap_all(self, wanted: IntArray, level: int) -> None:
+    def swap_all(self, wanted: LongArray, level: int) -> None:
         """Swap households with donors outside their region at a level, in random order."""
         if not wanted.size:
             return
@@ -238,7 +236,7 @@ class _Choice:
         self._begun[self._regions[one, -1]] += 1
 
 
-def _rounded(numbers: FloatArray, generator: np.random.Generator) -> IntArray:
+def _rounded(numbers: FloatArray, generator: np.random.Generator) -> LongArray:
     """Whole numbers near these whose sum is that of these, rounded; which go up is drawn."""
     down = np.floor(numbers).astype(np.int64)
     more = round(float(numbers.sum())) - int(down.sum())

@@ -7,13 +7,11 @@ from decimal import Decimal
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
+from linkrisk.arrays import FloatArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.base import NumericMethod
 from linkrisk.datasets.masking.parameters import RoundingParameters
-
-FloatArray = npt.NDArray[np.float64]
 
 _SLACK = 4 * float(np.finfo(np.float64).eps)
 """How much a quotient of two decimals may be off in doubles, relative to itself."""

@@ -8,9 +8,9 @@ from types import MappingProxyType
 from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from linkrisk.arrays import LongArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.base import MaskingMethod
 from linkrisk.datasets.masking.choosing import TABLE
@@ -23,7 +23,6 @@ from linkrisk.datasets.microdata.numeric import check_known
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.errors import called
 
-IntArray = npt.NDArray[np.int64]
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
@@ -176,7 +175,7 @@ def counted_as_written(steps: Sequence[Step]) -> dict[str, int]:
 
 def _strata(
     steps: Sequence[Step], frame: pd.DataFrame, strata: Sequence[str], source: str
-) -> dict[str, IntArray] | None:
+) -> dict[str, LongArray] | None:
     """The rows of each stratum by what to call it in messages; None without strata."""
     if not strata:
         return None
@@ -206,7 +205,7 @@ def _strata(
 
 
 def _apart(
-    step: Step, frame: pd.DataFrame, seed: int, strata: Mapping[str, IntArray], household: str | None
+    step: Step, frame: pd.DataFrame, seed: int, strata: Mapping[str, LongArray], household: str | None
 ) -> pd.DataFrame:
     """Mask each stratum by itself; the rows keep their order."""
     parts = [

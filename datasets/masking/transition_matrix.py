@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from linkrisk.arrays import FloatArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.registry import read_table
 from linkrisk.datasets.microdata.names import parse_pair
-
-FloatArray = npt.NDArray[np.float64]
 
 SUM_TOLERANCE = 1e-9
 """Rows may miss the sum of one by the rounding of their entries as text."""

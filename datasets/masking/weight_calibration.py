@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from linkrisk.arrays import FloatArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.base import random_generator
 from linkrisk.datasets.masking.choosing import TABLE, check_records, choose_attributes, known_values
@@ -19,7 +20,6 @@ from linkrisk.datasets.microdata.names import shown_names, with_columns
 from linkrisk.datasets.microdata.numeric import check_known, numeric_matrix
 from linkrisk.errors import called
 
-FloatArray = npt.NDArray[np.float64]
 Margin = tuple[npt.NDArray[np.int64], FloatArray]
 """The category of each record, -1 where there is none, and the share of each category."""
 

@@ -10,14 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from linkrisk.arrays import IndexArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.category_names import are_numbers, in_order, spelled
 from linkrisk.datasets.microdata.missing import without_codes
 from linkrisk.datasets.microdata.numeric import suggestion
 from linkrisk.datasets.microdata.scales import CATEGORICAL
 from linkrisk.datasets.microdata.schema import Schema
-
-IndexArray = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)

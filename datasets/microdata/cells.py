@@ -9,12 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from linkrisk.arrays import FloatArray, IndexArray, LongArray
 from linkrisk.datasets.microdata.cell_text import alike
 from linkrisk.datasets.pairs.identifiers import id_text
-
-FloatArray = npt.NDArray[np.float64]
-IndexArray = npt.NDArray[np.intp]
-WholeArray = npt.NDArray[np.int64]
 
 _DIGITS, _ALL_DIGITS = 12, 17
 """Decimal digits of a number that programs write at least, and those that every double has."""
@@ -89,21 +86,21 @@ def cell_codes(first: pd.Series, second: pd.Series, *, loosely: bool = False) ->
     return CellCodes(codes[: len(first)], codes[len(first) :], len(values))
 
 
-def _numbers(column: pd.Series) -> WholeArray | FloatArray:
+def _numbers(column: pd.Series) -> LongArray | FloatArray:
     """Whole numbers as such, which doubles above 2**53 would not tell apart."""
     if pd.api.types.is_signed_integer_dtype(column.dtype) and not column.isna().any():
         return column.to_numpy(dtype=np.int64)
     return column.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
-def _together(first: WholeArray | FloatArray, second: WholeArray | FloatArray) -> npt.NDArray[Any]:
+def _together(first: LongArray | FloatArray, second: LongArray | FloatArray) -> npt.NDArray[Any]:
     """Both in one array, whole numbers that no double can hold as they are."""
     if first.dtype != second.dtype and (_is_wide(first) or _is_wide(second)):
         return np.concatenate([first.astype(object), second.astype(object)])
     return np.concatenate([first, second])
 
 
-def _is_wide(numbers: WholeArray | FloatArray) -> bool:
+def _is_wide(numbers: LongArray | FloatArray) -> bool:
     """Whether doubles would not tell some of these whole numbers apart."""
     return bool(numbers.dtype == np.int64 and ((numbers > _WIDEST) | (numbers < -_WIDEST)).any())
 
@@ -129,7 +126,7 @@ def has_digits_cut(column: pd.Series, original: pd.Series) -> bool:
     )
 
 
-def _to_digits(values: WholeArray | FloatArray) -> WholeArray | FloatArray:
+def _to_digits(values: LongArray | FloatArray) -> LongArray | FloatArray:
     """Numbers that are not whole, rounded to `_BITS`."""
     if values.dtype == np.int64:
         return values

@@ -9,13 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from linkrisk.arrays import FloatArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.errors import called
-
-FloatArray = npt.NDArray[np.float64]
 
 NATIVE = "dates"
 """The form of columns whose values are dates for the file, not text."""

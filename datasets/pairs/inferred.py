@@ -14,12 +14,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.datasets.microdata.category_names import in_order
 from linkrisk.datasets.microdata.scales import Scale
 from linkrisk.datasets.pairs.categorical import INFERRED, CategoricalAttribute
-
-FloatArray = npt.NDArray[np.float64]
-IndexArray = npt.NDArray[np.intp]
 
 _EVIDENCE = 10.0
 """Bits: a map that chance would show once in a thousand such columns is none."""

@@ -13,13 +13,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.datasets.microdata.cells import are_numeric
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.pairs.related import in_order
 from linkrisk.errors import called
-
-FloatArray = npt.NDArray[np.float64]
-IndexArray = npt.NDArray[np.intp]
 
 MOST_RECORDS = 2_000
 """Records by which it is told what a release is sorted by."""

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from linkrisk.arrays import BoolArray, LongArray
 from linkrisk.datasets.microdata.cells import are_numeric, cell_codes
 from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.datasets.microdata.roles import Role, household, recognition
@@ -32,9 +33,6 @@ from linkrisk.datasets.pairs.related import (
     told_by,
 )
 from linkrisk.errors import called
-
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
 
 NEARLY = 0.95
 """A column is released as it was where at least this share of its values are those of the original."""
@@ -230,7 +228,7 @@ class _Search:
         self.numbers: list[str] = []
         self.unchanged: list[ColumnLeftIn] = []
         self.changed: list[ColumnLeftIn] = []
-        self.together: IntArray = np.zeros(len(self.masked.frame), dtype=np.int64)
+        self.together: LongArray = np.zeros(len(self.masked.frame), dtype=np.int64)
         self.kept: BoolArray = np.ones(self.rows.size, dtype=np.bool_)
 
     def role(self, name: str, table: Table | None = None) -> Role | None:
@@ -391,8 +389,8 @@ def _by_chance(mine: npt.NDArray[np.intp], theirs: npt.NDArray[np.intp]) -> floa
     return float(before @ after) / max(len(mine), 1)
 
 
-def _joined(together: IntArray, codes: npt.NDArray[np.intp]) -> IntArray:
+def _joined(together: LongArray, codes: npt.NDArray[np.intp]) -> LongArray:
     """Codes of the combinations of two columns."""
     pairs = together * (int(codes.max(initial=0)) + 2) + codes + 1
-    place: IntArray = np.unique(pairs, return_inverse=True)[1]
+    place: LongArray = np.unique(pairs, return_inverse=True)[1]
     return place

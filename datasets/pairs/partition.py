@@ -6,14 +6,13 @@ from collections.abc import Sequence
 
 import networkx as nx
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from linkrisk.arrays import FloatArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.base import random_generator
 from linkrisk.datasets.microdata.numeric import check_known, check_no_duplicates
 
-FloatArray = npt.NDArray[np.float64]
 Partition = tuple[tuple[str, ...], tuple[str, ...]]
 
 

@@ -12,11 +12,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from linkrisk.arrays import IndexArray
 from linkrisk.datasets.microdata.cells import are_numeric
 from linkrisk.datasets.pairs.identifiers import id_text
 from linkrisk.datasets.pairs.related import codings, goes_with
-
-IndexArray = npt.NDArray[np.intp]
 
 MOST_RECORDS = 1_000
 """Records by which parts are told to go with columns of the original."""

@@ -9,14 +9,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from linkrisk.arrays import FloatArray
 from linkrisk.datasets.microdata.category_names import in_order
 from linkrisk.datasets.microdata.scales import Scale
 from linkrisk.datasets.pairs.categorical import INFERRED, CategoricalAttribute
 from linkrisk.datasets.pairs.inferred import NumberRecoding, inferred_recodings
 from linkrisk.datasets.pairs.linkage_frames import LinkageFrames
 from linkrisk.datasets.pairs.remarks import recoding_notes
-
-FloatArray = npt.NDArray[np.float64]
 
 
 def recoded_frames(

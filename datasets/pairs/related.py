@@ -6,14 +6,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from linkrisk.arrays import BoolArray, FloatArray, IndexArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.cells import are_numeric, cell_codes
 from linkrisk.datasets.microdata.dates import looks_dated, read_dates
 from linkrisk.datasets.pairs.inferred import ValueMap
-
-FloatArray = npt.NDArray[np.float64]
-IndexArray = npt.NDArray[np.intp]
-BoolArray = npt.NDArray[np.bool_]
 
 MOST_RECORDS = 5_000
 """Partners that are looked at to find out whether two columns go together."""

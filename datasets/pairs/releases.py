@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from linkrisk.arrays import IndexArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.tables import Table
 from linkrisk.datasets.pairs.categorical import CategoricalAttribute, category_frequencies
@@ -18,7 +19,6 @@ from linkrisk.datasets.pairs.identifiers import match_ids
 from linkrisk.datasets.pairs.survey_design import UNKNOWN, SurveyDesign
 from linkrisk.errors import called
 
-IndexArray = npt.NDArray[np.intp]
 Column = npt.NDArray[Any]
 
 

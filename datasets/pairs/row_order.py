@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from linkrisk.arrays import IndexArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.cells import CellCodes, cell_codes
 from linkrisk.datasets.microdata.names import shown_names
@@ -23,8 +23,6 @@ from linkrisk.datasets.microdata.tables import Table
 from linkrisk.datasets.pairs.identifiers import id_text
 from linkrisk.datasets.pairs.row_votes import RowVotes, displaced
 from linkrisk.errors import called
-
-IndexArray = npt.NDArray[np.intp]
 
 APART, IN_PLACE = 3.0, 2.0
 """The majorities (`RowVotes.support`) that decide: for partners that a column names, and against them."""

@@ -7,13 +7,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.datasets.microdata.cells import CellCodes, are_numeric, cell_codes
-
-FloatArray = npt.NDArray[np.float64]
-IndexArray = npt.NDArray[np.intp]
 
 _VOTERS = 5000
 """At most so many records vote; these decide any case."""

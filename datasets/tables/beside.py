@@ -5,17 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from linkrisk.arrays import FloatArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.tables.cells_and_relations import FIXED, SAFE, SENSITIVE, StoredTable
 from linkrisk.datasets.tables.numbers import numbers_of
 from linkrisk.datasets.tables.own_columns import BESIDE, STATUS
 from linkrisk.errors import called
-
-FloatArray = npt.NDArray[np.float64]
 
 
 def with_beside(cells: pd.DataFrame, least: int) -> pd.DataFrame:

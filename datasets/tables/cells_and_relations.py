@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from linkrisk.arrays import FloatArray, LongArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.local_suppression import without_values
 from linkrisk.datasets.microdata.category_names import spelled
@@ -25,9 +26,6 @@ from linkrisk.datasets.tables.numbers import numbers_of
 from linkrisk.datasets.tables.own_columns import BESIDE, NUMBERS, STATUS, is_own, names_of_codes
 from linkrisk.datasets.tables.usual_bounds import usual_bounds
 from linkrisk.errors import called
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 SENSITIVE, SECONDARY, SAFE, FIXED = "u", "m", "s", "z"
 STATUSES = (SENSITIVE, SECONDARY, SAFE, FIXED)
@@ -68,8 +66,8 @@ class StoredTable:
     cells: pd.DataFrame
     numbers: dict[str, FloatArray]
     status: npt.NDArray[np.str_]
-    relation: IntArray
-    cell: IntArray
+    relation: LongArray
+    cell: LongArray
     coefficient: FloatArray
     name: str
     by: tuple[str, ...] = ()
@@ -270,7 +268,7 @@ def _status(frame: pd.DataFrame, name: str) -> npt.NDArray[np.str_]:
     return found
 
 
-def _terms(frame: pd.DataFrame, name: str, cells: int) -> tuple[IntArray, IntArray, FloatArray]:
+def _terms(frame: pd.DataFrame, name: str, cells: int) -> tuple[LongArray, LongArray, FloatArray]:
     number = "equation" if "equation" in frame.columns else "relation"
     check_known([number, "cell", "coefficient"], list(frame.columns), name, what="column")
     terms = numbers_of(frame, [number, "cell", "coefficient"], name)

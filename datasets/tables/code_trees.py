@@ -9,16 +9,13 @@ from pathlib import Path
 from typing import Protocol, Self
 
 import numpy as np
-import numpy.typing as npt
 
+from linkrisk.arrays import BoolArray, LongArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.category_names import in_natural_order
 from linkrisk.datasets.tables.tree_files import TreeSource, parents_in
 
 TOTAL = "Total"
-
-BoolArray = npt.NDArray[np.bool_]
-IntArray = npt.NDArray[np.int64]
 
 
 class Codes(Protocol):
@@ -33,7 +30,7 @@ class Codes(Protocol):
         """All codes, the total first."""
 
     @property
-    def inner(self) -> list[IntArray]:
+    def inner(self) -> list[LongArray]:
         """For each sum: the position of a code, then of those that it is the sum of."""
 
     def above(self) -> BoolArray:
@@ -55,7 +52,7 @@ class CodeTree:
 
     variable: str
     codes: tuple[str, ...]
-    parent: IntArray
+    parent: LongArray
 
     @classmethod
     def flat(cls, variable: str, codes: Iterable[str], total: str = TOTAL) -> Self:
@@ -100,7 +97,7 @@ class CodeTree:
         return cls(variable, tuple(codes), np.array(above, dtype=np.int64))
 
     @property
-    def inner(self) -> list[IntArray]:
+    def inner(self) -> list[LongArray]:
         """For each code that has some below: its position, then theirs."""
         below: dict[int, list[int]] = {}
         for at, parent in enumerate(self.parent.tolist()):
@@ -165,7 +162,7 @@ class JoinedTrees:
         return tuple(dict.fromkeys(code for tree in self.trees for code in tree.codes))
 
     @property
-    def inner(self) -> list[IntArray]:
+    def inner(self) -> list[LongArray]:
         """For each sum of a tree: the position of a code, then of those below it; each sum once."""
         found, seen = [], set()
         for tree in self.trees:

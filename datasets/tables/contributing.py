@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from linkrisk.arrays import FloatArray, LongArray
 
 EXPANDED, SAMPLE, KNOWN = "expanded", "sample", "known"
 WEIGHTINGS = (EXPANDED, SAMPLE, KNOWN)
@@ -35,16 +33,16 @@ class Parts:
         Where its cell begins.
     """
 
-    cell: IntArray
-    holder: IntArray
+    cell: LongArray
+    holder: LongArray
     amount: FloatArray
     weighted: FloatArray
     weight: FloatArray
-    first: IntArray
+    first: LongArray
 
     @classmethod
     def of(
-        cls, cell: IntArray, holder: IntArray, amount: FloatArray, weighted: FloatArray, weight: FloatArray
+        cls, cell: LongArray, holder: LongArray, amount: FloatArray, weighted: FloatArray, weight: FloatArray
     ) -> Parts:
         """Join what a holder contributes to a cell, and sort."""
         order = np.lexsort((holder, cell))
@@ -62,7 +60,7 @@ class Parts:
         return cls(cell, holder[order], sums[0][order], sums[1][order], sums[2][order], first)
 
     @property
-    def rank(self) -> IntArray:
+    def rank(self) -> LongArray:
         """From 0, in its cell, shape (n,)."""
         return np.arange(self.cell.size, dtype=np.int64) - self.first
 
@@ -130,7 +128,7 @@ class Concentration:
         return cls(total, largest, first, np.bincount(parts.cell, weight, cells).astype(np.float64))
 
 
-def exact_sums(group: IntArray, amount: FloatArray, groups: int) -> FloatArray:
+def exact_sums(group: LongArray, amount: FloatArray, groups: int) -> FloatArray:
     """The sum of each group, exact where amounts have few decimals: sums of sums then are those of parts."""
     for decimals in range(_DECIMALS + 1):
         scaled = amount * 10.0**decimals

@@ -14,12 +14,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.tables.usual_bounds import usual_bounds
-
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 
 _SENSITIVE, _SECONDARY, _SAFE = "u", "m", "s"
 

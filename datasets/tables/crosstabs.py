@@ -5,9 +5,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
-
+from linkrisk.arrays import BoolArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats import timeless
 from linkrisk.datasets.tables.argus.safe_files import NOBODY, SUPPRESSED, decimals_of, of_missing
@@ -18,7 +16,6 @@ from linkrisk.datasets.tables.code_trees import CodeTree
 if TYPE_CHECKING:
     from openpyxl import Workbook
 
-BoolArray = npt.NDArray[np.bool_]
 
 _MOST_COLUMNS, _MOST_ROWS = 16_384, 1_048_576
 _HEADING = 2

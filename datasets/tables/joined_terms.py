@@ -5,15 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from linkrisk.arrays import FloatArray, LongArray
 
 
 def joined_terms(
-    relation: FloatArray, cell: IntArray, coefficient: FloatArray
-) -> tuple[FloatArray, IntArray, FloatArray]:
+    relation: FloatArray, cell: LongArray, coefficient: FloatArray
+) -> tuple[FloatArray, LongArray, FloatArray]:
     """Terms of the same cell in a relation as one, and those left out whose coefficient is 0.
 
     A cell with a coefficient of 0 is in no relation: what counts the unknown cells of relations must not

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from linkrisk.arrays import LongArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.tables.cells_and_relations import (
@@ -27,8 +28,6 @@ from linkrisk.datasets.tables.cells_and_relations import (
 from linkrisk.datasets.tables.code_trees import TOTAL
 from linkrisk.datasets.tables.numbers import numbers_of
 from linkrisk.datasets.tables.own_columns import BESIDE, NUMBERS, STATUS
-
-IntArray = npt.NDArray[np.int64]
 
 _CLOSE = 1e-9
 """Relative to a value: what two tables may differ in a common cell by the rounding of decimals."""
@@ -139,7 +138,7 @@ def _keys(table: StoredTable, by: Sequence[str], totals: Mapping[str, str]) -> l
     return list(zip(*columns, strict=True))
 
 
-def _check_twins(tables: Sequence[StoredTable], places: Sequence[IntArray]) -> None:
+def _check_twins(tables: Sequence[StoredTable], places: Sequence[LongArray]) -> None:
     for table, place in zip(tables, places, strict=True):
         twins = pd.Series(place).duplicated().to_numpy()
         if twins.any():
@@ -148,7 +147,7 @@ def _check_twins(tables: Sequence[StoredTable], places: Sequence[IntArray]) -> N
 
 
 def _check_shared(
-    tables: Sequence[StoredTable], places: Sequence[IntArray], totals: Mapping[str, str]
+    tables: Sequence[StoredTable], places: Sequence[LongArray], totals: Mapping[str, str]
 ) -> None:
     """Refuse a table that no other one touches: it would be protected as if the others were not there."""
     tables_of = np.bincount(np.concatenate(places))
@@ -174,7 +173,9 @@ def _without_total(one: StoredTable, other: StoredTable, totals: Mapping[str, st
     ]
 
 
-def _check_values(tables: Sequence[StoredTable], places: Sequence[IntArray], cells: int, column: str) -> None:
+def _check_values(
+    tables: Sequence[StoredTable], places: Sequence[LongArray], cells: int, column: str
+) -> None:
     """Refuse a common cell with different numbers in a column that is published."""
     known, first = np.full(cells, np.nan), np.zeros(cells, dtype=np.int64)
     name = "" if column == "value" else f", column {column!r}"
@@ -198,7 +199,7 @@ def _check_values(tables: Sequence[StoredTable], places: Sequence[IntArray], cel
         known[place[new]], first[place[new]] = value[new], number
 
 
-def _cells(tables: Sequence[StoredTable], places: Sequence[IntArray], codes: pd.DataFrame) -> pd.DataFrame:
+def _cells(tables: Sequence[StoredTable], places: Sequence[LongArray], codes: pd.DataFrame) -> pd.DataFrame:
     made = codes.copy()
     others: dict[str, pd.Series] = {}
     for table, place in zip(tables, places, strict=True):
@@ -219,7 +220,7 @@ def _joined(name: str, one: pd.Series, other: pd.Series) -> pd.Series:
     return one.where(one.notna(), other)
 
 
-def _terms(tables: Sequence[StoredTable], places: Sequence[IntArray]) -> pd.DataFrame:
+def _terms(tables: Sequence[StoredTable], places: Sequence[LongArray]) -> pd.DataFrame:
     """The relations of all tables in the numbers of the joined cells, each once."""
     found: dict[tuple[tuple[int, float], ...], None] = {}
     for table, place in zip(tables, places, strict=True):

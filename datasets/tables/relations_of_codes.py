@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from linkrisk.arrays import LongArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.tables.code_trees import TOTAL, Codes, CodeTree, Hierarchies, codes_of
 from linkrisk.errors import called
 
-IntArray = npt.NDArray[np.int64]
-
 ABSENT = -1
 """The number of a cell that a table does not have."""
 
 
-def product_terms(number: IntArray, trees: Sequence[Codes]) -> pd.DataFrame:
+def product_terms(number: LongArray, trees: Sequence[Codes]) -> pd.DataFrame:
     """The relations of a table with a cell for each combination of codes.
 
     Parameters
@@ -106,7 +104,7 @@ def relations_of_cells(frame: pd.DataFrame, trees: Sequence[Codes], source: str)
     return product_terms(number.reshape(sizes), trees)
 
 
-def positions(column: pd.Series, tree: Codes, source: str) -> IntArray:
+def positions(column: pd.Series, tree: Codes, source: str) -> LongArray:
     """The position of each code of a column among those of its tree.
 
     Raises

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from linkrisk.arrays import FloatArray, LongArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.tables.code_trees import Codes
@@ -25,9 +26,6 @@ from linkrisk.datasets.tables.contributing import (
 from linkrisk.datasets.tables.numbers import numbers_of
 from linkrisk.datasets.tables.relations_of_codes import product_terms
 from linkrisk.errors import called
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 MOST_CELLS = 5_000_000
 
@@ -99,13 +97,13 @@ class Tabulated:
     trees: tuple[Codes, ...]
     total: FloatArray
     absolute: FloatArray
-    respondents: IntArray
+    respondents: LongArray
     seen: Concentration
-    asked: IntArray
+    asked: LongArray
     cost: FloatArray | None
-    cell: IntArray
-    record: IntArray
-    contributor: npt.NDArray[np.object_] | IntArray
+    cell: LongArray
+    record: LongArray
+    contributor: npt.NDArray[np.object_] | LongArray
     amount: FloatArray
 
     def contributions(self) -> pd.DataFrame:
@@ -222,8 +220,8 @@ def _costs(
     frame: pd.DataFrame,
     column: str,
     weight: FloatArray,
-    cell: IntArray,
-    record: IntArray,
+    cell: LongArray,
+    record: LongArray,
     cells: int,
     source: str,
 ) -> FloatArray:
@@ -232,8 +230,8 @@ def _costs(
 
 
 def _asked(
-    frame: pd.DataFrame, roles: Roles, source: str, parts: Parts, holder: IntArray, cells: int
-) -> IntArray:
+    frame: pd.DataFrame, roles: Roles, source: str, parts: Parts, holder: LongArray, cells: int
+) -> LongArray:
     """What the largest respondent of each cell asked for; a holding asks where one of its records does.
 
     Where several are the largest, it is enough that one of them asked.
@@ -257,7 +255,9 @@ def _asked(
     return found
 
 
-def _contributors(frame: pd.DataFrame, column: str | None, source: str) -> npt.NDArray[np.object_] | IntArray:
+def _contributors(
+    frame: pd.DataFrame, column: str | None, source: str
+) -> npt.NDArray[np.object_] | LongArray:
     """Names of respondents; the numbers of records, from 1, where they have none."""
     if column is None:
         return np.arange(1, len(frame) + 1, dtype=np.int64)
@@ -268,7 +268,7 @@ def _contributors(frame: pd.DataFrame, column: str | None, source: str) -> npt.N
     return np.asarray(frame[column].map(spelled).to_numpy(), dtype=np.object_)
 
 
-def _holders(frame: pd.DataFrame, holding: str | None, source: str) -> IntArray:
+def _holders(frame: pd.DataFrame, holding: str | None, source: str) -> LongArray:
     """Who counts as one; every record where there are no holdings."""
     if holding is None:
         return np.arange(len(frame), dtype=np.int64)
@@ -280,8 +280,8 @@ def _holders(frame: pd.DataFrame, holding: str | None, source: str) -> IntArray:
 
 
 def _memberships(
-    frame: pd.DataFrame, trees: Sequence[Codes], source: str, inside: IntArray
-) -> tuple[IntArray, IntArray]:
+    frame: pd.DataFrame, trees: Sequence[Codes], source: str, inside: LongArray
+) -> tuple[LongArray, LongArray]:
     """Every cell that each record inside belongs to: the cell, and the record."""
     cell, record = np.zeros(inside.size, dtype=np.int64), inside.astype(np.int64)
     for tree in trees:
@@ -299,7 +299,7 @@ def _memberships(
     return cell, record
 
 
-def _positions(column: pd.Series, tree: Codes, source: str, rows: IntArray) -> IntArray:
+def _positions(column: pd.Series, tree: Codes, source: str, rows: LongArray) -> LongArray:
     parts = {int(line[0]) for line in tree.inner}
     at = {code: position for position, code in enumerate(tree.codes) if position not in parts}
     texts = column.map(spelled, na_action="ignore")

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from linkrisk.arrays import LongArray
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.tables.cells_and_relations import IntArray, StoredTable
+from linkrisk.datasets.tables.cells_and_relations import StoredTable
 
 
 def with_sums(table: StoredTable) -> StoredTable:
@@ -23,7 +24,7 @@ def with_sums(table: StoredTable) -> StoredTable:
     """
     order = np.argsort(table.relation, kind="stable")
     starts = np.flatnonzero(np.diff(table.relation[order], prepend=-1))
-    parts: dict[int, IntArray] = {}
+    parts: dict[int, LongArray] = {}
     for begin, end in zip(starts, [*starts[1:], order.size], strict=True):
         terms = order[begin:end]
         factor, places = table.coefficient[terms], table.cell[terms]
@@ -42,7 +43,7 @@ def with_sums(table: StoredTable) -> StoredTable:
     return replace(table, cells=cells, numbers={**table.numbers, "value": value})
 
 
-def _bottom_up(parts: dict[int, IntArray], table: StoredTable) -> list[int]:
+def _bottom_up(parts: dict[int, LongArray], table: StoredTable) -> list[int]:
     """The totals, each behind those that it is a sum of."""
     ordered: list[int] = []
     state: dict[int, bool] = {}  # False while its parts are looked at, True when it is done

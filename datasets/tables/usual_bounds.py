@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
+from linkrisk.arrays import BoolArray, FloatArray
 
 
 def usual_bounds(

@@ -8,14 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.formulations.linkage.domains import Domain, Polytope
 from linkrisk.formulations.programs.mixed_integer import MilpModel
 from linkrisk.formulations.programs.naming import NamedBlock, named
 from linkrisk.formulations.programs.separation import Cuts
-
-FloatArray = NDArray[np.float64]
 
 DEFAULT_MARGIN = 1e-5
 

@@ -7,17 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from linkrisk.arrays import BoolArray, FloatArray, IndexArray
 from linkrisk.formulations.linkage.aggregators.base import Aggregator
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.formulations.linkage.rows import block_rows
 from linkrisk.formulations.linkage.ties import Partners
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
 
 _DENSE = 0.3
 """Rows with more than this share of non-zeros are held dense."""

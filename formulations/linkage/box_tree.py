@@ -10,14 +10,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import ByteArray, FloatArray, IndexArray
 from linkrisk.formulations.compiled import kernel
 from linkrisk.formulations.linkage.distance_tables import DistanceTables
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
-LackingArray = NDArray[np.uint8]
 
 TOGETHER = 16
 """Records that are not halved any further, at most."""
@@ -50,7 +46,7 @@ class BoxTree(NamedTuple):
     order: IndexArray
     low: FloatArray
     high: FloatArray
-    lacking: LackingArray
+    lacking: ByteArray
     levels: int
 
 
@@ -206,7 +202,7 @@ def _put_boxes(
     levels: int,
     low: FloatArray,
     high: FloatArray,
-    lacking: LackingArray,
+    lacking: ByteArray,
 ) -> None:
     """Write the boxes: those that are not halved from their records, the others from their halves."""
     many, n = records.shape

@@ -7,13 +7,9 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.linkage.box_tree import BoxTree, box_tree
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
-
 
 _TREES_KEPT = 6
 

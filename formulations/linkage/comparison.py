@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import BoolArray, FloatArray, IndexArray
 from linkrisk.formulations.linkage.distance_tables import DistanceTables
 from linkrisk.formulations.linkage.distances import FileMoments, Standardisation, standardised_files
 from linkrisk.formulations.linkage.missing import (
@@ -18,10 +18,6 @@ from linkrisk.formulations.linkage.missing import (
     missing_differences,
 )
 from linkrisk.formulations.linkage.ties import grain, table_grain
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
 
 
 class Direction(StrEnum):

@@ -7,13 +7,11 @@ from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.linkage.distance_tables import DistanceTables, check_positions
 from linkrisk.formulations.linkage.moments import moments
-
-FloatArray = NDArray[np.float64]
 
 SMALLEST_RANGE = 1e-150
 """Differences below this vanish when they are squared."""

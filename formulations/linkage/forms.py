@@ -10,12 +10,10 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.formulations.linkage.ties import cancellation
-
-FloatArray = NDArray[np.float64]
 
 
 class FormKind(IntEnum):

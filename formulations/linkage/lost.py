@@ -11,17 +11,13 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import BoolArray, FloatArray, IndexArray
 from linkrisk.formulations.compiled import kernel
 from linkrisk.formulations.linkage.aggregators.base import Aggregator
 from linkrisk.formulations.linkage.box_tree import within
 from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.formulations.linkage.pair import LinkagePair, Ties
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
 
 _BLOCKS_AT_ONCE = 256
 

@@ -22,13 +22,11 @@ from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.linkage.moments import moments
 
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 Rows = IndexArray | np.intp | slice
 """Which rows of an array: numbers that broadcast with others, one number, or a stretch."""
 

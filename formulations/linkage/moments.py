@@ -12,8 +12,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-WholeArray = NDArray[np.int64]
+from linkrisk.arrays import FloatArray, LongArray
 
 _DIGITS = 53
 _LIMB = 18
@@ -80,7 +79,7 @@ def _exact_sums(column: FloatArray) -> tuple[Fraction, Fraction]:
     return total, squares
 
 
-def _by_power(values: WholeArray, starts: NDArray[np.intp]) -> list[int]:
+def _by_power(values: LongArray, starts: NDArray[np.intp]) -> list[int]:
     sums: list[int] = np.add.reduceat(values, starts).tolist()
     return sums
 

@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import BoolArray, FloatArray, IndexArray
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.linkage.box_tree import category_counts
 from linkrisk.formulations.linkage.candidate_orders import BoxedCandidates, CandidateOrders
@@ -20,10 +20,6 @@ from linkrisk.formulations.linkage.distance_tables import DistanceTables
 from linkrisk.formulations.linkage.distances import Differences, FileMoments, Standardisation, of_kind
 from linkrisk.formulations.linkage.missing import MissingDifferences, Rows
 from linkrisk.formulations.linkage.ties import Partners, tied_distances, value_rounding
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
 
 
 class Ties(StrEnum):

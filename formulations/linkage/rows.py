@@ -8,15 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import BoolArray, FloatArray, IndexArray
 from linkrisk.formulations.compiled import kernel
 from linkrisk.formulations.linkage.aggregators.base import Aggregator
 from linkrisk.formulations.linkage.pair import LinkagePair, Ties
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
 
 _BLOCKS_PER_TASK = 32
 

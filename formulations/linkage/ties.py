@@ -17,12 +17,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.linkage.distances import Differences
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 TIE_TOLERANCE = 2.0**-36
 """Share of each attribute distance of the partner that a rival must be farther by: about 1.5e-11.

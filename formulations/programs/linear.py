@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-FloatArray = NDArray[np.float64]
+from linkrisk.arrays import FloatArray
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.programs.linear import LinearModel
 from linkrisk.formulations.programs.naming import NamedBlock, numbered, slice_of
 from linkrisk.formulations.programs.separation import Cuts, Separator
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-FloatArray = NDArray[np.float64]
+from linkrisk.arrays import FloatArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,12 +14,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, LongArray
 from linkrisk.formulations.errors import FormulationError
-from linkrisk.formulations.suppression.key_table import MISSING, Codes, FloatArray, IntArray, numbered_rows
-
-BoolArray = NDArray[np.bool_]
+from linkrisk.formulations.suppression.key_table import MISSING, Codes, numbered_rows
 
 OWN_CATEGORY, MATCHES_ANYTHING, SAFE = "own-category", "matches-anything", "safe"
 
@@ -148,6 +146,6 @@ def _sums_at(ours: Codes, theirs: Codes, weight: FloatArray) -> FloatArray:
     """For each of our rows, the weight of theirs that equal it."""
     if not ours.shape[1]:
         return np.full(len(ours), weight.sum())
-    groups: IntArray = numbered_rows(np.concatenate([ours, theirs]))[0]
+    groups: LongArray = numbered_rows(np.concatenate([ours, theirs]))[0]
     sums = np.bincount(groups[len(ours) :], weight, int(groups.max()) + 1)
     return np.asarray(sums[groups[: len(ours)]], dtype=np.float64)

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.arrays import BoolArray, LongArray
 from linkrisk.formulations.compiled import kernel
-from linkrisk.formulations.suppression.key_table import MISSING, Codes, IntArray, RowTypes
+from linkrisk.formulations.suppression.key_table import MISSING, Codes, RowTypes
 
 WordArray = NDArray[np.uint64]
-BoolArray = NDArray[np.bool_]
 
 WORD = 64
 """Rows that are looked at together."""
@@ -36,9 +36,9 @@ class Ways:
         The rows, as bits.
     """
 
-    row_type: IntArray
-    pattern: IntArray
-    cost: IntArray
+    row_type: LongArray
+    pattern: LongArray
+    cost: LongArray
     covers: WordArray
 
     def __len__(self) -> int:
@@ -51,7 +51,7 @@ class Ways:
 
 
 def ways_to_cover(
-    types: RowTypes, rows: Codes, cost: IntArray, allowed: int, apart: BoolArray, bound_to: IntArray
+    types: RowTypes, rows: Codes, cost: LongArray, allowed: int, apart: BoolArray, bound_to: LongArray
 ) -> Ways:
     """List the ways in which records come to match rows that they do not match yet.
 
@@ -85,7 +85,7 @@ def ways_to_cover(
     return Ways(owner, pattern, price, covers)
 
 
-def _short(pattern: IntArray, places: IntArray) -> IntArray:
+def _short(pattern: LongArray, places: LongArray) -> LongArray:
     """Patterns over all variables as patterns over some."""
     found = np.zeros(len(pattern), dtype=np.int64)
     for bit, at in enumerate(places):
@@ -95,8 +95,8 @@ def _short(pattern: IntArray, places: IntArray) -> IntArray:
 
 @kernel
 def _ways(
-    codes: Codes, rows: Codes, places: IntArray, words: int, apart: BoolArray, bound: IntArray
-) -> tuple[IntArray, IntArray, WordArray]:
+    codes: Codes, rows: Codes, places: LongArray, words: int, apart: BoolArray, bound: LongArray
+) -> tuple[LongArray, LongArray, WordArray]:
     """Row type, pattern over `places`, and rows covered, of every way that is not needlessly large."""
     many = 1 << len(places)
     room, found = 1024, 0
@@ -120,7 +120,7 @@ def _ways(
 
 
 @kernel
-def _tabulate(code: NDArray[np.int32], rows: Codes, places: IntArray, table: WordArray) -> None:
+def _tabulate(code: NDArray[np.int32], rows: Codes, places: LongArray, table: WordArray) -> None:
     """Fill a table, shape (patterns, words), of the rows that a record covers under each pattern."""
     table[:] = 0
     _mark(code, rows, places, table)
@@ -132,7 +132,7 @@ def _tabulate(code: NDArray[np.int32], rows: Codes, places: IntArray, table: Wor
 
 
 @kernel
-def _mark(code: NDArray[np.int32], rows: Codes, places: IntArray, table: WordArray) -> None:
+def _mark(code: NDArray[np.int32], rows: Codes, places: LongArray, table: WordArray) -> None:
     """Note every row under the variables in which it differs, if these may be taken and there are any."""
     for row in range(len(rows)):
         different, free = 0, True
@@ -152,7 +152,7 @@ def _mark(code: NDArray[np.int32], rows: Codes, places: IntArray, table: WordArr
 
 
 @kernel
-def _present(code: NDArray[np.int32], places: IntArray, pattern: int) -> bool:
+def _present(code: NDArray[np.int32], places: LongArray, pattern: int) -> bool:
     """Whether there is a value wherever the pattern takes one."""
     lacking = 0
     for bit in range(len(places)):
@@ -162,7 +162,7 @@ def _present(code: NDArray[np.int32], places: IntArray, pattern: int) -> bool:
 
 
 @kernel
-def _needs_all(table: WordArray, pattern: int, apart: bool, owner: int, bound: IntArray) -> bool:
+def _needs_all(table: WordArray, pattern: int, apart: bool, owner: int, bound: LongArray) -> bool:
     """Whether no smaller pattern does the same."""
     bit = 0
     while pattern >> bit:
@@ -179,7 +179,7 @@ def _needs_all(table: WordArray, pattern: int, apart: bool, owner: int, bound: I
 
 
 @kernel
-def _grown(values: IntArray, room: int) -> IntArray:
+def _grown(values: LongArray, room: int) -> LongArray:
     larger = np.empty(room, dtype=np.int64)
     larger[: len(values)] = values
     return larger

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from linkrisk.arrays import LongArray
 from linkrisk.formulations.compiled import kernel
-from linkrisk.formulations.suppression.key_table import IntArray
 
 MOST_HOUSEHOLD_KEYS = 16
 """Household variables of one household's unsafe combinations, all sets of which are gone through."""
@@ -30,15 +30,15 @@ class HittingProblems:
         The problem of every row type.
     """
 
-    start: IntArray
-    sets: IntArray
-    of: IntArray
+    start: LongArray
+    sets: LongArray
+    of: LongArray
 
     def __len__(self) -> int:
         return len(self.start) - 1
 
 
-def different_problems(start: IntArray, sets: IntArray) -> HittingProblems:
+def different_problems(start: LongArray, sets: LongArray) -> HittingProblems:
     """Join row types whose sets are the same.
 
     Parameters
@@ -66,7 +66,7 @@ def different_problems(start: IntArray, sets: IntArray) -> HittingProblems:
 
 
 @kernel
-def least_hitting(sets: IntArray, cost: IntArray, allowed: int, most_steps: int) -> tuple[int, int, int]:
+def least_hitting(sets: LongArray, cost: LongArray, allowed: int, most_steps: int) -> tuple[int, int, int]:
     """The least costly set of variables that meets all of some sets.
 
     Branches on the variables of the set that leaves fewest of them, each time without those tried before,
@@ -122,7 +122,7 @@ def least_hitting(sets: IntArray, cost: IntArray, allowed: int, most_steps: int)
 
 
 @kernel
-def _branched(stack: IntArray, top: int, have: int, may: int, branch: int) -> int:
+def _branched(stack: LongArray, top: int, have: int, may: int, branch: int) -> int:
     """Put a choice for each variable of a set on the stack, each without those before; the new top."""
     closed = 0
     for variable in range(62, -1, -1):
@@ -134,7 +134,7 @@ def _branched(stack: IntArray, top: int, have: int, may: int, branch: int) -> in
 
 
 @kernel
-def _cost_of(chosen: int, cost: IntArray) -> int:
+def _cost_of(chosen: int, cost: LongArray) -> int:
     total = 0
     for at in range(len(cost)):
         if chosen >> at & 1:
@@ -143,7 +143,7 @@ def _cost_of(chosen: int, cost: IntArray) -> int:
 
 
 @kernel
-def _tightest(left: IntArray, have: int, may: int) -> int:
+def _tightest(left: LongArray, have: int, may: int) -> int:
     """The set not met yet with fewest variables; -1 when all are met, -2 when one cannot be."""
     found, fewest = -1, 64
     for at in range(len(left)):
@@ -161,7 +161,7 @@ def _tightest(left: IntArray, have: int, may: int) -> int:
 
 
 @kernel
-def _packing(left: IntArray, cost: IntArray, have: int, may: int) -> int:
+def _packing(left: LongArray, cost: LongArray, have: int, may: int) -> int:
     """The cost that sets not met yet have for certain: of those that share no variable, the cheapest each."""
     total, used = 0, 0
     for at in range(len(left)):
@@ -178,7 +178,7 @@ def _packing(left: IntArray, cost: IntArray, have: int, may: int) -> int:
 
 
 @kernel
-def _greedy(left: IntArray, cost: IntArray) -> tuple[int, int]:
+def _greedy(left: LongArray, cost: LongArray) -> tuple[int, int]:
     """Take the variable that meets most sets for its cost until all are met; then drop what nobody needs."""
     have = 0
     while True:
@@ -198,7 +198,7 @@ def _greedy(left: IntArray, cost: IntArray) -> tuple[int, int]:
 
 
 @kernel
-def _met(left: IntArray, have: int, more: int) -> int:
+def _met(left: LongArray, have: int, more: int) -> int:
     """How many sets that some variables do not meet, others do."""
     met = 0
     for at in range(len(left)):
@@ -209,7 +209,7 @@ def _met(left: IntArray, have: int, more: int) -> int:
 
 @kernel
 def solve_problems(
-    start: IntArray, sets: IntArray, cost: IntArray, allowed: int, most_steps: int, answers: IntArray
+    start: LongArray, sets: LongArray, cost: LongArray, allowed: int, most_steps: int, answers: LongArray
 ) -> None:
     """Solve some problems; fills `answers` of shape (problems, 3) with set, cost and bound of each."""
     for at in range(len(start) - 1):
@@ -219,13 +219,13 @@ def solve_problems(
 
 @kernel
 def solve_household(
-    start: IntArray,
-    sets: IntArray,
-    cost: IntArray,
+    start: LongArray,
+    sets: LongArray,
+    cost: LongArray,
     allowed: int,
     shared: int,
     most_steps: int,
-    chosen: IntArray,
+    chosen: LongArray,
 ) -> tuple[int, int]:
     """The least costly suppression in one household, whose shared variables go from all members or none.
 
@@ -270,7 +270,7 @@ def solve_household(
 
 @kernel
 def _with_shared(
-    start: IntArray, sets: IntArray, cost: IntArray, own: int, part: int, most_steps: int, trial: IntArray
+    start: LongArray, sets: LongArray, cost: LongArray, own: int, part: int, most_steps: int, trial: LongArray
 ) -> tuple[int, int]:
     """Cost and bound where some shared variables go from all members; both -1 where that does not help."""
     many = len(start) - 1

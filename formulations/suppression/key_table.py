@@ -8,11 +8,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, LongArray
 from linkrisk.formulations.errors import FormulationError
 
 Codes = NDArray[np.int32]
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 MISSING = -1
 """The code of a missing value."""
@@ -92,9 +91,9 @@ class RowTypes:
     """
 
     codes: Codes
-    count: IntArray
+    count: LongArray
     weight: FloatArray
-    of: IntArray
+    of: LongArray
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -108,7 +107,7 @@ def row_types(codes: Codes, weights: FloatArray | None = None) -> RowTypes:
     return RowTypes(np.ascontiguousarray(codes[firsts]), count, weight.astype(np.float64), groups)
 
 
-def numbered_rows(codes: Codes) -> tuple[IntArray, IntArray]:
+def numbered_rows(codes: Codes) -> tuple[LongArray, LongArray]:
     """Number equal rows equally, a missing value being a value as any other.
 
     Parameters

@@ -19,15 +19,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.programs.mixed_integer import MilpModel
 from linkrisk.formulations.suppression.coverage import Ways
-from linkrisk.formulations.suppression.key_table import IntArray
-
-BoolArray = NDArray[np.bool_]
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +38,7 @@ class MatchModel:
     """
 
     program: MilpModel
-    column: IntArray
+    column: LongArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,12 +55,12 @@ class Lacking:
         Row, row type and pattern of every way that makes a row.
     """
 
-    demand: IntArray
-    row_type: IntArray
-    made: IntArray
+    demand: LongArray
+    row_type: LongArray
+    made: LongArray
 
 
-def match_model(ways: Ways, lacking: Lacking, count: IntArray, unit: int) -> MatchModel:
+def match_model(ways: Ways, lacking: Lacking, count: LongArray, unit: int) -> MatchModel:
     """Write the program.
 
     Parameters
@@ -107,7 +103,7 @@ class _Block:
     upper: FloatArray
 
 
-def _demands(ways: Ways, lacking: Lacking, first: IntArray) -> _Block:
+def _demands(ways: Ways, lacking: Lacking, first: LongArray) -> _Block:
     """A row that is used has the matches that it lacks."""
     rows, many = len(lacking.demand), len(first)
     at, row = np.nonzero(ways.covered(rows)[first])
@@ -117,7 +113,7 @@ def _demands(ways: Ways, lacking: Lacking, first: IntArray) -> _Block:
 
 
 def _supplies(
-    ways: Ways, lacking: Lacking, count: IntArray, own: BoolArray, column: IntArray, many: int
+    ways: Ways, lacking: Lacking, count: LongArray, own: BoolArray, column: LongArray, many: int
 ) -> tuple[_Block, _Block]:
     """No type takes more ways than it has records; one whose untouched row is not used takes all of them."""
     width = many + len(lacking.demand)
@@ -138,7 +134,7 @@ def _supplies(
     )
 
 
-def _gates(ways: Ways, lacking: Lacking, count: IntArray, column: IntArray, many: int) -> _Block:
+def _gates(ways: Ways, lacking: Lacking, count: LongArray, column: LongArray, many: int) -> _Block:
     """A way that makes a row is only taken where the row is used."""
     gate, way = _made(ways, lacking.made, column)
     steps = np.arange(len(gate))
@@ -151,7 +147,7 @@ def _gates(ways: Ways, lacking: Lacking, count: IntArray, column: IntArray, many
     return _Block(matrix, np.full(len(gate), -np.inf), np.zeros(len(gate)))
 
 
-def _columns(ways: Ways, own: BoolArray, count: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
+def _columns(ways: Ways, own: BoolArray, count: LongArray) -> tuple[LongArray, LongArray, FloatArray]:
     """The column of each way, the first way of each column, and how many records there are for it."""
     column = np.full(len(ways), -1, dtype=np.int64)
     alone = own[ways.row_type]
@@ -171,7 +167,7 @@ def _columns(ways: Ways, own: BoolArray, count: IntArray) -> tuple[IntArray, Int
     return column, first, cap
 
 
-def _made(ways: Ways, made: IntArray, column: IntArray) -> tuple[IntArray, IntArray]:
+def _made(ways: Ways, made: LongArray, column: LongArray) -> tuple[LongArray, LongArray]:
     """Row and way of every way that makes a row."""
     gates, found = [], []
     for row, row_type, pattern in made:
@@ -181,6 +177,8 @@ def _made(ways: Ways, made: IntArray, column: IntArray) -> tuple[IntArray, IntAr
     return np.array(gates, dtype=np.int64), np.array(found, dtype=np.int64)
 
 
-def _sparse(parts: list[tuple[FloatArray, IntArray, IntArray]], rows: int, columns: int) -> sparse.csr_array:
+def _sparse(
+    parts: list[tuple[FloatArray, LongArray, LongArray]], rows: int, columns: int
+) -> sparse.csr_array:
     values, row, column = (np.concatenate(each) for each in zip(*parts, strict=True))
     return sparse.csr_array((values.astype(np.float64), (row, column)), shape=(rows, columns))

@@ -14,17 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.suppression.checked_tables import CheckedTables
-from linkrisk.formulations.suppression.counting import BoolArray, MissingMeaning, frequencies
-from linkrisk.formulations.suppression.key_table import (
-    MISSING,
-    FloatArray,
-    IntArray,
-    KeyTable,
-    RowTypes,
-    members,
-    numbered_rows,
-)
+from linkrisk.formulations.suppression.counting import MissingMeaning, frequencies
+from linkrisk.formulations.suppression.key_table import MISSING, KeyTable, RowTypes, members, numbered_rows
 from linkrisk.formulations.suppression.posterior_risk import RiskThreshold
 
 
@@ -63,11 +56,11 @@ class MinimalUnsafe:
         How often each occurs.
     """
 
-    start: IntArray
-    sets: IntArray
+    start: LongArray
+    sets: LongArray
     frequency: FloatArray
 
-    def of(self, row_type: int) -> IntArray:
+    def of(self, row_type: int) -> LongArray:
         """Those of one type."""
         return self.sets[self.start[row_type] : self.start[row_type + 1]]
 
@@ -122,7 +115,7 @@ def minimal_unsafe(
     FormulationError
         If there are too many tables (`CheckedTables.parts`).
     """
-    found: dict[int, tuple[IntArray, FloatArray]] = {}
+    found: dict[int, tuple[LongArray, FloatArray]] = {}
     unsafe_at: dict[int, BoolArray] = {}  # of a set: types with an unsafe part of it, itself included
     nothing = np.zeros(len(types), dtype=np.bool_)
     parts = tables.parts()
@@ -147,7 +140,7 @@ def minimal_unsafe(
 
 
 def _unsafe(
-    types: RowTypes, places: list[int], threshold: float, meaning: MissingMeaning, active: IntArray
+    types: RowTypes, places: list[int], threshold: float, meaning: MissingMeaning, active: LongArray
 ) -> tuple[BoolArray, FloatArray]:
     """Which of the active types have an unsafe combination, and how often each combination occurs.
 
@@ -175,7 +168,7 @@ def _unsafe(
     return unsafe, frequency
 
 
-def _by_type(many: int, found: dict[int, tuple[IntArray, FloatArray]]) -> MinimalUnsafe:
+def _by_type(many: int, found: dict[int, tuple[LongArray, FloatArray]]) -> MinimalUnsafe:
     """What was found by table, sorted by type; within a type by dimension."""
     if not found:
         return MinimalUnsafe(np.zeros(many + 1, np.int64), np.zeros(0, np.int64), np.zeros(0))
@@ -187,7 +180,7 @@ def _by_type(many: int, found: dict[int, tuple[IntArray, FloatArray]]) -> Minima
     return MinimalUnsafe(start, sets[order], frequency[order])
 
 
-def unsafe_per_variable(table: KeyTable, minimal: MinimalUnsafe) -> tuple[IntArray, list[IntArray]]:
+def unsafe_per_variable(table: KeyTable, minimal: MinimalUnsafe) -> tuple[LongArray, list[LongArray]]:
     """How many records have a minimal unsafe combination with each variable, and with each category of it.
 
     Parameters

@@ -20,11 +20,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.arrays import BoolArray, IntArray, LongArray
 from linkrisk.formulations.compiled import kernel
-from linkrisk.formulations.suppression.key_table import IntArray
-from linkrisk.formulations.suppression.nodes import BoolArray, Int32Array, Nodes
-
-FloatArray = NDArray[np.float64]
+from linkrisk.formulations.suppression.nodes import Nodes
 
 _GROWTH = 1.03
 """How much more each step counts in the averaged point than the one before."""
@@ -33,7 +31,7 @@ _PATIENCE = 20
 _LEAST_SHARE, _MOST_SHARE = 0.01, 0.1
 
 
-def bound_of(nodes: Nodes, prices: IntArray) -> int:
+def bound_of(nodes: Nodes, prices: LongArray) -> int:
     """The bound that whole prices of shape (T,) prove, in units of the cost.
 
     Returns
@@ -46,7 +44,7 @@ def bound_of(nodes: Nodes, prices: IntArray) -> int:
     return int(_lagrangian(_entries(nodes), nodes.count, nodes.k, prices, opened, surplus, share, 0.0))
 
 
-def penalties(nodes: Nodes, prices: IntArray) -> IntArray:
+def penalties(nodes: Nodes, prices: LongArray) -> LongArray:
     """By how much the bound of these prices rises when some record takes an entry, shape (E,).
 
     Where bound and penalty together reach what a solution costs, no better one uses the entry.
@@ -59,9 +57,9 @@ def penalties(nodes: Nodes, prices: IntArray) -> IntArray:
 class _Entries(NamedTuple):
     """Where the entries of each node begin, and the type of records that each is for, and its cost."""
 
-    start: IntArray
-    row_type: Int32Array
-    cost: IntArray
+    start: LongArray
+    row_type: IntArray
+    cost: LongArray
 
 
 def _entries(nodes: Nodes) -> _Entries:
@@ -107,7 +105,7 @@ class Volume:
         self._mean = self._surplus.astype(np.float64)
         self._step, self._failures = 0.05, 0
 
-    def _value(self, prices: IntArray, weight: float) -> int:
+    def _value(self, prices: LongArray, weight: float) -> int:
         nodes = self._nodes
         return int(
             _lagrangian(
@@ -151,11 +149,11 @@ class Volume:
 @kernel
 def _lagrangian(
     entries: _Entries,
-    left: IntArray,
+    left: LongArray,
     k: int,
-    prices: IntArray,
+    prices: LongArray,
     opened: BoolArray,
-    surplus: IntArray,
+    surplus: LongArray,
     share: NDArray[np.float32],
     weight: float,
 ) -> int:
@@ -193,7 +191,7 @@ def _lagrangian(
 
 
 @kernel
-def _gain(begin: int, end: int, entries: _Entries, left: IntArray, prices: IntArray) -> tuple[int, int]:
+def _gain(begin: int, end: int, entries: _Entries, left: LongArray, prices: LongArray) -> tuple[int, int]:
     """What all records of a node gain that gain by being in it, and how many these are."""
     _, row_type, cost = entries
     gain, taken = 0, 0
@@ -210,11 +208,11 @@ def _least_losers(
     begin: int,
     end: int,
     entries: _Entries,
-    left: IntArray,
+    left: LongArray,
     wanted: int,
-    prices: IntArray,
-    losses: IntArray,
-    losers: IntArray,
+    prices: LongArray,
+    losses: LongArray,
+    losers: LongArray,
 ) -> int:
     """Sort in up to `wanted` records of a node that gain nothing, those that lose least; how many."""
     _, row_type, cost = entries
@@ -243,10 +241,10 @@ def _least_losers(
 @kernel
 def _penalties(
     entries: _Entries,
-    count: IntArray,
+    count: LongArray,
     k: int,
-    prices: IntArray,
-    found: IntArray,
+    prices: LongArray,
+    found: LongArray,
 ) -> None:
     """What the node of each entry loses when it is open and a record takes the entry."""
     start, row_type, cost = entries

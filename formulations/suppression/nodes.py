@@ -14,11 +14,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.arrays import BoolArray, IntArray, LongArray
 from linkrisk.formulations.errors import FormulationError
-from linkrisk.formulations.suppression.key_table import MISSING, IntArray, RowTypes
-
-Int32Array = NDArray[np.int32]
-BoolArray = NDArray[np.bool_]
+from linkrisk.formulations.suppression.key_table import MISSING, RowTypes
 
 MOST_ENTRIES = 60_000_000
 """Row types times patterns that are listed: some gigabytes."""
@@ -44,11 +42,11 @@ class Nodes:
         How many records a node holds, or none.
     """
 
-    start: IntArray
-    row_type: Int32Array
-    pattern: Int32Array
-    cost: IntArray
-    count: IntArray
+    start: LongArray
+    row_type: IntArray
+    pattern: IntArray
+    cost: LongArray
+    count: LongArray
     k: int
 
     def __len__(self) -> int:
@@ -60,23 +58,23 @@ class Nodes:
         return len(self.row_type)
 
     @cached_property
-    def of_entry(self) -> Int32Array:
+    def of_entry(self) -> IntArray:
         """The node of each entry, shape (E,)."""
         return np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.start))
 
     @cached_property
-    def by_type(self) -> tuple[IntArray, IntArray]:
+    def by_type(self) -> tuple[LongArray, LongArray]:
         """Starts, shape (T + 1,), and entries in the order of their row types, shape (E,)."""
         order = np.argsort(self.row_type, kind="stable").astype(np.int64)
         sizes = np.bincount(self.row_type, minlength=len(self.count))
         return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), order
 
-    def of_types(self, wanted: IntArray) -> IntArray:
+    def of_types(self, wanted: LongArray) -> LongArray:
         """The entries of some row types, one type after the other."""
         start, order = self.by_type
         return order[_ranges(start[wanted], start[wanted + 1])]
 
-    def of_nodes(self, wanted: IntArray) -> IntArray:
+    def of_nodes(self, wanted: LongArray) -> LongArray:
         """The entries of some nodes, one node after the other."""
         return _ranges(self.start[wanted], self.start[wanted + 1])
 
@@ -84,7 +82,7 @@ class Nodes:
         """Sums over the entries of each node, shape (G,)."""
         return np.bincount(self.of_entry, values, len(self)).astype(np.float64)
 
-    def only(self, entries: BoolArray) -> tuple[Nodes, IntArray]:
+    def only(self, entries: BoolArray) -> tuple[Nodes, LongArray]:
         """What is left when only some entries are allowed, and which these are.
 
         Nodes that fewer than k records could then be in go too.
@@ -107,7 +105,7 @@ def check_size(types: RowTypes, allowed: int) -> None:
         )
 
 
-def nodes_of(types: RowTypes, cost: IntArray, allowed: int, k: int) -> Nodes:
+def nodes_of(types: RowTypes, cost: LongArray, allowed: int, k: int) -> Nodes:
     """List the nodes of at least k records, but those that others serve as well.
 
     Where the same records can be in a node and in one that keeps more of their values, no optimum needs the
@@ -143,12 +141,12 @@ def nodes_of(types: RowTypes, cost: IntArray, allowed: int, k: int) -> Nodes:
 
 
 def _listed(
-    node: Int32Array,
+    node: IntArray,
     usual: BoolArray,
     patterns: list[int],
     wanted: BoolArray,
-    count: IntArray,
-    cost: IntArray,
+    count: LongArray,
+    cost: LongArray,
     k: int,
 ) -> Nodes:
     """The entries of the nodes that are wanted, node by node."""
@@ -165,20 +163,20 @@ def _listed(
     return Nodes(start, owner, pattern, price, count, k)
 
 
-def _numbered(types: RowTypes, patterns: list[int]) -> Int32Array:
+def _numbered(types: RowTypes, patterns: list[int]) -> IntArray:
     """The node of each row type (columns) under each pattern (rows), numbered from 0."""
     rows = np.stack(list(_labels(types, patterns)))
     numbers = np.unique(rows, return_inverse=True)[1]
     return numbers.reshape(rows.shape).astype(np.int32)
 
 
-def node_numbers(types: RowTypes, patterns: list[int]) -> Iterator[IntArray]:
+def node_numbers(types: RowTypes, patterns: list[int]) -> Iterator[LongArray]:
     """The node of each row type under one pattern after the other, shape (T,), each numbered from 0."""
     for labels in _labels(types, patterns):
         yield np.unique(labels, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
-def _labels(types: RowTypes, patterns: list[int]) -> Iterator[IntArray]:
+def _labels(types: RowTypes, patterns: list[int]) -> Iterator[LongArray]:
     """A number for what each pattern leaves of each row type; equal for equal nodes of whatever pattern."""
     bits = 1 << np.arange(types.codes.shape[1], dtype=np.int64)
     weights, digits = _radix(types)
@@ -186,7 +184,7 @@ def _labels(types: RowTypes, patterns: list[int]) -> Iterator[IntArray]:
         yield digits @ np.where(pattern & bits, 0, weights)
 
 
-def _served_by_finer(node: Int32Array, patterns: list[int], records: IntArray) -> BoolArray:
+def _served_by_finer(node: IntArray, patterns: list[int], records: LongArray) -> BoolArray:
     """Nodes that no record can be in but those of one that keeps a value more."""
     place = {pattern: at for at, pattern in enumerate(patterns)}
     served = np.zeros(len(records), dtype=np.bool_)
@@ -200,7 +198,7 @@ def _served_by_finer(node: Int32Array, patterns: list[int], records: IntArray) -
     return served
 
 
-def _ranges(starts: IntArray, ends: IntArray) -> IntArray:
+def _ranges(starts: LongArray, ends: LongArray) -> LongArray:
     """The whole numbers from each start up to its end, one range after the other."""
     sizes = ends - starts
     before = np.cumsum(sizes) - sizes
@@ -217,7 +215,7 @@ def subsets(mask: int) -> list[int]:
     return found
 
 
-def _radix(types: RowTypes) -> tuple[IntArray, IntArray]:
+def _radix(types: RowTypes) -> tuple[LongArray, LongArray]:
     """A weight for each variable and digits of each row, 0 for a star, that number rows without collision."""
     digits = types.codes.astype(np.int64) + 1
     sizes = digits.max(axis=0) + 1

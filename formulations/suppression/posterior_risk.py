@@ -12,11 +12,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.formulations.errors import FormulationError
 
-FloatArray = NDArray[np.float64]
 Groups = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
 
 _FEW, _SMALL = 32.0, 0.25
 """Up to this f and below this p the recurrence in f is taken, whose errors shrink by p / q at each step; else

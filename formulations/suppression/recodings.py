@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.formulations.suppression.key_table import MISSING, Codes, IntArray, RowTypes, numbered_rows
+from linkrisk.arrays import LongArray
+from linkrisk.formulations.suppression.key_table import MISSING, Codes, RowTypes, numbered_rows
 from linkrisk.formulations.suppression.nodes import Nodes, node_numbers, nodes_of, subsets
 
 Levels = tuple[int, ...]
@@ -34,8 +35,8 @@ class Recodings:
     """
 
     groups: tuple[NDArray[np.int32], ...]
-    losses: tuple[IntArray, ...]
-    whole: IntArray
+    losses: tuple[LongArray, ...]
+    whole: LongArray
 
     @property
     def top(self) -> Levels:
@@ -50,7 +51,7 @@ class Recodings:
             found[there, at] = group[level][codes[there, at]]
         return found
 
-    def lost(self, codes: Codes, levels: Levels) -> IntArray:
+    def lost(self, codes: Codes, levels: Levels) -> LongArray:
         """What each value has lost at a point, shape (m, q); one that was missing has nothing to lose."""
         found = np.zeros(codes.shape, dtype=np.int64)
         for at, (loss, level) in enumerate(zip(self.losses, levels, strict=True)):
@@ -104,8 +105,8 @@ class BoxProblem:
     """
 
     types: RowTypes
-    kept: IntArray
-    more: IntArray
+    kept: LongArray
+    more: LongArray
 
     @classmethod
     def of(cls, recodings: Recodings, types: RowTypes, box: Box) -> BoxProblem:

@@ -15,15 +15,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.programs.mixed_integer import MilpModel
 from linkrisk.formulations.programs.naming import NamedBlock
-from linkrisk.formulations.suppression.key_table import IntArray
-from linkrisk.formulations.suppression.nodes import BoolArray, Nodes
-
-FloatArray = NDArray[np.float64]
+from linkrisk.formulations.suppression.nodes import Nodes
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,12 +37,12 @@ class RecountModel:
     """
 
     program: MilpModel
-    entries: IntArray
-    nodes: IntArray
+    entries: LongArray
+    nodes: LongArray
 
 
 def recount_model(
-    nodes: Nodes, entries: IntArray, available: IntArray, unit: float, opened: BoolArray | None = None
+    nodes: Nodes, entries: LongArray, available: LongArray, unit: float, opened: BoolArray | None = None
 ) -> RecountModel:
     """Write the program.
 
@@ -103,7 +100,7 @@ def recount_model(
     return RecountModel(program, entries, closed)
 
 
-def _rows(rows: int, columns: int, parts: list[tuple[FloatArray, IntArray, IntArray]]) -> sparse.csr_array:
+def _rows(rows: int, columns: int, parts: list[tuple[FloatArray, LongArray, LongArray]]) -> sparse.csr_array:
     """Rows from values with their rows and columns."""
     values, row, column = (np.concatenate(each) for each in zip(*parts, strict=True))
     return sparse.csr_array((values.astype(np.float64), (row, column)), shape=(rows, columns))

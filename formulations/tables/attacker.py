@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from linkrisk.formulations.tables.cell_table import FloatArray
+from linkrisk.arrays import FloatArray
 
 
 def reach(reduced: FloatArray, above: FloatArray, below: FloatArray) -> FloatArray:

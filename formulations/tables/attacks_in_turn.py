@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.compiled import kernel
-from linkrisk.formulations.tables.cell_table import BoolArray, FloatArray, IntArray
 from linkrisk.formulations.tables.primal_simplex import OPTIMAL, Bounds, Relations, State, furthest
 
 SMALLER = 1.0 - 1e-12
@@ -89,7 +89,7 @@ def in_turn(
     reach: Reach,
     state: State,
     moved: tuple[FloatArray, FloatArray],
-    asked: tuple[IntArray, FloatArray, FloatArray, FloatArray],
+    asked: tuple[LongArray, FloatArray, FloatArray, FloatArray],
     stop: float,
     residual: float,
     found: Attacked,

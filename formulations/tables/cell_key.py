@@ -19,8 +19,8 @@ from functools import cached_property
 
 import numpy as np
 
+from linkrisk.arrays import FloatArray, LongArray
 from linkrisk.formulations.errors import FormulationError
-from linkrisk.formulations.tables.cell_table import FloatArray, IntArray
 
 MOST_NOISE = 20
 
@@ -72,11 +72,11 @@ class NoiseDesign:
         """From which count on the noise is the same for all."""
         return self.most + self.small
 
-    def noise(self, count: int) -> IntArray:
+    def noise(self, count: int) -> LongArray:
         """What can happen to a count."""
         noise = np.arange(-self.most, self.most + 1)
         after = count + noise
-        found: IntArray = noise[(after >= 0) & ((after == 0) | (after > self.small))]
+        found: LongArray = noise[(after >= 0) & ((after == 0) | (after > self.small))]
         return found
 
 
@@ -116,7 +116,7 @@ class PerturbationTable:
         return (int(self.probability.shape[1]) - 1) // 2
 
     @property
-    def noise(self) -> IntArray:
+    def noise(self) -> LongArray:
         """-D to D."""
         return np.arange(-self.most, self.most + 1)
 
@@ -137,7 +137,7 @@ class PerturbationTable:
         """From which cell key to which each noise is taken, both shaped like the probabilities."""
         return np.hstack([np.zeros((len(self._ends), 1)), self._ends[:, :-1]]), self._ends
 
-    def look_up(self, counts: IntArray, keys: FloatArray) -> IntArray:
+    def look_up(self, counts: LongArray, keys: FloatArray) -> LongArray:
         """The noise of cells.
 
         Parameters
@@ -154,7 +154,7 @@ class PerturbationTable:
 _WHOLE_KEY = 2.0**52
 
 
-def cell_keys(record_keys: FloatArray, cell: IntArray, record: IntArray, cells: int) -> FloatArray:
+def cell_keys(record_keys: FloatArray, cell: LongArray, record: LongArray, cells: int) -> FloatArray:
     """The fractional part of the sum of the record keys of each cell.
 
     Summed in whole numbers, so that the order of records does not matter: a cell with the same records has

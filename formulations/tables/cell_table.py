@@ -11,14 +11,10 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.errors import FormulationError
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
-IntArray = NDArray[np.int64]
 
 _CLOSE = 1e-9
 """Relative to the sizes of all terms of a relation: what rounding of decimals may take its sum from 0."""
@@ -43,7 +39,7 @@ class Insider:
     """
 
     name: str
-    cells: IntArray
+    cells: LongArray
     lower: FloatArray
     upper: FloatArray
     lowered: Mapping[tuple[int, bool, bool], float] = field(default_factory=dict)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from linkrisk.arrays import FloatArray, LongArray
 
 _CLOSE = 1e-9
 """What sums of decimals may be off, relatively."""
@@ -37,9 +35,9 @@ class Contributions:
 
     total: FloatArray
     largest: FloatArray
-    respondents: FloatArray | IntArray
+    respondents: FloatArray | LongArray
     first: FloatArray | None = None
-    asked: IntArray | None = None
+    asked: LongArray | None = None
     value: FloatArray | None = None
 
     @property

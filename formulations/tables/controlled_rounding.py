@@ -18,14 +18,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from linkrisk.arrays import FloatArray, LongArray
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.programs.mixed_integer import MilpModel
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 _WHOLE = 1e-9
 """Relative to a value: how near to a multiple it is one, by rounding of decimals."""
@@ -67,7 +64,7 @@ class ControlledRounding:
             raise FormulationError(f"the base {self.base} is none: give a whole number from 2")
 
     @property
-    def steps(self) -> IntArray:
+    def steps(self) -> LongArray:
         """The multiples f below each value (where it is one, the value itself), in steps of the base."""
         nearest = np.round(self.value / self.base)
         exact = np.abs(nearest * self.base - self.value) <= self._rounding
@@ -118,18 +115,18 @@ class ControlledRounding:
             constant=float(self.weight @ left),
         )
 
-    def rounded(self, columns: FloatArray) -> IntArray:
+    def rounded(self, columns: FloatArray) -> LongArray:
         """The rounded values of a point of the model, in whole numbers, shape (n,)."""
         cells = self.value.size
         moves = np.round(columns).astype(np.int64)
         more = moves[:cells] if self.zero_restricted else moves.reshape(3, cells).T @ np.array([1, 1, -1])
         return np.asarray(self.base * (self.steps + more), dtype=np.int64)
 
-    def cost(self, rounded: IntArray) -> float:
+    def cost(self, rounded: LongArray) -> float:
         """The weighted sum of changes."""
         return float(self.weight @ np.abs(rounded - self.value))
 
-    def wrong(self, rounded: IntArray) -> str | None:
+    def wrong(self, rounded: LongArray) -> str | None:
         """Why these values are no controlled rounding, counted in whole numbers; None where they are one."""
         if (rounded % self.base).any():
             return f"cell {int(np.argmax(rounded % self.base != 0))} is no multiple of {self.base}"

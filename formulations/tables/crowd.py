@@ -11,7 +11,8 @@ from functools import cached_property
 
 import numpy as np
 
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand, FloatArray, IntArray
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
+from linkrisk.formulations.tables.cell_table import CellTable, Demand
 
 OUTSIDER = 0
 """The attacker who knows what everybody knows; insiders are numbered from 1."""
@@ -34,8 +35,8 @@ class Crowd:
 
     table: CellTable
     names: tuple[str, ...]
-    owner: IntArray
-    cell: IntArray
+    owner: LongArray
+    cell: LongArray
     below: FloatArray
     above: FloatArray
 
@@ -94,7 +95,7 @@ class Crowd:
         found[self.owner[mine]] = self.below[mine] + self.above[mine] <= 0
         return found
 
-    def excluding(self, cells: IntArray, deviations: FloatArray) -> IntArray:
+    def excluding(self, cells: LongArray, deviations: FloatArray) -> LongArray:
         """The attackers who know that cells do not deviate like this; bounds of everybody are not looked at.
 
         Parameters
@@ -109,12 +110,12 @@ class Crowd:
         moved = np.repeat(deviations, sizes)
         return np.unique(self.owner[known[(moved > self.above[known]) | (moved < -self.below[known])]])
 
-    def _of_cell(self, cell: int) -> IntArray:
+    def _of_cell(self, cell: int) -> LongArray:
         order, first = self._by_cell
         return order[first[cell] : first[cell + 1]]
 
     @cached_property
-    def _by_cell(self) -> tuple[IntArray, IntArray]:
+    def _by_cell(self) -> tuple[LongArray, LongArray]:
         """What is known, sorted by cell, and where each cell begins."""
         order = np.argsort(self.cell, kind="stable")
         return order, np.searchsorted(self.cell[order], np.arange(len(self.table) + 1))
@@ -155,14 +156,14 @@ class Onlookers:
     """
 
     count: int
-    owner: IntArray
-    cell: IntArray
+    owner: LongArray
+    cell: LongArray
     below: FloatArray
     above: FloatArray
     below_all: FloatArray
     above_all: FloatArray
 
-    def together(self, group: IntArray) -> tuple[FloatArray, FloatArray]:
+    def together(self, group: LongArray) -> tuple[FloatArray, FloatArray]:
         """How far below and above cells can be in the eyes of all attackers of a group, shape (n,) each.
 
         What is possible within these bounds is possible to each of them.
@@ -188,7 +189,7 @@ class Onlookers:
         less = np.maximum(factor * self.above, -factor * self.below) - whole[self.cell]
         return np.asarray(whole.sum() + np.bincount(self.owner, weights=less, minlength=self.count))
 
-    def scales(self, cells: IntArray, deviations: FloatArray) -> FloatArray:
+    def scales(self, cells: LongArray, deviations: FloatArray) -> FloatArray:
         """The largest part of deviations, up to all of them, that each attacker thinks possible, shape (m,).
 
         Deviations that satisfy the relations do so when all are scaled alike, and no deviation is always

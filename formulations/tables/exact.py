@@ -14,7 +14,8 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 from scipy import sparse
 
-from linkrisk.formulations.tables.cell_table import CellTable, FloatArray, IntArray
+from linkrisk.arrays import FloatArray, LongArray
+from linkrisk.formulations.tables.cell_table import CellTable
 
 Exact = dict[int, Fraction]
 """Numbers by their cells or relations; 0 elsewhere."""
@@ -88,7 +89,7 @@ class ExactRelations:
 
 def exact_witness(
     relations: ExactRelations,
-    cells: IntArray,
+    cells: LongArray,
     deviations: FloatArray,
     digits: int,
     fixed: Mapping[int, Fraction] | None = None,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.errors import FormulationError
-from linkrisk.formulations.tables.cell_table import FloatArray
 
 MOST_DIGITS = 15
 

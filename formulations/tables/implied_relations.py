@@ -15,9 +15,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.compiled import kernel
 from linkrisk.formulations.programs.separation import Cuts, no_cuts
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatArray, IntArray
+from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.formulations.tables.lines import in_circles
 
 _CELLS, _TERMS = 8, 7
@@ -99,12 +100,12 @@ def _small_relations(table: CellTable) -> sparse.csr_array:
 class _Small(NamedTuple):
     """Small relations one after the other, those near each, a key of each cell, and which are asked for."""
 
-    starts: IntArray
-    cells: IntArray
-    coefficients: IntArray
-    near_starts: IntArray
-    near: IntArray
-    keys: IntArray
+    starts: LongArray
+    cells: LongArray
+    coefficients: LongArray
+    near_starts: LongArray
+    near: LongArray
+    keys: LongArray
     asked: BoolArray
 
 
@@ -113,9 +114,9 @@ def _violated(
     relations: _Small,
     x: FloatArray,
     least: float,
-    queue: tuple[IntArray, IntArray, IntArray],
-    noted: tuple[IntArray, IntArray, IntArray, FloatArray],
-) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
+    queue: tuple[LongArray, LongArray, LongArray],
+    noted: tuple[LongArray, LongArray, LongArray, FloatArray],
+) -> tuple[LongArray, LongArray, LongArray, FloatArray]:
     """Implied relations whose rows a point violates: sizes, cells, the cell alone, by how much.
 
     From relation to relation, those of fewest terms first, as long as rows are not too far from violated.
@@ -162,7 +163,7 @@ def _violated(
 
 
 @kernel
-def _is_new(cells: IntArray, keys: IntArray, asked: BoolArray, x: FloatArray, seen: set[np.int64]) -> bool:
+def _is_new(cells: LongArray, keys: LongArray, asked: BoolArray, x: FloatArray, seen: set[np.int64]) -> bool:
     """Whether a relation is worth looking at, and was not seen before; it is now."""
     key = 0
     for cell in cells:
@@ -174,7 +175,7 @@ def _is_new(cells: IntArray, keys: IntArray, asked: BoolArray, x: FloatArray, se
 
 
 @kernel
-def _alone(cells: IntArray, asked: BoolArray, x: FloatArray) -> tuple[int, float]:
+def _alone(cells: LongArray, asked: BoolArray, x: FloatArray) -> tuple[int, float]:
     """The cell that is suppressed most of those asked for, and by how much more than all others together."""
     total, most, found = 0.0, -1.0, -1
     for cell in cells:
@@ -186,14 +187,14 @@ def _alone(cells: IntArray, asked: BoolArray, x: FloatArray) -> tuple[int, float
 
 @kernel
 def _without(
-    cells: IntArray,
-    values: IntArray,
-    other_cells: IntArray,
-    other_values: IntArray,
+    cells: LongArray,
+    values: LongArray,
+    other_cells: LongArray,
+    other_values: LongArray,
     at: int,
     place: int,
-    into: IntArray,
-    found: IntArray,
+    into: LongArray,
+    found: LongArray,
 ) -> int:
     """Two relations, cells in order, without a cell of both; how many cells it has, 0 where too many."""
     a, b = values[at], other_values[place]

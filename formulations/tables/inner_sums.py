@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
+from linkrisk.arrays import LongArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,8 +24,8 @@ class InnerSums:
         Each total as a sum of inner cells.
     """
 
-    inner: IntArray
-    totals: IntArray
+    inner: LongArray
+    totals: LongArray
     matrix: sparse.csr_array
 
     @classmethod
@@ -69,7 +66,7 @@ class InnerSums:
         totals = np.flatnonzero(~is_inner)
         return cls(inner, totals, sparse.csr_array(sums[totals]))
 
-    def whole(self, inner: IntArray) -> IntArray:
+    def whole(self, inner: LongArray) -> LongArray:
         """All cells, shape (n,), of whole inner ones, shape (k,)."""
         values = np.empty(self.inner.size + self.totals.size, dtype=np.int64)
         values[self.inner] = inner
@@ -77,5 +74,5 @@ class InnerSums:
         return values
 
 
-def _chosen(rows: IntArray, columns: IntArray, shape: tuple[int, int]) -> sparse.csr_array:
+def _chosen(rows: LongArray, columns: LongArray, shape: tuple[int, int]) -> sparse.csr_array:
     return sparse.csr_array((np.ones(rows.size), (rows, columns)), shape=shape)

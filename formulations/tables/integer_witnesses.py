@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from linkrisk.formulations.tables.cell_table import BoolArray, Demand, FloatArray, IntArray
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
+from linkrisk.formulations.tables.cell_table import Demand
 from linkrisk.formulations.tables.crowd import Crowd
 
 _CLOSE = 1e-9
@@ -33,9 +34,9 @@ class Whole(NamedTuple):
         The attackers who know that it is not so.
     """
 
-    cells: IntArray
+    cells: LongArray
     deviations: FloatArray
-    excluded: IntArray
+    excluded: LongArray
 
     def of(self, cell: int) -> float:
         """How far a cell moves."""
@@ -64,7 +65,7 @@ class IntegerWitnesses:
         self.gone = 0
         self._matrix: sparse.csr_array | None = None
 
-    def add(self, cells: IntArray, deviations: FloatArray) -> Whole | None:
+    def add(self, cells: LongArray, deviations: FloatArray) -> Whole | None:
         """Keep a vector and its opposite, as far as they are witnesses; the vector itself if it is one.
 
         Parameters
@@ -82,7 +83,7 @@ class IntegerWitnesses:
             self._forget(len(self._rows) - self._most // 2)
         return found[0]
 
-    def _kept_one(self, cells: IntArray, moved: FloatArray) -> Whole | None:
+    def _kept_one(self, cells: LongArray, moved: FloatArray) -> Whole | None:
         if not ((-self._below[cells] <= moved) & (moved <= self._above[cells])).all():
             return None
         one = Whole(cells, moved, self._crowd.excluding(cells, moved))
@@ -119,7 +120,7 @@ class IntegerWitnesses:
         for number in reversed(self._of_cell.get(cell, [])):
             yield number, self[number]
 
-    def _balanced(self, cells: IntArray, deviations: FloatArray) -> bool:
+    def _balanced(self, cells: LongArray, deviations: FloatArray) -> bool:
         matrix = self._by_cell
         sizes = np.diff(matrix.indptr)[cells]
         starts = np.repeat(matrix.indptr[cells] - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes)
@@ -182,7 +183,7 @@ class Onlooking:
             self._possible.append(bool(self.suppressed[self._seen[later].cells].all()))
         return number >= self._gone and self._possible[number - self._gone]
 
-    def open(self, demand: Demand, levels: FloatArray) -> IntArray:
+    def open(self, demand: Demand, levels: FloatArray) -> LongArray:
         """Against whom no witness meets a demand.
 
         Parameters
@@ -221,7 +222,7 @@ class Reached:
     def __init__(self, demand: Demand, levels: FloatArray) -> None:
         self._demand, self._levels = demand, levels
         self._up, self._down = np.zeros((2, levels.size))
-        self.open: IntArray = np.flatnonzero(levels > 0)
+        self.open: LongArray = np.flatnonzero(levels > 0)
 
     def by(self, one: Whole) -> bool:
         """Look at a witness; whether it shows somebody more."""

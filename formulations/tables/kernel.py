@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from linkrisk.formulations.tables.cell_table import IntArray
+from linkrisk.arrays import LongArray
 
 _NOTHING = 1e-9
 """Coefficients are sums of few whole numbers; what is smaller is rounding."""
@@ -55,7 +55,7 @@ def kernel(relations: sparse.csr_array) -> sparse.csr_array:
         basis = sparse.csc_array(_without_nothing(basis[:, free] + basis[:, solved] @ others))
 
 
-def _solvable(left: sparse.csr_array) -> tuple[IntArray, IntArray]:
+def _solvable(left: sparse.csr_array) -> tuple[LongArray, LongArray]:
     """Short relations, and a cell of each that is in none of the others."""
     sizes, count = np.diff(left.indptr), np.bincount(left.indices, minlength=left.shape[1])
     used, is_solved = np.zeros(left.shape[1], dtype=np.bool_), np.zeros(left.shape[1], dtype=np.bool_)

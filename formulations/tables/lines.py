@@ -11,11 +11,11 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from linkrisk.arrays import LongArray
 from linkrisk.formulations.compiled import kernel
-from linkrisk.formulations.tables.cell_table import IntArray
 
 
-def in_circles(relations: sparse.csr_array) -> tuple[IntArray, IntArray]:
+def in_circles(relations: sparse.csr_array) -> tuple[LongArray, LongArray]:
     """Of every relation the others of its line that share a cell with it, where these run in circles.
 
     Which relations belong to one line is only likely: where cells are missing, a grid may not be seen.
@@ -47,19 +47,19 @@ def in_circles(relations: sparse.csr_array) -> tuple[IntArray, IntArray]:
     return np.searchsorted(pairs // count, np.arange(count + 1)), pairs % count
 
 
-def _places(matrix: sparse.csr_array) -> tuple[IntArray, IntArray]:
+def _places(matrix: sparse.csr_array) -> tuple[LongArray, LongArray]:
     return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
 
 
 @kernel
 def _same_line(
-    starts: IntArray,
-    cells: IntArray,
-    holder_starts: IntArray,
-    holders: IntArray,
-    near_starts: IntArray,
-    near: IntArray,
-) -> tuple[IntArray, IntArray, IntArray]:
+    starts: LongArray,
+    cells: LongArray,
+    holder_starts: LongArray,
+    holders: LongArray,
+    near_starts: LongArray,
+    near: LongArray,
+) -> tuple[LongArray, LongArray, LongArray]:
     """Pairs of relations with a cell in common that span no grid, and that cell."""
     first, second, shared = [0 for _ in range(0)], [0 for _ in range(0)], [0 for _ in range(0)]
     stamp, now = np.zeros(near_starts.size, dtype=np.int64), 0
@@ -85,7 +85,7 @@ def _same_line(
 
 @kernel
 def _corners(
-    others: IntArray, common: int, near_starts: IntArray, near: IntArray, stamp: IntArray, now: int
+    others: LongArray, common: int, near_starts: LongArray, near: LongArray, stamp: LongArray, now: int
 ) -> int:
     """Cells e of a relation that are at the end of a grid.
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkrisk.formulations.tables.cell_table import FloatArray, IntArray
+from linkrisk.arrays import FloatArray, LongArray
 from linkrisk.formulations.tables.following_keys import next_keys, turned_keys
 from linkrisk.formulations.tables.magnitude_noise import Multiplier, Noise
 
@@ -35,7 +35,7 @@ class SummedCells:
     value: FloatArray
     largest: FloatArray
     keys: FloatArray
-    odd: IntArray
+    odd: LongArray
     extra: FloatArray
 
 

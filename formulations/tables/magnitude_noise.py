@@ -23,8 +23,8 @@ from functools import cached_property
 
 import numpy as np
 
+from linkrisk.arrays import FloatArray, LongArray
 from linkrisk.formulations.errors import FormulationError
-from linkrisk.formulations.tables.cell_table import FloatArray, IntArray
 
 MOST_STEPS = 100
 MOST_LARGEST = 6
@@ -252,7 +252,7 @@ class Noise:
     odd: MagnitudeTable | None = None
     small: MagnitudeTable | None = None
 
-    def look_up(self, level: FloatArray, keys: FloatArray, odd: IntArray, small: FloatArray) -> FloatArray:
+    def look_up(self, level: FloatArray, keys: FloatArray, odd: LongArray, small: FloatArray) -> FloatArray:
         """The noise of cells: by the table that is theirs, shape (n,)."""
         found = self.every.look_up(level, keys)
         if self.odd is not None:

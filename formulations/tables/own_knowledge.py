@@ -9,7 +9,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from linkrisk.formulations.tables.cell_table import CellTable, FloatArray, Insider, IntArray
+from linkrisk.arrays import FloatArray, LongArray
+from linkrisk.formulations.tables.cell_table import CellTable, Insider
 
 _SAME = 1e-9
 
@@ -28,8 +29,8 @@ class Shares:
         Of the contributors.
     """
 
-    cell: IntArray
-    who: IntArray
+    cell: LongArray
+    who: LongArray
     amount: FloatArray
     names: Sequence[str]
 
@@ -64,7 +65,7 @@ class Shares:
         return _told(name, cells, *self._bounds(cells, amount, count, value))
 
     def _bounds(
-        self, cell: IntArray, amount: FloatArray, count: FloatArray, value: FloatArray
+        self, cell: LongArray, amount: FloatArray, count: FloatArray, value: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """What is known of cells by amounts that `count` of their contributors have together.
 
@@ -79,13 +80,13 @@ class Shares:
         return np.where(exactly, value[cell], least), np.where(exactly, value[cell], np.inf)
 
 
-def _told(name: str, cells: IntArray, lower: FloatArray, upper: FloatArray) -> Insider:
+def _told(name: str, cells: LongArray, lower: FloatArray, upper: FloatArray) -> Insider:
     """An insider, without what tells nothing."""
     more = (lower > 0) | np.isfinite(upper) | (np.isfinite(lower) & (lower < 0))
     return Insider(name, cells[more], lower[more], upper[more])
 
 
-def singletons(table: CellTable, respondents: IntArray) -> tuple[Insider, ...]:
+def singletons(table: CellTable, respondents: LongArray) -> tuple[Insider, ...]:
     """The only respondents of cells: one for each, unless a relation shows that they are the same.
 
     Where all other cells of a relation have no respondents, the single ones of two cells are one person.
@@ -145,7 +146,7 @@ class _Totals:
     """Relations of a total and its parts: what the parts are at least, it is."""
 
     def __init__(
-        self, parts: sparse.csr_array, total: IntArray, weight: FloatArray, value: FloatArray
+        self, parts: sparse.csr_array, total: LongArray, weight: FloatArray, value: FloatArray
     ) -> None:
         self._parts, self._total, self._weight, self._value = parts, total, weight, value
         self._of_part = sparse.csc_array(parts)

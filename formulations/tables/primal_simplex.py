@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.compiled import kernel
-from linkrisk.formulations.tables.cell_table import BoolArray, FloatArray, IntArray
 
 OPTIMAL, LIMIT = 0, 1
 
@@ -26,8 +26,8 @@ _STALLED = 40
 class Relations(NamedTuple):
     """Relations cell by cell: the entries of cell j are those from ``starts[j]`` on."""
 
-    starts: IntArray
-    rows: IntArray
+    starts: LongArray
+    rows: LongArray
     values: FloatArray
 
 
@@ -51,12 +51,12 @@ class State(NamedTuple):
     """
 
     inverse: FloatArray
-    basis: IntArray
+    basis: LongArray
     point: FloatArray
 
 
 @kernel
-def begin(relations: Relations, order: IntArray, inverse: FloatArray, basis: IntArray) -> None:
+def begin(relations: Relations, order: LongArray, inverse: FloatArray, basis: LongArray) -> None:
     """A first basis: cells, in the order that is given, for all relations that are independent.
 
     Parameters
@@ -159,7 +159,7 @@ def _entering(
 def _leaving(
     bounds: Bounds,
     point: FloatArray,
-    basis: IntArray,
+    basis: LongArray,
     column: FloatArray,
     way: float,
     step: float,
@@ -182,7 +182,7 @@ def _leaving(
 def _move(
     bounds: Bounds,
     point: FloatArray,
-    basis: IntArray,
+    basis: LongArray,
     column: FloatArray,
     entering: int,
     move: float,
@@ -197,7 +197,7 @@ def _move(
 
 
 @kernel
-def _place(basis: IntArray, cell: int) -> int:
+def _place(basis: LongArray, cell: int) -> int:
     """Where a cell is in the basis; -1 where it is not."""
     for row in range(basis.size):
         if basis[row] == cell:

@@ -12,14 +12,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.tables.contributions import Contributions
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
-IntArray = NDArray[np.int64]
 
 _CLOSE = 1e-9
 _USUAL_RANGE = 20.0

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.compiled import kernel
-from linkrisk.formulations.tables.inner_sums import BoolArray, FloatArray, IntArray
 
 _LOOKS = 100
 """Cells of a total that are looked at, from one by chance on."""
@@ -44,15 +44,15 @@ class Flippable(NamedTuple):
         What a total that is wrong counts, for each step.
     """
 
-    row_starts: IntArray
-    row_cells: IntArray
-    starts: IntArray
-    totals: IntArray
-    times: IntArray
+    row_starts: LongArray
+    row_cells: LongArray
+    starts: LongArray
+    totals: LongArray
+    times: LongArray
     may: BoolArray
     gain: FloatArray
-    low: IntArray
-    high: IntArray
+    low: LongArray
+    high: LongArray
     value: FloatArray
     weight: FloatArray
     base: float
@@ -62,9 +62,9 @@ class Flippable(NamedTuple):
 class Wrongs(NamedTuple):
     """Totals that are wrong: `held` of them in `listed`; where each stands there, or -1; shape (t,)."""
 
-    listed: IntArray
-    place: IntArray
-    held: IntArray
+    listed: LongArray
+    place: LongArray
+    held: LongArray
 
 
 @kernel
@@ -74,7 +74,7 @@ def _beyond(table: Flippable, total: int, steps: int) -> int:
 
 
 @kernel
-def _flip(table: Flippable, upper: IntArray, steps: IntArray, wrongs: Wrongs, cell: int) -> float:
+def _flip(table: Flippable, upper: LongArray, steps: LongArray, wrongs: Wrongs, cell: int) -> float:
     """Flip a cell; what it costs, all totals included."""
     by = 1 - 2 * upper[cell]
     cost = by * table.gain[cell]
@@ -89,7 +89,7 @@ def _flip(table: Flippable, upper: IntArray, steps: IntArray, wrongs: Wrongs, ce
 
 
 @kernel
-def _note(table: Flippable, steps: IntArray, wrongs: Wrongs, total: int) -> None:
+def _note(table: Flippable, steps: LongArray, wrongs: Wrongs, total: int) -> None:
     """Note whether a total is wrong."""
     listed, place, held = wrongs
     wrong = _beyond(table, total, steps[total]) > 0
@@ -108,10 +108,10 @@ def _note(table: Flippable, steps: IntArray, wrongs: Wrongs, total: int) -> None
 @kernel
 def _best(
     table: Flippable,
-    upper: IntArray,
-    steps: IntArray,
+    upper: LongArray,
+    steps: LongArray,
     total: int,
-    rests: IntArray,
+    rests: LongArray,
     now: int,
     first: int,
 ) -> int:
@@ -142,7 +142,7 @@ def _best(
 
 @kernel
 def mended(
-    table: Flippable, upper: IntArray, steps: IntArray, flips: int, random: np.random.Generator
+    table: Flippable, upper: LongArray, steps: LongArray, flips: int, random: np.random.Generator
 ) -> int:
     """Flip cells until no total is wrong, so many times at most; how many are wrong then.
 
@@ -173,7 +173,7 @@ def mended(
 
 @kernel
 def cheaper(
-    table: Flippable, upper: IntArray, steps: IntArray, tries: int, depth: int, random: np.random.Generator
+    table: Flippable, upper: LongArray, steps: LongArray, tries: int, depth: int, random: np.random.Generator
 ) -> float:
     """What tries save: a cell goes to its nearer multiple, and what is wrong then is mended in few flips.
 

@@ -16,7 +16,7 @@ from itertools import combinations
 import numpy as np
 from scipy import sparse
 
-from linkrisk.formulations.tables.cell_table import IntArray
+from linkrisk.arrays import LongArray
 
 MOST_CELLS = 1000
 """What an exact search of three variables and more can look through."""
@@ -41,8 +41,8 @@ class Subtable:
         How many totals its corner is below, along the longest way.
     """
 
-    relations: IntArray
-    cells: IntArray
+    relations: LongArray
+    cells: LongArray
     depth: int
 
 
@@ -154,7 +154,7 @@ class _Structure:
         return depth
 
 
-def totals(relations: sparse.csr_array) -> IntArray:
+def totals(relations: sparse.csr_array) -> LongArray:
     """The cell of each relation whose sign no other has, shape (m,); of two cells, that with the usual sign.
 
     Where there is none, the first cell stands for the total.

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
+from linkrisk.arrays import FloatArray, LongArray
 from linkrisk.formulations.programs.mixed_integer import MilpModel
 from linkrisk.formulations.programs.separation import Cuts, no_cuts
-from linkrisk.formulations.tables.cell_table import FloatArray, IntArray
 
 _VIOLATED = 2e-6
 _ALMOST_NONE = 1e-6
@@ -40,7 +40,7 @@ class Tangents:
     """
 
     weight: FloatArray
-    choice: IntArray
+    choice: LongArray
     needs: FloatArray
     columns: int
 
@@ -62,7 +62,7 @@ class Tangents:
         z = x[np.maximum(self.choice, 0)]
         return np.where(self.choice < 0, 1.0, np.clip(np.where(self.needs > 0, z, 1.0 - z), 0.0, 1.0))
 
-    def rows(self, wanted: IntArray, at: FloatArray) -> Cuts:
+    def rows(self, wanted: LongArray, at: FloatArray) -> Cuts:
         """The tangents of some x, each at a point of it: ``t - 2 w r x + w r^2 z >= 0``."""
         count, weight = np.arange(wanted.size), self.weight[wanted]
         has = np.flatnonzero(self.choice[wanted] >= 0)
@@ -79,7 +79,7 @@ class Tangents:
         )
 
 
-def with_squares(linear: MilpModel, weight: FloatArray, choices: IntArray) -> MilpModel:
+def with_squares(linear: MilpModel, weight: FloatArray, choices: LongArray) -> MilpModel:
     """The model with the sum of weighted squares as its objective.
 
     Parameters

@@ -14,9 +14,10 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.programs.mixed_integer import MilpModel
 from linkrisk.formulations.programs.separation import Cuts, Separator, no_cuts
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatArray, IntArray
+from linkrisk.formulations.tables.cell_table import CellTable
 
 _NOTHING = 1e-7
 """A coefficient of so little is none."""
@@ -110,7 +111,7 @@ class BridgeRows:
 
 def capacity_row(
     reach: FloatArray, level: float, given: BoolArray | None = None
-) -> tuple[IntArray, FloatArray, float]:
+) -> tuple[LongArray, FloatArray, float]:
     """One constraint: its cells, their coefficients, and its right-hand side, which is about 1.
 
     What cells that are `given` add is taken off the level, whether they are suppressed or not; of what is

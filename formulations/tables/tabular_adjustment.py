@@ -23,9 +23,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.programs.mixed_integer import MilpModel
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatArray, IntArray
+from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.formulations.tables.sums_of_squares import with_squares
 
 FAR = 1e-6
@@ -112,7 +113,7 @@ class TabularAdjustment:
         return np.ceil(needed - _CLOSE * needed) if self.whole else needed
 
     @property
-    def choices(self) -> IntArray:
+    def choices(self) -> LongArray:
         """The sensitive cells that may go either way."""
         return np.flatnonzero((self.least_up > 0) & (self.least_down > 0))
 

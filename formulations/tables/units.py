@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.formulations.errors import FormulationError
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatArray
+from linkrisk.formulations.tables.cell_table import CellTable
 
 MOST_DECIMALS = 9
 """Values with more of them are on no grid that a reader would see."""

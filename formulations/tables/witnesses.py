@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.errors import FormulationError
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand, FloatArray, IntArray
+from linkrisk.formulations.tables.cell_table import CellTable, Demand
 
 _CLOSE = 1e-7
 """What the terms of a relation may miss 0 by, relative to the sum of their sizes and at least to 1."""
@@ -33,7 +34,7 @@ class Witness:
     deviations : ndarray of float64, shape (k,)
     """
 
-    cells: IntArray
+    cells: LongArray
     deviations: FloatArray
 
 

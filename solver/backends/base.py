@@ -8,13 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.programs.mixed_integer import MilpModel
 from linkrisk.solver.run.status import Limit, Status
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

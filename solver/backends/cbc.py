@@ -14,9 +14,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.programs.mixed_integer import MilpModel
 from linkrisk.formulations.programs.separation import Cuts
-from linkrisk.solver.backends.base import FloatArray, SolveOptions, Watcher
+from linkrisk.solver.backends.base import SolveOptions, Watcher
 from linkrisk.solver.backends.pulp_model import PulpModel, make_pulp_model, pulp_rows
 from linkrisk.solver.backends.template import Ending, Outcome, TemplateBackend
 from linkrisk.solver.run.clock import Clock

@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.programs.mixed_integer import MilpModel
 from linkrisk.solver.backends.background import run_in_background
-from linkrisk.solver.backends.base import FloatArray, SolveOptions, Watcher
+from linkrisk.solver.backends.base import SolveOptions, Watcher
 from linkrisk.solver.backends.highs_run import highs_options, outcome_of
 from linkrisk.solver.backends.scip import INFINITY, scip_bound, scip_ending, scip_parameters
 from linkrisk.solver.backends.silent_highs import silent_highspy

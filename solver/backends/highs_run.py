@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.programs.mixed_integer import MilpModel
 from linkrisk.solver.backends.background import NOTHING_KNOWN, run_in_background
-from linkrisk.solver.backends.base import BackendProgress, FloatArray, SolveOptions, Watcher
+from linkrisk.solver.backends.base import BackendProgress, SolveOptions, Watcher
 from linkrisk.solver.backends.template import Ending, Outcome
 from linkrisk.solver.run.clock import Clock
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 SMALLEST_COEFFICIENT = 1e-12
 """HiGHS drops matrix entries below `small_matrix_value`, 1e-9 by default; this is the least it accepts."""
 
-IndexArray = NDArray[np.intp]
 
 ENDINGS: Mapping[str, Ending] = {
     "kOptimal": Ending.COMPLETE,

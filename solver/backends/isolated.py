@@ -18,10 +18,11 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
+from linkrisk.arrays import FloatArray
 from linkrisk.errors import Spelling, spell_by, spelling
 from linkrisk.formulations.programs.mixed_integer import MilpModel
 from linkrisk.solver.backends.background import NOTHING_KNOWN, TICK
-from linkrisk.solver.backends.base import BackendProgress, BackendResult, FloatArray, SolveOptions, Watcher
+from linkrisk.solver.backends.base import BackendProgress, BackendResult, SolveOptions, Watcher
 from linkrisk.solver.backends.jobs import Job, SolveJob
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.run.child_processes import (

@@ -5,8 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.programs.mixed_integer import MilpModel
-from linkrisk.solver.backends.base import Backend, BackendResult, FloatArray, SolveOptions, Watcher
+from linkrisk.solver.backends.base import Backend, BackendResult, SolveOptions, Watcher
 
 
 class Job(ABC):

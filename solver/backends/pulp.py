@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.programs.mixed_integer import MilpModel
 from linkrisk.formulations.programs.separation import Cuts
-from linkrisk.solver.backends.base import FloatArray, SolveOptions, Watcher
+from linkrisk.solver.backends.base import SolveOptions, Watcher
 from linkrisk.solver.backends.highs import add_rows
-from linkrisk.solver.backends.highs_run import HighsRun, IndexArray, highs_options
+from linkrisk.solver.backends.highs_run import HighsRun, highs_options
 from linkrisk.solver.backends.pulp_model import PulpModel, make_pulp_model
 from linkrisk.solver.backends.silent_highs import silent_highspy
 from linkrisk.solver.backends.template import Outcome, TemplateBackend

@@ -6,11 +6,9 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-FloatArray = NDArray[np.float64]
+from linkrisk.arrays import FloatArray
 
 
 def finite(bound: float) -> float | None:

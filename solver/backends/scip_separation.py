@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from linkrisk.formulations.programs.separation import Cuts, Separator
 from linkrisk.solver.backends.scip_rows import constraints
@@ -13,7 +12,6 @@ from linkrisk.solver.backends.scip_rows import constraints
 if TYPE_CHECKING:
     import pyscipopt
 
-FloatArray = NDArray[np.float64]
 
 _VIOLATED = 1e-6
 """SCIP takes rows for satisfied that are violated by less."""

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.compiled import is_marked, mark
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS, Aggregator, make_aggregator
 from linkrisk.formulations.linkage.block_system import BlockSystem, block_system
@@ -42,7 +43,6 @@ from linkrisk.solver.run.progress import Progress, Reporter
 if TYPE_CHECKING:
     from linkrisk.formulations.tables.cell_table import CellTable
 
-FloatArray = NDArray[np.float64]
 
 PHASE = "compile"
 """What a reporter is told is being done."""

@@ -9,14 +9,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.solver.engines.steering import STEERING, Steering
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.incumbent import Incumbent
 from linkrisk.solver.run.status import Limit, Status
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.linkage.aggregators import Aggregator
 from linkrisk.formulations.linkage.block_system import BlockSystem, system_of
 from linkrisk.formulations.linkage.forms import DistanceForm
@@ -28,9 +29,6 @@ from linkrisk.solver.linkage.evaluation import Evaluation
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.clock import Beside, Clock
 from linkrisk.solver.run.incumbent import Incumbent
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 _BESIDE = 6
 """Numbers that are kept of a row beside its coefficients."""

@@ -6,9 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import numpy as np
-from numpy.typing import NDArray
-
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.solver.backends.background import TICK
 from linkrisk.solver.backends.base import BackendProgress, BackendResult, Watcher
@@ -18,8 +16,6 @@ from linkrisk.solver.engines.registry import get_engine
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.incumbent import Incumbent
-
-FloatArray = NDArray[np.float64]
 
 
 class EngineJob(Job):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.errors import called
 from linkrisk.formulations.linkage.block_indicator import IndicatorModel, IndicatorOptions, indicator_model
 from linkrisk.formulations.linkage.block_system import BlockSystem
@@ -19,8 +19,6 @@ from linkrisk.solver.engines.base import Engine, EngineOptions, EngineResult, ro
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.incumbent import Incumbent
 from linkrisk.solver.run.status import Status
-
-FloatArray = NDArray[np.float64]
 
 _BACKEND_TOLERANCE = 1e-6
 """Backends take a row for satisfied that is violated by this much."""

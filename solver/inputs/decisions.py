@@ -7,17 +7,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from linkrisk.arrays import BoolArray, FloatArray, IndexArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.tables import Table, load_table
 from linkrisk.datasets.pairs.identifiers import id_text
 from linkrisk.errors import called
 from linkrisk.solver.linkage.probabilistic.passes.deciding import Reviewed
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
-IndexArray = NDArray[np.intp]
 
 SIDES = ("original", "masked")
 """The columns with the labels of the records."""

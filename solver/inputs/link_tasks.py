@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import IndexArray
 from linkrisk.datasets.masking.spelled import masking_method
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.numeric import check_no_duplicates
@@ -37,9 +37,6 @@ from linkrisk.solver.linkage.linker import LinkageTask, Linker
 from linkrisk.solver.options.checks import check_asked
 from linkrisk.solver.options.linking import LinkageOptions, UnknownOptions
 from linkrisk.solver.run.errors import UsageError
-
-IndexArray = NDArray[np.intp]
-
 
 Asked = LinkageOptions | UnknownOptions
 

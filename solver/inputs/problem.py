@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.names import shown_labels, shown_name
 from linkrisk.datasets.microdata.schema import Attribute, Role, Scale, Schema
@@ -32,8 +32,6 @@ from linkrisk.solver.options.checks import check_asked
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,16 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.parquet_numbers import read_numbers
 from linkrisk.datasets.microdata.numeric import numeric_matrix
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.linkage.distances import FileMoments, Standardisation, standardise
 from linkrisk.formulations.linkage.pair import LinkagePair
-
-FloatArray = NDArray[np.float64]
 
 WORTH = 4_000_000
 """Bytes of records from which reading is worth it: less is sent sooner."""

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.formulations.linkage.pair import LinkagePair
-
-FloatArray = NDArray[np.float64]
 
 _FAR_CLOSER = 1e-3
 """Spread relative to the largest of all attributes; below, squares are a millionth, which searches miss."""

@@ -6,16 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
+from linkrisk.arrays import BoolArray, FloatArray, IndexArray
 from linkrisk.datasets.pairs.survey_design import SurveyDesign, by_stratum
 from linkrisk.formulations.linkage.pair import Direction
 from linkrisk.solver.run.results import plain
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

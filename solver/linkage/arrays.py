@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
+from linkrisk.arrays import FloatArray, IndexArray
 
 Tables = tuple[IndexArray, FloatArray, IndexArray, IndexArray]
 """Attributes, values, first and width of `DistanceTables`; of no length where all attributes are numeric."""

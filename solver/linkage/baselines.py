@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.errors import called
 from linkrisk.formulations.linkage.aggregators import Aggregator
 from linkrisk.formulations.linkage.aggregators.mahalanobis import Mahalanobis
@@ -17,8 +17,6 @@ from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.results import plain
-
-FloatArray = NDArray[np.float64]
 
 EXACT = 1e-6
 """A direction in which partners differ by less than this share of what strangers do counts as exact.

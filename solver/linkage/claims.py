@@ -5,15 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.solver.linkage.curves import PrecisionRecall
 from linkrisk.solver.linkage.linker import LearnedLinker
 from linkrisk.solver.linkage.scored_pairs import ScoredPairs
 from linkrisk.solver.linkage.standing import limits
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 
 @dataclass(frozen=True)

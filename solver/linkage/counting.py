@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.arrays import BoolArray, IndexArray
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.linkage import spreading
@@ -24,9 +25,6 @@ from linkrisk.solver.run.crew import Crew
 from linkrisk.solver.run.parted import HereInParts
 from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.run.workers import Workers
-
-IndexArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
 
 
 def counting_by(

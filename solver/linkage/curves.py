@@ -7,13 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.solver.linkage.linker import LearnedLinker, Truth, in_chunks
 from linkrisk.solver.linkage.standing import limits
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 _AT_ONCE = 1 << 22
 """Scores of single pairs that are looked at together."""

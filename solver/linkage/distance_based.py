@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.datasets.masking.spelled import names_files
 from linkrisk.datasets.microdata.numeric import check_ranges, check_some_value, constant_attributes
 from linkrisk.datasets.microdata.tables import Table
@@ -34,9 +34,6 @@ from linkrisk.solver.linkage.linker import (
 )
 from linkrisk.solver.linkage.parameters import DistanceBasedParameters
 from linkrisk.solver.run.errors import UsageError
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 
 @dataclass(frozen=True, kw_only=True)

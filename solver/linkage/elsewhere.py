@@ -6,17 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from linkrisk.arrays import BoolArray, IndexArray
 from linkrisk.formulations.linkage.aggregators import Aggregator
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.lost import lost_blocks
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.linkage.arrays import Found
 
-BoolArray = NDArray[np.bool_]
-IndexArray = NDArray[np.intp]
 Stop = Callable[[], bool]
 
 Told = Callable[[str], object]

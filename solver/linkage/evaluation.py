@@ -7,10 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.linkage.forms import DistanceForm
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 _COUNTS_KEPT = 16
 

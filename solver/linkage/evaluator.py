@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.linkage.aggregators import Aggregator
 from linkrisk.formulations.linkage.distance_tables import DistanceTables
 from linkrisk.formulations.linkage.distances import Differences
@@ -21,9 +22,6 @@ from linkrisk.solver.linkage.elsewhere import Elsewhere
 from linkrisk.solver.linkage.evaluation import BestCounts, Evaluation, completed, spread
 from linkrisk.solver.linkage.settling import COUNTING, NEAREST, RANKING, draw, settle
 from linkrisk.solver.run.work import COMPARISON, Spend, ignore
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 BLOCKS_AT_ONCE = 512
 """Blocks that are counted between two questions whether to stop."""

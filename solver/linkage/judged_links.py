@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import IndexArray
 from linkrisk.solver.linkage.claims import Claim, Top, claim_of, top_of_pairs
 from linkrisk.solver.linkage.curves import (
     PrecisionRecall,
@@ -31,9 +31,6 @@ from linkrisk.solver.linkage.scored_pairs import ScoredPairs
 from linkrisk.solver.linkage.standing import Part, Standing, add_standing, no_standing
 from linkrisk.solver.linkage.thresholds import Thresholds
 from linkrisk.solver.run.clock import Clock
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)

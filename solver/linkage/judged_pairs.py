@@ -5,17 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray, IntArray
 from linkrisk.formulations.compiled import kernel
 from linkrisk.formulations.linkage.ties import TIE_TOLERANCE
 from linkrisk.solver.linkage.evaluation import Evaluation
 from linkrisk.solver.linkage.linker import Truth
 from linkrisk.solver.linkage.scored_pairs import ScoredPairs
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int32]
-IndexArray = NDArray[np.intp]
 
 
 def partner_scores(pairs: ScoredPairs, truth: Truth) -> FloatArray:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.solver.linkage.evaluation import Evaluation
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.judged_pairs import judged_pairs, partner_scores
@@ -15,7 +15,6 @@ from linkrisk.solver.linkage.looking import Blocks, Seen, Whole, look
 from linkrisk.solver.linkage.standing import Part, Standing
 from linkrisk.solver.linkage.thresholds import Thresholds
 
-FloatArray = NDArray[np.float64]
 See = Callable[[Part, Thresholds], Seen]
 
 

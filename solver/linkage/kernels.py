@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.compiled import kernel
 from linkrisk.solver.linkage.arrays import Form, Missing, Tables
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 # The numbers of `formulations.linkage.forms.FormKind`, which compiled code cannot read.
 _WEIGHTED_SUM, _ORDERED_SUM, _CHOQUET, _PAIRWISE, _QUADRATIC = 0, 1, 2, 3, 4

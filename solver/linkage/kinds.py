@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-IndexArray = NDArray[np.intp]
-LongArray = NDArray[np.int64]
+from linkrisk.arrays import IndexArray, LongArray
 
 _WORTH = 0.9
 """Kinds as a share of the records up to which they are told apart: with more, nothing is saved."""

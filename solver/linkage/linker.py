@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
@@ -19,9 +19,6 @@ from linkrisk.solver.linkage.kinds import Kinds
 from linkrisk.solver.linkage.pair_shares import PairShare, ReadyPairs, Rows
 from linkrisk.solver.linkage.scored_pairs import ScoredPairs
 from linkrisk.solver.linkage.standing import Part, Standing
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 _CELLS_AT_ONCE = 4_000_000
 """Scores that are held at a time: 32 MB."""

@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray, LongArray
 from linkrisk.solver.linkage.claims import Top, top_of
 from linkrisk.solver.linkage.kinds import Kinds
 from linkrisk.solver.linkage.linker import LearnedLinker, Truth
@@ -24,10 +24,6 @@ from linkrisk.solver.linkage.standing import (
     stand,
 )
 from linkrisk.solver.linkage.thresholds import Thresholds, count_between
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
-LongArray = NDArray[np.int64]
 
 _CELLS_AT_ONCE = 1 << 20
 """Scores that a thread holds at a time: 8 MB, of which most are still at hand when they are looked at."""

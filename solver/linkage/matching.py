@@ -7,15 +7,12 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.errors import called
 from linkrisk.solver.linkage.linker import LearnedLinker, in_chunks
 from linkrisk.solver.run.errors import UsageError
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 LARGEST_MATRIX = 100_000_000
 """Most cells of a matrix of scores: 800 MB."""

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import BoolArray, FloatArray, IndexArray
 from linkrisk.formulations.compiled import kernel
 from linkrisk.formulations.linkage.box_tree import within
 from linkrisk.formulations.linkage.distances import Differences
@@ -28,9 +28,6 @@ from linkrisk.solver.linkage.evaluator import as_arrays, missing_arrays
 from linkrisk.solver.linkage.kernels import difference
 from linkrisk.solver.run.work import COMPARISON, Spend, ignore
 
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
 Order = tuple[int, ...]
 
 _BLOCKS_AT_ONCE = 256

@@ -12,12 +12,8 @@ from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import connected_components, min_weight_full_bipartite_matching
 
+from linkrisk.arrays import BoolArray, FloatArray, IndexArray, IntArray
 from linkrisk.formulations.compiled import kernel
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
-IntArray = NDArray[np.int32]
-IndexArray = NDArray[np.intp]
 
 _DENSE = 250_000
 """Cells of a group of connected records up to which its scores are a matrix: 2 MB, and faster than a list."""

@@ -6,12 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.solver.linkage.helpers import TASKS_EACH
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 Rows = IndexArray | slice
 """Some records; a range takes no memory, however many shares there are."""

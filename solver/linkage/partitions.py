@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import BoolArray, FloatArray, IndexArray
 from linkrisk.formulations.linkage.box_tree import box_tree, category_counts
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair, Ties
@@ -22,10 +22,6 @@ from linkrisk.solver.linkage.evaluator import allowance, as_arrays, as_boxes, mi
 from linkrisk.solver.linkage.settling import COUNTING
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.processors import processors
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
 
 MOST_BYTES = 256 * 2**20
 """Of candidates that every worker holds, and of a partition; with more there are partitions."""

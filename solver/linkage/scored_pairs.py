@@ -6,11 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int32]
-IndexArray = NDArray[np.intp]
+from linkrisk.arrays import FloatArray, IndexArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.arrays import ByteArray, FloatArray, IndexArray
 from linkrisk.formulations.compiled import kernel
 from linkrisk.formulations.linkage.box_tree import KNOWN, SOME, place_of
 from linkrisk.solver.linkage.arrays import Boxes, Compared, Form, Found, Tables
@@ -23,10 +24,6 @@ from linkrisk.solver.linkage.kernels import (
     to_partner,
     weighted_squares,
 )
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
-LackingArray = NDArray[np.uint8]
 
 RANKING, COUNTING, NEAREST = 0, 1, 2
 """What `settle` looks for: every nearer rival, any rival that is, or the nearest rival alone."""
@@ -63,7 +60,7 @@ def _least_to_missing(
     point: FloatArray,
     low: FloatArray,
     high: FloatArray,
-    lacking: LackingArray,
+    lacking: ByteArray,
     unknown: FloatArray,
     differences: int,
     c: FloatArray,
@@ -105,7 +102,7 @@ def _complete_least(
     point: FloatArray,
     low: FloatArray,
     high: FloatArray,
-    lacking: LackingArray,
+    lacking: ByteArray,
     unknown: FloatArray,
     differences: int,
     tables: Tables,

@@ -13,8 +13,8 @@ from functools import partial
 from typing import Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import BoolArray, FloatArray, IndexArray
 from linkrisk.formulations.linkage.box_tree import regions
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
@@ -26,9 +26,6 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.run.workers import Do, Here, Workers
 
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
 Answer = TypeVar("Answer")
 Given = TypeVar("Given")
 

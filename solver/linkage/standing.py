@@ -9,15 +9,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray, LongArray
 from linkrisk.formulations.compiled import kernel
 from linkrisk.formulations.linkage.ties import TIE_TOLERANCE
 from linkrisk.solver.linkage.kinds import Kinds
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
-LongArray = NDArray[np.int64]
 
 
 class Rivals(NamedTuple):

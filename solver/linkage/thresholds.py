@@ -5,13 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray, LongArray
 from linkrisk.formulations.compiled import kernel
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
-LongArray = NDArray[np.int64]
 
 _BUCKETS = 1 << 16
 

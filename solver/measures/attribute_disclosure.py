@@ -9,8 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from linkrisk.arrays import IndexArray
 from linkrisk.formulations.linkage.pair import Direction
 from linkrisk.solver.linkage.baselines import baseline_forms
 from linkrisk.solver.linkage.evaluator import Evaluator
@@ -20,8 +20,6 @@ from linkrisk.solver.measures.values.guesses import Guesses, guessed_categories,
 from linkrisk.solver.measures.values.released import ReleasedAttribute, released_attribute, unreadable
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.percent import percent
-
-IndexArray = NDArray[np.intp]
 
 _SHOWN = 3
 """Attributes in the table of all measures: those of which most is learned."""

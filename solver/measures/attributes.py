@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.solver.measures.base import OF_WEIGHTS, Finding, Kind, Measure, MeasureResult, Unit, Worse
 from linkrisk.solver.measures.links.directions import Direction, directions_of
 from linkrisk.solver.measures.links.forced_weights import forced_range, importances
@@ -17,8 +17,6 @@ from linkrisk.solver.measures.links.withheld import WithheldAttribute, withheld
 from linkrisk.solver.measures.task import Attack, RiskTask
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.percent import percent
-
-FloatArray = NDArray[np.float64]
 
 TIMES_FIT = 3.0
 """Withholding every attribute takes at most so many times as long as the search of the family did."""

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.roles import NAMES_RECORDS
 from linkrisk.solver.measures.base import Finding, Measure, MeasureResult, Unit, Worse
@@ -18,8 +18,6 @@ from linkrisk.solver.measures.values.moments import spread
 from linkrisk.solver.measures.values.released import ReleasedAttribute, released_attribute
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.percent import percent
-
-FloatArray = NDArray[np.float64]
 
 _ROUNDING = 1e-12
 """A mean change of no more standard deviations is what rounding makes of none."""

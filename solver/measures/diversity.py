@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.schema import Attribute, Scale
@@ -18,8 +19,6 @@ from linkrisk.solver.measures.keys.group_diversity import entries_of, l_diversit
 from linkrisk.solver.measures.keys.keys import PerRecord, key_notes, masked_keys, without_keys
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
-
-FloatArray = NDArray[np.float64]
 
 ENOUGH = 2
 """Records in groups with fewer values than this learn one for certain."""

@@ -6,9 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from linkrisk.formulations.linkage.aggregators import words_of
 from linkrisk.solver.inputs.problem import Searched
@@ -44,8 +42,6 @@ from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.percent import percent
 from linkrisk.solver.worst_case.search import Start
-
-FloatArray = NDArray[np.float64]
 
 SHARES = (0.1, 0.25, 0.5)
 """Of the records that the intruder knows."""

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.errors import called
 from linkrisk.formulations.suppression.posterior_risk import household_risk, posterior_risk
 from linkrisk.solver.measures.base import OF_RECORDS, Finding, Measure, Unit
@@ -25,8 +26,6 @@ from linkrisk.solver.measures.keys.keys import (
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.percent import percent
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

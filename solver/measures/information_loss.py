@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from linkrisk.solver.measures.base import Finding, Measure, MeasureResult, Unit
 from linkrisk.solver.measures.task import RiskTask
@@ -18,8 +17,6 @@ from linkrisk.solver.measures.values.propensity import Propensity, propensity
 from linkrisk.solver.measures.values.released import ReleasedAttribute, released, unreadable
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.percent import percent
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)  # that of all measures

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.errors import called
 from linkrisk.solver.measures.base import OF_RECORDS, Finding, Kind, Measure, MeasureResult
 from linkrisk.solver.measures.task import RiskTask
@@ -27,8 +27,6 @@ from linkrisk.solver.measures.values.released import ReleasedAttribute, released
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.percent import percent as written
 
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 Intervals = Iterable[tuple[FloatArray, FloatArray]]
 
 PERCENT = tuple(range(1, 11))

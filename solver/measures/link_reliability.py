@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
 from linkrisk.solver.measures.base import OF_RECORDS, Finding, Kind, Measure, MeasureResult, Unit, Worse
 from linkrisk.solver.measures.links.best_candidates import best_candidates, linker_task
@@ -24,9 +24,6 @@ from linkrisk.solver.measures.links.reliability_model import (
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 TARGET = 0.9
 """The reliability whose weight is asked for, as in paper 002."""

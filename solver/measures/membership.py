@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.errors import called
 from linkrisk.formulations.linkage.pair import Direction
 from linkrisk.solver.inputs.problem import shares
@@ -25,8 +25,6 @@ from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.percent import percent
 from linkrisk.solver.run.results import is_bound
-
-FloatArray = NDArray[np.float64]
 
 _HALF = KEPT.index(0.5)
 _ALL = KEPT.index(1.0)

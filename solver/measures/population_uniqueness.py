@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.scales import CATEGORICAL
 from linkrisk.errors import called
@@ -23,9 +23,6 @@ from linkrisk.solver.measures.population.sample_uniques import UniquesRisk, uniq
 from linkrisk.solver.measures.population.size import sampling_fraction, without_population
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 _ENOUGH = 1.0
 """Records by which a fitted margin may miss the observed one before that is said."""

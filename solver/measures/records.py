@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.inputs.problem import shares
@@ -26,9 +27,6 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.counts import count
 from linkrisk.solver.run.percent import percent
 from linkrisk.solver.run.records import MOST_ROWS
-
-BoolArray = NDArray[np.bool_]
-FloatArray = NDArray[np.float64]
 
 _MOST_PARTS = 2_000
 """Records up to which the JSON has the parts of all their distances."""

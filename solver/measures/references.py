@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
 from linkrisk.formulations.linkage.pair import Ties
 from linkrisk.solver.inputs.problem import Problem, problem_of
@@ -19,8 +19,6 @@ from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.percent import percent
 from linkrisk.solver.worst_case.search import SearchTask, search
-
-FloatArray = NDArray[np.float64]
 
 SHUFFLES = 20
 """Files with shuffled attributes that equal weights are counted on."""

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.formulations.linkage.pair import Direction
 from linkrisk.solver.measures.base import (
@@ -36,8 +36,6 @@ from linkrisk.solver.measures.posteriors.matchings import MatchingLimit, Queries
 from linkrisk.solver.measures.posteriors.one_record import one_record_posterior, right_claims
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
-
-FloatArray = NDArray[np.float64]
 
 _NORMAL = 1.959964
 """Of a normal variable, 95 % lie as many standard deviations around its mean."""

@@ -9,8 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.datasets.microdata.roles import Role
 from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.datasets.pairs.releases import same_files
@@ -36,9 +36,6 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.percent import percent
 
 _NO_BOUND = ", and no bound was found in time on how much more"
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.linkage.assignment import assigned_blocks
 from linkrisk.solver.linkage.baselines import baseline_forms
@@ -33,8 +33,6 @@ from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import noted
 from linkrisk.solver.run.percent import percent
-
-FloatArray = NDArray[np.float64]
 
 MOST_PAIRS = 50_000_000
 """Pairs of records up to which linkers that compare all of them are asked."""

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.errors import called
 from linkrisk.solver.measures.base import OF_RECORDS, Finding, Measure
 from linkrisk.solver.measures.keys.keys import (
@@ -29,8 +30,6 @@ from linkrisk.solver.measures.keys.minimal_uniques import (
 )
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
-
-FloatArray = NDArray[np.float64]
 
 FRACTION = 0.01
 """Sampling fraction where no weights say it: sdcMicro's `DisFraction`."""

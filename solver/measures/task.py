@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.datasets.microdata.schema import Role, Schema
 from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.solver.inputs.problem import Problem
@@ -23,8 +23,6 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.results import FamilyFit
 from linkrisk.solver.worst_case.result import FitResult
 from linkrisk.solver.worst_case.single_fit import FitRequest
-
-FloatArray = NDArray[np.float64]
 
 MOMENT = 25_000_000
 """Pairs of a record and a candidate that are looked at within a moment."""

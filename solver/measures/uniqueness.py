@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from linkrisk.arrays import LongArray
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.solver.measures.base import OF_RECORDS, Finding, Measure
 from linkrisk.solver.measures.keys.frequencies import Groups, groups_of, sums
@@ -22,8 +22,6 @@ from linkrisk.solver.measures.keys.keys import (
 )
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
-
-IntArray = NDArray[np.int64]
 
 LEVELS = (2, 3, 5)
 """The k of k-anonymity that are counted, those that sdcMicro prints."""
@@ -82,8 +80,8 @@ class Uniqueness(PerRecord):
     original_records: int
     combinations: int
     anonymity: tuple[Anonymity, ...]
-    frequency: IntArray
-    wildcard: IntArray | None
+    frequency: LongArray
+    wildcard: LongArray | None
     many_values: tuple[str, ...]
     without: tuple[str, ...] = ()
 
@@ -180,7 +178,7 @@ class UniquenessOfKeys(Measure):
         )
 
 
-def _frequencies(keys: KeyFile, groups: Groups) -> tuple[IntArray, IntArray | None]:
+def _frequencies(keys: KeyFile, groups: Groups) -> tuple[LongArray, LongArray | None]:
     """f_k of every record, with missing values as a category, and fitting any where there are some."""
     own = sums(groups).astype(np.int64)
     fitting = keys.wildcards(None)

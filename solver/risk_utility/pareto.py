@@ -7,10 +7,8 @@ from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
+from linkrisk.arrays import BoolArray, FloatArray
 
 
 class Place(StrEnum):

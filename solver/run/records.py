@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
+
 if TYPE_CHECKING:  # a result that is only shown needs none
     import pandas as pd
 
@@ -19,7 +21,6 @@ MOST_ROWS = 100_000
 MOST_RANKS = 10
 """Ranks of the partner that are counted one by one where records are not listed."""
 
-FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.integer[Any]]
 
 

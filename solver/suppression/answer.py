@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
+from linkrisk.arrays import BoolArray, LongArray
 
 PHASE = "suppressing"
 """What a reporter is told is being done."""
@@ -38,7 +36,7 @@ class Answer:
         What proves that.
     """
 
-    taken: IntArray
+    taken: LongArray
     cost: int
     bound: int
     proof: str

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from linkrisk.solver.suppression.answer import BoolArray, IntArray
+from linkrisk.arrays import BoolArray, LongArray
 
 MOST_CATEGORIES = 20
 """Of a variable with more, the most frequent are listed, and all others are one line."""
@@ -47,7 +47,7 @@ class BeforeAndAfter:
     untouched: Set[str] = frozenset()
     levels: Mapping[str, int] = field(default_factory=dict)
     weights: NDArray[np.float64] | None = None
-    household: IntArray | None = None
+    household: LongArray | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -97,7 +97,7 @@ def label(value: Any) -> str:
     return str(value)
 
 
-def _lines(values: Any, before: IntArray | None, after: IntArray | None) -> list[dict[str, Any]]:
+def _lines(values: Any, before: LongArray | None, after: LongArray | None) -> list[dict[str, Any]]:
     """Lines of categories in their order; of many the most frequent first, and a line of all others."""
     labels = [label(value) for value in values]
     counted = before if before is not None else after

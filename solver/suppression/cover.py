@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from linkrisk.arrays import LongArray
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.suppression.hitting import (
     MOST_HOUSEHOLD_KEYS,
@@ -23,7 +24,7 @@ from linkrisk.formulations.suppression.hitting import (
 from linkrisk.formulations.suppression.minimal_unsafe import MinimalUnsafe
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.progress import Progress, Reporter
-from linkrisk.solver.suppression.answer import PHASE, Answer, IntArray
+from linkrisk.solver.suppression.answer import PHASE, Answer
 from linkrisk.solver.suppression.problem import Problem
 
 PROOF = "record by record"
@@ -82,7 +83,7 @@ def _with_values(problem: Problem, minimal: MinimalUnsafe) -> MinimalUnsafe:
     return replace(minimal, sets=minimal.sets & present[rows])
 
 
-def _solve_one(problem: Problem, problems: HittingProblems, at: int, answers: IntArray) -> None:
+def _solve_one(problem: Problem, problems: HittingProblems, at: int, answers: LongArray) -> None:
     begin, end = problems.start[at], problems.start[at + 1]
     ends = np.array([0, end - begin], dtype=np.int64)
     sets = problems.sets[begin:end]
@@ -101,7 +102,7 @@ def _check_possible(problem: Problem, minimal: MinimalUnsafe) -> None:
         )
 
 
-def _with_households(problem: Problem, minimal: MinimalUnsafe, each: IntArray, clock: Clock) -> Answer:
+def _with_households(problem: Problem, minimal: MinimalUnsafe, each: LongArray, clock: Clock) -> Answer:
     """Put what members take together where variables of the household are in it."""
     assert problem.household is not None
     taken, value, bound = each[:, 0].copy(), each[:, 1].copy(), each[:, 2].copy()
@@ -127,11 +128,11 @@ def _with_households(problem: Problem, minimal: MinimalUnsafe, each: IntArray, c
     return _sum_of(taken, value, bound)
 
 
-def _sum_of(taken: IntArray, value: IntArray, bound: IntArray) -> Answer:
+def _sum_of(taken: LongArray, value: LongArray, bound: LongArray) -> Answer:
     return Answer(taken=taken, cost=int(value.sum()), bound=int(bound.sum()), proof=PROOF)
 
 
-def _concerned(problem: Problem, minimal: MinimalUnsafe) -> Iterator[IntArray]:
+def _concerned(problem: Problem, minimal: MinimalUnsafe) -> Iterator[LongArray]:
     """The members of every household that has a variable of the household in an unsafe combination."""
     assert problem.household is not None
     types = problem.table.types

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from linkrisk.arrays import BoolArray, LongArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.strict_json import headed, kind_of, parse
 from linkrisk.formulations.suppression.recodings import Recodings
 from linkrisk.solver.suppression.anonymity.joint import Recoded
-from linkrisk.solver.suppression.answer import Answer, BoolArray, IntArray
+from linkrisk.solver.suppression.answer import Answer
 from linkrisk.solver.suppression.problem import Problem
 
 PROOF = "none: the answer was given"
@@ -37,7 +38,7 @@ class GivenAnswer:
     """
 
     records: int
-    taken: Mapping[str, IntArray]
+    taken: Mapping[str, LongArray]
     levels: Mapping[str, int]
 
     @classmethod
@@ -98,7 +99,7 @@ class GivenAnswer:
             return Answer(taken=taken, cost=cost, bound=0, proof=PROOF)
         return self._recoded(problem, recodings, taken)
 
-    def _recoded(self, problem: Problem, recodings: Recodings, taken: IntArray) -> Recoded:
+    def _recoded(self, problem: Problem, recodings: Recodings, taken: LongArray) -> Recoded:
         levels = tuple(self.levels.get(name, 0) for name in problem.table.names)
         for name, level, top in zip(problem.table.names, levels, recodings.top, strict=True):
             if not 0 <= level <= top:
@@ -124,7 +125,7 @@ def _mapping(found: Mapping[str, Any], key: str, path: str | Path) -> dict[str, 
     return dict(found[key])
 
 
-def _rows(found: Mapping[str, Any], path: str | Path) -> dict[str, IntArray]:
+def _rows(found: Mapping[str, Any], path: str | Path) -> dict[str, LongArray]:
     """Rows from 0, by key variable."""
     taken = {}
     for name, rows in _mapping(found, "taken", path).items():

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from linkrisk.arrays import LongArray
 from linkrisk.datasets.masking.global_recoding import GlobalRecoding
 from linkrisk.datasets.microdata.hierarchies import Hierarchy
-from linkrisk.formulations.suppression.key_table import IntArray, KeyTable
+from linkrisk.formulations.suppression.key_table import KeyTable
 from linkrisk.formulations.suppression.recodings import Recodings
 from linkrisk.solver.run.errors import UsageError
 
@@ -73,7 +74,7 @@ class HierarchyLevels:
             columns.append(tuple(levels))
         return cls(tuple(columns), tuple(found.get(name) for name in names))
 
-    def recodings(self, table: KeyTable, cost: IntArray) -> Recodings:
+    def recodings(self, table: KeyTable, cost: LongArray) -> Recodings:
         """The same as codes: a value that is taken out loses the cost of its variable, another a share."""
         groups, losses = [], []
         for at, (levels, hierarchy) in enumerate(zip(self.columns, self.hierarchies, strict=True)):

@@ -13,9 +13,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from linkrisk.arrays import BoolArray
 from linkrisk.formulations.suppression.posterior_risk import RiskThreshold
-
-BoolArray = NDArray[np.bool_]
 
 MOST_DIFFERENT = 25_000
 """Different rows that are compared in pairs, where a missing value matches loosely."""

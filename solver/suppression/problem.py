@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from linkrisk.arrays import LongArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.formulations.suppression.checked_tables import (
@@ -22,8 +23,6 @@ from linkrisk.formulations.suppression.counting import MATCHES_ANYTHING, OWN_CAT
 from linkrisk.formulations.suppression.key_table import KeyTable
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.suppression.answer import SCALE
-
-IntArray = NDArray[np.int64]
 
 COVER, RECOUNT, JOINT = "cover", "recount", "joint"
 KINDS = (COVER, RECOUNT, JOINT)
@@ -146,9 +145,9 @@ class Problem:
     table: KeyTable
     tables: CheckedTables
     meaning: MissingMeaning
-    cost: IntArray
+    cost: LongArray
     untouched: int = 0
-    household: IntArray | None = None
+    household: LongArray | None = None
     shared: int = 0
     kind: str = COVER
     k: int = 0
@@ -213,7 +212,7 @@ def weights_of(known: pd.DataFrame, column: str) -> NDArray[np.float64]:
     return values
 
 
-def costs(how: str, table: KeyTable, priorities: Mapping[str, float]) -> IntArray:
+def costs(how: str, table: KeyTable, priorities: Mapping[str, float]) -> LongArray:
     """The cost of a value of each key variable, in parts of `SCALE`.
 
     The entropy of a variable is ``- sum of p log2 p`` over its values: what is most informative costs most
@@ -243,7 +242,7 @@ def _entropy(codes: NDArray[np.int32]) -> float:
     return round(float(-(share * np.log2(share)).sum()), _DIGITS) + 0.0
 
 
-def households(known: pd.DataFrame, column: str, table: KeyTable, shared: int) -> IntArray:
+def households(known: pd.DataFrame, column: str, table: KeyTable, shared: int) -> LongArray:
     """Number the households, and see that their members agree in the variables of the household.
 
     Raises

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.programs.mixed_integer import MilpModel
-from linkrisk.formulations.tables.cell_table import CellTable, FloatArray
+from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.formulations.tables.controlled_rounding import ControlledRounding
 from linkrisk.formulations.tables.suppression_model import suppression_model
 from linkrisk.formulations.tables.tabular_adjustment import TabularAdjustment

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.linkage.pair import Ties
 from linkrisk.solver.engines.base import Engine, EngineOptions
 from linkrisk.solver.inputs.problem import Problem, shares
@@ -21,8 +21,6 @@ from linkrisk.solver.run.versions import library_versions
 from linkrisk.solver.worst_case.parameters_shown import tie_breaking
 from linkrisk.solver.worst_case.parts import Part
 from linkrisk.solver.worst_case.search_state import Run
-
-FloatArray = NDArray[np.float64]
 
 _MEET = 0.9e-9
 """Relative difference of two sums of doubles that are the same: a little less than `verify` allows."""

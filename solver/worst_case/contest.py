@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.linkage.block_indicator import IndicatorModel, IndicatorOptions, indicator_model
 from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.solver.backends.base import SolveOptions
@@ -29,8 +29,6 @@ from linkrisk.solver.run.progress import CONTEST, Progress, Reporter
 from linkrisk.solver.run.status import Status
 from linkrisk.solver.run.versions import library_versions
 from linkrisk.solver.worst_case.problem_rows import first_incumbent, problem_system
-
-FloatArray = NDArray[np.float64]
 
 EXACT = ExactEngine.name
 """What stands for the engine `exact` in a list of backends."""

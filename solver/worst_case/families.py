@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from linkrisk.errors import LinkriskError, called
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS, make_aggregator
@@ -28,8 +27,6 @@ from linkrisk.solver.worst_case.handed_down import handed_down, joined_searches
 from linkrisk.solver.worst_case.result import Family, FitResult
 from linkrisk.solver.worst_case.search import Start
 from linkrisk.solver.worst_case.single_fit import FitRequest, Fitted, fit_one, planned
-
-FloatArray = NDArray[np.float64]
 
 _STOPPED = "stopped before its search began"
 

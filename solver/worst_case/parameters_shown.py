@@ -6,15 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from linkrisk.formulations.linkage.aggregators import Aggregator
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.worst_case.search_state import Run
-
-FloatArray = NDArray[np.float64]
 
 SHOWN_AS_ZERO = 0.00005
 """Smaller values print as 0.0000."""

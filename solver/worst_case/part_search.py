@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-from numpy.typing import NDArray
-
+from linkrisk.arrays import BoolArray, FloatArray, IndexArray
 from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.solver.engines.base import Engine, EngineOptions, Proof
 from linkrisk.solver.inputs.problem import Searched
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.worst_case.beside_orders import beside_orders
 from linkrisk.solver.worst_case.search import SearchTask, search
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
-IndexArray = NDArray[np.intp]
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import IndexArray
 from linkrisk.solver.engines.base import Engine, EngineOptions
 from linkrisk.solver.engines.steering import PartSteering
 from linkrisk.solver.inputs.problem import Searched
@@ -27,8 +27,6 @@ from linkrisk.solver.worst_case.part_search import PartSearch, Shared, search_pa
 from linkrisk.solver.worst_case.search import SearchTask, Start, search
 from linkrisk.solver.worst_case.search_state import Run, out_of_time
 
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 Moment = tuple[float, float, float]
 """Of a trace: seconds, value, bound."""
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from linkrisk.arrays import FloatArray
 from linkrisk.errors import called
 from linkrisk.formulations.linkage.block_system import BlockSystem, block_system
 from linkrisk.solver.engines.steering import STEERING, BuildSteering
@@ -13,8 +11,6 @@ from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.incumbent import Incumbent
-
-FloatArray = NDArray[np.float64]
 
 LARGEST_SYSTEM = 40_000_000
 """Most pairs of a block and a candidate for a big-C model that leaves dominated rows out."""

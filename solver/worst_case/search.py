@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.formulations.linkage.aggregators import Aggregator
 from linkrisk.formulations.linkage.aggregators.owa import OrderedWeightedAverage
 from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
@@ -36,9 +36,6 @@ from linkrisk.solver.run.results import plain
 from linkrisk.solver.run.work import COMPARISON
 from linkrisk.solver.worst_case.problem_rows import pairs_of, problem_system
 from linkrisk.solver.worst_case.search_state import Orders, Run, out_of_time
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 _ROW = 5.0
 """What making a row costs, in comparisons; that others imply it is looked at as well."""

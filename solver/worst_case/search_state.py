@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-import numpy as np
-from numpy.typing import NDArray
-
+from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.solver.engines.base import EngineResult
 from linkrisk.solver.linkage.evaluation import Evaluation
@@ -16,9 +14,6 @@ from linkrisk.solver.linkage.orders import Ordered
 from linkrisk.solver.run.incumbent import Incumbent
 from linkrisk.solver.run.limits import last_call
 from linkrisk.solver.run.status import Limit, Status
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 _UNCOUNTED = (
     "{:,} of {:,} records were compared before the {} limit was reached: the others count as not "

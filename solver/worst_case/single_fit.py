@@ -8,9 +8,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from linkrisk.arrays import IndexArray
 from linkrisk.solver.certificates.writing.build import (
     ProvenSearch,
     certify,
@@ -41,9 +39,6 @@ from linkrisk.solver.worst_case.sampled.samples import Samples, draw_samples
 from linkrisk.solver.worst_case.sampled.search import SampledRun, search_samples
 from linkrisk.solver.worst_case.search import Start
 from linkrisk.solver.worst_case.search_state import Run
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 CERTIFICATE_SECONDS = 60.0
 """How long a certificate may take without a time limit, and what is left to it at most where there is one."""

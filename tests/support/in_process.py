@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.programs.mixed_integer import MilpModel
-from linkrisk.solver.backends.base import FloatArray, SolveOptions, Watcher
+from linkrisk.solver.backends.base import SolveOptions, Watcher
 from linkrisk.solver.backends.isolated import IsolatedResult
 from linkrisk.solver.backends.jobs import Job
 from linkrisk.solver.backends.registry import get_backend

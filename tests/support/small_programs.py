@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import highspy
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from linkrisk.arrays import FloatArray
+
 _Status = highspy.HighsModelStatus
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from linkrisk.arrays import FloatArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.argus_files import read_text
 from linkrisk.datasets.microdata.names import with_columns
@@ -28,8 +29,6 @@ from linkrisk.datasets.tables.cells_and_relations import (
     StoredTable,
 )
 from linkrisk.datasets.tables.own_columns import STATUS
-
-FloatArray = npt.NDArray[np.float64]
 
 SUFFIX = ".hst"
 _STATUSES = {"U": SENSITIVE, "S": SAFE, "P": FIXED, "M": SECONDARY, "ML": SECONDARY}

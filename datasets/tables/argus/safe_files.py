@@ -9,11 +9,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.tables.argus.described import Column, in_full
 from linkrisk.datasets.tables.cells_and_relations import StoredTable
-
-BoolArray = npt.NDArray[np.bool_]
 
 SUPPRESSED, NOBODY = "x", "-"
 _SAFE_CODE, _SUPPRESSED_CODE, _EMPTY_CODE = "1", "3", "14"
@@ -131,7 +130,6 @@ def _check_codes(table: StoredTable) -> None:
 
 
 _DIGITS = 9
-FloatArray = npt.NDArray[np.float64]
 
 
 def key_columns(shown: FloatArray, house: dict[str, FloatArray]) -> list[Column]:

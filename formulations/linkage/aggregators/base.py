@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.linkage.aggregators.words import Words
 from linkrisk.formulations.linkage.distances import Differences
@@ -17,8 +17,6 @@ from linkrisk.formulations.linkage.domains import Domain
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.formulations.linkage.ties import ROW_SHARE, Partners
-
-FloatArray = NDArray[np.float64]
 
 ROUNDED = 1e-6
 """Parameters that miss their domain by less were rounded to a few digits when they were written down."""

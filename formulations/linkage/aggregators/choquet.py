@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
+from linkrisk.arrays import FloatArray
 from linkrisk.errors import called
 from linkrisk.formulations.errors import FormulationError
-from linkrisk.formulations.linkage.aggregators.base import Aggregator, FloatArray, Lift, named_values
+from linkrisk.formulations.linkage.aggregators.base import Aggregator, Lift, named_values
 from linkrisk.formulations.linkage.aggregators.owa import OrderedWeightedAverage
 from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
 from linkrisk.formulations.linkage.aggregators.words import Words

@@ -12,15 +12,10 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
+from linkrisk.arrays import FloatArray
 from linkrisk.errors import called
 from linkrisk.formulations.errors import FormulationError
-from linkrisk.formulations.linkage.aggregators.base import (
-    ROUNDED,
-    Aggregator,
-    FloatArray,
-    Lift,
-    named_values,
-)
+from linkrisk.formulations.linkage.aggregators.base import ROUNDED, Aggregator, Lift, named_values
 from linkrisk.formulations.linkage.aggregators.choquet import MOST_ATTRIBUTES, Choquet
 from linkrisk.formulations.linkage.aggregators.owa import OrderedWeightedAverage
 from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean

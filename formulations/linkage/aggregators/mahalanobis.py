@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.errors import FormulationError
-from linkrisk.formulations.linkage.aggregators.base import Aggregator, FloatArray, Lift, finite
+from linkrisk.formulations.linkage.aggregators.base import Aggregator, Lift, finite
 from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
 from linkrisk.formulations.linkage.aggregators.words import Words
 from linkrisk.formulations.linkage.distances import Differences

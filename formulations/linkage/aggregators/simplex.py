@@ -6,7 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from linkrisk.formulations.linkage.aggregators.base import Aggregator, FloatArray
+from linkrisk.arrays import FloatArray
+from linkrisk.formulations.linkage.aggregators.base import Aggregator
 from linkrisk.formulations.linkage.domains import Simplex
 
 

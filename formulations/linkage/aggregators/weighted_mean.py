@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from linkrisk.formulations.linkage.aggregators.base import FloatArray, named_values
+from linkrisk.arrays import FloatArray
+from linkrisk.formulations.linkage.aggregators.base import named_values
 from linkrisk.formulations.linkage.aggregators.simplex import SimplexAggregator
 from linkrisk.formulations.linkage.aggregators.words import Words
 from linkrisk.formulations.linkage.distances import Differences

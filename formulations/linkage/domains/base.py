@@ -6,10 +6,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-FloatArray = NDArray[np.float64]
+from linkrisk.arrays import FloatArray
 
 
 @dataclass(frozen=True)

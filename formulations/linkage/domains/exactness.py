@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from linkrisk.arrays import FloatArray
 
 
 def monotone(table: FloatArray) -> FloatArray:

@@ -8,7 +8,8 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from linkrisk.formulations.linkage.domains.base import DomainRows, FloatArray
+from linkrisk.arrays import FloatArray
+from linkrisk.formulations.linkage.domains.base import DomainRows
 from linkrisk.formulations.linkage.domains.exactness import monotone, raised
 from linkrisk.formulations.linkage.domains.polytope import Polytope
 from linkrisk.formulations.linkage.domains.simplex import sample_simplex

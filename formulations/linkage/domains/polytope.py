@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from linkrisk.formulations.linkage.domains.base import Domain, FloatArray
+from linkrisk.arrays import FloatArray
+from linkrisk.formulations.linkage.domains.base import Domain
 
 
 class Polytope(Domain):

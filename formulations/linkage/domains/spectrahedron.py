@@ -9,7 +9,8 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh
 
-from linkrisk.formulations.linkage.domains.base import Domain, DomainRows, FloatArray
+from linkrisk.arrays import FloatArray
+from linkrisk.formulations.linkage.domains.base import Domain, DomainRows
 from linkrisk.formulations.linkage.domains.exactness import semidefinite
 from linkrisk.formulations.linkage.domains.simplex import sample_simplex
 

@@ -13,14 +13,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.errors import FormulationError
-from linkrisk.formulations.linkage.fuzzy_measures.set_functions import Array, attribute_count
+from linkrisk.formulations.linkage.fuzzy_measures.set_functions import attribute_count
 
 # Subset minima held at once: about 32 MB, whatever the number of attributes.
 _MINIMA_AT_ONCE = 1 << 22
 
 
-def choquet_integral(values: ArrayLike, measure: ArrayLike) -> Array:
+def choquet_integral(values: ArrayLike, measure: ArrayLike) -> FloatArray:
     """Aggregate along the last axis: sum over i of (c_s(i) - c_s(i-1)) mu({s(i), ..., s(n)}) [1].
 
     Parameters
@@ -32,7 +33,7 @@ def choquet_integral(values: ArrayLike, measure: ArrayLike) -> Array:
 
     Returns
     -------
-    Array
+    FloatArray
         Shape (...).
 
     Raises
@@ -48,7 +49,7 @@ def choquet_integral(values: ArrayLike, measure: ArrayLike) -> Array:
     return np.asarray((rises * np.asarray(measure, dtype=np.float64)[coming]).sum(axis=-1))
 
 
-def subset_minima(values: ArrayLike) -> Array:
+def subset_minima(values: ArrayLike) -> FloatArray:
     """Return the minimum of the values over each subset, shape (..., 2^n); 0 for the empty set.
 
     These are the features in which the Choquet integral is linear in the Moebius transform [2].
@@ -64,7 +65,7 @@ def subset_minima(values: ArrayLike) -> Array:
     return out
 
 
-def choquet_from_moebius(values: ArrayLike, moebius: ArrayLike) -> Array:
+def choquet_from_moebius(values: ArrayLike, moebius: ArrayLike) -> FloatArray:
     """Aggregate along the last axis: sum over non-empty A of m(A) min over A of c_k, shape (...) [2].
 
     Raises
@@ -81,7 +82,7 @@ def choquet_from_moebius(values: ArrayLike, moebius: ArrayLike) -> Array:
     return np.concatenate([np.empty(0), *parts]).reshape(c.shape[:-1])
 
 
-def _checked_values(values: ArrayLike, n: int) -> Array:
+def _checked_values(values: ArrayLike, n: int) -> FloatArray:
     c = np.asarray(values, dtype=np.float64)
     if c.ndim == 0 or c.shape[-1] != n:
         raise FormulationError(

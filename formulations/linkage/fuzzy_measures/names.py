@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.errors import FormulationError
-from linkrisk.formulations.linkage.fuzzy_measures.set_functions import Array, attribute_count
+from linkrisk.formulations.linkage.fuzzy_measures.set_functions import attribute_count
 
 
 def subset_names(attributes: Sequence[str]) -> list[str]:
@@ -47,7 +48,7 @@ def check_names(names: Sequence[str]) -> None:
         seen.add(name)
 
 
-def measure_from_names(named: Mapping[str, object], attributes: Sequence[str]) -> Array:
+def measure_from_names(named: Mapping[str, object], attributes: Sequence[str]) -> FloatArray:
     """Return the measure, shape (2^n,), from its values by subset name; the empty set is 0.
 
     Raises

@@ -24,9 +24,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.errors import FormulationError
-
-Array = NDArray[np.float64]
 
 
 def attribute_count(measure: ArrayLike) -> int:
@@ -57,7 +56,7 @@ def cardinalities(n: int) -> NDArray[np.int64]:
     return np.bitwise_count(np.arange(1 << n)).astype(np.int64)
 
 
-def moebius(measure: ArrayLike) -> Array:
+def moebius(measure: ArrayLike) -> FloatArray:
     """Return the Moebius transform m(A) = sum over B subset of A of (-1)^|A - B| mu(B), shape (2^n,) [1]."""
     n = attribute_count(measure)
     out = np.array(measure, dtype=np.float64)
@@ -67,7 +66,7 @@ def moebius(measure: ArrayLike) -> Array:
     return out
 
 
-def zeta(moebius: ArrayLike) -> Array:
+def zeta(moebius: ArrayLike) -> FloatArray:
     """Return the inverse of `moebius`: mu(A) = sum over B subset of A of m(B), shape (2^n,) [1]."""
     n = attribute_count(moebius)
     out = np.array(moebius, dtype=np.float64)
@@ -77,7 +76,7 @@ def zeta(moebius: ArrayLike) -> Array:
     return out
 
 
-def shapley_values(measure: ArrayLike) -> Array:
+def shapley_values(measure: ArrayLike) -> FloatArray:
     """Return the importance of each attribute, shape (n,): sum over A containing k of m(A) / |A| [1].
 
     The values sum to mu(V) - mu(empty set), that is to 1 for a fuzzy measure.
@@ -87,12 +86,12 @@ def shapley_values(measure: ArrayLike) -> Array:
     return np.array([share.reshape(-1, 2, 1 << k)[:, 1].sum() for k in range(n)])
 
 
-def interaction_indices(measure: ArrayLike) -> Array:
+def interaction_indices(measure: ArrayLike) -> FloatArray:
     """Return the pairwise interaction of Murofushi and Soneda: sum over A with j, k of m(A) / (|A| - 1) [1].
 
     Returns
     -------
-    Array
+    FloatArray
         Shape (n, n), symmetric, zero on the diagonal. Positive: the two attributes complement each other;
         negative: they are redundant; each lies in [-1, 1] for a fuzzy measure.
     """
@@ -148,7 +147,7 @@ def k_additivity(measure: ArrayLike, tolerance: float = 1e-9) -> int:
     return int(cardinalities(n)[present].max(initial=0))
 
 
-def additive_measure(weights: ArrayLike) -> Array:
+def additive_measure(weights: ArrayLike) -> FloatArray:
     """Return mu(A) = sum of the weights of A, shape (2^n,); its Choquet integral is the weighted mean.
 
     Raises
@@ -162,7 +161,7 @@ def additive_measure(weights: ArrayLike) -> Array:
     return zeta(single)
 
 
-def symmetric_measure(owa_weights: ArrayLike) -> Array:
+def symmetric_measure(owa_weights: ArrayLike) -> FloatArray:
     """Return mu(A) = sum of the first |A| weights, shape (2^n,); its Choquet integral is their OWA.
 
     `owa_weights[0]` multiplies the largest value.
@@ -176,7 +175,7 @@ def symmetric_measure(owa_weights: ArrayLike) -> Array:
     return np.concatenate(([0.0], np.cumsum(w)))[cardinalities(w.size)]
 
 
-def dual_measure(measure: ArrayLike) -> Array:
+def dual_measure(measure: ArrayLike) -> FloatArray:
     """Return mu*(A) = mu(V) - mu(V - A); its Choquet integral of c is minus that of -c by mu."""
     attribute_count(measure)
     array = np.asarray(measure, dtype=np.float64)
@@ -215,7 +214,7 @@ def _largest_drop(measure: ArrayLike) -> tuple[float, int, int]:
     return worst
 
 
-def _checked_weights(weights: ArrayLike) -> Array:
+def _checked_weights(weights: ArrayLike) -> FloatArray:
     w = np.asarray(weights, dtype=np.float64)
     if w.ndim != 1 or w.size == 0:
         raise FormulationError(f"weights have shape {w.shape}: give one weight per attribute, that is (n,)")

@@ -14,10 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.programs.linear import LinearModel
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 
 class LinearStatus(StrEnum):

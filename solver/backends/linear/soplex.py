@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.programs.linear import LinearModel
 from linkrisk.solver.backends.linear.base import (
-    FloatArray,
-    IndexArray,
     LinearOptions,
     LinearProgram,
     LinearSolution,

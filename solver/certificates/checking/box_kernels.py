@@ -10,13 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.compiled import kernel
-
-FloatArray = NDArray[np.float64]
-WholeArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 
 NUMERIC, TABLE, LACKING = 0, 1, 2
 """Kinds of attributes: numbers, categories, and numbers of which some are missing."""
@@ -37,10 +33,10 @@ class Compared(NamedTuple):
 
     queries: FloatArray
     lacking: FloatArray
-    kinds: WholeArray
+    kinds: LongArray
     table: FloatArray
-    offsets: WholeArray
-    widths: WholeArray
+    offsets: LongArray
+    widths: LongArray
 
 
 class Ends(NamedTuple):
@@ -61,8 +57,8 @@ class Boxed(NamedTuple):
 
     boxes: Ends
     points: Ends
-    held: WholeArray
-    twins: WholeArray
+    held: LongArray
+    twins: LongArray
 
 
 class Distance(NamedTuple):
@@ -75,8 +71,8 @@ class Distance(NamedTuple):
 
 
 @kernel
-def rows_of_tables(query: FloatArray, kinds: WholeArray, offsets: WholeArray, widths: WholeArray,
-                   starts: WholeArray) -> None:  # fmt: skip
+def rows_of_tables(query: FloatArray, kinds: LongArray, offsets: LongArray, widths: LongArray,
+                   starts: LongArray) -> None:  # fmt: skip
     """Where the table of each categorical attribute holds the distances of a query."""
     for k in range(kinds.size):
         if kinds[k] == TABLE:
@@ -84,7 +80,7 @@ def rows_of_tables(query: FloatArray, kinds: WholeArray, offsets: WholeArray, wi
 
 
 @kernel
-def spans(at: int, query: FloatArray, lacking: FloatArray, compared: Compared, starts: WholeArray,
+def spans(at: int, query: FloatArray, lacking: FloatArray, compared: Compared, starts: LongArray,
           ends: Ends, low: FloatArray, high: FloatArray) -> int:  # fmt: skip
     """The least and the greatest difference of a query to the candidates of a box, by attribute.
 
@@ -138,7 +134,7 @@ def sort_descending(values: FloatArray) -> None:
 
 
 @kernel
-def _integral(c: FloatArray, measure: FloatArray, own: FloatArray, places: WholeArray) -> float:
+def _integral(c: FloatArray, measure: FloatArray, own: FloatArray, places: LongArray) -> float:
     """The Choquet integral: steps times the measure of those that are at least as large."""
     for i in range(c.size):
         value, j = c[i], i
@@ -169,7 +165,7 @@ def _with_pairs(c: FloatArray, weights: FloatArray) -> float:
 
 @kernel
 def distance_of(kind: int, weights: FloatArray, squared: bool, c: FloatArray, own: FloatArray,
-                places: WholeArray) -> tuple[float, float]:  # fmt: skip
+                places: LongArray) -> tuple[float, float]:  # fmt: skip
     """The distance of differences that are not negative, and the largest attribute distance.
 
     It does not fall when a difference grows.
@@ -208,7 +204,7 @@ def form_of(images: FloatArray, low: FloatArray, high: FloatArray) -> tuple[floa
 
 @kernel
 def enclosed(distance: Distance, error: float, low: FloatArray, high: FloatArray, own: FloatArray,
-             places: WholeArray) -> tuple[float, float]:  # fmt: skip
+             places: LongArray) -> tuple[float, float]:  # fmt: skip
     """Less than the distances that differences between two ends may have, and more; not a number if unknown.
 
     `error` times the largest attribute distance is more than what rounding does to a distance.

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.arrays import BoolArray, FloatArray, IndexArray
 from linkrisk.solver.certificates.checking.box_kernels import (
     LACKING,
     LEAF,
@@ -28,10 +29,6 @@ from linkrisk.solver.certificates.checking.box_kernels import (
     Ends,
 )
 from linkrisk.solver.certificates.checking.records import Records
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
 
 CHUNK = 4096
 """Blocks that are looked at together."""

@@ -20,14 +20,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.arrays import BoolArray, FloatArray, IndexArray
 from linkrisk.solver.certificates.checking.box_kernels import Distance
 from linkrisk.solver.certificates.checking.boxes import boxes, comparing, in_chunks, spatial_order
 from linkrisk.solver.certificates.checking.cores import Rows
 from linkrisk.solver.certificates.checking.walk_kernels import Asked, Near, find_nearest, list_near
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
 
 ERROR = 2.0**-50
 """Times `Family.roundings`, the sum of absolute parameters and `Family.size`, the largest attribute distance

@@ -11,13 +11,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.solver.certificates.checking.moments import moments
 from linkrisk.solver.certificates.core.claims import demand
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 RULES = ("nearest", "expected", "farthest")
 

@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.solver.certificates.checking.dyadic import shift_of, whole_numbers
 from linkrisk.solver.certificates.core.claims import demand
-
-FloatArray = NDArray[np.float64]
 
 
 def standardised(

@@ -16,8 +16,8 @@ from operator import ge, gt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import BoolArray, FloatArray, IndexArray
 from linkrisk.solver.certificates.checking.boxes import (
     CHUNK,
     Boxes,
@@ -32,9 +32,6 @@ from linkrisk.solver.certificates.checking.records import Records
 from linkrisk.solver.certificates.checking.ties import TOLERANCES
 from linkrisk.solver.certificates.checking.walk_kernels import settle_order
 
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
 Order = tuple[int, ...]
 Hopeless = Callable[[Fraction], bool]
 """Whether an order is given up that links no more than this weight."""

@@ -9,8 +9,8 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import BoolArray, FloatArray, IndexArray
 from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.solver.certificates.checking.dyadic import shift_of_array, whole_numbers
 from linkrisk.solver.certificates.checking.missing import (
@@ -34,9 +34,6 @@ from linkrisk.solver.certificates.checking.ties import (
 from linkrisk.solver.certificates.checking.weights import Weights, weights_of
 from linkrisk.solver.certificates.core.claims import demand
 
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
 ExactRecord = tuple[int | None, ...]
 
 MOST_KEPT = 1 << 20

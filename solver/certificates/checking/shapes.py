@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.solver.certificates.checking.box_kernels import FORM
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,10 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.arrays import LongArray
 from linkrisk.formulations.compiled import kernel
-
-WholeArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
 
 DEEPEST = 2_000
 """Edges that may be halved one after the other."""
@@ -44,7 +42,7 @@ def _product(first: int, second: int) -> tuple[int, int, int]:
 
 
 @kernel
-def _leaves_a_ratio(first: WholeArray, second: WholeArray) -> bool:
+def _leaves_a_ratio(first: LongArray, second: LongArray) -> bool:
     """Whether no two vertices rule out, exactly, that a ratio x fits both: see `rows_conflict`."""
     for low in range(first.size):
         if second[low] >= 0 or first[low] <= 0:
@@ -57,7 +55,7 @@ def _leaves_a_ratio(first: WholeArray, second: WholeArray) -> bool:
 
 
 @kernel
-def rows_conflict(first: WholeArray, second: WholeArray) -> bool:
+def rows_conflict(first: LongArray, second: LongArray) -> bool:
     """Whether some ``first + x * second`` with x > 0 is nowhere above zero at the vertices.
 
     Then the two rows are nowhere positive together on the simplex. Doubles decide unless two quotients are
@@ -79,7 +77,7 @@ def rows_conflict(first: WholeArray, second: WholeArray) -> bool:
 
 
 @kernel
-def _blocks_conflict(values: WholeArray, first: int, after_first: int, second: int, after: int) -> bool:
+def _blocks_conflict(values: LongArray, first: int, after_first: int, second: int, after: int) -> bool:
     """Whether a row of one block and a row of another conflict; the rows are given by their ranges."""
     for row in range(first, after_first):
         for other in range(second, after):
@@ -89,7 +87,7 @@ def _blocks_conflict(values: WholeArray, first: int, after_first: int, second: i
 
 
 @kernel
-def _joins(values: WholeArray, starts: WholeArray, clique: WholeArray, other: int) -> bool:
+def _joins(values: LongArray, starts: LongArray, clique: LongArray, other: int) -> bool:
     """Whether a block conflicts with every member of a clique."""
     for member in clique:
         if not _blocks_conflict(values, starts[member], starts[member + 1], starts[other], starts[other + 1]):
@@ -98,7 +96,7 @@ def _joins(values: WholeArray, starts: WholeArray, clique: WholeArray, other: in
 
 
 @kernel
-def clique_saving(values: WholeArray, block: WholeArray, weight: WholeArray, needed: int) -> Any:
+def clique_saving(values: LongArray, block: LongArray, weight: LongArray, needed: int) -> Any:
     """Weight that conflicts take off the undecided blocks: of a clique of conflicts only one can be linked.
 
     Greedy: each block starts a clique, which takes every later block that conflicts with all of it. Stops
@@ -134,7 +132,7 @@ def clique_saving(values: WholeArray, block: WholeArray, weight: WholeArray, nee
 
 
 @kernel
-def halve_row(values: WholeArray, kept: int, moved: int, out: WholeArray) -> tuple[int, int]:
+def halve_row(values: LongArray, kept: int, moved: int, out: LongArray) -> tuple[int, int]:
     """Values of a row when vertex `moved` goes to the middle of its edge to `kept`; least and largest."""
     low = high = out[moved] = (values[kept] + values[moved] + 1) >> 1
     for vertex in range(values.size):
@@ -147,13 +145,13 @@ def halve_row(values: WholeArray, kept: int, moved: int, out: WholeArray) -> tup
 
 @kernel
 def classify(
-    values: WholeArray,
-    block: WholeArray,
-    weight: WholeArray,
+    values: LongArray,
+    block: LongArray,
+    weight: LongArray,
     kept: int,
     moved: int,
-    out_values: WholeArray,
-    out_block: WholeArray,
+    out_values: LongArray,
+    out_block: LongArray,
 ) -> tuple[int, int, int]:
     """Go to one half of a simplex: sort its blocks into linked nowhere, undecided, and with no row left.
 
@@ -207,7 +205,7 @@ def edge_ends(edge: int, corners: int) -> tuple[int, int]:
 
 
 @kernel
-def enlarged(values: WholeArray, block: WholeArray, rows: int) -> Any:
+def enlarged(values: LongArray, block: LongArray, rows: int) -> Any:
     """The two lists with room for at least as many rows; as they are where that would be too many."""
     most = MOST_VALUES // values.shape[1]
     if rows <= values.shape[0] or rows > most:
@@ -222,7 +220,7 @@ def enlarged(values: WholeArray, block: WholeArray, rows: int) -> Any:
 
 @kernel
 def replay(
-    rows: WholeArray, row_block: WholeArray, weight: WholeArray, most: int, codes: NDArray[np.uint8]
+    rows: LongArray, row_block: LongArray, weight: LongArray, most: int, codes: NDArray[np.uint8]
 ) -> tuple[int, int, int]:
     """Check a tree: at each leaf, the blocks that may be linked weigh at most `most`.
 

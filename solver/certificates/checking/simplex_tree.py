@@ -10,14 +10,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.arrays import LongArray
 from linkrisk.solver.certificates.checking.cores import Rows
 from linkrisk.solver.certificates.checking.families.base import Row
 from linkrisk.solver.certificates.checking.fields import Fields, listed, whole, wholes
 from linkrisk.solver.certificates.checking.simplex_kernels import BITS, LARGEST_TOTAL, MOST_VALUES, replay
 from linkrisk.solver.certificates.core.claims import demand
 from linkrisk.solver.run.errors import UsageError
-
-WholeArray = NDArray[np.int64]
 
 _PROBLEMS = (
     "",
@@ -40,7 +39,7 @@ def rounded_up(row: Row) -> list[int]:
     return [-((-value << BITS) // largest) for value in row]
 
 
-def tree_rows(rows: Rows, rivals: Mapping[int, Sequence[int]]) -> tuple[WholeArray, WholeArray]:
+def tree_rows(rows: Rows, rivals: Mapping[int, Sequence[int]]) -> tuple[LongArray, LongArray]:
     """Rows at the corners of the simplex, and for each the place of its block among those of `rivals`."""
     many = sum(map(len, rivals.values()))
     values = np.empty((many, rows.family.dimension), dtype=np.int64)

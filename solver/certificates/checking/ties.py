@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from linkrisk.arrays import FloatArray
 
 TIE_SHIFT = 36
 """A rival ties up to ``1 + 2**-36`` times the partner's widened attribute distances."""

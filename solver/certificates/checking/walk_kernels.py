@@ -6,15 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.compiled import kernel
 from linkrisk.solver.certificates.checking.box_kernels import (
     LEAF,
-    BoolArray,
     Boxed,
     Compared,
     Distance,
-    FloatArray,
-    WholeArray,
     enclosed,
     rows_of_tables,
     sort_descending,
@@ -41,8 +39,8 @@ class Asked(NamedTuple):
         What is surely below `near` is counted and not listed, what is surely above `far` is left out.
     """
 
-    blocks: WholeArray
-    twins: WholeArray
+    blocks: LongArray
+    twins: LongArray
     near: FloatArray
     far: FloatArray
 
@@ -60,10 +58,10 @@ class Near(NamedTuple):
         Place of the block among `blocks`, place of the candidate among the points.
     """
 
-    nearer: WholeArray
+    nearer: LongArray
     complete: BoolArray
-    of_block: WholeArray
-    listed: WholeArray
+    of_block: LongArray
+    listed: LongArray
 
 
 @kernel
@@ -153,7 +151,7 @@ def list_near(  # noqa: C901
 
 
 @kernel
-def _push(at: int, bounds: FloatArray, stack: WholeArray, waiting: int) -> int:
+def _push(at: int, bounds: FloatArray, stack: LongArray, waiting: int) -> int:
     """Put the two parts of a box that are to be looked at on the stack, the nearer one on top."""
     upper = 1 if bounds[1] < bounds[0] else 0
     for side in (1 - upper, upper):
@@ -164,8 +162,8 @@ def _push(at: int, bounds: FloatArray, stack: WholeArray, waiting: int) -> int:
 
 
 @kernel
-def find_nearest(blocks: WholeArray, own_twins: WholeArray, distance: Distance,  # noqa: C901
-                 compared: Compared, boxed: Boxed, nearest: WholeArray) -> None:  # fmt: skip
+def find_nearest(blocks: LongArray, own_twins: LongArray, distance: Distance,  # noqa: C901
+                 compared: Compared, boxed: Boxed, nearest: LongArray) -> None:  # fmt: skip
     """The place of the nearest rival of each block, up to rounding; -1 where it has none.
 
     Parameters are those of `list_near`.
@@ -215,9 +213,9 @@ def find_nearest(blocks: WholeArray, own_twins: WholeArray, distance: Distance, 
 
 
 @kernel
-def settle_order(blocks: WholeArray, own_twins: WholeArray, partners: tuple[FloatArray, FloatArray],
-                 ranked: bool, sequence: WholeArray, compared: Compared, boxed: Boxed,
-                 state: WholeArray) -> None:  # fmt: skip
+def settle_order(blocks: LongArray, own_twins: LongArray, partners: tuple[FloatArray, FloatArray],
+                 ranked: bool, sequence: LongArray, compared: Compared, boxed: Boxed,
+                 state: LongArray) -> None:  # fmt: skip
     """Whether comparing attributes or ranks one after another links each block.
 
     Parameters
@@ -274,7 +272,7 @@ def settle_order(blocks: WholeArray, own_twins: WholeArray, partners: tuple[Floa
 
 @kernel
 def _compare(low: FloatArray, high: FloatArray, mine: FloatArray, tied: FloatArray, ranked: bool,
-             sequence: WholeArray) -> int:  # fmt: skip
+             sequence: LongArray) -> int:  # fmt: skip
     """1 if all between two ends are farther than the partner, 0 if all tie with it, else -1.
 
     What first does not tie decides. One candidate is compared for good: its two ends are the same.

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
-IndexArray = NDArray[np.intp]
+from linkrisk.arrays import IndexArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import BoolArray, FloatArray, IndexArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.formulations.linkage.block_system import BlockSystem
@@ -30,10 +30,6 @@ from linkrisk.solver.certificates.writing.hitting import HittingTree, read_hint
 from linkrisk.solver.certificates.writing.simplex import Aim, simplex_proof, weight_unit
 from linkrisk.solver.engines.base import CoreProof, Proof, whole
 from linkrisk.solver.run.errors import UsageError
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
-IndexArray = NDArray[np.intp]
 
 _ROUNDED = Fraction(1, 2 * 10**9)
 """Relative slack of a bound on weights that are not whole numbers; `verify` allows twice as much."""

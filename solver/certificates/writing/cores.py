@@ -8,14 +8,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.solver.certificates.checking.cores import Core, Rows
 from linkrisk.solver.certificates.checking.families.measures import MeasureFamily
 from linkrisk.solver.certificates.writing.refinement import finer_steps, remaining
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 _BITS = (16, 32, 64, 128)
 """Sizes of the largest multiplier to try: small numbers make small certificates."""

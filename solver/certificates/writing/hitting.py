@@ -9,15 +9,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.solver.certificates.checking.cores import Core
 from linkrisk.solver.certificates.checking.hitting import dual_value
 from linkrisk.solver.certificates.writing.inequalities import Inequalities
 from linkrisk.solver.certificates.writing.multipliers import mended
 from linkrisk.solver.certificates.writing.relaxation import Relaxation
-
-FloatArray = NDArray[np.float64]
 
 _UNIT = 1 << 20
 """Parts of a unit of weight that multipliers are rounded to, where weights are few units."""

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
+from linkrisk.arrays import FloatArray
 from linkrisk.solver.certificates.checking.cores import Core
 from linkrisk.solver.certificates.checking.hitting import (
     Inequality,
@@ -17,8 +17,6 @@ from linkrisk.solver.certificates.checking.hitting import (
     core_inequality,
     half_inequality,
 )
-
-FloatArray = NDArray[np.float64]
 
 _VIOLATED = 1e-6
 _MOST_CLIQUES = 60

@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.solver.certificates.checking.families.measures import MeasureFamily
 
-FloatArray = NDArray[np.float64]
 Step = tuple[int, int, int]
 
 _MOST_COLUMNS = 400

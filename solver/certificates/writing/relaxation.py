@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.programs.linear import box_model
 from linkrisk.solver.backends.linear.base import LinearOptions, LinearSolution
 from linkrisk.solver.backends.linear.registry import linear_program
 from linkrisk.solver.certificates.checking.hitting import Inequality
 from linkrisk.solver.certificates.writing.certifiable import CertificateError
-
-FloatArray = NDArray[np.float64]
 
 _FINEST = 1e-10
 """How nearly optimal a program is where weights differ: HiGHS takes no less."""

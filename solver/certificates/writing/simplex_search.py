@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, LongArray
 from linkrisk.formulations.compiled import kernel
 from linkrisk.solver.certificates.checking.simplex_kernels import (
     DEEPEST,
@@ -15,9 +16,6 @@ from linkrisk.solver.certificates.checking.simplex_kernels import (
     edge_ends,
     enlarged,
 )
-
-WholeArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
 
 CROWD = 200
 """Undecided rows up to which conflicts are looked for: among more, they seldom save enough."""
@@ -37,7 +35,7 @@ def _longest_edge(vertices: FloatArray) -> Any:
 
 
 @kernel
-def _closed(values: WholeArray, block: WholeArray, weight: WholeArray, needed: int) -> bool:
+def _closed(values: LongArray, block: LongArray, weight: LongArray, needed: int) -> bool:
     """Whether conflicts take enough weight off a simplex to close it."""
     return needed <= 0 or (
         values.shape[0] <= CROWD and clique_saving(values, block, weight, needed) >= needed
@@ -48,23 +46,23 @@ class _Way(NamedTuple):
     """The simplices on the way down: vertices, where their rows begin, what is linked, the edge, the side."""
 
     vertices: FloatArray
-    start: WholeArray
-    linked: WholeArray
-    edge: WholeArray
-    side: WholeArray
+    start: LongArray
+    linked: LongArray
+    edge: LongArray
+    side: LongArray
 
 
 @kernel
 def _grow(
-    weight: WholeArray,
+    weight: LongArray,
     most: int,
-    values: WholeArray,
-    block: WholeArray,
+    values: LongArray,
+    block: LongArray,
     way: _Way,
     level: int,
     undecided: int,
     codes: NDArray[np.uint8],
-) -> tuple[int, int, int, WholeArray, WholeArray]:
+) -> tuple[int, int, int, LongArray, LongArray]:
     """Fill `codes` with the next nodes of the tree; see `TreeSearch` for the other arguments.
 
     Returns
@@ -130,7 +128,7 @@ class TreeSearch:
         Whether it never will be: a simplex became too small.
     """
 
-    def __init__(self, rows: WholeArray, row_block: WholeArray, weight: WholeArray, most: int) -> None:
+    def __init__(self, rows: LongArray, row_block: LongArray, weight: LongArray, most: int) -> None:
         corners, levels = rows.shape[1], DEEPEST + 2
         self._weight, self._most = weight, most
         # The rows of the simplices on the way down lie one after the other, each level from its `start` on.

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from linkrisk.formulations.tables.cell_table import BoolArray
+from linkrisk.arrays import BoolArray
 from linkrisk.solver.certificates.core.tables import BESIDE, FORMAT
 from linkrisk.solver.tables.attackers.certified import Certified
 

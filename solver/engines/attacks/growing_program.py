@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.linkage.aggregators import Aggregator
 from linkrisk.formulations.programs.linear import LinearModel
 from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram, LinearSolution, LinearStatus
 from linkrisk.solver.backends.linear.registry import linear_program
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.work import ITERATION, PROGRAM
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 _OPTIONS = LinearOptions(own={"dual_simplex_cost_perturbation_multiplier": 0.0})
 """Programs as small as these do not stall, and fixing what perturbed costs did to them takes time."""

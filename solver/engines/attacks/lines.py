@@ -6,13 +6,10 @@ So the best point of a whole line is the point of largest overlap of intervals, 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.compiled import kernel
 from linkrisk.solver.engines.attacks.scoring import STRICT, Scorer
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 
 def best_on_lines(

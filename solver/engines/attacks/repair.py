@@ -6,16 +6,13 @@ from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.solver.engines.attacks.growing_program import GrowingProgram, row_entries
 from linkrisk.solver.engines.attacks.scoring import STRICT, Scorer
 from linkrisk.solver.run.clock import Clock
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 _MOST_ROUNDS = 60
 _MOST_IDLE_ROWS = 80

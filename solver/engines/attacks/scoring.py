@@ -6,12 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.compiled import kernel
 from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.solver.run.work import ENTRY, Spend, ignore
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 STRICT = 1e-9
 """A row of unit length holds when its activity is above this: smaller ones are within rounding."""

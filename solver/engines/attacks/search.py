@@ -9,8 +9,8 @@ winners.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.linkage.aggregators import Aggregator
 from linkrisk.formulations.linkage.block_system import BlockSystem, block_system, system_of
 from linkrisk.solver.engines.attacks.lines import best_on_lines
@@ -20,8 +20,6 @@ from linkrisk.solver.engines.steering import STEERING, AttackSteering
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.incumbent import Incumbent
-
-FloatArray = NDArray[np.float64]
 
 
 class Attack:

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.errors import called
 from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.solver.engines.attacks.scoring import Scorer
@@ -22,8 +22,6 @@ from linkrisk.solver.engines.exact.treatments import treatment
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.incumbent import Incumbent
 from linkrisk.solver.run.status import Status
-
-FloatArray = NDArray[np.float64]
 
 
 def _undecided() -> str:

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.solver.linkage.bayesian.categorising import UNKNOWN
 from linkrisk.solver.linkage.bayesian.model import GraphicalModel
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 _DECIMALS = 9
 """Digits of a match weight: what is smaller is rounding."""

@@ -6,10 +6,9 @@ from collections.abc import Iterable
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
-IndexArray = NDArray[np.intp]
+from linkrisk.arrays import IndexArray
 
 
 class MarginalLikelihood:

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.datasets.microdata.schema import Scale
 from linkrisk.errors import called
 from linkrisk.solver.linkage.bayesian.categorising import UNKNOWN, Categories, learn_categories
@@ -23,9 +23,6 @@ from linkrisk.solver.linkage.kinds import Kinds
 from linkrisk.solver.linkage.linker import LinkageTask, Linker, ScoredByKind, in_chunks
 from linkrisk.solver.linkage.parameters import BayesianParameters
 from linkrisk.solver.run.errors import UsageError
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 _MOST_PAIRS = 1_000_000
 """With more pairs than this, p is estimated from a random part of the queries."""

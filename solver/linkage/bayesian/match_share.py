@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 
-FloatArray = NDArray[np.float64]
+from linkrisk.arrays import FloatArray
 
 _LEAST = -60.0
 """The logit of the smallest share that is told from none, about 1e-26."""

@@ -8,12 +8,9 @@ from functools import cached_property
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.solver.linkage.bayesian.graphs import Clique
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,16 +11,14 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import IndexArray
 from linkrisk.solver.linkage.bayesian.categorising import Categories, read_categories
 from linkrisk.solver.linkage.bayesian.graphs import Clique, junction_forest
 from linkrisk.solver.linkage.bayesian.likelihood import cell_counts
 from linkrisk.solver.linkage.bayesian.model import GraphicalModel, posterior_mean
 from linkrisk.solver.linkage.bayesian.search import MOST_CELLS
 from linkrisk.solver.run.errors import UsageError
-
-IndexArray = NDArray[np.intp]
 
 _FIX = "use parameters as they were written"
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair, Ties
 from linkrisk.solver.inputs.problem import Problem, shares
@@ -34,9 +35,6 @@ from linkrisk.solver.worst_case.answers import in_population, records_table
 from linkrisk.solver.worst_case.sampled.draw import drawing_order, fingerprint
 from linkrisk.solver.worst_case.sampled.plan import CONFIDENCE
 from linkrisk.solver.worst_case.sampled.staged_count import StagedCount, count_in_stages
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 _EACH_WRITTEN, _MOST_LEFT = 1.5e-5, 1.0 / 3.0
 """Seconds that are left to what lists a record, and the share of the limit that they have at most."""

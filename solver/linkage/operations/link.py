@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from linkrisk.datasets.microdata.names import labels_of, shown_labels
 from linkrisk.datasets.microdata.schema import Scale
@@ -50,8 +49,6 @@ from linkrisk.solver.run.limits import cancellable
 from linkrisk.solver.run.versions import library_versions
 from linkrisk.solver.schemas.reading import learned_options
 from linkrisk.solver.worst_case.answers import records_table
-
-IndexArray = NDArray[np.intp]
 
 
 @taking(LinkOptions)

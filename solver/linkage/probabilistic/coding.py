@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IntArray
 from linkrisk.datasets.microdata.schema import Attribute, Scale
 from linkrisk.errors import called
 from linkrisk.solver.linkage.kinds import Kinds
@@ -18,9 +19,6 @@ from linkrisk.solver.linkage.probabilistic.comparisons import DIFFERENCES, SIMIL
 from linkrisk.solver.linkage.probabilistic.kernels import MOST_ATTRIBUTES, Coded
 from linkrisk.solver.linkage.probabilistic.similarity import similar_texts
 from linkrisk.solver.run.errors import UsageError
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int32]
 
 _ROUNDING = 4 * np.finfo(np.float64).eps
 """Times the size of two numbers: more than the rounding error of their difference."""

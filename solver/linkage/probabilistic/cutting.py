@@ -10,10 +10,9 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.arrays import IndexArray, LongArray
 from linkrisk.solver.linkage.probabilistic.kernels import Blocks, Coded, Weights
 
-IndexArray = NDArray[np.intp]
-LongArray = NDArray[np.int64]
 Code = TypeVar("Code", np.int32, np.int64)
 
 

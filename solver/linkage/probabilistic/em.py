@@ -14,10 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.compiled import kernel
 from linkrisk.solver.linkage.probabilistic.patterns import PatternCounts
-
-FloatArray = NDArray[np.float64]
 
 BOUND = 1e-9
 """Least m- and u-probability of a level, and least distance of p from 0 and 1."""

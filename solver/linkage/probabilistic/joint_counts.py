@@ -13,16 +13,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import IndexArray, LongArray
 from linkrisk.formulations.compiled import kernel
 from linkrisk.solver.linkage.kinds import Kinds
 from linkrisk.solver.linkage.probabilistic.coding import CodedColumn
 from linkrisk.solver.linkage.probabilistic.comparisons import DIFFERENCES, SIMILARITIES, Comparison
 from linkrisk.solver.linkage.probabilistic.kernels import LEVEL_BITS
-
-IndexArray = NDArray[np.intp]
-LongArray = NDArray[np.int64]
 
 MOST_RANGES = 2
 """Attributes whose differences count: more would need tables of more dimensions."""

@@ -12,11 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IntArray, LongArray
 from linkrisk.formulations.compiled import kernel
-
-FloatArray = NDArray[np.float64]
-LongArray = NDArray[np.int64]
-IntArray = NDArray[np.int32]
 
 LEVEL_BITS = 3
 """Bits of a pattern that one attribute takes: 0 missing, 1 disagreement, higher ones agreement."""

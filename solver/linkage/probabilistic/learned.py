@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.solver.linkage.helpers import Helpers
 from linkrisk.solver.linkage.kinds import Kinds
@@ -35,9 +35,6 @@ from linkrisk.solver.linkage.probabilistic.patterns import PatternCounts, as_cou
 from linkrisk.solver.linkage.probabilistic.shares import CodeShare, ReadyShare, outcomes_by, patterns_by
 from linkrisk.solver.linkage.probabilistic.weights import compiled_weights
 from linkrisk.solver.run.errors import UsageError
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 _ROWS_PER_TASK = 64
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from linkrisk.errors import called
 from linkrisk.solver.linkage.helpers import Helpers
@@ -27,8 +26,6 @@ from linkrisk.solver.linkage.probabilistic.passes.learning import (
 from linkrisk.solver.linkage.probabilistic.patterns import PatternCounts
 from linkrisk.solver.linkage.probabilistic.weights import pattern_weights
 from linkrisk.solver.run.errors import UsageError
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
+from linkrisk.arrays import FloatArray
 from linkrisk.solver.linkage.linker import LearnedLinker
 from linkrisk.solver.linkage.probabilistic.weights import level_weights
-
-FloatArray = NDArray[np.float64]
 
 
 class MatchWeights(LearnedLinker):

@@ -10,11 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, LongArray
 from linkrisk.solver.linkage.probabilistic.kernels import LEVEL_BITS, Blocks, Coded, count_patterns
 from linkrisk.solver.run.errors import UsageError
-
-FloatArray = NDArray[np.float64]
-LongArray = NDArray[np.int64]
 
 _ROWS_PER_TASK = 256
 _SMALLEST_TABLE = 1 << 12

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray, LongArray
 from linkrisk.solver.linkage.helpers import TASKS_EACH, Helpers
 from linkrisk.solver.linkage.pair_shares import PairShare, ReadyPairs, Rows, places, shared_out
 from linkrisk.solver.linkage.probabilistic.cutting import Codes, cut_codes, met_by
@@ -23,10 +23,6 @@ from linkrisk.solver.linkage.probabilistic.patterns import (
     table_of_patterns,
 )
 from linkrisk.solver.run.clock import Clock
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
-LongArray = NDArray[np.int64]
 
 _LEAST_OF_ROW = 4_096
 """Pairs that a query counts for at least where keys are compared: its own codes have to be sent, too."""

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.solver.linkage.probabilistic.coding import CodedColumn
 from linkrisk.solver.linkage.probabilistic.comparisons import SIMILARITIES, Comparison
 from linkrisk.solver.linkage.probabilistic.kernels import Weights
-
-FloatArray = NDArray[np.float64]
 
 
 def level_weights(m: FloatArray, u: FloatArray) -> FloatArray:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.solver.linkage.representatives.quantifiers import Quantifier, values_at
 
-FloatArray = NDArray[np.float64]
 Aggregation = Callable[[FloatArray, Sequence[Quantifier]], FloatArray]
 
 

@@ -10,10 +10,9 @@ from operator import index
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.datasets.options.option import check_choices, options_of
 from linkrisk.errors import called
@@ -57,9 +56,6 @@ They have equal names in both files, and are numeric, or ordinal under `--classe
 
 
 MOST_CLASSES = 10_000
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.solver.linkage.kinds import Kinds
 from linkrisk.solver.linkage.linker import (
     LearnedLinker,
@@ -22,9 +22,6 @@ from linkrisk.solver.linkage.representatives.normalising import attribute_values
 from linkrisk.solver.linkage.representatives.sorted_places import standing_on_a_line
 from linkrisk.solver.linkage.standing import Part, Standing
 from linkrisk.solver.run.errors import UsageError
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 
 @dataclass(frozen=True)

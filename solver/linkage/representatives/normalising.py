@@ -7,14 +7,12 @@ from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from linkrisk.arrays import FloatArray
 from linkrisk.datasets.microdata.numeric import LARGEST
 from linkrisk.datasets.microdata.schema import Scale, Schema
 from linkrisk.solver.run.errors import UsageError
-
-FloatArray = NDArray[np.float64]
 
 
 def attribute_values(frame: pd.DataFrame, attributes: Sequence[str], schema: Schema) -> FloatArray:

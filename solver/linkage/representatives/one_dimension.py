@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.datasets.microdata.numeric import LARGEST
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.options.option import check_choices, options_of
@@ -22,8 +22,6 @@ from linkrisk.solver.linkage.representatives.sorted_places import standing_on_a_
 from linkrisk.solver.linkage.standing import Part, Standing
 from linkrisk.solver.run.errors import UsageError
 
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 Loadings = dict[str, float]
 
 

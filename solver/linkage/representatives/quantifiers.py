@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.solver.run.errors import UsageError
 
-FloatArray = NDArray[np.float64]
 Family = tuple["Quantifier", ...]
 
 

@@ -8,13 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker
 from linkrisk.solver.run.errors import UsageError
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 
 def probability_of_links(links: int, records: int) -> float:

@@ -5,14 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray, LongArray
 from linkrisk.formulations.compiled import kernel
 from linkrisk.solver.linkage.standing import Part, Standing, limits, no_standing
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
-LongArray = NDArray[np.int64]
 
 
 def standing_on_a_line(queries: FloatArray, candidates: FloatArray, part: Part) -> Standing | None:

@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
+
 Codes = NDArray[np.int64]
 Groups = NDArray[np.intp]
-FloatArray = NDArray[np.float64]
 
 MISSING = -1
 """The code of a missing value."""

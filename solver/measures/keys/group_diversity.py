@@ -12,12 +12,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, LongArray
 from linkrisk.solver.measures.keys.frequencies import MISSING, Codes, Groups
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 CONSTANT = 2.0
 """The c of recursive (c, l)-diversity: sdcMicro's `l_recurs_c`."""
@@ -33,10 +30,10 @@ class Entries(NamedTuple):
         Records of each group.
     """
 
-    group: IntArray
-    value: IntArray
-    frequency: IntArray
-    size: IntArray
+    group: LongArray
+    value: LongArray
+    frequency: LongArray
+    size: LongArray
 
     @property
     def share(self) -> FloatArray:
@@ -57,9 +54,9 @@ class LDiversity(NamedTuple):
         The largest l with ``r_1 < c (r_l + r_(l+1) + ...)`` for the counts r in descending order; at least 1.
     """
 
-    distinct: IntArray
+    distinct: LongArray
     entropy: FloatArray
-    recursive: IntArray
+    recursive: LongArray
 
 
 def entries_of(groups: Groups, values: Codes) -> Entries:

@@ -8,16 +8,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.schema import Role
 from linkrisk.solver.measures.base import MeasureResult
 from linkrisk.solver.measures.keys.frequencies import MISSING, Codes, Groups, column_codes, wildcard_sums
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.records import MOST_ROWS
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

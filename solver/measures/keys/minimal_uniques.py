@@ -22,11 +22,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, LongArray
 from linkrisk.solver.measures.keys.frequencies import MISSING, Codes, groups_of, sums
 from linkrisk.solver.run.clock import Clock
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Bits = NDArray[np.uint8]
 Subset = tuple[int, ...]
 Level = dict[Subset, Bits]
@@ -67,7 +66,7 @@ class MinimalUniques:
     largest: int
     score: FloatArray
     contribution: FloatArray
-    counts: IntArray
+    counts: LongArray
 
 
 def largest_size(keys: int) -> int:

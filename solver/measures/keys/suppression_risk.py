@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.suppression.counting import (
     MATCHES_ANYTHING,
     OWN_CATEGORY,
@@ -19,8 +20,6 @@ from linkrisk.formulations.suppression.key_table import row_types
 from linkrisk.formulations.suppression.posterior_risk import household_risk, posterior_risk
 from linkrisk.solver.suppression.before_and_after import BeforeAndAfter, label
 from linkrisk.solver.suppression.problem import key_codes
-
-FloatArray = NDArray[np.float64]
 
 MEANINGS = (OWN_CATEGORY, MATCHES_ANYTHING)
 """What a missing value may mean to whoever counts."""

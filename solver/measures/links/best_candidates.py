@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import BoolArray, FloatArray, IndexArray
 from linkrisk.datasets.microdata.tables import Table
 from linkrisk.datasets.pairs.categorical import NOT_INFERRED
 from linkrisk.datasets.pairs.linkage_frames import linkage_frames
@@ -17,10 +17,6 @@ from linkrisk.solver.inputs.link_tasks import linkage_task
 from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Truth, in_chunks
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
-IndexArray = NDArray[np.intp]
 
 _CELLS_AT_ONCE = 1_000_000
 

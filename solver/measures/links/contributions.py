@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
-
-FloatArray = NDArray[np.float64]
 
 _ROWS_AT_ONCE = 20_000
 """Of which equal attribute distances are compared, all with all of a row."""

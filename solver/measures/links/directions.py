@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.linkage.aggregators.base import Aggregator
 from linkrisk.formulations.linkage.forms import FormKind
-
-FloatArray = NDArray[np.float64]
 
 _NOTHING = 1e-9
 """Share of the trace below which a direction is rounding."""

@@ -7,20 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import linprog
 
+from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.formulations.linkage.aggregators import Aggregator
 from linkrisk.formulations.linkage.aggregators.mahalanobis import Mahalanobis
 from linkrisk.formulations.linkage.aggregators.simplex import SimplexAggregator
 from linkrisk.formulations.linkage.block_system import BlockSystem, block_system, system_of
 from linkrisk.formulations.linkage.domains import Polytope, Simplex
 from linkrisk.formulations.linkage.pair import LinkagePair
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
 
 _AT_ONCE = 200
 """Rows that a program begins with, and that each round adds at most."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
-FloatArray = NDArray[np.float64]
+from linkrisk.arrays import FloatArray
+
 Ends = tuple[float, float]
 
 LEVEL = 0.95

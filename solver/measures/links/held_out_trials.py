@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.inputs.problem import Problem, Searched
@@ -18,9 +19,6 @@ from linkrisk.solver.measures.links.shares import Shares, linked_parts, shares_o
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.worst_case.search import SearchTask, Start, search
 from linkrisk.solver.worst_case.single_fit import FitRequest
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 EQUAL = "equal-weights"
 """The intruder who learns nothing."""

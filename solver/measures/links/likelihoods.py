@@ -15,17 +15,15 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.datasets.pairs.table_pair import BY_ROW
 from linkrisk.formulations.linkage.pair import Direction
 from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.measures.links.other_scales import ranks, traits
 
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 Both = tuple[FloatArray, FloatArray]
 _Scale = Callable[[FloatArray], FloatArray]
 

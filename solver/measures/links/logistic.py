@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, xlog1py, xlogy
 from scipy.stats import chi2
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
+from linkrisk.arrays import BoolArray, FloatArray
 
 _STEPS = 100
 _HALVINGS = 60

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import factorial
 
-FloatArray = NDArray[np.float64]
+from linkrisk.arrays import FloatArray
 
 _MOST = 64
 """Right links whose probability is more than a double can tell from nothing: it is below 1 / 64!."""

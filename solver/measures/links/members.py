@@ -9,15 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.linkage.pair import Direction
 from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.measures.links.likelihoods import Both, Equal, Model, Sides, folds
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 _CELLS_AT_ONCE = 2_000_000
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
 from linkrisk.formulations.linkage.pair import LinkagePair, Ties
-
-FloatArray = NDArray[np.float64]
 
 TIMES = 1.1
 """A rival is near when it is at most so many times as far as the partner."""

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.datasets.microdata.cells import are_numeric
 from linkrisk.datasets.microdata.roles import Role, household
 from linkrisk.datasets.microdata.schema import Schema
@@ -20,9 +20,6 @@ from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.inputs.problem import problem_of
 from linkrisk.solver.measures.task import RiskTask
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 CATEGORIES = 4
 """Of so many categories of an attribute, the most frequent ones, the shares in a household are compared."""

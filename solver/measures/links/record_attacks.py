@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from linkrisk.arrays import BoolArray, FloatArray, IndexArray
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.lost import lost_blocks
 from linkrisk.formulations.linkage.pair import LinkagePair
@@ -18,10 +18,6 @@ from linkrisk.solver.linkage.orders import best_order
 from linkrisk.solver.measures.links.contributions import contributions
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
-IndexArray = NDArray[np.intp]
 
 BASELINES = {"euclid": "equal-weights", "mahalanobis": "classical-mahalanobis"}
 """What the distances that need no search are called beside the learned ones."""

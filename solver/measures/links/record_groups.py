@@ -7,16 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from linkrisk.arrays import BoolArray
 from linkrisk.datasets.microdata.names import code_in_words, group_in_words, names_in_words
 from linkrisk.datasets.microdata.roles import NAMES_RECORDS, Role
 from linkrisk.datasets.microdata.scales import CATEGORICAL
 from linkrisk.formulations.linkage.pair import Direction
 from linkrisk.solver.inputs.problem import shares
 from linkrisk.solver.measures.task import RiskTask
-
-BoolArray = NDArray[np.bool_]
 
 MOST_CATEGORIES = 12
 """Of a column; of one with more, the most frequent and all others together."""

@@ -12,15 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.special import expit, logit
 from scipy.stats import beta, chi2, norm
 
+from linkrisk.arrays import BoolArray, FloatArray, IndexArray
 from linkrisk.solver.measures.links.logistic import LogisticFit, fit_logistic
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
-IndexArray = NDArray[np.intp]
 
 CONFIDENCE = 0.95
 

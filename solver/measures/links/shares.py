@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.linkage.pair import LinkagePair, Ties
-
-FloatArray = NDArray[np.float64]
 
 
 class Shares(NamedTuple):

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.formulations.linkage.pair import Ties
 from linkrisk.solver.inputs.link_tasks import twin_group
@@ -17,9 +17,6 @@ from linkrisk.solver.linkage.linker import LinkageTask, Truth
 from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
 from linkrisk.solver.measures.links.best_candidates import linker_task
 from linkrisk.solver.measures.task import RiskTask
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 _OTHER = "released {}"
 """What a candidate's attributes are called for a linker that needs none in common."""

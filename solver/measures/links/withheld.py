@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.errors import LinkriskError
 from linkrisk.formulations.linkage.aggregators.choquet import Choquet
 from linkrisk.formulations.linkage.aggregators.mahalanobis import Mahalanobis
@@ -20,8 +20,6 @@ from linkrisk.solver.run.results import is_bound, objective
 from linkrisk.solver.worst_case.beside_orders import beside_orders
 from linkrisk.solver.worst_case.search import SearchTask, Start, search
 from linkrisk.solver.worst_case.single_fit import FitRequest
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from linkrisk.arrays import FloatArray
 from linkrisk.datasets.masking.base import centred_and_deviation
 from linkrisk.datasets.masking.noise import DEPENDENT, AdditiveNoise
-from linkrisk.solver.measures.mechanisms.base import (
-    FloatArray,
-    Mechanism,
-    UnfitError,
-    both_missing_or_none,
-)
+from linkrisk.solver.measures.mechanisms.base import Mechanism, UnfitError, both_missing_or_none
 
 
 class Noise(Mechanism):

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from linkrisk.arrays import FloatArray
 
 
 class UnfitError(ValueError):

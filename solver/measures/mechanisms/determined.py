@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from linkrisk.solver.measures.mechanisms.base import FloatArray, Mechanism, both_missing_or_none
+from linkrisk.arrays import FloatArray
+from linkrisk.solver.measures.mechanisms.base import Mechanism, both_missing_or_none
 
 _SAME = 1e-9
 """Of the largest value: numbers that differ by less are the same but for how they were written."""

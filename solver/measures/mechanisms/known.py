@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.base import MaskingMethod
 from linkrisk.datasets.masking.choosing import values_of
@@ -21,13 +21,11 @@ from linkrisk.datasets.pairs.categorical import INFERRED, NOT_INFERRED
 from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.errors import called
 from linkrisk.solver.measures.mechanisms.additive import Noise
-from linkrisk.solver.measures.mechanisms.base import FloatArray, Mechanism, UnfitError
+from linkrisk.solver.measures.mechanisms.base import Mechanism, UnfitError
 from linkrisk.solver.measures.mechanisms.determined import Determined
 from linkrisk.solver.measures.mechanisms.recoded import Recoded
 from linkrisk.solver.measures.mechanisms.swapped import Swapped
 from linkrisk.solver.measures.population.misclassification import known_recodings
-
-IndexArray = NDArray[np.intp]
 
 MOST_PAIRS = 10_000_000
 """Pairs of records whose probabilities are held at a time: 80 MB for each table of them."""

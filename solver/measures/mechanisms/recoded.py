@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.datasets.masking.recoding import Recoding, Transition
-from linkrisk.solver.measures.mechanisms.base import FloatArray, Mechanism
+from linkrisk.solver.measures.mechanisms.base import Mechanism
 
 
 class Recoded(Mechanism):

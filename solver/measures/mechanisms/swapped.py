@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.datasets.masking.rank_swapping import RankSwapping, swap_partners, window_size
-from linkrisk.solver.measures.mechanisms.base import FloatArray, Mechanism, UnfitError
+from linkrisk.solver.measures.mechanisms.base import Mechanism, UnfitError
 
 _RANKS_DRAWN = 200_000
 """Ranks in all simulated swaps together, about a second."""

@@ -21,10 +21,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.stats import chi2
 
-FloatArray = NDArray[np.float64]
+from linkrisk.arrays import FloatArray
 
 KEPT = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 """Shares of the right links that distances are chosen to keep."""

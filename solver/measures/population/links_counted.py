@@ -6,16 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.solver.inputs.problem import Problem, shares
 from linkrisk.solver.measures.task import Attack, RiskTask
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.results import WEIGHTED, FamilyFit, objective
 from linkrisk.solver.worst_case.families import search_families
 from linkrisk.solver.worst_case.result import FitResult
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,15 +14,13 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.special import rel_entr
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.datasets.microdata.categories import occurring
 from linkrisk.formulations.proportional_fitting import proportional_fit
 from linkrisk.solver.run.clock import Clock
 
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 Pairs = tuple[tuple[int, int], ...]
 """The interactions of a model, by the places of their keys; none is independence."""
 

@@ -12,8 +12,8 @@ from enum import StrEnum
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.datasets.masking.recoding import Recoding, Transition
 from linkrisk.datasets.masking.spelled import spelled_recodings
 from linkrisk.datasets.microdata.categories import Categories, occurring
@@ -21,9 +21,6 @@ from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.datasets.pairs.categorical import NOT_INFERRED
 from linkrisk.datasets.pairs.date_recodings import level_of
 from linkrisk.datasets.pairs.file_pair import FilePair
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 
 class Source(StrEnum):

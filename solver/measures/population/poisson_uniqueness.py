@@ -16,12 +16,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.solver.measures.population.loglinear import FittedCells
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 _SWEEPS = 50
 _TERMS = 12

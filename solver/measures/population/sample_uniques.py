@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.solver.measures.population.loglinear import CodedKeys, FittedCells, fit
 from linkrisk.solver.measures.population.poisson_uniqueness import (
     ModelRisk,
@@ -19,9 +20,6 @@ from linkrisk.solver.measures.population.poisson_uniqueness import (
 )
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 MISFIT = 2.0
 """Standard deviations from which on a model does not fit."""

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
+from linkrisk.arrays import FloatArray, IndexArray
 
 _EXPONENTS = (-4.0, 6.0)
 """Powers of ten, of the rate in terms of a usual distance, between which it is sought."""

@@ -7,15 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.solver.measures.posteriors.attackers import Attacker
 from linkrisk.solver.measures.posteriors.one_record import best_claims, right_claims
 from linkrisk.solver.measures.posteriors.pignistic import MOST_CELLS, compatible
 from linkrisk.solver.run.clock import Clock
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 
 @dataclass(frozen=True)

@@ -12,15 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 from scipy.optimize import linear_sum_assignment
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.solver.measures.posteriors.one_record import right_claims
 from linkrisk.solver.run.clock import Clock
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 CHAINS = 4
 BURNING, CHOOSING, COUNTING = 500, 1_500, 3_000

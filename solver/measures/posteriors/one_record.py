@@ -6,10 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.linkage.pair import Direction
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 EQUAL = 1e-9
 """Probabilities that differ by a smaller share are the same but for rounding."""

@@ -16,11 +16,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
+from linkrisk.arrays import FloatArray, IndexArray
 
 TOLERANCE = 1e-6
 """Share of probability by which P and P' may miss the nearest compatible ones: rounding, that of the

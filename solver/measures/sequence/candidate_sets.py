@@ -13,17 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from linkrisk.arrays import BoolArray, FloatArray, IndexArray
 from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.measures.links.near_rivals import in_units_of
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
 
 WIDTHS = (1.0, 1.1, 1.5, 2.0, 3.0)
 """A candidate is kept when it is at most so many times as far as the nearest: the intruder's choice."""

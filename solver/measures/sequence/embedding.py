@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.linkage.aggregators import Aggregator
 from linkrisk.formulations.linkage.aggregators.choquet import Choquet
 from linkrisk.formulations.linkage.aggregators.mahalanobis import Mahalanobis
 from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
-
-FloatArray = NDArray[np.float64]
 
 
 def embedded(

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.solver.measures.values.released import ReleasedAttribute
-
-FloatArray = NDArray[np.float64]
 
 Row = tuple[str, str | None, str | None, float | None, float | None, float]
 

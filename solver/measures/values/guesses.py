@@ -6,9 +6,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from linkrisk.arrays import FloatArray
 
 _Z = 1.959963984540054
 """Of the standard normal distribution, for both ends of 95 % confidence intervals."""

@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
+from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.solver.measures.values.moments import spread
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 RMD_WIDTH = 0.05
 """sdcMicro's factor of the robust Mahalanobis distance, beside its k."""

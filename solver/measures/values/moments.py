@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
-FloatArray = NDArray[np.float64]
+from linkrisk.arrays import FloatArray
 
 _LEVEL = 0.975
 """Of the t distribution, for both ends of 95 % confidence intervals."""

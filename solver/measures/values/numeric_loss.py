@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.solver.measures.values.category_frequencies import Row
 from linkrisk.solver.measures.values.moments import (
     Triangle,
@@ -20,8 +21,6 @@ from linkrisk.solver.measures.values.moments import (
     spread,
 )
 from linkrisk.solver.measures.values.released import ReleasedAttribute
-
-FloatArray = NDArray[np.float64]
 
 _ROUNDING = 1e-12
 """A standardised loss below this is what rounding makes of none, as of means that masking preserves."""

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
 
+from linkrisk.arrays import FloatArray
 from linkrisk.solver.measures.values.released import ReleasedAttribute
 
-FloatArray = NDArray[np.float64]
 Rows = tuple[slice, slice] | tuple[NDArray[np.intp], NDArray[np.intp]]
 """Of the original and of the masked file."""
 

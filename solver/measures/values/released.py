@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.datasets.errors import DataError, NotANumberError
 from linkrisk.datasets.microdata.categories import coded, occurring
 from linkrisk.datasets.microdata.category_names import in_order
@@ -21,8 +22,6 @@ from linkrisk.datasets.microdata.spelling import spelled_alike
 from linkrisk.datasets.microdata.tables import Table
 from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.solver.measures.task import RiskTask
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.arrays import IntArray, LongArray
 from linkrisk.formulations.compiled import kernel
-from linkrisk.formulations.suppression.key_table import IntArray
-from linkrisk.formulations.suppression.nodes import Int32Array, Nodes
+from linkrisk.formulations.suppression.nodes import Nodes
 
 
 @dataclass(eq=False)
@@ -24,10 +24,10 @@ class Assignment:
     """
 
     nodes: Nodes
-    records: IntArray
+    records: LongArray
 
     def __post_init__(self) -> None:
-        self.inside: IntArray = self.nodes.sums(self.records).astype(np.int64)
+        self.inside: LongArray = self.nodes.sums(self.records).astype(np.int64)
         self.cost = int(self.records @ self.nodes.cost)
 
     @property
@@ -38,7 +38,7 @@ class Assignment:
         whole = bool((placed == nodes.count).all() and (self.records >= 0).all())
         return whole and _filled(self.inside, nodes.k)
 
-    def move(self, entries: IntArray, by: IntArray) -> bool:
+    def move(self, entries: LongArray, by: LongArray) -> bool:
         """Change the records of some entries, if every node then holds k or none; whether that was done.
 
         An entry may stand there several times; every row type keeps its number of records.
@@ -54,7 +54,7 @@ class Assignment:
         self.cost += int(by @ nodes.cost[entries])
         return True
 
-    def taken(self, of: IntArray) -> IntArray:
+    def taken(self, of: LongArray) -> LongArray:
         """What is taken from each record, as bits; `of` has their row types, shape (n,)."""
         used = np.flatnonzero(self.records)
         order = used[np.argsort(self.nodes.row_type[used], kind="stable")]
@@ -64,7 +64,7 @@ class Assignment:
         return found
 
 
-def _filled(inside: IntArray, k: int) -> bool:
+def _filled(inside: LongArray, k: int) -> bool:
     return not ((inside != 0) & (inside < k)).any()
 
 
@@ -77,7 +77,7 @@ def greedy(nodes: Nodes) -> Assignment:
     return completed(nodes, records, left)
 
 
-def completed(nodes: Nodes, records: IntArray, left: IntArray) -> Assignment:
+def completed(nodes: Nodes, records: LongArray, left: LongArray) -> Assignment:
     """Place the rest: in nodes that are used, or else in the one that keeps least, which is filled up."""
     inside = nodes.sums(records).astype(np.int64)
     coarsest = _coarsest(nodes)
@@ -95,7 +95,7 @@ def completed(nodes: Nodes, records: IntArray, left: IntArray) -> Assignment:
     return answer
 
 
-def _coarsest(nodes: Nodes) -> IntArray:
+def _coarsest(nodes: Nodes) -> LongArray:
     """The entry of each row type into the node that most records could be in, shape (T,)."""
     start, order = nodes.by_type
     potential = nodes.sums(nodes.count[nodes.row_type])[nodes.of_entry[order]]
@@ -104,7 +104,7 @@ def _coarsest(nodes: Nodes) -> IntArray:
     return np.asarray(order[best[np.searchsorted(best, start[1:]) - 1]])  # the last one of each type
 
 
-def _fill_up(nodes: Nodes, records: IntArray, node: int, inside: IntArray, coarsest: IntArray) -> None:
+def _fill_up(nodes: Nodes, records: LongArray, node: int, inside: LongArray, coarsest: LongArray) -> None:
     """Move records into a coarsest node until it holds k, the cheapest first; whole nodes if need be."""
     while inside[node] < nodes.k:
         used = np.flatnonzero(records)
@@ -126,12 +126,12 @@ def _fill_up(nodes: Nodes, records: IntArray, node: int, inside: IntArray, coars
 
 @kernel
 def _fill(
-    start: IntArray,
-    row_type: Int32Array,
+    start: LongArray,
+    row_type: IntArray,
     order: NDArray[np.int64],
     k: int,
-    left: IntArray,
-    records: IntArray,
+    left: LongArray,
+    records: LongArray,
 ) -> None:
     for node in order:
         room = 0

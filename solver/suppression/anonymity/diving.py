@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.arrays import BoolArray, IntArray, LongArray
 from linkrisk.formulations.compiled import kernel
-from linkrisk.formulations.suppression.key_table import IntArray
 from linkrisk.formulations.suppression.node_prices import Volume
-from linkrisk.formulations.suppression.nodes import BoolArray, Int32Array, Nodes
+from linkrisk.formulations.suppression.nodes import Nodes
 from linkrisk.solver.suppression.anonymity.assignment import Assignment, completed
 
 _NEARLY = 0.8
@@ -50,7 +50,7 @@ def dive(nodes: Nodes, volume: Volume, most: int, stop: Callable[[], bool]) -> A
     return completed(nodes, records, part.left)
 
 
-def _round(nodes: Nodes, part: Volume, average: NDArray[np.float32], records: IntArray) -> bool:
+def _round(nodes: Nodes, part: Volume, average: NDArray[np.float32], records: LongArray) -> bool:
     """Open some nodes and place what belongs there; whether any record was placed."""
     left = part.left[nodes.row_type]
     share = np.where(left > 0, average / np.maximum(left, 1), 0.0).astype(np.float32)
@@ -68,13 +68,13 @@ def _round(nodes: Nodes, part: Volume, average: NDArray[np.float32], records: In
 
 @kernel
 def _place(
-    nodes: tuple[IntArray, Int32Array, int],
-    chosen: IntArray,
+    nodes: tuple[LongArray, IntArray, int],
+    chosen: LongArray,
     share: NDArray[np.float32],
     largest: NDArray[np.float32],
     opened: BoolArray,
-    left: IntArray,
-    records: IntArray,
+    left: LongArray,
+    records: LongArray,
 ) -> None:
     """Place records in nodes one after the other: those with half a share, and k at least in a new one."""
     start, row_type, k = nodes

@@ -15,8 +15,8 @@ from itertools import count
 
 import numpy as np
 
+from linkrisk.arrays import LongArray
 from linkrisk.formulations.errors import FormulationError
-from linkrisk.formulations.suppression.key_table import IntArray
 from linkrisk.formulations.suppression.nodes import check_size
 from linkrisk.formulations.suppression.recodings import Box, BoxProblem, Levels, Recodings
 from linkrisk.solver.backends.base import Backend
@@ -110,7 +110,7 @@ def joint(
 @dataclass(frozen=True, eq=False)
 class _Best:
     levels: Levels
-    taken: IntArray
+    taken: LongArray
     cost: int
     by_recoding: int
 

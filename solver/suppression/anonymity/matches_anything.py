@@ -14,10 +14,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.arrays import BoolArray, LongArray
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.suppression.counting import MissingMeaning, frequencies
 from linkrisk.formulations.suppression.coverage import WORD, Ways, ways_to_cover
-from linkrisk.formulations.suppression.key_table import MISSING, Codes, IntArray, members, row_types
+from linkrisk.formulations.suppression.key_table import MISSING, Codes, members, row_types
 from linkrisk.formulations.suppression.match_model import Lacking, MatchModel, match_model
 from linkrisk.formulations.suppression.nodes import check_size
 from linkrisk.solver.backends.base import Backend, SolveOptions
@@ -26,8 +27,6 @@ from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.run.status import Status
 from linkrisk.solver.suppression.answer import PHASE, Answer, said_of
 from linkrisk.solver.suppression.problem import Problem
-
-BoolArray = NDArray[np.bool_]
 
 PROOF = "branch and bound of some rows"
 
@@ -110,24 +109,24 @@ class _Search:
 
     # ---- answers
 
-    def _codes(self, taken: IntArray) -> Codes:
+    def _codes(self, taken: LongArray) -> Codes:
         gone = (taken[:, None] & self.bits) != 0
         return np.where(gone, np.int32(MISSING), self.problem.table.codes).astype(np.int32)
 
-    def _unsafe(self, taken: IntArray) -> BoolArray:
+    def _unsafe(self, taken: LongArray) -> BoolArray:
         """Records that agree with fewer than k after so much was taken."""
         types = row_types(self._codes(taken))
         count = frequencies(types.codes, types.count.astype(np.float64), _ANYTHING)
         return np.asarray((count < self.problem.k)[types.of])
 
-    def _cost(self, taken: IntArray) -> int:
+    def _cost(self, taken: LongArray) -> int:
         return int((((taken[:, None] & self.bits) != 0) @ self.problem.cost).sum())
 
-    def _better(self, taken: IntArray) -> None:
+    def _better(self, taken: LongArray) -> None:
         if self._cost(taken) < self.cost:
             self.taken, self.cost = taken, self._cost(taken)
 
-    def _emptied(self) -> IntArray:
+    def _emptied(self) -> LongArray:
         """Take all that may be taken from one unsafe record of each group after the other.
 
         Groups are of records alike in what is not touched: nothing makes those of different ones match.
@@ -167,14 +166,14 @@ class _Search:
 
     # ---- rows
 
-    def _add(self, types: IntArray) -> None:
+    def _add(self, types: LongArray) -> None:
         """Look at some more types that lack matches."""
         fresh = np.setdiff1d(types, self.rows)
         room = max(_MOST_ROWS - len(self.rows) - len(self.made), 0)
         some = self.random.permutation(fresh)[: min(WORD, room)]
         self.rows = np.concatenate([self.rows, some]).astype(np.int64)
 
-    def _learn(self, taken: IntArray, unsafe: BoolArray) -> bool:
+    def _learn(self, taken: LongArray, unsafe: BoolArray) -> bool:
         """Look at what an answer leaves unsafe; whether there was anything new."""
         before = len(self.rows) + len(self.made)
         self._add(np.unique(self.types.of[unsafe & (taken == 0)]))
@@ -212,7 +211,7 @@ class _Search:
 
     # ---- programs
 
-    def _solve(self) -> IntArray | None:
+    def _solve(self) -> LongArray | None:
         """Solve for the rows that are looked at: raises the bound, and gives what to take, if it can be."""
         codes, lacking = self._lacking()
         apart = np.zeros(len(self.types), dtype=np.bool_)
@@ -234,7 +233,7 @@ class _Search:
             return None
         return self._realised(ways, model, np.rint(found.values).astype(np.int64))
 
-    def _realised(self, ways: Ways, model: MatchModel, values: IntArray) -> IntArray | None:
+    def _realised(self, ways: Ways, model: MatchModel, values: LongArray) -> LongArray | None:
         """What to take from which record; None where there are too few records for it."""
         left = self.types.count.copy()
         taken = np.zeros(len(self.problem.table.codes), dtype=np.int64)

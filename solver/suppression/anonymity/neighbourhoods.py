@@ -11,15 +11,13 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from linkrisk.formulations.suppression.key_table import IntArray, RowTypes
-from linkrisk.formulations.suppression.nodes import BoolArray, Nodes
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
+from linkrisk.formulations.suppression.key_table import RowTypes
+from linkrisk.formulations.suppression.nodes import Nodes
 from linkrisk.formulations.suppression.recount_model import RecountModel, recount_model
 from linkrisk.solver.backends.base import Backend, BackendResult, SolveOptions
 from linkrisk.solver.suppression.anonymity.assignment import Assignment
-
-FloatArray = NDArray[np.float64]
 
 _RECORDS = 300
 """Set free at first; more where programs are solved soon, fewer where they are not."""
@@ -53,10 +51,10 @@ class Neighbourhood:
         The present places, as a point of the model.
     """
 
-    chosen: IntArray
-    free: IntArray
-    records: IntArray
-    entries: IntArray
+    chosen: LongArray
+    free: LongArray
+    records: LongArray
+    entries: LongArray
     model: RecountModel
     start: FloatArray
 
@@ -82,7 +80,7 @@ class Neighbourhoods:
     nodes: Nodes
     types: RowTypes
     backend: Backend
-    prices: IntArray
+    prices: LongArray
     within: int
     unit: int
     seed: int = 0
@@ -144,7 +142,7 @@ class Neighbourhoods:
         start[entries.size + np.searchsorted(model.nodes, chosen)] = 1.0
         return Neighbourhood(chosen, free, answer.records[free].copy(), entries, model, start)
 
-    def _near(self, inside: IntArray) -> IntArray:
+    def _near(self, inside: LongArray) -> LongArray:
         """Used nodes around one drawn by chance, with about as many records as are wanted."""
         used = np.flatnonzero(inside)
         rows = self._rows[used]
@@ -155,7 +153,9 @@ class Neighbourhoods:
         many = max(2, int((np.cumsum(inside[used[order]]) <= self.size).sum()))
         return np.sort(used[order[:many]]).astype(np.int64)
 
-    def _entries(self, free: IntArray, available: IntArray, opened: BoolArray, busy: BoolArray) -> IntArray:
+    def _entries(
+        self, free: LongArray, available: LongArray, opened: BoolArray, busy: BoolArray
+    ) -> LongArray:
         """Entries of the free records into nodes that they can fill or that others fill."""
         nodes = self.nodes
         entries = nodes.of_types(np.flatnonzero(available))

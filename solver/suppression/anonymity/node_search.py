@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from linkrisk.formulations.suppression.key_table import IntArray, RowTypes
+from linkrisk.arrays import BoolArray, LongArray
+from linkrisk.formulations.suppression.key_table import RowTypes
 from linkrisk.formulations.suppression.node_prices import Volume, penalties
-from linkrisk.formulations.suppression.nodes import BoolArray, Nodes
+from linkrisk.formulations.suppression.nodes import Nodes
 from linkrisk.formulations.suppression.recount_model import recount_model
 from linkrisk.solver.backends.base import Backend, SolveOptions
 from linkrisk.solver.run.clock import Clock
@@ -212,7 +213,7 @@ class NodeSearch:
         if found.values is not None:
             self._place(kept, np.rint(found.values[: left.entries]).astype(np.int64))
 
-    def _place(self, entries: IntArray, records: IntArray) -> None:
+    def _place(self, entries: LongArray, records: LongArray) -> None:
         """Take a solution over where it is one, rounded, and better."""
         every = np.zeros(self.nodes.entries, dtype=np.int64)
         every[entries] = records

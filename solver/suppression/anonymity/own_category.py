@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from linkrisk.arrays import LongArray
 from linkrisk.formulations.errors import FormulationError
-from linkrisk.formulations.suppression.key_table import IntArray, KeyTable
+from linkrisk.formulations.suppression.key_table import KeyTable
 from linkrisk.formulations.suppression.nodes import Nodes, nodes_of
 from linkrisk.solver.backends.base import Backend
 from linkrisk.solver.run.clock import Clock
@@ -33,7 +34,7 @@ class Priced(Answer):
         That bound.
     """
 
-    prices: IntArray
+    prices: LongArray
     by_prices: int
 
 

@@ -14,12 +14,13 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.arrays import LongArray
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.suppression.key_table import MISSING, Codes, KeyTable
 from linkrisk.formulations.suppression.minimal_unsafe import minimal_unsafe
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.progress import Progress, Reporter
-from linkrisk.solver.suppression.answer import PHASE, Answer, IntArray
+from linkrisk.solver.suppression.answer import PHASE, Answer
 from linkrisk.solver.suppression.cover import cover
 from linkrisk.solver.suppression.problem import Problem
 
@@ -70,7 +71,7 @@ def anonymise_some_keys(problem: Problem, clock: Clock, report: Reporter | None 
     return Answer(taken=taken, cost=cost, bound=min(bound or 0, cost), proof=PROOF)
 
 
-def _cells(taken: IntArray, bits: IntArray) -> NDArray[np.bool_]:
+def _cells(taken: LongArray, bits: LongArray) -> NDArray[np.bool_]:
     return np.asarray((taken[:, None] & bits) != 0)
 
 
@@ -79,7 +80,7 @@ def _cheapest(problem: Problem) -> int:
     return min(int(cost) for at, cost in enumerate(problem.cost) if problem.allowed >> at & 1)
 
 
-def _joining(problem: Problem, codes: Codes) -> IntArray:
+def _joining(problem: Problem, codes: Codes) -> LongArray:
     """What others lose so that nobody is nearly alone without any value of some keys; the cheapest join.
 
     That these are missing is a combination of k records, then, as any other.

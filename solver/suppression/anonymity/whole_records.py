@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkrisk.formulations.suppression.key_table import IntArray, RowTypes, numbered_rows
+from linkrisk.arrays import LongArray
+from linkrisk.formulations.suppression.key_table import RowTypes, numbered_rows
 from linkrisk.formulations.suppression.recodings import Levels, Recodings
 
 MOST_POINTS = 2_000_000
@@ -84,6 +85,8 @@ def _in_order(recodings: Recodings, types: RowTypes) -> Iterator[tuple[int, Leve
         yield int(total[place]), tuple(int(level) for level in np.unravel_index(place, shape))
 
 
-def _by_level(loss: IntArray, codes: np.ndarray[tuple[int], np.dtype[np.int32]], count: IntArray) -> IntArray:
+def _by_level(
+    loss: LongArray, codes: np.ndarray[tuple[int], np.dtype[np.int32]], count: LongArray
+) -> LongArray:
     there = codes >= 0
     return np.asarray(loss[:, codes[there]] @ count[there], dtype=np.int64)

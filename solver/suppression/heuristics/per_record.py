@@ -7,15 +7,13 @@ takes the value that is cheapest for the combinations that it breaks, again and 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from linkrisk.formulations.suppression.key_table import IntArray, RowTypes
+from linkrisk.arrays import BoolArray, LongArray
+from linkrisk.formulations.suppression.key_table import RowTypes
 from linkrisk.formulations.suppression.minimal_unsafe import MinimalUnsafe
 
-BoolArray = NDArray[np.bool_]
 
-
-def each_by_itself(types: RowTypes, minimal: MinimalUnsafe, cost: IntArray) -> BoolArray:
+def each_by_itself(types: RowTypes, minimal: MinimalUnsafe, cost: LongArray) -> BoolArray:
     """Take the cheapest value of every combination that is still whole, those of fewest variables first.
 
     Parameters
@@ -38,7 +36,7 @@ def each_by_itself(types: RowTypes, minimal: MinimalUnsafe, cost: IntArray) -> B
     return _cells(masks, types, len(cost))
 
 
-def greedily(types: RowTypes, minimal: MinimalUnsafe, cost: IntArray) -> BoolArray:
+def greedily(types: RowTypes, minimal: MinimalUnsafe, cost: LongArray) -> BoolArray:
     """Take the value that costs least for each combination that it breaks, until none is whole.
 
     Parameters and what is returned are those of `each_by_itself`.
@@ -55,11 +53,11 @@ def greedily(types: RowTypes, minimal: MinimalUnsafe, cost: IntArray) -> BoolArr
     return _cells(masks, types, keys)
 
 
-def _first(order: IntArray, combination: int) -> int:
+def _first(order: LongArray, combination: int) -> int:
     return next(1 << int(at) for at in order if combination >> int(at) & 1)
 
 
-def _cells(masks: IntArray, types: RowTypes, keys: int) -> BoolArray:
+def _cells(masks: LongArray, types: RowTypes, keys: int) -> BoolArray:
     """What is taken of each record that has a value there, shape (n, q)."""
     taken = (masks[:, None] >> np.arange(keys) & 1).astype(np.bool_) & (types.codes >= 0)
     return np.asarray(taken[types.of])

@@ -17,18 +17,16 @@ sdcMicro. Journal of Statistical Software 67(4). The functions `localSuppression
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import BoolArray, LongArray
 from linkrisk.formulations.compiled import kernel
 from linkrisk.formulations.suppression.counting import MissingMeaning, frequencies
-from linkrisk.formulations.suppression.key_table import MISSING, Codes, IntArray, row_types
-
-BoolArray = NDArray[np.bool_]
+from linkrisk.formulations.suppression.key_table import MISSING, Codes, row_types
 
 _ANYTHING = MissingMeaning(1.0)
 
 
-def sdcmicro_suppression(codes: Codes, k: int, importance: IntArray | None = None) -> BoolArray:
+def sdcmicro_suppression(codes: Codes, k: int, importance: LongArray | None = None) -> BoolArray:
     """Choose values to take out as sdcMicro does.
 
     Parameters
@@ -62,7 +60,7 @@ def sdcmicro_suppression(codes: Codes, k: int, importance: IntArray | None = Non
     return found
 
 
-def _some_of_each_group(codes: Codes, k: int) -> IntArray:
+def _some_of_each_group(codes: Codes, k: int) -> LongArray:
     """The first k records of each group of equal ones; a missing value equals the first that occurs."""
     filled = codes.copy()
     for column in filled.T:
@@ -76,7 +74,7 @@ def _some_of_each_group(codes: Codes, k: int) -> IntArray:
 
 
 @kernel
-def _round(codes: Codes, below: IntArray, order: IntArray) -> None:
+def _round(codes: Codes, below: LongArray, order: LongArray) -> None:
     """Take a value from every record below k; `order` has the least important variables first."""
     keys = codes.shape[1]
     disagree, here = np.zeros(keys, dtype=np.bool_), np.zeros(keys, dtype=np.bool_)

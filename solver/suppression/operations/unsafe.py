@@ -11,13 +11,14 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
+from linkrisk.arrays import LongArray
 from linkrisk.datasets.masking.record import version
 from linkrisk.datasets.masking.spelled import masking_method
 from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.hierarchies import Hierarchy
 from linkrisk.formulations.suppression.checked_tables import CheckedTables
 from linkrisk.formulations.suppression.counting import MissingMeaning
-from linkrisk.formulations.suppression.key_table import MISSING, IntArray, KeyTable
+from linkrisk.formulations.suppression.key_table import MISSING, KeyTable
 from linkrisk.formulations.suppression.minimal_unsafe import (
     minimal_unsafe,
     unsafe_in,
@@ -263,7 +264,7 @@ class _Trial:
         )
 
 
-def _by_label(values: Iterable[object], counts: IntArray) -> dict[str, int]:
+def _by_label(values: Iterable[object], counts: LongArray) -> dict[str, int]:
     """Counts by category, the last of a missing value; the most first, and none that is 0."""
     labels = list(map(spelled, values))
     missing = NO_VALUE

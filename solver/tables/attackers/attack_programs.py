@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.programs.linear import LinearModel
 from linkrisk.formulations.tables.attacks_in_turn import Attacked, Reach, in_turn
-from linkrisk.formulations.tables.cell_table import BoolArray, FloatArray, IntArray
 from linkrisk.formulations.tables.primal_simplex import Relations, State, begin
 from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram
 from linkrisk.solver.backends.linear.registry import linear_program
@@ -51,12 +51,12 @@ class Asked:
         How far cells that are not sensitive may move at most, when they are suppressed wholly.
     """
 
-    cell: IntArray
+    cell: LongArray
     sign: FloatArray
     enough: FloatArray
     within: FloatArray
 
-    def __getitem__(self, chosen: IntArray | BoolArray | slice) -> Asked:
+    def __getitem__(self, chosen: LongArray | BoolArray | slice) -> Asked:
         return Asked(self.cell[chosen], self.sign[chosen], self.enough[chosen], self.within[chosen])
 
     def __len__(self) -> int:
@@ -71,8 +71,8 @@ Ended = tuple[FloatArray, FloatArray]
 class Part:
     """The suppressed cells and their relations, cell by cell."""
 
-    starts: IntArray
-    rows: IntArray
+    starts: LongArray
+    rows: LongArray
     values: FloatArray
     below: FloatArray
     above: FloatArray

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from linkrisk.arrays import FloatArray, LongArray
 from linkrisk.formulations.tables.attacker import reach
-from linkrisk.formulations.tables.cell_table import CellTable, Demand, FloatArray, IntArray
+from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.solver.tables.attackers.attack_programs import Asked, Large, Part, Small
 
 _SMALL = 1000
@@ -37,11 +38,11 @@ class Attack:
     """
 
     found: float
-    cells: IntArray
+    cells: LongArray
     deviations: FloatArray
     goal: int
     sign: float
-    rows: IntArray
+    rows: LongArray
     multipliers: FloatArray
 
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatArray, IntArray
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
+from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.formulations.tables.units import in_units
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.progress import Progress, Reporter
@@ -27,7 +28,7 @@ PHASE = "auditing"
 _EACH = 64
 """Cells of a task."""
 
-_Task = tuple[int, IntArray]
+_Task = tuple[int, LongArray]
 """A piece, and places in it."""
 
 
@@ -51,7 +52,7 @@ class Audit:
         Sensitive cells of which it is not known whether their levels are met.
     """
 
-    cells: IntArray
+    cells: LongArray
     low: FloatArray
     high: FloatArray
     short: FloatArray

@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand, FloatArray, IntArray
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
+from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.formulations.tables.crowd import OUTSIDER, Crowd
 from linkrisk.formulations.tables.units import in_units
 from linkrisk.solver.run.clock import Clock
@@ -56,12 +57,12 @@ class CrowdAudit:
     """
 
     names: tuple[str, ...]
-    cells: IntArray
+    cells: LongArray
     low: FloatArray
     high: FloatArray
-    who: IntArray
+    who: LongArray
     short: FloatArray
-    short_of: IntArray
+    short_of: LongArray
     audited: bool = True
 
     def times(self, unit: float) -> CrowdAudit:
@@ -203,7 +204,7 @@ class _Cell:
             half = group.size // 2
             groups += [group[half:], group[:half]]
 
-    def _together(self, group: IntArray, ways: Sequence[float]) -> int:
+    def _together(self, group: LongArray, ways: Sequence[float]) -> int:
         """Deviations that all of a group think possible; who of them seems to know most."""
         onlookers = self._eyes.onlookers
         bounds, most = onlookers.together(group), np.zeros(len(self._eyes.crowd))

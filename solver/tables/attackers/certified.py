@@ -13,7 +13,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand, FloatArray, IntArray
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
+from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.formulations.tables.exact import Exact, ExactRelations, exact, exact_witness
 from linkrisk.formulations.tables.witnesses import Reach
 from linkrisk.solver.run.clock import Clock
@@ -193,7 +194,7 @@ class _Certifying:
             (self._reach.get((demand.cell, sign), Fraction(0)) for sign in _ways(demand)), Fraction(0)
         ) >= (exact(demand.level))
 
-    def _add(self, cells: IntArray, deviations: FloatArray, fixed: Exact | None = None) -> None:
+    def _add(self, cells: LongArray, deviations: FloatArray, fixed: Exact | None = None) -> None:
         """Make a point exact in as few digits as serve all demands that it serves nearly."""
         near = dict(zip(cells.tolist(), deviations.tolist(), strict=True))
         wanted = [one for cell in near for one in self._open(cell) if _nearly(near[cell], one)]

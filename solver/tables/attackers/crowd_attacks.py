@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from linkrisk.arrays import FloatArray, LongArray
 from linkrisk.formulations.programs.linear import LinearModel
 from linkrisk.formulations.tables.attacker import reach
-from linkrisk.formulations.tables.cell_table import Demand, FloatArray, IntArray
+from linkrisk.formulations.tables.cell_table import Demand
 from linkrisk.formulations.tables.crowd import Crowd
 from linkrisk.solver.backends.linear.base import LinearOptions
 from linkrisk.solver.backends.linear.registry import linear_program
@@ -34,7 +35,7 @@ class OutOfTimeError(Exception):
 class Seen:
     """Deviations of some cells that satisfy all relations."""
 
-    cells: IntArray
+    cells: LongArray
     deviations: FloatArray
     found: float
 
@@ -141,7 +142,7 @@ class CrowdAttacks:
             groups += [group[half:], group[:half]]
         return wrong
 
-    def _together(self, group: IntArray, demand: Demand, levels: FloatArray) -> int:
+    def _together(self, group: LongArray, demand: Demand, levels: FloatArray) -> int:
         """Look for a deviation that all of a group think possible; who of them seems to find out most."""
         below, above = (side[self._cells] for side in self._onlookers.together(group))
         everywhere = np.arange(self._cells.size)

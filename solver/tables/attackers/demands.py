@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand, FloatArray, IntArray
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
+from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.formulations.tables.witnesses import Reach, Witness, counted_reach, valid
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.progress import Progress, Reporter
@@ -181,7 +182,7 @@ class _Search:
                 at = np.flatnonzero(point)
                 yield Witness(self.piece.cells[at], point[at])
 
-    def _open(self, at: IntArray | slice = slice(None)) -> BoolArray:
+    def _open(self, at: LongArray | slice = slice(None)) -> BoolArray:
         """Which demands, or which of some, are not seen to be met."""
         seen, place = self._program.seen, self._place[at]
         reached = seen.up[place] * self._up[at] + seen.down[place] * self._down[at]
@@ -202,7 +203,7 @@ class _Search:
             if before.size - int(self._open().sum()) < max(1.0, _YIELD * before.size):
                 return
 
-    def _goals(self, at: IntArray, open_: IntArray, generator: np.random.Generator) -> FloatArray:
+    def _goals(self, at: LongArray, open_: LongArray, generator: np.random.Generator) -> FloatArray:
         """How far each cell is to go in a round: up or down, where it may be either, by chance."""
         seen, goals = self._program.seen, np.zeros(at.size)
         for number in generator.permutation(open_).tolist():

@@ -13,8 +13,8 @@ from scipy import sparse
 from scipy.optimize import linprog
 from scipy.sparse.csgraph import connected_components
 
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.programs.linear import LinearModel
-from linkrisk.formulations.tables.cell_table import BoolArray, FloatArray, IntArray
 from linkrisk.formulations.tables.crowd import Crowd
 from linkrisk.solver.backends.linear.base import LinearOptions
 from linkrisk.solver.backends.linear.registry import linear_program
@@ -43,7 +43,7 @@ class Eyes:
 
     def furthest(
         self, cell: int, sign: float, bounds: tuple[FloatArray, FloatArray]
-    ) -> tuple[float, IntArray, FloatArray, FloatArray]:
+    ) -> tuple[float, LongArray, FloatArray, FloatArray]:
         """How far a cell goes within bounds, deviations that show it, and the reduced goal that limits it."""
         part = self._part_of(cell)
         below, above = (side[part.cells] for side in bounds)
@@ -65,7 +65,7 @@ class Eyes:
         point = part.counted(np.asarray(found.x, dtype=np.float64), below, above)
         return max(-float(found.fun), 0.0), part.cells, point, self._everywhere(part.cells, reduced)
 
-    def _everywhere(self, cells: IntArray, reduced: FloatArray) -> FloatArray:
+    def _everywhere(self, cells: LongArray, reduced: FloatArray) -> FloatArray:
         whole = np.zeros(self._suppressed.size)
         whole[cells] = reduced
         return whole
@@ -82,7 +82,7 @@ class Eyes:
 class _Part:
     """The program of a part of the table, solved from its last basis; its answers are counted."""
 
-    def __init__(self, cells: IntArray, relations: sparse.csr_array) -> None:
+    def __init__(self, cells: LongArray, relations: sparse.csr_array) -> None:
         self.cells, self.relations = cells, relations
         self.by_cell = sparse.csr_array(relations.T)
         none = np.zeros(relations.shape[0])

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.programs.linear import LinearModel
-from linkrisk.formulations.tables.cell_table import BoolArray, FloatArray, IntArray
 from linkrisk.solver.backends.linear.base import LinearOptions, LinearSolution
 from linkrisk.solver.backends.linear.registry import linear_program
 from linkrisk.solver.backends.linear.sliced import solved_by
@@ -51,7 +51,7 @@ class Ends:
     down_found: BoolArray
     up_found: BoolArray
 
-    def of(self, at: IntArray) -> Ends:
+    def of(self, at: LongArray) -> Ends:
         """Those of some cells."""
         return Ends(self.down[at], self.up[at], self.down_found[at], self.up_found[at])
 
@@ -94,7 +94,7 @@ class Furthest:
         self._close = TOLERANCE * np.maximum(np.maximum(piece.below, piece.above), 1.0)
         self.seen = Ends(np.zeros(cells), np.zeros(cells), piece.below <= 0, piece.above <= 0)
 
-    def find(self, at: IntArray, clock: Clock) -> Ends:
+    def find(self, at: LongArray, clock: Clock) -> Ends:
         """The ends of some cells, by their places in the piece; not all where the clock runs out."""
         self._move_many(clock)
         seen = self.seen
@@ -134,7 +134,7 @@ class Furthest:
                 break
         return solution
 
-    def _solve(self, at: IntArray, goal: FloatArray, clock: Clock | None) -> LinearSolution:
+    def _solve(self, at: LongArray, goal: FloatArray, clock: Clock | None) -> LinearSolution:
         """Maximise a goal over some cells, as long as a clock has time for it."""
         program = self._program
         program.change_objective(self._goal, np.zeros(self._goal.size))

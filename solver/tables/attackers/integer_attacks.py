@@ -17,7 +17,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand, FloatArray, IntArray
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
+from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.formulations.tables.crowd import OUTSIDER, Crowd
 from linkrisk.formulations.tables.integer_witnesses import IntegerWitnesses, Onlooking, Reached, Whole
 from linkrisk.solver.run.clock import Clock
@@ -66,7 +67,7 @@ class IntegerAttacks:
         self._everybody = self.crowd.within(np.ones(len(table)))
         self._relations = sparse.csr_array(table.relations)
         self._by_cell = sparse.csc_array(table.relations)
-        self._parts: tuple[bytes, IntArray] | None = None
+        self._parts: tuple[bytes, LongArray] | None = None
         self._programs: dict[tuple[bytes, int], IntegerProgram] = {}
         self._open, self._at_once = np.flatnonzero(~table.fixed), _NOT_YET
         self._order = list(table.demands)
@@ -111,7 +112,7 @@ class IntegerAttacks:
             for owner in self.unmet_by(group, demand, levels, suppressed):
                 yield owner, of_level(demand, levels[owner])
 
-    def unseen(self, suppressed: BoolArray) -> Iterator[tuple[IntArray, Demand, FloatArray]]:
+    def unseen(self, suppressed: BoolArray) -> Iterator[tuple[LongArray, Demand, FloatArray]]:
         """Demands that no witness meets that is known by then: against whom, and what has to hold."""
         onlooking = self.before(suppressed)
         for demand in list(self._order):
@@ -121,7 +122,7 @@ class IntegerAttacks:
                 yield group, demand, levels
 
     def unmet_by(
-        self, group: IntArray, demand: Demand, levels: FloatArray, suppressed: BoolArray
+        self, group: LongArray, demand: Demand, levels: FloatArray, suppressed: BoolArray
     ) -> Iterator[int]:
         """Those of a group against whom a demand does not hold."""
         if not suppressed[demand.cell]:
@@ -133,7 +134,7 @@ class IntegerAttacks:
                 yield owners[0]
 
     def settled(
-        self, group: IntArray, demand: Demand, levels: FloatArray, allowed: BoolArray, cost: FloatArray
+        self, group: LongArray, demand: Demand, levels: FloatArray, allowed: BoolArray, cost: FloatArray
     ) -> Iterator[tuple[list[int], list[Whole] | None]]:
         """Whole vectors by which a demand holds, for as many of a group at once as can be.
 
@@ -167,7 +168,7 @@ class IntegerAttacks:
                 reached.by(one)
 
     def _together(
-        self, group: IntArray, demand: Demand, levels: FloatArray, allowed: BoolArray, cost: FloatArray
+        self, group: LongArray, demand: Demand, levels: FloatArray, allowed: BoolArray, cost: FloatArray
     ) -> list[Whole] | None:
         """Vectors that all of a group think possible; of many also None where that takes too long."""
         if self.clock.expired:
@@ -320,7 +321,7 @@ class IntegerAttacks:
         moved = program.cheapest(goal, lower, upper, clock, gap=_NEARLY)
         return None if moved is None else self._add(program.cells, moved)
 
-    def _add(self, cells: IntArray, moved: FloatArray) -> Whole:
+    def _add(self, cells: LongArray, moved: FloatArray) -> Whole:
         found = self.seen.add(cells, moved)
         if found is None:
             raise OutOfTimeError  # the optimiser is off by more than rounding mends: it is not known
@@ -345,7 +346,7 @@ class IntegerAttacks:
             self._programs[key] = IntegerProgram(cells, self._by_cell[:, cells])
         return self._programs[key]
 
-    def _labels(self, allowed: BoolArray) -> IntArray:
+    def _labels(self, allowed: BoolArray) -> LongArray:
         """Which part of the table each cell hangs together with, shape (n,), by cells that may move."""
         key = np.packbits(allowed).tobytes()
         if self._parts is None or self._parts[0] != key:
@@ -355,7 +356,7 @@ class IntegerAttacks:
             graph = sparse.csr_array(
                 (np.ones(inside.nnz), (inside.row, column)), shape=(rows + size, rows + size)
             )
-            labels: IntArray = connected_components(graph, directed=False)[1][rows:].astype(np.int64)
+            labels: LongArray = connected_components(graph, directed=False)[1][rows:].astype(np.int64)
             self._parts = key, labels
         return self._parts[1]
 
@@ -366,7 +367,7 @@ def of_level(demand: Demand, level: float) -> Demand:
 
 
 def _ways(
-    bounds: Bounds, allowed: BoolArray, cells: IntArray, cell: int, sign: int
+    bounds: Bounds, allowed: BoolArray, cells: LongArray, cell: int, sign: int
 ) -> tuple[FloatArray, FloatArray, int]:
     """How far the ways up, then those down, of cells can go; and which one a cell is to go."""
     below, above = (np.where(allowed[cells], np.floor(side[cells]), 0.0) for side in bounds)

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand, FloatArray, IntArray
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
+from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.formulations.tables.integer_witnesses import reach_of
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.progress import Progress, Reporter
@@ -151,7 +152,7 @@ def integer_unmet(
 
 def whole_witnesses(
     table: CellTable, suppressed: BoolArray, clock: Clock | None = None
-) -> tuple[list[tuple[IntArray, FloatArray]], set[Demand]]:
+) -> tuple[list[tuple[LongArray, FloatArray]], set[Demand]]:
     """Whole deviations that meet demands of the outsider, and the demands that none was found for."""
     attacks = IntegerAttacks(replace(table, insiders=()), clock)
     left: set[Demand] = set()

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from linkrisk.arrays import FloatArray, LongArray
 from linkrisk.formulations.programs.linear import LinearModel
 from linkrisk.formulations.programs.mixed_integer import MilpModel
-from linkrisk.formulations.tables.cell_table import FloatArray, IntArray
 from linkrisk.solver.backends.base import SolveOptions
 from linkrisk.solver.backends.linear.base import LinearOptions, LinearStatus
 from linkrisk.solver.backends.linear.registry import linear_program
@@ -39,7 +39,7 @@ class IntegerProgram:
         Their coefficients in all relations.
     """
 
-    def __init__(self, cells: IntArray, matrix: sparse.csc_array) -> None:
+    def __init__(self, cells: LongArray, matrix: sparse.csc_array) -> None:
         self.cells = cells
         rows = np.unique(matrix.indices)
         part = sparse.csr_array(matrix)[rows]

@@ -15,7 +15,7 @@ import numpy as np
 from scipy import linalg, sparse
 from threadpoolctl import threadpool_limits
 
-from linkrisk.formulations.tables.cell_table import FloatArray, IntArray
+from linkrisk.arrays import FloatArray, LongArray
 from linkrisk.formulations.tables.kernel import kernel
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers.pieces import Piece
@@ -65,7 +65,7 @@ def factor_of(basis: sparse.csr_array, resistance: FloatArray) -> FloatArray:
     return found
 
 
-def flows(basis: sparse.csr_array, factor: FloatArray, places: IntArray) -> FloatArray:
+def flows(basis: sparse.csr_array, factor: FloatArray, places: LongArray) -> FloatArray:
     """How every cell moves, one column for each of some cells that is moved by 1."""
     half = linalg.solve_triangular(factor, basis[places].toarray().T, lower=True, check_finite=False)
     own = np.maximum(np.einsum("ij,ij->j", half, half), TINY)
@@ -81,7 +81,7 @@ def within_bounds(below: FloatArray, above: FloatArray) -> FloatArray:
     return resistance
 
 
-def farthest(piece: Piece, places: IntArray, clock: Clock) -> Iterator[FloatArray]:
+def farthest(piece: Piece, places: LongArray, clock: Clock) -> Iterator[FloatArray]:
     """Movements of some cells, to and fro, as large as bounds allow; none where the piece is too large."""
     basis = basis_of(piece.relations)
     if basis is None:

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand
+from linkrisk.arrays import BoolArray
+from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.formulations.tables.units import in_units
 from linkrisk.formulations.tables.witnesses import Reach
 from linkrisk.solver.run.clock import Clock

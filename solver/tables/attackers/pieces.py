@@ -13,7 +13,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatArray, IntArray
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
+from linkrisk.formulations.tables.cell_table import CellTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +32,8 @@ class Piece:
         How far each can go down and up by what everybody knows.
     """
 
-    cells: IntArray
-    rows: IntArray
+    cells: LongArray
+    rows: LongArray
     relations: sparse.csr_array
     below: FloatArray
     above: FloatArray

@@ -6,7 +6,8 @@ from collections.abc import Hashable
 
 import numpy as np
 
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatArray, IntArray
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
+from linkrisk.formulations.tables.cell_table import CellTable
 
 _NOTHING = 1e-9
 """What moves by so much less than the cell that moves most does not move."""
@@ -28,10 +29,10 @@ class Seen:
         self._most = most
         self._asked = np.ones(len(table), dtype=np.bool_) if asked is None else asked
         self._above, self._below, self._free = table.above, table.below, table.free
-        self._found: dict[Hashable, tuple[IntArray, FloatArray, float]] = {}
+        self._found: dict[Hashable, tuple[LongArray, FloatArray, float]] = {}
         self._stale = True
 
-    def add(self, attack: Hashable, cells: IntArray, deviations: FloatArray, within: float = np.inf) -> None:
+    def add(self, attack: Hashable, cells: LongArray, deviations: FloatArray, within: float = np.inf) -> None:
         """Remember deviations of some cells, by which attack they were found; all others stay.
 
         Parameters

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from linkrisk.arrays import FloatArray, LongArray
 from linkrisk.formulations.programs.linear import LinearModel
-from linkrisk.formulations.tables.cell_table import FloatArray, IntArray
 from linkrisk.solver.backends.linear.base import LinearOptions
 from linkrisk.solver.backends.linear.registry import linear_program
 from linkrisk.solver.backends.linear.sliced import solved_by
@@ -30,7 +30,7 @@ class Together:
         Places of the cells that there are demands of.
     """
 
-    def __init__(self, piece: Piece, at: IntArray) -> None:
+    def __init__(self, piece: Piece, at: LongArray) -> None:
         self._piece, self._at = piece, at
         self._unit = unit_of(piece)
         none = np.zeros(piece.relations.shape[0])

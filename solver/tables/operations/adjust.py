@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from linkrisk.arrays import FloatArray
 from linkrisk.datasets.masking.record import version
 from linkrisk.datasets.options.option import recorded_of
 from linkrisk.datasets.tables.beside import refuse_beside
 from linkrisk.datasets.tables.cells_and_relations import StoredTable
-from linkrisk.formulations.tables.cell_table import FloatArray
 from linkrisk.formulations.tables.tabular_adjustment import TabularAdjustment
 from linkrisk.formulations.tables.units import Grid
 from linkrisk.solver.backends.base import Backend

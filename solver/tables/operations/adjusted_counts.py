@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.datasets.tables.cells_and_relations import SENSITIVE, StoredTable
 from linkrisk.datasets.tables.counting import count_numbers
-from linkrisk.formulations.tables.cell_table import BoolArray, FloatArray
 
 
 def with_ways_of_counts(stored: StoredTable) -> StoredTable:

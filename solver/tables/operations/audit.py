@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from linkrisk.arrays import BoolArray
 from linkrisk.datasets.options.option import part, recorded_of
 from linkrisk.datasets.tables.cells_and_relations import SAFE, SECONDARY, StoredTable
 from linkrisk.datasets.tables.linking import link_publications
-from linkrisk.formulations.tables.cell_table import BoolArray
 from linkrisk.solver.inputs.limits import check_limit
 from linkrisk.solver.options.operations.tables.audit import AuditOptions
 from linkrisk.solver.options.taking import taking

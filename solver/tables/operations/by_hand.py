@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from linkrisk.arrays import FloatArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.tables.cells_and_relations import SENSITIVE
 from linkrisk.datasets.tables.manual_statuses import LEVELS, ManualStatuses
 from linkrisk.solver.run.errors import UsageError
-
-FloatArray = npt.NDArray[np.float64]
 
 
 def by_hand(cells: pd.DataFrame, given: ManualStatuses, share: float, name: str) -> pd.DataFrame:

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from linkrisk.arrays import FloatArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.tables.cells_and_relations import StoredTable
 from linkrisk.errors import called
-from linkrisk.formulations.tables.cell_table import CellTable, FloatArray
+from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.formulations.tables.crowd import OUTSIDER
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError

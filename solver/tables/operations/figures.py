@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.datasets.microdata.category_names import in_natural_order, spelled
 from linkrisk.datasets.tables.cells_and_relations import SECONDARY, SENSITIVE, STATUSES, StoredTable
 from linkrisk.datasets.tables.code_trees import Codes
 from linkrisk.datasets.tables.own_columns import STATUS
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatArray, IntArray
+from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.solver.tables.attackers.audit import Audit
 
 MOST_CELLS = 10_000
@@ -131,7 +132,7 @@ def _by_code(sizes: pd.DataFrame, codes: pd.Series[Any]) -> list[dict[str, Any]]
     return lines
 
 
-def rounding_figures(stored: StoredTable, rounded: IntArray) -> dict[str, Any]:
+def rounding_figures(stored: StoredTable, rounded: LongArray) -> dict[str, Any]:
     """The cells of a rounded table.
 
     Parameters

@@ -10,12 +10,13 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.tables.argus.ready_tables import RESPONDENTS
 from linkrisk.datasets.tables.cells_and_relations import StoredTable
 from linkrisk.datasets.tables.insider_files import read_coalitions, read_contributions, read_insiders
 from linkrisk.datasets.tables.numbers import numbers_of
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatArray, Insider
+from linkrisk.formulations.tables.cell_table import CellTable, Insider
 from linkrisk.formulations.tables.own_knowledge import Shares, carried_up, singletons
 from linkrisk.solver.options.tables import WhoAttacks
 from linkrisk.solver.options.types import File

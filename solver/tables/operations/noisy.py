@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
+from linkrisk.arrays import FloatArray
 from linkrisk.datasets.microdata.writing import write_table
-from linkrisk.formulations.tables.cell_table import FloatArray
 from linkrisk.solver.options.types import TableLike
 from linkrisk.solver.run.result import Reported
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
+from linkrisk.arrays import FloatArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.record import version
 from linkrisk.datasets.microdata.numeric import check_known
@@ -16,7 +17,6 @@ from linkrisk.datasets.microdata.tables import load_table
 from linkrisk.datasets.options.option import keywords, recorded_of
 from linkrisk.datasets.tables.numbers import numbers_of
 from linkrisk.formulations.tables.cell_key import NoiseDesign, PerturbationTable, cell_keys
-from linkrisk.formulations.tables.cell_table import FloatArray
 from linkrisk.formulations.tables.units import Grid
 from linkrisk.solver.inputs.source import read_source
 from linkrisk.solver.options.operations.tables.perturb_counts import PerturbCountsOptions

@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from linkrisk.arrays import FloatArray
 from linkrisk.datasets.masking.record import version
 from linkrisk.datasets.options.option import keywords, recorded_of
 from linkrisk.datasets.tables.cells_and_relations import SENSITIVE
 from linkrisk.datasets.tables.numbers import numbers_of
 from linkrisk.datasets.tables.tabulating import Tabulated
 from linkrisk.formulations.tables.cell_key import cell_keys
-from linkrisk.formulations.tables.cell_table import FloatArray
 from linkrisk.formulations.tables.magnitude_cells import SummedCells, perturbed_sums
 from linkrisk.formulations.tables.magnitude_noise import Multiplier
 from linkrisk.formulations.tables.units import MOST_DECIMALS, Grid

@@ -9,12 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
+from linkrisk.arrays import BoolArray
 from linkrisk.datasets.masking.record import version
 from linkrisk.datasets.microdata.writing import for_the_house, write_all, write_whole
 from linkrisk.datasets.tables.cells_and_relations import SECONDARY, SENSITIVE, StoredTable
 from linkrisk.datasets.tables.writing import internal_files, published_files
 from linkrisk.errors import called
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable
+from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.formulations.tables.units import Grid
 from linkrisk.solver.certificates.writing.table import certificate_bytes, table_certificate
 from linkrisk.solver.run.errors import UsageError

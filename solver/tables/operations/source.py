@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from linkrisk.arrays import FloatArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.tables.argus import ready_tables
 from linkrisk.datasets.tables.cells_and_relations import (
@@ -27,7 +28,7 @@ from linkrisk.datasets.tables.made_record import with_record
 from linkrisk.datasets.tables.opening import Reading, is_whole, opened
 from linkrisk.datasets.tables.own_columns import STATUS
 from linkrisk.errors import called
-from linkrisk.formulations.tables.cell_table import CellTable, FloatArray, unbalanced
+from linkrisk.formulations.tables.cell_table import CellTable, unbalanced
 from linkrisk.solver.options.tables import LinkTablesOptions, TableOptions
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.options.types import Frame, Stored, TableSource

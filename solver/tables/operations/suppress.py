@@ -8,8 +8,9 @@ from functools import partial
 
 import numpy as np
 
+from linkrisk.arrays import BoolArray
 from linkrisk.datasets.options.option import part, recorded_of
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable
+from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.formulations.tables.units import in_units
 from linkrisk.solver.backends.base import Backend
 from linkrisk.solver.backends.registry import get_backend

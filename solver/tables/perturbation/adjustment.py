@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from linkrisk.formulations.tables.cell_table import BoolArray, FloatArray, IntArray
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.tables.tabular_adjustment import TabularAdjustment
 from linkrisk.solver.backends.base import Backend, BackendProgress, SolveOptions
 from linkrisk.solver.backends.linear.base import LinearOptions, LinearStatus
@@ -230,7 +230,7 @@ class _Search:
         """Let our own branch and bound search."""
         seen: set[bytes] = set()
 
-        def possible(ways: IntArray) -> bool:
+        def possible(ways: LongArray) -> bool:
             self._allow((ways == UP).astype(np.float64), (ways != DOWN).astype(np.float64))
             return self._program.solve(seconds=self._clock.seconds_left).status is not LinearStatus.INFEASIBLE
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from linkrisk.formulations.tables.cell_table import FloatArray
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.tables.exact import Exact, ExactRelations, exact, exact_witness
 from linkrisk.formulations.tables.tabular_adjustment import FAR, TabularAdjustment
 

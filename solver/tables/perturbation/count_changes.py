@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from linkrisk.formulations.tables.cell_table import FloatArray, IntArray
+from linkrisk.arrays import FloatArray, LongArray
 
 _QUANTILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 
 
-def count_changes(before: IntArray, after: IntArray) -> dict[str, Any]:
+def count_changes(before: LongArray, after: LongArray) -> dict[str, Any]:
     """Distances of counts.
 
     Parameters

@@ -16,7 +16,7 @@ from itertools import count
 import numpy as np
 from scipy import sparse
 
-from linkrisk.formulations.tables.cell_table import BoolArray, FloatArray, IntArray
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.tables.tabular_adjustment import TabularAdjustment
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.perturbation.separable_quadratic import least_squares
@@ -31,7 +31,7 @@ class _Node:
 
     bound: float
     number: int
-    ways: IntArray = field(compare=False)
+    ways: LongArray = field(compare=False)
 
 
 class Directions:
@@ -47,7 +47,7 @@ class Directions:
     """
 
     def __init__(
-        self, problem: TabularAdjustment, possible: Callable[[IntArray], bool], clock: Clock
+        self, problem: TabularAdjustment, possible: Callable[[LongArray], bool], clock: Clock
     ) -> None:
         self._problem, self._possible, self._clock = problem, possible, clock
         self._number = count()
@@ -105,13 +105,13 @@ class Directions:
             ways[left[np.argmax(short[left])]] = way
             heapq.heappush(self._open, _Node(node.bound, next(self._number), ways))
 
-    def _rounded(self, ways: IntArray, change: FloatArray) -> BoolArray:
+    def _rounded(self, ways: LongArray, change: FloatArray) -> BoolArray:
         """Each undecided cell the way it is nearer to."""
         at = self._problem.choices
         middle = (self._problem.least_up[at] - self._problem.least_down[at]) / 2.0
         return np.asarray(np.where(ways == OPEN, change[at] > middle, ways == UP))
 
-    def _relaxed(self, ways: IntArray) -> tuple[FloatArray, float]:
+    def _relaxed(self, ways: LongArray) -> tuple[FloatArray, float]:
         """The optimum of the relaxation, and the bound of its multipliers."""
         problem, choices = self._problem, self._problem.choices
         lower, upper = problem.bounds(ways == UP)

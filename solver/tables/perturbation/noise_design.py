@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import LinearConstraint, linprog, minimize
 
+from linkrisk.arrays import FloatArray, LongArray
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.tables.cell_key import NoiseDesign, PerturbationTable
-from linkrisk.formulations.tables.cell_table import FloatArray, IntArray
 from linkrisk.formulations.tables.magnitude_noise import MagnitudeDesign, MagnitudeTable
 
 _LEAST = 1e-9
@@ -53,7 +53,7 @@ def magnitude_table(design: MagnitudeDesign) -> MagnitudeTable:
 
 
 def _probabilities(
-    design: NoiseDesign | MagnitudeDesign, count: int, noise: IntArray | FloatArray
+    design: NoiseDesign | MagnitudeDesign, count: int, noise: LongArray | FloatArray
 ) -> FloatArray:
     stay, found = design.stay or 0.0, None
     for _ in range(_STAY_TRIES):
@@ -80,7 +80,7 @@ def _its_slope(p: FloatArray) -> FloatArray:
 
 
 def _most_entropy(
-    noise: IntArray | FloatArray, variance: float, stay: float, monotone: bool
+    noise: LongArray | FloatArray, variance: float, stay: float, monotone: bool
 ) -> FloatArray | None:
     """Probabilities of most entropy; None where there are none."""
     size, v = noise.size, noise.astype(np.float64)

@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from linkrisk.arrays import FloatArray, LongArray
 from linkrisk.formulations.programs.mixed_integer import MilpModel
-from linkrisk.formulations.tables.controlled_rounding import ControlledRounding, FloatArray, IntArray
+from linkrisk.formulations.tables.controlled_rounding import ControlledRounding
 from linkrisk.formulations.tables.inner_sums import InnerSums
 from linkrisk.solver.backends.base import Backend, SolveOptions
 from linkrisk.solver.run.clock import Clock
@@ -45,7 +46,7 @@ class Rounded:
         Its kind: False too where a zero-restricted one was asked for, and none was found in time.
     """
 
-    values: IntArray
+    values: LongArray
     cost: float
     bound: float
     zero_restricted: bool
@@ -85,7 +86,7 @@ def round_cells(
     relaxed = relaxation(table, model, clock)
     if relaxed is None:
         raise UsageError(_none(table))
-    bound, point, found = max(relaxed.bound, _least(table)), relaxed.point, list[IntArray | None]()
+    bound, point, found = max(relaxed.bound, _least(table)), relaxed.point, list[LongArray | None]()
     if relaxed.whole:
         return _checked(table, table.rounded(point), bound)
     _tell(report, f"flips of cells, at least {bound:,.6g}")
@@ -104,13 +105,13 @@ def _tell(report: Reporter | None, what: str) -> None:
         report(Progress.uncounted(PHASE, what))
 
 
-def _cheapest(table: ControlledRounding, found: Sequence[IntArray | None]) -> IntArray | None:
+def _cheapest(table: ControlledRounding, found: Sequence[LongArray | None]) -> LongArray | None:
     """The one that costs least, of those that are controlled roundings of the table."""
     right = [one for one in found if one is not None and table.wrong(one) is None]
     return min(right, key=table.cost, default=None)
 
 
-def at_hand(table: ControlledRounding, found: Sequence[IntArray | None], bound: float) -> Rounded:
+def at_hand(table: ControlledRounding, found: Sequence[LongArray | None], bound: float) -> Rounded:
     """What there is when time is over: the cheapest found, else a relaxed one with a bound for relaxed ones.
 
     Raises
@@ -136,7 +137,7 @@ def _least(table: ControlledRounding) -> float:
 def _searched(
     table: ControlledRounding,
     model: MilpModel,
-    found: Sequence[IntArray | None],
+    found: Sequence[LongArray | None],
     backend: Backend,
     clock: Clock,
     report: Reporter | None,
@@ -167,7 +168,7 @@ def _searched(
     return at_hand(table, found, max(bound, result.bound))
 
 
-def _checked(table: ControlledRounding, values: IntArray, bound: float) -> Rounded:
+def _checked(table: ControlledRounding, values: LongArray, bound: float) -> Rounded:
     wrong = table.wrong(values)
     if wrong is not None:
         raise AssertionError(f"a rounding that was found is none: {wrong}")
@@ -184,7 +185,7 @@ def _none(table: ControlledRounding) -> str:
     )
 
 
-def summed_up(table: ControlledRounding) -> IntArray | None:
+def summed_up(table: ControlledRounding) -> LongArray | None:
     """Each cell that no relation sums up rounded to the nearest multiple, the others summed up.
 
     Returns
@@ -199,7 +200,7 @@ def summed_up(table: ControlledRounding) -> IntArray | None:
     return sums.whole(nearest.astype(np.int64))
 
 
-def _columns(table: ControlledRounding, values: IntArray) -> FloatArray:
+def _columns(table: ControlledRounding, values: LongArray) -> FloatArray:
     """A point of the model for rounded values."""
     more = values // table.base - table.steps
     first = (more >= 1) & (table.left > 0)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from linkrisk.arrays import FloatArray, LongArray
 from linkrisk.formulations.programs.mixed_integer import MilpModel
-from linkrisk.formulations.tables.controlled_rounding import ControlledRounding, FloatArray, IntArray
+from linkrisk.formulations.tables.controlled_rounding import ControlledRounding
 from linkrisk.solver.backends.linear.base import LinearProgram
 from linkrisk.solver.run.clock import Clock
 
@@ -16,7 +17,7 @@ _PART = 5
 
 def dived(
     table: ControlledRounding, model: MilpModel, program: LinearProgram, point: FloatArray, clock: Clock
-) -> IntArray | None:
+) -> LongArray | None:
     """A rounding, or None where the dive ends at an edge or the time does.
 
     Where a batch leaves no solution, the nearest of it alone is made whole, or its opposite: so each round

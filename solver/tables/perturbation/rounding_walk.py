@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from linkrisk.formulations.tables.controlled_rounding import ControlledRounding, FloatArray, IntArray
+from linkrisk.arrays import FloatArray, LongArray
+from linkrisk.formulations.tables.controlled_rounding import ControlledRounding
 from linkrisk.formulations.tables.inner_sums import InnerSums
 from linkrisk.formulations.tables.rounding_flips import Flippable, cheaper, mended
 from linkrisk.solver.run.clock import Clock
@@ -32,7 +33,7 @@ _WRONG = 2.0
 
 def walked(
     table: ControlledRounding, clock: Clock, seed: int = 0, near: FloatArray | None = None
-) -> IntArray | None:
+) -> LongArray | None:
     """A rounding that adds up, zero-restricted if such a one was found.
 
     Parameters

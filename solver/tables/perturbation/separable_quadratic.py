@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import SuperLU, splu
 
-from linkrisk.formulations.tables.cell_table import FloatArray
+from linkrisk.arrays import FloatArray
 from linkrisk.solver.run.clock import Clock
 
 _STEPS = 100

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from linkrisk.formulations.tables.cell_table import FloatArray
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.tables.controlled_rounding import ControlledRounding
 from linkrisk.formulations.tables.tabular_adjustment import TabularAdjustment
 from linkrisk.solver.backends.registry import get_backend

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand, FloatArray
+from linkrisk.arrays import BoolArray, FloatArray
+from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers.least_energy import one_thread
 from linkrisk.solver.tables.suppression.conducting import conducting

@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.programs.separation import Cuts
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand, FloatArray, IntArray
+from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.formulations.tables.subtables import Subtable
 from linkrisk.solver.tables.suppression.capacity import CapacityCuts
 
@@ -31,7 +32,7 @@ class Block:
         Its cells in the table.
     """
 
-    def __init__(self, table: CellTable, local: CellTable, cells: IntArray) -> None:
+    def __init__(self, table: CellTable, local: CellTable, cells: LongArray) -> None:
         self._width, self.cells = len(table), cells
         self._separator = CapacityCuts(local, bridged=False)
         self._last: FloatArray | None = None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkrisk.formulations.tables.cell_table import BoolArray, FloatArray
+from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.solver.run.progress import Progress, Reporter
 
 PHASE = "suppressing cells"

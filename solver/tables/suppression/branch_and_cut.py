@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.programs.separation import Separator
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatArray, IntArray
+from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.suppression.incumbent import Incumbent, Supports
 from linkrisk.solver.tables.suppression.pseudo_costs import PseudoCosts
@@ -51,8 +52,8 @@ Improve = Callable[[FloatArray], BoolArray | None]
 class _Node:
     bound: float
     number: int
-    ones: IntArray = field(compare=False)
-    zeros: IntArray = field(compare=False)
+    ones: LongArray = field(compare=False)
+    zeros: LongArray = field(compare=False)
 
 
 @dataclass(frozen=True, eq=False)

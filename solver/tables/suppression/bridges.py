@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.programs.separation import Cuts
-from linkrisk.formulations.tables.cell_table import CellTable, FloatArray
+from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.formulations.tables.implied_relations import ImpliedBridges
 from linkrisk.formulations.tables.suppression_model import BridgeRows
 

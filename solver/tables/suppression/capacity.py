@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import sparse
 
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.programs.separation import Cuts, no_cuts
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand, FloatArray, IntArray
+from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.formulations.tables.suppression_model import capacity_row
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers.attacks import Attacker
@@ -192,5 +193,5 @@ class _Attacks:
             yield given
 
 
-_Row = tuple[IntArray, FloatArray, float]
+_Row = tuple[LongArray, FloatArray, float]
 """Cells, coefficients, right-hand side."""

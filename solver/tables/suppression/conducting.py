@@ -18,7 +18,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from scipy import sparse
 
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatArray, IntArray
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
+from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.formulations.tables.kernel import kernel
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers.least_energy import TINY, basis_of, factor_of, flows, within_bounds
@@ -100,7 +101,7 @@ def conducting(
     return network.pattern
 
 
-def _within(table: CellTable, needs: Needs, cells: IntArray, basis: sparse.csr_array) -> float:
+def _within(table: CellTable, needs: Needs, cells: LongArray, basis: sparse.csr_array) -> float:
     """Share of the needs, some of them looked at, that movements of least energy meet within all bounds."""
     some = needs[np.arange(0, len(needs), 1 + len(needs) // _MANY)]
     below, above = table.below[cells], table.above[cells]
@@ -120,7 +121,7 @@ class _Network:
     """Cells that conduct, and how well."""
 
     def __init__(
-        self, table: CellTable, needs: Needs, cost: FloatArray, cells: IntArray, basis: sparse.csr_array
+        self, table: CellTable, needs: Needs, cost: FloatArray, cells: LongArray, basis: sparse.csr_array
     ) -> None:
         self._table, self.cells, self._basis = table, cells, basis
         self._cost = cost / max(float(np.median(cost[cells])), TINY)
@@ -166,7 +167,7 @@ class _Network:
         self._resistance = np.where(table.primary, _SENSITIVE, self._cost / (self._squares + unused * unused))
         self._shrink(self.cells[table.primary[self.cells] | (self._most[self.cells] > _CUT)])
 
-    def _shrink(self, cells: IntArray) -> None:
+    def _shrink(self, cells: LongArray) -> None:
         """Take cells out of the network, unless others cannot move any more without them."""
         if cells.size < self.cells.size:
             basis = kernel(sparse.csr_array(self._table.relations[:, cells]))
@@ -175,14 +176,14 @@ class _Network:
                 self.cells, self._basis = cells, basis
 
 
-def movable(table: CellTable, needs: Needs, pattern: BoolArray) -> IntArray:
+def movable(table: CellTable, needs: Needs, pattern: BoolArray) -> LongArray:
     """Cells of a pattern that can go both ways, and those with needs."""
     found: BoolArray = pattern & ~table.fixed & (table.below > 0) & (table.above > 0)
     found[needs.cell] = True
     return np.flatnonzero(found)
 
 
-def _by_level(needs: Needs) -> Iterator[tuple[float, IntArray]]:
+def _by_level(needs: Needs) -> Iterator[tuple[float, LongArray]]:
     """The cells of needs with about the same level, and the largest of these."""
     level = np.zeros(int(needs.cell.max()) + 1)
     np.maximum.at(level, needs.cell, needs.level)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from linkrisk.formulations.tables.cell_table import FloatArray, IntArray
+from linkrisk.arrays import FloatArray, LongArray
 
 _GROWTH = 1.02
 """By how much more each contradiction counts than the one before."""
@@ -37,7 +37,7 @@ class Contradictions:
     def __init__(self, cells: int) -> None:
         self.weight, self._step = np.zeros(cells), 1.0
 
-    def found(self, ones: IntArray, zeros: IntArray, reduced: FloatArray) -> None:
+    def found(self, ones: LongArray, zeros: LongArray, reduced: FloatArray) -> None:
         """Note a branch that holds nothing better.
 
         Parameters

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from linkrisk.formulations.tables.cell_table import Demand, FloatArray, IntArray
+from linkrisk.arrays import FloatArray, LongArray
+from linkrisk.formulations.tables.cell_table import Demand
 from linkrisk.solver.tables.attackers.attack_programs import Asked
 from linkrisk.solver.tables.attackers.attacks import signs_of
 
@@ -37,13 +38,13 @@ class Series:
         self._owner, self._sign, self.cell = self._owner[order], self._sign[order], self.cell[order]
         self._level, self._both = self._level[order], self._both[order]
 
-    def unmet(self, up: FloatArray, down: FloatArray) -> IntArray:
+    def unmet(self, up: FloatArray, down: FloatArray) -> LongArray:
         """Attacks of demands that are not known to be met where cells go so far, shape (n,)."""
         up, down = up[self.cell], down[self.cell]
         reached = np.where(self._both, up + down, np.where(self._sign > 0, up, down))
         return np.flatnonzero(reached < self._level * (1.0 - SHORT))
 
-    def asked(self, chosen: IntArray, *, parts: bool) -> Asked:
+    def asked(self, chosen: LongArray, *, parts: bool) -> Asked:
         """Some attacks; in parts where no cell is to move by more than the level."""
         enough = np.where(self._both, np.inf, self._level)[chosen]
         within = enough if parts else np.full(chosen.size, np.inf)

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import sparse
 
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.programs.linear import LinearModel
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand, FloatArray, IntArray
+from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram
 from linkrisk.solver.backends.linear.registry import linear_program
 from linkrisk.solver.run.clock import Clock
@@ -107,7 +108,7 @@ class Witnesses:
 
     def _cheapest(
         self, demand: Demand, cost: FloatArray, suppressed: BoolArray
-    ) -> tuple[IntArray, FloatArray] | None:
+    ) -> tuple[LongArray, FloatArray] | None:
         """The cells that move when the cell of a demand does by its level, and how far; None if it cannot."""
         table = self._table
         if self._few is None:
@@ -125,7 +126,7 @@ class Witnesses:
 class _Ways:
     """The cheapest deviations over some cells, each of which goes up or down at its cost."""
 
-    def __init__(self, table: CellTable, cells: IntArray) -> None:
+    def __init__(self, table: CellTable, cells: LongArray) -> None:
         self._cells, self._place = cells, np.full(len(table), -1)
         self._place[cells] = np.arange(cells.size)
         self.everything = cells.size == int((~table.fixed).sum())
@@ -163,7 +164,7 @@ class _Ways:
         self._program.change_column_bounds(down, np.zeros(1), self._upper[down])
         return max(float(solution.point[at]) * (1.0 - _MET), 0.0) if solution.optimal else 0.0
 
-    def cheapest(self, demand: Demand, suppressed: BoolArray) -> tuple[IntArray, FloatArray] | None:
+    def cheapest(self, demand: Demand, suppressed: BoolArray) -> tuple[LongArray, FloatArray] | None:
         """Cells and deviations by which the cell of a demand moves by its level; None if it cannot."""
         count = self._cells.size
         new = np.flatnonzero(suppressed[self._cells] & ~self._free)
@@ -185,7 +186,7 @@ class _Ways:
         return found
 
 
-def _cheapest_cells(table: CellTable, most: int) -> IntArray:
+def _cheapest_cells(table: CellTable, most: int) -> LongArray:
     """The sensitive cells, and in each relation the cheapest others, the widest first among equals."""
     relations = sparse.csr_array(table.relations)
     inside = relations.indices

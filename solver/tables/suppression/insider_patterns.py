@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import sparse
 
+from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.formulations.programs.linear import LinearModel
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand, FloatArray
+from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.formulations.tables.crowd import Crowd
 from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram
 from linkrisk.solver.backends.linear.registry import linear_program

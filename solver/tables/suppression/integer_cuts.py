@@ -15,8 +15,9 @@ from typing import Protocol
 import numpy as np
 from scipy import sparse
 
+from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.formulations.programs.separation import Cuts, no_cuts
-from linkrisk.formulations.tables.cell_table import BoolArray, Demand, FloatArray
+from linkrisk.formulations.tables.cell_table import Demand
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
 from linkrisk.solver.tables.attackers.integer_attacks import IntegerAttacks

@@ -14,7 +14,8 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand
+from linkrisk.arrays import BoolArray
+from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.formulations.tables.subtables import subtables
 from linkrisk.formulations.tables.witnesses import Reach, Witness
 from linkrisk.solver.run.clock import Clock

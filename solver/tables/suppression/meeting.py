@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand, FloatArray, IntArray
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
+from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.suppression.movements import Movements, Needs
 
@@ -145,7 +146,7 @@ class Meeting:
                 return moved
         raise CannotMeetError(need)
 
-    def _nearer(self, cell: int) -> Iterator[IntArray]:
+    def _nearer(self, cell: int) -> Iterator[LongArray]:
         for steps in _STEPS:
             near = self.attacked.movements.around(cell, steps)
             yield near[self.allowed[near]]

@@ -17,7 +17,8 @@ from itertools import takewhile
 
 import numpy as np
 
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand
+from linkrisk.arrays import BoolArray
+from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.formulations.tables.subtables import Subtable
 from linkrisk.formulations.tables.suppression_model import alone_rows
 from linkrisk.solver.run.clock import Clock

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.programs.linear import LinearModel
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand, FloatArray, IntArray
+from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.solver.backends.linear.base import LinearOptions
 from linkrisk.solver.backends.linear.registry import linear_program
 from linkrisk.solver.backends.linear.sliced import solved_by
@@ -45,14 +46,14 @@ class Needs:
         Above 0.
     """
 
-    cell: IntArray
+    cell: LongArray
     sign: FloatArray
     level: FloatArray
 
     def __len__(self) -> int:
         return int(self.cell.size)
 
-    def __getitem__(self, chosen: IntArray | BoolArray) -> Needs:
+    def __getitem__(self, chosen: LongArray | BoolArray) -> Needs:
         return Needs(self.cell[chosen], self.sign[chosen], self.level[chosen])
 
     def met_by(self, deviations: FloatArray) -> BoolArray:
@@ -92,7 +93,7 @@ class Movements:
         self._by_cell = sparse.csc_array(view.relations)
         self._by_relation = sparse.csr_array(view.relations)
 
-    def around(self, cell: int, steps: int) -> IntArray:
+    def around(self, cell: int, steps: int) -> LongArray:
         """Cells that some relations in a row lead to, from a cell; fixed ones are no way."""
         known, edge = np.zeros(len(self._view), dtype=np.bool_), np.array([cell])
         known[cell] = True
@@ -105,7 +106,7 @@ class Movements:
 
     def most(
         self,
-        moving: IntArray,
+        moving: LongArray,
         needs: Needs,
         suppressed: BoolArray,
         cost: FloatArray,
@@ -136,7 +137,7 @@ class Movements:
         return None if found is None else program.deviations(found)
 
     def cheapest(
-        self, moving: IntArray, needs: Needs, suppressed: BoolArray, cost: FloatArray, clock: Clock
+        self, moving: LongArray, needs: Needs, suppressed: BoolArray, cost: FloatArray, clock: Clock
     ) -> FloatArray | None:
         """The movement that meets all needs at the least cost; None where none does, or the clock is out."""
         program = _Program(self._view, self._by_cell, moving, needs, suppressed)
@@ -151,7 +152,7 @@ class _Program:
         self,
         view: CellTable,
         by_cell: sparse.csc_array,
-        moving: IntArray,
+        moving: LongArray,
         needs: Needs,
         suppressed: BoolArray,
     ) -> None:

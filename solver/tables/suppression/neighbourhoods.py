@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from linkrisk.formulations.tables.cell_table import BoolArray, FloatArray
+from linkrisk.arrays import BoolArray, FloatArray
 
 _WHOLE = 1e-5
 _MOST_NODES = 40

@@ -8,7 +8,8 @@ from typing import Protocol
 
 import numpy as np
 
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatArray
+from linkrisk.arrays import BoolArray, FloatArray
+from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.suppression.capacity import CapacityCuts
 from linkrisk.solver.tables.suppression.heuristic import Witnesses

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatArray
+from linkrisk.arrays import BoolArray, FloatArray
+from linkrisk.formulations.tables.cell_table import CellTable
 
 _MOST = 10
 """Patterns that are kept."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkrisk.formulations.tables.cell_table import FloatArray, IntArray
+from linkrisk.arrays import FloatArray, LongArray
 from linkrisk.solver.tables.suppression.contradictions import Contradictions
 from linkrisk.solver.tables.suppression.relaxation import Relaxation
 
@@ -117,7 +117,7 @@ class PseudoCosts:
                 self._count[side, relaxation.cells[cell]] += 1
         return sides[0], sides[1]
 
-    def _guess(self, tried: IntArray, objective: FloatArray) -> FloatArray:
+    def _guess(self, tried: LongArray, objective: FloatArray) -> FloatArray:
         """What a branch brings per unit, shape (2, t): of the cell, else of all cells by their costs."""
         known = self._count[:, tried]
         usual = self._gain.sum() / max(1.0, self._count.sum())

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.programs.linear import LinearModel
 from linkrisk.formulations.programs.separation import Cuts
-from linkrisk.formulations.tables.cell_table import BoolArray, FloatArray, IntArray
 from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram, LinearSolution
 from linkrisk.solver.backends.linear.registry import linear_program
 
@@ -80,7 +80,7 @@ class Relaxation:
     """
 
     def __init__(self, rows: Cuts, objective: FloatArray, lower: FloatArray, upper: FloatArray) -> None:
-        self.cells: IntArray = np.flatnonzero(upper > lower)
+        self.cells: LongArray = np.flatnonzero(upper > lower)
         self._decided = np.where(upper > lower, 0.0, lower)
         self._place = np.full(objective.size, -1)
         self._place[self.cells] = np.arange(self.cells.size)
@@ -100,7 +100,7 @@ class Relaxation:
         found[self.cells] = point
         return found
 
-    def bounds_where(self, ones: IntArray, zeros: IntArray) -> tuple[FloatArray, FloatArray] | None:
+    def bounds_where(self, ones: LongArray, zeros: LongArray) -> tuple[FloatArray, FloatArray] | None:
         """Bounds of the open cells where some of all cells are suppressed, and some published.
 
         None where one of them was decided otherwise for good.
@@ -267,7 +267,7 @@ class Relaxation:
         return self.constant + float(y @ right) + float(parts.sum()) - error, reduced
 
 
-def _rows_of(data: FloatArray, columns: IntArray, starts: IntArray, width: int) -> sparse.csr_array:
+def _rows_of(data: FloatArray, columns: LongArray, starts: LongArray, width: int) -> sparse.csr_array:
     return sparse.csr_array((data, columns, starts), shape=(starts.size - 1, width))
 
 

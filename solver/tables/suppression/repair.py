@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand
+from linkrisk.arrays import BoolArray
+from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.formulations.tables.witnesses import Witness
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers.demands import unmet

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from linkrisk.formulations.tables.cell_table import FloatArray
+from linkrisk.arrays import FloatArray
 from linkrisk.solver.tables.suppression.relaxation import Relaxation
 
 _MULTIPLES = (1.0, -1.0, 2.0, -2.0, 3.0)

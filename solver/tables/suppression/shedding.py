@@ -13,7 +13,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy import linalg, sparse
 
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatArray, IntArray
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
+from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.formulations.tables.witnesses import Witness
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers.least_energy import basis_of, factor_of, within_bounds
@@ -46,7 +47,7 @@ class Shedding:
 
     def __init__(self, table: CellTable, pattern: BoolArray, needs: Needs) -> None:
         self._table, self._needs = table, needs
-        self.cells: IntArray = movable(table, needs, pattern)
+        self.cells: LongArray = movable(table, needs, pattern)
         self._moved, self._column = np.unique(needs.cell, return_inverse=True)
         self.fits = 0 < self.cells.size * self._moved.size <= MOST_FLOWS
         basis = basis_of(sparse.csr_array(table.relations[:, self.cells])) if self.fits else None
@@ -122,7 +123,7 @@ class Shedding:
                 tell(chosen.size - number)
                 self._try(cell, done)
 
-    def _together(self, cells: IntArray, cost: FloatArray) -> FloatArray:
+    def _together(self, cells: LongArray, cost: FloatArray) -> FloatArray:
         """What each of some cells costs with those that move only with it."""
         size = np.sqrt(np.maximum(self._norms, _TINY))
         ways = np.round(self._ways / size[:, None], 6)
@@ -159,7 +160,7 @@ class Shedding:
         self.cells, self._ways, self._flows = self.cells[stay], self._ways[stay], self._flows[stay]
         self._above, self._below, self._norms = self._above[stay], self._below[stay], self._norms[stay]
 
-    def _meets(self, columns: IntArray, flows: FloatArray, own: FloatArray) -> BoolArray:
+    def _meets(self, columns: LongArray, flows: FloatArray, own: FloatArray) -> BoolArray:
         """Which needs the flows of some columns meet within all bounds; those of others are not met."""
         most = np.zeros((2, self._moved.size))
         with np.errstate(divide="ignore", invalid="ignore"):

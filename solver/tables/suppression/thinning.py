@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.formulations.programs.separation import Separator
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatArray
+from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.formulations.tables.suppression_model import BridgeRows
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.formulations.programs.separation import Cuts, Separator
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatArray
+from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.formulations.tables.suppression_model import suppression_model
 from linkrisk.solver.tables.suppression.branch_and_cut import BranchAndCut, Part
 from linkrisk.solver.tables.suppression.exclusion import Exclusion

@@ -6,11 +6,12 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.datasets.microdata.dated import in_days
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.numeric import check_known
@@ -38,9 +39,6 @@ from linkrisk.solver.worst_case.operations.fit import asked_fit
 from linkrisk.solver.worst_case.operations.partners import partner_ids, partner_rows
 from linkrisk.solver.worst_case.result import FitResult
 from linkrisk.solver.worst_case.single_fit import fit_one
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 
 class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types

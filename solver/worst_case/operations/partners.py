@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from linkrisk.arrays import IndexArray
 from linkrisk.datasets.microdata.tables import Table
 from linkrisk.solver.run.errors import UsageError
-
-IndexArray = NDArray[np.intp]
 
 
 def partner_rows(partner: ArrayLike | None, original: Table, masked: Table) -> IndexArray:

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
-FloatArray = NDArray[np.float64]
+from linkrisk.arrays import FloatArray
 
 _ROUNDED = 1e-13
 """Error of a sum of ten logarithms of factorials beside the largest of them: hundreds of roundings."""

@@ -14,16 +14,13 @@ from fractions import Fraction
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.datasets.microdata.names import shown_name, shown_names
 from linkrisk.formulations.linkage.pair import Direction
 from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.worst_case.sampled.confidence import Design
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 METHOD = "sha256-1"
 """What results call this way of drawing."""

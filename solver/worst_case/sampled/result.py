@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.errors import NONE, called
 from linkrisk.solver.engines.base import Engine, EngineOptions, whole
 from linkrisk.solver.inputs.problem import Problem
@@ -22,8 +22,6 @@ from linkrisk.solver.worst_case.sampled.confidence import Design, upper_limit, u
 from linkrisk.solver.worst_case.sampled.draw import METHOD
 from linkrisk.solver.worst_case.sampled.plan import SamplingChoice
 from linkrisk.solver.worst_case.sampled.search import SampledRun
-
-FloatArray = NDArray[np.float64]
 
 _ROUNDED = Fraction(1, 10**9)
 """More than a sum of doubles is off, relative to it."""

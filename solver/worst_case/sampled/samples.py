@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import IndexArray
 from linkrisk.solver.worst_case.sampled.draw import Draw, draw, drawing_order
 from linkrisk.solver.worst_case.sampled.plan import Plan
-
-IndexArray = NDArray[np.intp]
 
 
 @dataclass(frozen=True)

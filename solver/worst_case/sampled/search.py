@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.linkage.block_system import system_of
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
@@ -31,10 +31,6 @@ from linkrisk.solver.worst_case.part_search import PartSearch, Shared, search_pa
 from linkrisk.solver.worst_case.sampled.samples import Samples
 from linkrisk.solver.worst_case.search import SearchTask, Start, count_starts, search
 from linkrisk.solver.worst_case.search_state import Run, out_of_time
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
-IndexArray = NDArray[np.intp]
 
 _FEWEST, _MOMENT = 300, 100_000_000
 """Records that are counted even when time is over, and pairs of one of them and a candidate: a moment's."""

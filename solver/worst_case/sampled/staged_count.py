@@ -14,8 +14,8 @@ from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.solver.linkage.evaluation import Evaluation, spread
 from linkrisk.solver.linkage.evaluator import Evaluator
@@ -23,9 +23,6 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.worst_case.sampled.confidence import Design
 from linkrisk.solver.worst_case.sampled.plan import CONFIDENCE
 from linkrisk.solver.worst_case.sampled.result import file_limit
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 FIRST_STAGE = 1_024
 """Records of the first stage, which is counted however late it is: in a moment, and enough to say much."""

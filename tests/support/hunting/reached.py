@@ -10,15 +10,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.linkage.aggregators import Aggregator
 from linkrisk.formulations.linkage.block_system import block_system
 from linkrisk.formulations.linkage.domains import Measures, Simplex, Spectrahedron
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.linkage.evaluator import Evaluator
-
-FloatArray = NDArray[np.float64]
 
 _SAMPLES = 150
 _STEPS = 60

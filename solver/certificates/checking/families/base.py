@@ -14,14 +14,12 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.solver.certificates.checking.fields import Fields
 from linkrisk.solver.certificates.checking.shapes import Shape
 from linkrisk.solver.certificates.checking.ties import TIE_SHIFT, Partner
 from linkrisk.solver.run.errors import UsageError
-
-FloatArray = NDArray[np.float64]
 
 Multipliers = Sequence[tuple[int, int, int]]
 """(subset A, attribute k, y): y times the inequality ``mu(A + k) >= mu(A)``; subsets are bit masks."""

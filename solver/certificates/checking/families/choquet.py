@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from linkrisk.solver.certificates.checking.families.base import Family, FloatArray, Row
+from linkrisk.arrays import FloatArray
+from linkrisk.solver.certificates.checking.families.base import Family, Row
 from linkrisk.solver.certificates.checking.families.k_additive import KAdditive, TwoAdditive
 from linkrisk.solver.certificates.checking.families.measures import (
     MOST_ATTRIBUTES,

@@ -10,8 +10,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from linkrisk.arrays import FloatArray
 from linkrisk.solver.certificates.checking.box_kernels import PAIRS
-from linkrisk.solver.certificates.checking.families.base import FloatArray, Interaction, Row
+from linkrisk.solver.certificates.checking.families.base import Interaction, Row
 from linkrisk.solver.certificates.checking.families.measures import (
     MOST_ATTRIBUTES,
     MeasureFamily,

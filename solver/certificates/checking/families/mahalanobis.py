@@ -8,7 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from linkrisk.solver.certificates.checking.families.base import Family, FloatArray, Multipliers, Row
+from linkrisk.arrays import FloatArray
+from linkrisk.solver.certificates.checking.families.base import Family, Multipliers, Row
 from linkrisk.solver.certificates.checking.fields import Fields, listed, reals
 from linkrisk.solver.certificates.checking.parameters import SLACK
 from linkrisk.solver.certificates.checking.shapes import Shape, shape_of_form

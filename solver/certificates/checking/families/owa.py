@@ -8,8 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from linkrisk.arrays import FloatArray
 from linkrisk.solver.certificates.checking.box_kernels import ORDERED
-from linkrisk.solver.certificates.checking.families.base import FloatArray, Row
+from linkrisk.solver.certificates.checking.families.base import Row
 from linkrisk.solver.certificates.checking.families.simplex import SimplexFamily
 from linkrisk.solver.certificates.checking.shapes import Shape
 

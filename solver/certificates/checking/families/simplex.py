@@ -9,7 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from linkrisk.solver.certificates.checking.families.base import Family, FloatArray, Multipliers, Row
+from linkrisk.arrays import FloatArray
+from linkrisk.solver.certificates.checking.families.base import Family, Multipliers, Row
 from linkrisk.solver.certificates.checking.fields import Fields
 from linkrisk.solver.certificates.checking.parameters import check_weights, named_numbers
 

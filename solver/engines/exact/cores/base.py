@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.formulations.linkage.domains import DomainRows
 from linkrisk.solver.engines.attacks.repair import Multipliers, WidestMargin
@@ -26,8 +26,6 @@ from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.work import PROGRAM
 
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 Core = frozenset[int]
 
 _MOST_CUT_ROUNDS = 25

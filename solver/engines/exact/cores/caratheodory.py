@@ -9,12 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.compiled import kernel
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 _NOTHING = 1e-13
 """Entries below this are rounding."""

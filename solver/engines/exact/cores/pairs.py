@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import BoolArray, FloatArray, IndexArray
 from linkrisk.formulations.compiled import kernel
 from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.solver.engines.attacks.scoring import Scorer
@@ -19,10 +19,6 @@ from linkrisk.solver.engines.exact.simplex_tree.two_rows import excluding_multip
 from linkrisk.solver.engines.steering import STEERING, PairSteering
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.work import ENTRY
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
 
 _OVERLAP = 0.05
 """Operations for each pair of blocks at each point: a product of matrices in single precision."""

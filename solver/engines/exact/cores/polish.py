@@ -12,14 +12,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.linkage.domains import DomainRows
 from linkrisk.solver.engines.attacks.growing_program import new_program
 from linkrisk.solver.engines.attacks.repair import Multipliers
-
-FloatArray = NDArray[np.float64]
 
 _SCALES = (1.0, 1e6, 1e8, 1e10)
 """By how much the error is enlarged, step by step: 1e-7 of the last is the rounding of one."""

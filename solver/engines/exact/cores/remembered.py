@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from linkrisk.arrays import IndexArray
 from linkrisk.formulations.compiled import kernel
-
-IndexArray = NDArray[np.intp]
 
 
 @kernel

@@ -13,12 +13,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.solver.engines.exact.hitting_sets.covering import CoveringProgram
 from linkrisk.solver.engines.exact.hitting_sets.gains import Gains
-
-FloatArray = NDArray[np.float64]
 
 _WHOLE = 1e-6
 _STALLED, _RISE = 1, 0.2

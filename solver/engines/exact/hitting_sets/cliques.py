@@ -9,12 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.formulations.compiled import kernel
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 Clique = tuple[int, ...]
 
 _VIOLATED = 1e-4

@@ -9,17 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.programs.linear import box_model
 from linkrisk.solver.backends.linear.registry import linear_program
 from linkrisk.solver.engines.exact.hitting_sets.hitting_set import VIOLATED, HittingSet, Rows
 from linkrisk.solver.engines.exact.rounding import rounding_error
 from linkrisk.solver.engines.steering import STEERING, HittingSteering
 from linkrisk.solver.run.work import ITERATION, PROGRAM, Spend, ignore
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 _NEARLY = 1e-9
 

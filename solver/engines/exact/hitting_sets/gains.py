@@ -9,12 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.solver.engines.exact.hitting_sets.covering import CoveringProgram
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 _TRIED = 8
 _RELIABLE = 4

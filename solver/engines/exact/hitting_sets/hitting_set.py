@@ -11,14 +11,11 @@ from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.solver.engines.base import CoreProof
 from linkrisk.solver.engines.exact.cores.base import Core
 from linkrisk.solver.engines.exact.hitting_sets.cliques import ConflictGraph
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 VIOLATED = 1e-6
 

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from threading import Lock
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.solver.engines.attacks.scoring import Scorer
 from linkrisk.solver.engines.base import Proof, rounded_bound, whole
@@ -23,9 +23,6 @@ from linkrisk.solver.engines.exact.treatments import treatment
 from linkrisk.solver.engines.steering import STEERING, Steering
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.incumbent import Incumbent
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 _MISSED = 0.999
 

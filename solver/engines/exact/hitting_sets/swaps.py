@@ -9,14 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.solver.engines.attacks.scoring import STRICT, Scorer
 from linkrisk.solver.engines.exact.cores.base import Answer, CoreFinder
 from linkrisk.solver.engines.steering import STEERING, HittingSteering
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 _EVEN = 0.1
 

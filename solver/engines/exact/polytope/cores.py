@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from linkrisk.arrays import IndexArray
 from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.solver.engines.attacks.scoring import Scorer
 from linkrisk.solver.engines.base import CoreProof
@@ -18,9 +18,6 @@ from linkrisk.solver.engines.exact.polytope.margin import Basis, Columns, Sparse
 from linkrisk.solver.engines.steering import STEERING, FinderSteering
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.work import ENTRY
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 _MOST_REMEMBERED = 12
 _SHIFT = 1e-8

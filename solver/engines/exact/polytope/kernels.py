@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import BoolArray, FloatArray, IndexArray
 from linkrisk.formulations.compiled import kernel
 from linkrisk.solver.engines.attacks.scoring import STRICT
 from linkrisk.solver.engines.exact.cores.base import MOVED
@@ -30,10 +30,6 @@ from linkrisk.solver.engines.exact.polytope.margin import (
     reprice,
 )
 from linkrisk.solver.engines.exact.polytope.proofs import core_proof, violation
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
 
 UNDECIDED, LINKED, CORE, _OPTIMAL = range(4)
 """How a question ends."""

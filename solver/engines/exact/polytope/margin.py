@@ -22,10 +22,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.compiled import kernel
 
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 NarrowArray = NDArray[np.uint16]
 
 TOLERANCE = 1e-9

@@ -5,16 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import BoolArray, FloatArray, IndexArray
 from linkrisk.formulations.compiled import kernel
 from linkrisk.solver.engines.exact.cores.base import NEGLIGIBLE
 from linkrisk.solver.engines.exact.polytope.margin import Basis, Columns
 from linkrisk.solver.engines.exact.rounding import rounding_error
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
 
 
 @kernel

@@ -12,13 +12,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.compiled import kernel
 from linkrisk.solver.engines.exact.simplex_tree.two_rows import excluding_multiplier
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 _MOST_TRIES = 20_000
 """Rows that are tried as a partner of one row."""

@@ -17,12 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.compiled import kernel
 from linkrisk.solver.engines.exact.rounding import UNIT, rounding_error
 from linkrisk.solver.engines.exact.simplex_tree.conflicts import clique_saving, matching_saving
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 STACK = 400
 """Simplices that may wait at once in one call of `explore`."""

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.solver.engines.base import rounded_bound
 from linkrisk.solver.engines.exact.simplex_tree.kernels import (
@@ -27,8 +28,6 @@ from linkrisk.solver.engines.steering import STEERING, TreeSteering
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.incumbent import Incumbent
 from linkrisk.solver.run.work import ENTRY
-
-FloatArray = NDArray[np.float64]
 
 _LOOKS, _UNDECIDED = 4.0, 0.1
 """Looks at all rows before a subtree, and the share of them that its simplices leave undecided, roughly."""

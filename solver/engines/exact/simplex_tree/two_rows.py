@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.compiled import kernel
-
-FloatArray = NDArray[np.float64]
 
 _ROUNDED = 4e-16
 """The ends of the interval are rounded quotients, so it must be wider than this share of them."""

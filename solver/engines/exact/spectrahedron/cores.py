@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.solver.engines.attacks.scoring import Scorer
 from linkrisk.solver.engines.base import CoreProof
@@ -26,9 +26,6 @@ from linkrisk.solver.engines.exact.spectrahedron.kernels import (
 from linkrisk.solver.engines.steering import STEERING, FinderSteering
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.work import ENTRY
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 _MOST_ROUNDS = 60
 _MOST_REMEMBERED = 6

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.compiled import kernel
-
-FloatArray = NDArray[np.float64]
 
 _MOST_TRIALS = 14
 _NEAR_ENOUGH = 0.85

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.compiled import kernel
 from linkrisk.solver.engines.attacks.scoring import STRICT
 from linkrisk.solver.engines.exact.cores.caratheodory import few_multipliers
@@ -22,9 +22,6 @@ from linkrisk.solver.engines.exact.spectrahedron.margin import (
     symmetric,
     widest_margin,
 )
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 UNDECIDED, MORE, LINKED, CORE, TOUCHING = range(5)
 """How a question ends: `MORE` rounds are needed; `TOUCHING` rows exclude each other barely, or do not."""

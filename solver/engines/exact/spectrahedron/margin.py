@@ -12,13 +12,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.compiled import kernel
 from linkrisk.solver.engines.exact.spectrahedron.definite import factorise, invert, room, solve
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 _MOST_STEPS = 60
 _SMALLEST_GAP = 1e-15

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IntArray
 from linkrisk.solver.linkage.helpers import Helpers
 from linkrisk.solver.linkage.probabilistic.comparisons import Comparison
 from linkrisk.solver.linkage.probabilistic.em import OutsidePairs
@@ -16,10 +16,6 @@ from linkrisk.solver.linkage.probabilistic.passes.joining import JoinedFiles, Pa
 from linkrisk.solver.linkage.probabilistic.passes.levels import PairLevels, ValueLevels
 from linkrisk.solver.linkage.probabilistic.passes.shares import Patterns, compared_by, patterns_of
 from linkrisk.solver.linkage.probabilistic.patterns import PatternCounts
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int32]
-SmallArray = NDArray[np.uint8]
 
 RANDOM_PAIRS = 1 << 22
 """How many pairs drawn at random tell how all pairs agree; files with fewer pairs are compared whole."""

@@ -5,17 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import BoolArray, FloatArray, IndexArray
 from linkrisk.errors import called
 from linkrisk.solver.linkage.pair_matching import matched_pairs
 from linkrisk.solver.linkage.probabilistic.passes.learned import LearnedPasses
 from linkrisk.solver.linkage.scored_pairs import ScoredPairs
 from linkrisk.solver.run.errors import UsageError
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
-IndexArray = NDArray[np.intp]
 
 _LEAST_GAIN = 1e-6
 """Bits that every link gains, so that one of even odds is taken where nothing stands against it."""

@@ -14,15 +14,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.arrays import ByteArray, IntArray, LongArray
 from linkrisk.solver.linkage.linker import LinkageTask
 from linkrisk.solver.linkage.probabilistic.passes.kernels import Groups, fill_pairs
 from linkrisk.solver.linkage.probabilistic.passes.key_values import pass_codes
 from linkrisk.solver.linkage.probabilistic.passes.keys import Pass
 from linkrisk.solver.run.errors import UsageError
-
-LongArray = NDArray[np.int64]
-IntArray = NDArray[np.int32]
-SmallArray = NDArray[np.uint8]
 
 MOST_PAIRS = 200_000_000
 """Pairs of all passes together, each of which is kept: 21 bytes for one, 4.2 GB in all."""
@@ -46,7 +43,7 @@ class Pairs(NamedTuple):
 
     query: IntArray
     candidate: IntArray
-    first_pass: SmallArray
+    first_pass: ByteArray
 
     def part(self, which: slice) -> Pairs:
         """Some of them."""

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from linkrisk.arrays import ByteArray, FloatArray, IntArray, LongArray
 from linkrisk.formulations.compiled import kernel
-
-FloatArray = NDArray[np.float64]
-LongArray = NDArray[np.int64]
-IntArray = NDArray[np.int32]
-SmallArray = NDArray[np.uint8]
 
 
 class Groups(NamedTuple):
@@ -31,7 +24,7 @@ def fill_pairs(
     mark: LongArray,
     query: IntArray,
     candidate: IntArray,
-    at: SmallArray,
+    at: ByteArray,
 ) -> int:
     """Write the pairs of queries `first`..`last`-1, each once with the first pass that has it.
 
@@ -54,7 +47,7 @@ def fill_pairs(
 
 @kernel
 def equal_levels(
-    first: IntArray, second: IntArray, query: IntArray, candidate: IntArray, level: SmallArray
+    first: IntArray, second: IntArray, query: IntArray, candidate: IntArray, level: ByteArray
 ) -> None:
     """Write 0 where a code is missing, 2 where both are equal, 1 elsewhere."""
     for at in range(query.size):
@@ -70,7 +63,7 @@ def near_levels(
     rounding: float,
     query: IntArray,
     candidate: IntArray,
-    level: SmallArray,
+    level: ByteArray,
 ) -> None:
     """Write 0 where a number is missing, else 1 plus the thresholds that the difference does not exceed."""
     for at in range(query.size):

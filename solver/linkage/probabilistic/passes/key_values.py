@@ -8,15 +8,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from linkrisk.arrays import LongArray
 from linkrisk.solver.linkage.linker import LinkageTask
 from linkrisk.solver.linkage.probabilistic.coding import as_text
 from linkrisk.solver.linkage.probabilistic.passes.keys import Key, Pass
 from linkrisk.solver.run.errors import UsageError
 
-CodeArray = NDArray[np.int64]
 
-
-def joint_codes(first: pd.Series, second: pd.Series) -> tuple[CodeArray, CodeArray, NDArray[np.object_]]:
+def joint_codes(first: pd.Series, second: pd.Series) -> tuple[LongArray, LongArray, NDArray[np.object_]]:
     """The distinct known values of two columns, and which of them each row has, -1 where missing.
 
     Numbers are compared as numbers where both columns hold them, else both as text.
@@ -37,7 +36,7 @@ def _text(column: pd.Series) -> NDArray[np.object_]:
     return found
 
 
-def pass_codes(task: LinkageTask, one: Pass) -> tuple[CodeArray, CodeArray]:
+def pass_codes(task: LinkageTask, one: Pass) -> tuple[LongArray, LongArray]:
     """A number for each record, equal where all keys of the pass agree; -1 where one has no value.
 
     Returns
@@ -62,7 +61,7 @@ def pass_codes(task: LinkageTask, one: Pass) -> tuple[CodeArray, CodeArray]:
     return together[:queries], together[queries:]
 
 
-def key_codes(task: LinkageTask, key: Key) -> tuple[CodeArray, CodeArray]:
+def key_codes(task: LinkageTask, key: Key) -> tuple[LongArray, LongArray]:
     """A number for each query and each candidate, equal where the key agrees; -1 where it has no value."""
     columns = [frame[key.column] for frame in (task.queries, task.candidates)]
     if key.plain:
@@ -72,7 +71,7 @@ def key_codes(task: LinkageTask, key: Key) -> tuple[CodeArray, CodeArray]:
     return code[: len(columns[0])], code[len(columns[0]) :]
 
 
-def _checked_codes(task: LinkageTask, key: Key, one: Pass) -> CodeArray:
+def _checked_codes(task: LinkageTask, key: Key, one: Pass) -> LongArray:
     """The numbers of both files one after the other; UsageError where a key cannot be used."""
     for frame, source in zip((task.queries, task.candidates), task.sources, strict=True):
         if key.column not in frame.columns:
@@ -86,7 +85,7 @@ def _checked_codes(task: LinkageTask, key: Key, one: Pass) -> CodeArray:
     return np.concatenate(codes)
 
 
-def _numbered(texts: Sequence[str]) -> CodeArray:
+def _numbered(texts: Sequence[str]) -> LongArray:
     """The same number for the same text, -1 for none."""
     code, _ = pd.factorize(np.array([text or None for text in texts], dtype=object))
     return code.astype(np.int64)

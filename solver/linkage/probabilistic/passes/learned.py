@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.solver.linkage.linker import LinkageTask
 from linkrisk.solver.linkage.probabilistic.coding import in_units, readable_columns
 from linkrisk.solver.linkage.probabilistic.comparisons import Comparison
@@ -21,9 +21,6 @@ from linkrisk.solver.linkage.probabilistic.passes.levels import PairLevels, Valu
 from linkrisk.solver.linkage.probabilistic.weights import pattern_weights
 from linkrisk.solver.linkage.scored_pairs import ScoredPairs
 from linkrisk.solver.run.errors import UsageError
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.errors import called
 from linkrisk.solver.linkage.linker import LinkageTask
@@ -25,8 +25,6 @@ from linkrisk.solver.linkage.probabilistic.passes.keys import Pass, parse_pass
 from linkrisk.solver.linkage.probabilistic.passes.learned import LearnedPasses, PassFiles
 from linkrisk.solver.linkage.probabilistic.weights import pattern_weights
 from linkrisk.solver.run.errors import UsageError
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,16 +12,12 @@ import pandas as pd
 from numpy.typing import NDArray
 from rapidfuzz.process import cpdist
 
+from linkrisk.arrays import ByteArray, FloatArray, IndexArray, IntArray
 from linkrisk.solver.linkage.probabilistic.comparisons import DIFFERENCES, SIMILARITIES, Comparison
 from linkrisk.solver.linkage.probabilistic.cutting import placed
 from linkrisk.solver.linkage.probabilistic.passes.kernels import equal_levels, near_levels
 from linkrisk.solver.linkage.probabilistic.passes.key_values import joint_codes
 from linkrisk.solver.linkage.probabilistic.similarity import SCORERS
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int32]
-IndexArray = NDArray[np.intp]
-SmallArray = NDArray[np.uint8]
 
 _ROUNDING = 4 * np.finfo(np.float64).eps
 """As in `coding`: times the size of two numbers, more than the rounding error of their difference."""
@@ -46,7 +42,7 @@ class PairLevels(ABC):
         """Of some queries and some candidates, both counted from 0 again."""
 
     @abstractmethod
-    def of(self, query: IntArray, candidate: IntArray) -> SmallArray:
+    def of(self, query: IntArray, candidate: IntArray) -> ByteArray:
         """The level of each pair: 0 where a value is missing, 1 disagreement, higher ones agreement."""
 
     @property
@@ -71,7 +67,7 @@ class NumberLevels(PairLevels):
         some._first, some._second = self._first[rows], self._second[candidates]
         return some
 
-    def of(self, query: IntArray, candidate: IntArray) -> SmallArray:
+    def of(self, query: IntArray, candidate: IntArray) -> ByteArray:
         """By the thresholds that the difference does not exceed (see `PairLevels.of`)."""
         level = np.empty(query.size, dtype=np.uint8)
         near_levels(self._first, self._second, self._thresholds, _ROUNDING, query, candidate, level)
@@ -107,7 +103,7 @@ class ValueLevels(PairLevels):
         some.values = self.values[kept]
         return some
 
-    def of(self, query: IntArray, candidate: IntArray) -> SmallArray:
+    def of(self, query: IntArray, candidate: IntArray) -> ByteArray:
         """By equality; texts that are not equal by their similarity (see `PairLevels.of`)."""
         level = np.empty(query.size, dtype=np.uint8)
         equal_levels(self.first, self.second, query, candidate, level)

@@ -13,17 +13,13 @@ from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.solver.linkage.linker import LinkageTask
 from linkrisk.solver.linkage.probabilistic.passes.deciding import Decisions
 from linkrisk.solver.linkage.probabilistic.passes.key_values import key_codes
 from linkrisk.solver.linkage.probabilistic.passes.keys import Key, Pass
 from linkrisk.solver.linkage.probabilistic.passes.learned import LearnedPasses
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
 
 MOST_CELLS = 1 << 16
 """Ways to agree on the keys of all columns; passes with more are not estimated."""

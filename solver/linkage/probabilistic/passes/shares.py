@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from linkrisk.arrays import LongArray
 from linkrisk.solver.linkage.helpers import TASKS_EACH, Helpers
 from linkrisk.solver.linkage.probabilistic.cutting import cut_groups, met_by
 from linkrisk.solver.linkage.probabilistic.kernels import LEVEL_BITS
@@ -21,9 +22,6 @@ from linkrisk.solver.linkage.probabilistic.passes.joining import (
 from linkrisk.solver.linkage.probabilistic.passes.kernels import Groups
 from linkrisk.solver.linkage.probabilistic.passes.levels import PairLevels
 from linkrisk.solver.run.clock import Clock
-
-IndexArray = NDArray[np.intp]
-LongArray = NDArray[np.int64]
 
 Patterns = tuple[NDArray[np.integer], LongArray]
 """Of some pairs: which of the distinct patterns each has, and these in the order of their first pairs."""

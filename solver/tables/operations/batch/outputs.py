@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
+from linkrisk.arrays import FloatArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.encodings import UTF8, encode
 from linkrisk.datasets.microdata.names import with_columns
@@ -33,7 +33,6 @@ _NAMES |= {"AO": NOISY, "AD": NOISY, "AC": NOISY}
 """Options of one format only."""
 
 _SUFFIXES = {"RND": "_Round", "CTA": "_CTA"}
-FloatArray = npt.NDArray[np.float64]
 
 
 def written(table: BatchTable, step: Write, where: str) -> tuple[dict[Path, bytes], list[str]]:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from linkrisk.arrays import BoolArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.tables.argus.apriori import with_apriori
@@ -33,8 +33,6 @@ from linkrisk.solver.tables.operations.result import TableResult
 from linkrisk.solver.tables.operations.round import round_table
 from linkrisk.solver.tables.operations.suppress import suppress_table
 from linkrisk.solver.tables.suppression.large_tables import HEURISTIC, MODULAR
-
-BoolArray = npt.NDArray[np.bool_]
 
 _MINUTE = 60.0
 _ROUNDING_MINUTES = 10.0
