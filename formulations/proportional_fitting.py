@@ -20,25 +20,10 @@ def proportional_fit(
     expired: Callable[[], bool],
     tolerance: float,
 ) -> float:
-    """Scale means in place until they have the observed margins (Deming and Stephan 1940).
+    """Scale `mean` (cells,) in place until it has the margins of `count` (Deming and Stephan 1940).
 
-    Parameters
-    ----------
-    mean : ndarray of float64, shape (cells,)
-        Where to begin; written to.
-    count : ndarray of float64, shape (cells,)
-        What is observed.
-    groups : sequence of ndarray of int, shape (cells,)
-        For each margin, to which of its categories a cell belongs.
-    expired : callable
-        Asked after each sweep but the first whether to stop.
-    tolerance : float
-        By how much a fitted margin may miss the observed one.
-
-    Returns
-    -------
-    float
-        The largest deviation of a margin that is left.
+    `groups` gives for each margin the category of each cell. Ends when no margin misses by more than
+    `tolerance`, or `expired` says so after the first sweep; returns the largest deviation of a margin.
     """
     wanted = [np.bincount(group, weights=count) for group in groups]
     fitted = np.bincount(groups[0], weights=mean).astype(np.float64)
@@ -61,17 +46,7 @@ def proportional_fit(
 def scale_and_sum(
     mean: FloatArray, group: IndexArray, factor: FloatArray, following: IndexArray, sums: FloatArray
 ) -> None:
-    """Scale means by the factors of their categories, and add them up by those of the next margin, in one go.
-
-    Parameters
-    ----------
-    mean : ndarray of float64, shape (cells,)
-        Written to.
-    group, following : ndarray of int, shape (cells,)
-    factor : ndarray of float64, shape (categories,)
-    sums : ndarray of float64, shape (categories of the next margin,)
-        Zeros; written to.
-    """
+    """Scale `mean` by the factors of its categories, and add it up by those of the next margin."""
     for cell in range(mean.size):
         mean[cell] *= factor[group[cell]]
         sums[following[cell]] += mean[cell]

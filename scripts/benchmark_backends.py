@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 
 from linkrisk.formulations.linkage.aggregators import make_aggregator
-from linkrisk.formulations.linkage.block_indicator import indicator_model, paper_options
-from linkrisk.formulations.linkage.block_system import block_system
+from linkrisk.formulations.linkage.block_system import block_system, indicator_model, paper_options
 from linkrisk.formulations.linkage.pair import Direction, make_pair
 from linkrisk.solver.backends.base import SolveOptions
 from linkrisk.solver.backends.isolated import solve_isolated

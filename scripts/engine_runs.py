@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from engine_cases import Case
 
-from linkrisk.formulations.linkage.block_indicator import indicator_model, paper_options
+from linkrisk.formulations.linkage.block_system import indicator_model, paper_options
 from linkrisk.solver.backends.base import SolveOptions
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.engines.base import EngineOptions, rounded_bound

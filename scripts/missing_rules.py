@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from linkrisk.formulations.linkage.missing import Missing
+from linkrisk.formulations.linkage.comparison import Missing
 from linkrisk.solver.worst_case.operations.fit import fit
 
 PAIRS = ("M4-28_400_s0", "noise-20-6_400_s0", "rankswap-15-6_400_s0")

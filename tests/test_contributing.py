@@ -32,7 +32,7 @@ import linkrisk
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking import parameters
 from linkrisk.datasets.options.option import options_of
-from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.formulations.programs import MilpModel
 from linkrisk.solver.backends.base import SolveOptions
 from linkrisk.solver.backends.registry import BACKENDS, get_backend
 from linkrisk.solver.certificates.checking.families import FAMILIES, family_of

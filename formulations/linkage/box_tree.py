@@ -13,7 +13,6 @@ import numpy as np
 
 from linkrisk.arrays import ByteArray, FloatArray, IndexArray
 from linkrisk.formulations.compiled import kernel
-from linkrisk.formulations.linkage.distance_tables import DistanceTables
 
 TOGETHER = 16
 """Records that are not halved any further, at most."""
@@ -30,42 +29,26 @@ class BoxTree(NamedTuple):
 
     Box b of level l, the ``b - 2**l``-th there, holds the places from ``(b - 2**l) * records // 2**l`` to
     where the next begins.
-
-    Attributes
-    ----------
-    order : ndarray of int, shape (records,)
-        Who is in each place.
-    low, high : ndarray of float64, shape (boxes + 1, attributes)
-        The lowest and the highest known value; infinite, the wrong way round, where none is.
-    lacking : ndarray of uint8, shape (boxes + 1, attributes) or (1, 0)
-        `KNOWN`, `SOME` or `ALL`; of no size where no value of any record is missing.
-    levels : int
-        Of boxes that are halved.
     """
 
-    order: IndexArray
+    order: IndexArray  # (records,): who is in each place
+    # low, high (boxes + 1, attributes): the lowest and the highest known value; infinite, the wrong way
+    # round, where none is
     low: FloatArray
     high: FloatArray
+    # (boxes + 1, attributes) or (1, 0): `KNOWN`, `SOME` or `ALL`; of no size where no value of any record is
+    # missing
     lacking: ByteArray
-    levels: int
+    levels: int  # of boxes that are halved
 
 
 def box_tree(records: FloatArray, importance: FloatArray, categories: IndexArray | None = None) -> BoxTree:
-    """The tree of boxes around records.
+    """Build the tree of boxes around records (records, attributes), NaN where a value is missing.
 
-    Parameters
-    ----------
-    records : ndarray of float64, shape (records, attributes)
-        NaN where a value is missing.
-    importance : ndarray of float64, shape (attributes,)
-        What a variance of 1 counts when an attribute is chosen to halve by; 0: never, if another can be.
-    categories : ndarray of int, shape (attributes,), optional
-        How many there are of an attribute whose values are positions of categories; 0 for numeric ones,
-        as all are when absent. Their variance is one half for many categories that are as frequent.
-
-    Returns
-    -------
-    BoxTree
+    `importance` (attributes,) is what a variance of 1 counts in the choice of the attribute to halve by;
+    0: only
+    if no other can be. `categories` (attributes,) has the number of categories of attributes whose values are
+    positions, 0 for numeric ones; the variance of many equally frequent categories is one half.
     """
     many, n = records.shape
     levels = 0
@@ -89,14 +72,6 @@ def regions(
     order = np.arange(many, dtype=np.intp)
     _halve(records, order, importance, nominal, levels)
     return np.split(order, [many * box >> levels for box in range(1, 1 << levels)])
-
-
-def category_counts(tables: DistanceTables | None, attributes: int) -> IndexArray:
-    """How many categories a candidate can have in each attribute; 0 for numeric ones."""
-    counts = np.zeros(attributes, dtype=np.intp)
-    if tables is not None:
-        counts[tables.attributes] = tables.width
-    return counts
 
 
 @kernel
@@ -238,20 +213,11 @@ def within(
     beyond: int,
     found: IndexArray,
 ) -> int:
-    """Write into `found` who is no farther from a point than a radius; how many they are.
+    """Write into `found` the records no farther from a point than `radius`; return their number.
 
-    Parameters
-    ----------
-    tree : BoxTree
-    records : ndarray of float64, shape (records, attributes)
-        Each in its place.
-    point : ndarray of float64, shape (attributes,)
-    radius : ndarray of float64, shape (attributes,)
-        Of values; infinite for attributes in which everybody is near enough, missing values included.
-    beyond : int
-        In how many attributes they may be farther.
-    found : ndarray of int, shape (records,)
-        Filled in from the start, in no order.
+    `records` are in the order of the tree; an infinite radius admits missing values, too. `beyond` is the
+    number
+    of attributes in which they may be farther.
     """
     # Every array by itself: out of a tuple, each use would count its references, for all threads.
     order, low, high, _, levels = tree

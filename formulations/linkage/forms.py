@@ -28,21 +28,11 @@ class FormKind(IntEnum):
 
 @dataclass(frozen=True)
 class DistanceForm:
-    """An aggregated distance with its parameters fixed.
+    """An aggregated distance with its parameters fixed."""
 
-    Attributes
-    ----------
-    kind : FormKind
-        The shape.
-    differences : Differences
-        Which attribute distances it takes.
-    parameters : ndarray of float64
-        ``p``, one-dimensional, or ``P``, two-dimensional, as `FormKind` says.
-    """
-
-    kind: FormKind
-    differences: Differences
-    parameters: FloatArray
+    kind: FormKind  # the shape
+    differences: Differences  # which attribute distances it takes
+    parameters: FloatArray  # ``p``, one-dimensional, or ``P``, two-dimensional, as `FormKind` says
 
     @property
     def noise(self) -> float:
@@ -64,21 +54,11 @@ class DistanceForm:
         return np.asarray(np.diag(p) if p.ndim == 2 else p)
 
     def monotone(self) -> tuple[DistanceForm, float]:
-        """A distance that never falls where an attribute distance grows, and how far this one is below it.
+        """A monotone distance nowhere below this one, and by how much it exceeds it at most.
 
-        Parameters that are monotone but for rounding are raised until they are so to the last digit.
-
-        Returns
-        -------
-        DistanceForm
-            Nowhere below this one.
-        float
-            Nowhere above it by more than this times the largest attribute distance.
-
-        Raises
-        ------
-        ValueError
-            For `QUADRATIC`.
+        The excess is a factor of the largest attribute distance: parameters that are monotone but for
+        rounding are
+        raised until they are so to the last digit. ValueError for `QUADRATIC`.
         """
         p = self.parameters
         if self.kind is FormKind.QUADRATIC:

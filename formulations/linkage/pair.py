@@ -1,25 +1,118 @@
-"""Two record sets and the truth between them: the blocks, their candidates and their weights."""
+"""The linkage problem of a file pair: blocks, candidates, partners and weights."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from linkrisk.arrays import BoolArray, FloatArray, IndexArray
 from linkrisk.formulations.errors import FormulationError
-from linkrisk.formulations.linkage.box_tree import category_counts
-from linkrisk.formulations.linkage.candidate_orders import BoxedCandidates, CandidateOrders
-from linkrisk.formulations.linkage.comparison import NUMERIC, Columns, Comparison, compare_files
+from linkrisk.formulations.linkage.box_tree import BoxTree, box_tree
+from linkrisk.formulations.linkage.comparison import (
+    NUMERIC,
+    Columns,
+    Comparison,
+    MissingDifferences,
+    Rows,
+    compare_files,
+)
 from linkrisk.formulations.linkage.comparison import Direction as Direction
-from linkrisk.formulations.linkage.distance_tables import DistanceTables
-from linkrisk.formulations.linkage.distances import Differences, FileMoments, Standardisation, of_kind
-from linkrisk.formulations.linkage.missing import MissingDifferences, Rows
+from linkrisk.formulations.linkage.distances import (
+    Differences,
+    DistanceTables,
+    FileMoments,
+    Standardisation,
+    category_counts,
+    of_kind,
+)
 from linkrisk.formulations.linkage.ties import Partners, tied_distances, value_rounding
+
+_TREES_KEPT = 6
+
+
+class BoxedCandidates(NamedTuple):
+    """Candidates in the boxes of a tree."""
+
+    tree: BoxTree
+    records: FloatArray  # (candidates, attributes): each in its place
+    place: IndexArray  # (candidates,): where each candidate has gone
+
+
+class CandidateOrders:
+    """Sorted orders, twins and box trees of candidates, cached in this process."""
+
+    def __init__(self, candidates: FloatArray) -> None:
+        self.candidates = candidates
+        self._orders: dict[int, tuple[IndexArray, FloatArray]] = {}
+        self._boxed: dict[Hashable, BoxedCandidates] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"candidates": self.candidates, "_orders": {}, "_boxed": {}}
+
+    @cached_property
+    def twin_group(self) -> IndexArray:
+        """Label of each candidate, shape (candidates,): equal labels mean equal on every attribute.
+
+        What is missing in both is equal: no distance tells such records apart.
+        """
+        # NaN differs from itself, inf does not.
+        comparable = np.where(np.isnan(self.candidates), np.inf, self.candidates)
+        order = np.lexsort(comparable.T)
+        ordered = comparable[order]
+        labels = np.zeros(len(order), dtype=np.intp)
+        labels[order[1:]] = np.cumsum((ordered[1:] != ordered[:-1]).any(axis=1))
+        return labels
+
+    @cached_property
+    def extremes(self) -> tuple[FloatArray, FloatArray]:
+        """The lowest and the highest known value of each attribute; NaN where none is known."""
+        low = np.fmin.reduce(self.candidates, initial=np.nan)
+        return low, np.fmax.reduce(self.candidates, initial=np.nan)
+
+    def order(self, attribute: int) -> IndexArray:
+        """The candidates by an attribute, shape (candidates,)."""
+        return self._ordered(attribute)[0]
+
+    def values(self, attribute: int) -> FloatArray:
+        """The values of an attribute in that order, shape (candidates,)."""
+        return self._ordered(attribute)[1]
+
+    def _ordered(self, attribute: int) -> tuple[IndexArray, FloatArray]:
+        if attribute not in self._orders:
+            values = self.candidates[:, attribute]
+            order = np.argsort(values, kind="stable")
+            self._orders[attribute] = (order, values[order])
+        return self._orders[attribute]
+
+    def boxed(
+        self,
+        key: Hashable,
+        importance: FloatArray,
+        categories: IndexArray | None = None,
+        points: Callable[[], FloatArray] | None = None,
+    ) -> BoxedCandidates:
+        """Candidates in a tree of boxes (arguments of `box_tree`), cached by `key`.
+
+        `points` gives coordinates (candidates, dimensions) other than their values.
+        """
+        known = self._boxed.pop(key, None)
+        if known is None:
+            tree = box_tree(self.candidates if points is None else points(), importance, categories)
+            place = np.empty_like(tree.order)
+            place[tree.order] = np.arange(tree.order.size)
+            known = BoxedCandidates(tree, self.candidates[tree.order], place)
+        # A new dictionary: other threads may be reading the old one.
+        self._boxed = dict([*self._boxed.items(), (key, known)][-_TREES_KEPT:])
+        return known
+
+    def has_boxed(self, key: Hashable) -> bool:
+        """Whether a tree is kept."""
+        return key in self._boxed
 
 
 class Ties(StrEnum):
@@ -35,47 +128,24 @@ class LinkagePair:
 
     One *block* per query record that has a partner among the candidates: the block is re-identified
     when the partner is strictly nearer than every rival (D11.2, Eq. 4).
-
-    Attributes
-    ----------
-    queries : ndarray of float64, shape (blocks, attributes)
-        The records to be linked; categories as their positions.
-    candidates : ndarray of float64, shape (candidates, attributes)
-        All records they may be linked to.
-    partner : ndarray of int, shape (blocks,)
-        Row of each block's partner in `candidates`.
-    weight : ndarray of float64, shape (blocks,)
-        What linking the block counts.
-    attributes : tuple of str
-        Names of the attributes.
-    ties : Ties
-        The tie rule.
-    query_rows : ndarray of int, shape (blocks,)
-        Row of each block's query record in its own file.
-    offset : ndarray of float64, shape (attributes,)
-        How far from zero values were before they were standardised (`Standardised`).
-    grains : ndarray of float64, shape (attributes,)
-        What is far below any difference that the attributes show (`ties.grain`).
-    tables : DistanceTables, optional
-        Distances between categories, of a query and of a candidate; all other attributes are numeric.
-    missing : MissingDifferences, optional
-        What numeric attributes differ by where a value is missing, which records hold as NaN.
-    orders : CandidateOrders, optional
-        Of these candidates; made when absent.
     """
 
-    queries: FloatArray
-    candidates: FloatArray
-    partner: IndexArray
-    weight: FloatArray
-    attributes: tuple[str, ...]
-    ties: Ties
-    query_rows: IndexArray
+    queries: FloatArray  # (blocks, attributes): the records to be linked; categories as their positions
+    candidates: FloatArray  # (candidates, attributes): all records they may be linked to
+    partner: IndexArray  # (blocks,): row of each block's partner in `candidates`
+    weight: FloatArray  # (blocks,): what linking the block counts
+    attributes: tuple[str, ...]  # names of the attributes
+    ties: Ties  # the tie rule
+    query_rows: IndexArray  # (blocks,): row of each block's query record in its own file
+    # (attributes,): how far from zero values were before they were standardised (`Standardised`)
     offset: FloatArray
+    # (attributes,): what is far below any difference that the attributes show (`ties.grain`)
     grains: FloatArray
+    # distances between categories, of a query and of a candidate; all other attributes are numeric
     tables: DistanceTables | None = None
+    # what numeric attributes differ by where a value is missing, which records hold as NaN
     missing: MissingDifferences | None = None
-    orders: CandidateOrders | None = field(default=None, repr=False)
+    orders: CandidateOrders | None = field(default=None, repr=False)  # of these candidates; made when absent
 
     def __post_init__(self) -> None:
         """Parts of a problem share what is computed of its candidates."""
@@ -133,13 +203,7 @@ class LinkagePair:
         return np.flatnonzero(~others).astype(np.intp)
 
     def boxed(self, halving: BoolArray | None = None) -> BoxedCandidates:
-        """The candidates in a tree of boxes.
-
-        Parameters
-        ----------
-        halving : ndarray of bool, shape (attributes,), optional
-            The attributes that boxes are halved by, as long as others do; all when absent.
-        """
+        """Candidates in a tree of boxes halved by `halving` (attributes,), by all attributes when absent."""
         halving = np.ones(len(self.attributes), dtype=np.bool_) if halving is None else halving
         weight = halving.astype(np.float64)
         for k, table in self.looked_up.items():
@@ -167,20 +231,7 @@ class LinkagePair:
         return np.ones(np.broadcast_shapes(*shapes), dtype=np.bool_)
 
     def distances(self, blocks: Rows, candidates: Rows, kind: Differences) -> FloatArray:
-        """Attribute distances of blocks to candidates.
-
-        Parameters
-        ----------
-        blocks, candidates : ndarray of int, int or slice
-            Which, broadcast.
-        kind : Differences
-            Squared, absolute or signed.
-
-        Returns
-        -------
-        ndarray of float64, shape (..., attributes)
-            Finite; the values of impossible pairs (`possible`) mean nothing.
-        """
+        """Attribute distances (..., attributes) of blocks to candidates, which broadcast; always finite."""
         queries, others = self.queries[blocks], self.candidates[candidates]
         differences: FloatArray = queries - others
         if self.tables is not None:
@@ -215,35 +266,13 @@ class LinkagePair:
         return rounding
 
     def partners(self, kind: Differences, tied: Differences, share: float) -> Partners:
-        """The partners of all blocks.
-
-        Parameters
-        ----------
-        kind, tied : Differences
-            Of their attribute distances, and of those up to which a rival ties.
-        share : float
-            Of a tie (`tied_distances`).
-        """
+        """Distances of blocks to their partners, and those up to which a rival ties."""
         absolute = self.partner_distances(Differences.ABSOLUTE)
         widened = tied_distances(absolute, self.rounding, self.grains, tied, share)
         return Partners(self.partner_distances(kind), widened)
 
     def chunks(self, kind: Differences, megabytes: float = 64.0) -> Iterator[tuple[slice, FloatArray]]:
-        """Attribute distances of some blocks to all candidates at a time.
-
-        Parameters
-        ----------
-        kind : Differences
-            Squared, absolute or signed.
-        megabytes : float
-            Most memory that one chunk may take.
-
-        Yields
-        ------
-        slice
-            Which blocks.
-        ndarray of float64, shape (blocks of the chunk, candidates, attributes)
-        """
+        """Yield slices of blocks with their attribute distances to all candidates, of limited memory."""
         per_block = self.candidates.nbytes or 1
         size = max(1, int(megabytes * 2**20 / per_block))
         for first in range(0, self.blocks, size):
@@ -263,34 +292,12 @@ def make_pair(
     ties: Ties | None = Ties.STRICT,
     weight: FloatArray | None = None,
 ) -> LinkagePair:
-    """Set up the linkage problem of an original file and its masked version.
+    """Set up the linkage problem of an original file (n, attributes) and its masked version.
 
-    Parameters
-    ----------
-    original : ndarray of float64, shape (n, attributes)
-        NaN where the value of a numeric attribute is missing.
-    masked : ndarray of float64, shape (m, attributes)
-    partner : ndarray of int, optional, shape (n,)
-        Masked row of each original record, -1 where it has none; row by row when absent.
-    columns : Columns
-        What they are called, and what their values are compared as.
-    direction : Direction
-        Which file is queried.
-    standardisation : Standardisation or FileMoments
-        Whose mean and standard deviation scale the attributes; or moments that other records had.
-    ties : Ties, optional
-        The tie rule; when None, shared where a candidate equals a partner, else strict, which is the same.
-    weight : ndarray of float64, optional, shape (n,)
-        What linking an original record counts (sampling weights, say); 1 when absent.
-
-    Returns
-    -------
-    LinkagePair
-
-    Raises
-    ------
-    FormulationError
-        If no record has a partner or the shapes do not fit.
+    `partner` (n,) is the masked row of each original record, -1 for none; row by row when absent.
+    `weight` (n,)
+    is what linking an original record counts. With `ties` None they are shared where a candidate equals a
+    partner. FormulationError if no record has a partner or the shapes do not fit.
     """
     partner = _checked_partner(original, masked, partner)
     linked = np.flatnonzero(partner >= 0)
@@ -314,17 +321,7 @@ def make_pair(
 def pair_of(
     comparison: Comparison, rows: IndexArray, partner: IndexArray, weight: FloatArray, ties: Ties | None
 ) -> LinkagePair:
-    """The linkage problem of files that are ready to be compared.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    rows, partner : ndarray of int, shape (blocks,)
-        The queries to be linked, and the candidate that each belongs to.
-    weight : ndarray of float64, shape (blocks,)
-        What linking each of them counts, before identical candidates share it.
-    ties : Ties, optional
-    """
+    """The linkage problem of comparable files, from queries, candidates and weights (blocks,)."""
     missing = comparison.missing
     pair = LinkagePair(
         queries=np.ascontiguousarray(comparison.queries[rows]),

@@ -1,4 +1,4 @@
-"""The rows of the blocks: which rivals can keep a record from being linked, and which need no row."""
+"""Rivals that need a row, and blocks that one rival alone keeps from being linked."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import numpy as np
 from linkrisk.arrays import BoolArray, FloatArray, IndexArray
 from linkrisk.formulations.compiled import kernel
 from linkrisk.formulations.linkage.aggregators.base import Aggregator
+from linkrisk.formulations.linkage.box_tree import within
+from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.formulations.linkage.pair import LinkagePair, Ties
 
 _BLOCKS_PER_TASK = 32
@@ -23,21 +25,12 @@ class BlockRows:
 
     Block i is linked by ``theta`` when each of its rows is positive (`Aggregator.rows`), unless it is `lost`:
     the rival is farther than the partner by more than a tie, as the evaluator has it.
-
-    Attributes
-    ----------
-    block, rival : ndarray of int, shape (rows,)
-        The block and the candidate of each row; blocks ascend, and candidates within a block.
-    lost : ndarray of bool, shape (blocks,)
-        Blocks that no parameters can link, because of one rival alone. They have no rows.
-    complete : bool
-        Whether every block has all of its rows; otherwise there was no time to look at some.
     """
 
-    block: IndexArray
-    rival: IndexArray
-    lost: BoolArray
-    complete: bool
+    block: IndexArray  # (rows,): ascending
+    rival: IndexArray  # (rows,): the candidate of each row, ascending within a block
+    lost: BoolArray  # (blocks,): no parameters link them, because of one rival alone; they have no rows
+    complete: bool  # whether there was time for the rows of all blocks
 
 
 @kernel
@@ -112,15 +105,7 @@ def _reduced(vectors: FloatArray, tied: FloatArray, label: IndexArray, own: int)
 
 
 class _Rivals:
-    """Chooses the rivals of one block after another.
-
-    Parameters
-    ----------
-    pair : LinkagePair
-    aggregator : Aggregator
-    reduce : bool
-        Leave out rows that the others imply (only where `aggregator.monotone`).
-    """
+    """Chooses the rivals of one block after another."""
 
     def __init__(self, pair: LinkagePair, aggregator: Aggregator, reduce: bool) -> None:
         self._pair, self._aggregator = pair, aggregator
@@ -155,20 +140,9 @@ def block_rows(
     reduce: bool = True,
     expired: Callable[[], bool] | None = None,
 ) -> BlockRows:
-    """List the rows of every block, some blocks at a time on every core.
+    """List the rows of every block, blocks in parallel; those left when `expired` says so have none.
 
-    Parameters
-    ----------
-    pair : LinkagePair
-    aggregator : Aggregator
-    reduce : bool
-        Leave out rows that the others imply (only where `aggregator.monotone`).
-    expired : callable, optional
-        Asked again and again whether to stop; the blocks that are left then have no rows.
-
-    Returns
-    -------
-    BlockRows
+    `reduce` leaves out rows that others imply, for monotone aggregators.
     """
     rivals = _Rivals(pair, aggregator, reduce)
     kept: list[IndexArray] = [np.empty(0, dtype=np.intp)] * pair.blocks
@@ -189,3 +163,69 @@ def block_rows(
         lost=lost,
         complete=complete,
     )
+
+
+_BLOCKS_AT_ONCE = 256
+
+
+def lost_blocks(
+    pair: LinkagePair, aggregator: Aggregator, stop: Callable[[], bool], threads: int | None = None
+) -> BoolArray:
+    """Blocks (blocks,) that one rival alone keeps from being linked, whatever the parameters.
+
+    For a monotone aggregator all of them (as far as `Aggregator.reach` goes) where an attribute is
+    numeric and
+    nowhere missing; for others those whose partner has a twin among its rivals. Where `stop` ends the
+    scan, the
+    others count as not lost.
+    """
+    lost = ~pair.reachable
+    if pair.ties is Ties.STRICT:
+        lost |= (np.bincount(pair.twin_group) > 1)[pair.twin_group[pair.partner]]
+    if aggregator.monotone and pair.ordered.size:
+        _scan(pair, aggregator, pair.ordered, lost, stop, threads)
+    return lost
+
+
+def _scan(
+    pair: LinkagePair,
+    aggregator: Aggregator,
+    ordered: IndexArray,
+    lost: BoolArray,
+    stop: Callable[[], bool],
+    threads: int | None,
+) -> None:
+    """Mark the blocks that have a candidate as near as their partner on every attribute."""
+    kind = aggregator.differences
+    tied = aggregator.partners(pair).tied
+    label = pair.twin_group if pair.ties is Ties.SHARE else np.arange(len(pair.candidates))
+    nearest = np.ascontiguousarray(aggregator.comparable(tied))
+    reach, radius = aggregator.reach(tied)[:, ordered], np.full(pair.queries.shape, np.inf)
+    radius[:, ordered] = (np.sqrt(reach) if kind is Differences.SQUARED else reach) * (1.0 + 1e-12)
+    boxed = pair.boxed()
+
+    def task(start: int) -> None:
+        found = np.empty(len(pair.candidates), dtype=np.intp)
+        for block in range(start, min(start + _BLOCKS_AT_ONCE, pair.blocks)):
+            if lost[block]:
+                continue
+            if stop():
+                return
+            near = found[: within(boxed.tree, boxed.records, pair.queries[block], radius[block], 0, found)]
+            near = near[label[near] != label[pair.partner[block]]]
+            near = near[pair.possible(np.intp(block), near)]
+            vectors = pair.distances(np.intp(block), near, kind)
+            vectors = np.ascontiguousarray(aggregator.comparable(vectors))
+            lost[block] = _any_dominates(vectors, nearest[block])
+
+    with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
+        list(pool.map(task, range(0, pair.blocks, _BLOCKS_AT_ONCE)))
+
+
+@kernel
+def _any_dominates(vectors: FloatArray, tied: FloatArray) -> bool:
+    """Whether a row of `vectors` is nowhere above `tied`, up to which rivals tie with the partner."""
+    for at in range(vectors.shape[0]):  # noqa: SIM110 - compiled code has no generators
+        if _dominates(vectors[at], tied):
+            return True
+    return False

@@ -69,19 +69,10 @@ def cancellation(attributes: int) -> float:
 
 
 def value_rounding(first: FloatArray, second: FloatArray, offset: FloatArray) -> FloatArray:
-    """By how much rounding may have moved differences of standardised values: delta, a power of two.
+    """Bound the rounding of differences of standardised values: delta (rows, attributes), a power of two.
 
-    Parameters
-    ----------
-    first, second : ndarray of float64, shape (rows, attributes)
-        Standardised values.
-    offset : ndarray of float64, shape (attributes,)
-        ``|mean| / deviation``, of both files together; zero where values are taken as they are.
-
-    Returns
-    -------
-    ndarray of float64, shape (rows, attributes)
-        The power of two above `VALUE_ROUNDING` of the sizes; zero where all of them are zero.
+    It is the power of two above `VALUE_ROUNDING` times ``|first| + |second| + offset``, with `offset`
+    (attributes,) the ``|mean| / deviation`` of both files; zero where all of them are zero.
     """
     size = np.abs(first) + np.abs(second) + offset
     exponent = np.frexp(VALUE_ROUNDING * size)[1]
@@ -89,21 +80,11 @@ def value_rounding(first: FloatArray, second: FloatArray, offset: FloatArray) ->
 
 
 def grain(first: FloatArray, second: FloatArray, offset: FloatArray) -> FloatArray:
-    """A length g far below any difference that the values of each attribute show, shape (attributes,).
+    """Length g (attributes,) far below any difference that the values of each attribute show.
 
-    Parameters
-    ----------
-    first, second : ndarray of float64, shape (rows, attributes)
-        Standardised values of two files.
-    offset : ndarray of float64, shape (attributes,)
-        As for `value_rounding`.
-
-    Returns
-    -------
-    ndarray of float64
-        The power of two below `GRAIN_SHARE` of the root mean square distance from the median of all values,
-        and below a sixteenth of the smallest difference of two values of one file; zero for a constant, and
-        where no value is known.
+    The power of two below `GRAIN_SHARE` of the root mean square distance from the median of all values, and
+    below a sixteenth of the smallest difference of two values of one file; zero for a constant, and where no
+    value is known.
     """
     grains = []
     for k in range(first.shape[1]):
@@ -129,7 +110,7 @@ def _gaps(values: FloatArray, offset: float) -> FloatArray:
 
 
 def table_grain(table: FloatArray) -> float:
-    """The same of an attribute whose distances are looked up: they are their own spread and differences."""
+    """Grain of an attribute with tabulated distances, which are their own spread and differences."""
     positive = table[(table > 0.0) & np.isfinite(table)]
     if positive.size == 0:
         return 0.0
@@ -148,24 +129,11 @@ def tied_distances(
     kind: Differences,
     share: float = 1.0,
 ) -> FloatArray:
-    """The attribute distances ``c+`` up to which a rival ties, or `share` of the way there.
+    """Attribute distances ``c+`` (rows, attributes) up to which a rival ties, or `share` of the way.
 
-    Parameters
-    ----------
-    distances : ndarray of float64, shape (rows, attributes)
-        Absolute differences ``|d|`` of partners.
-    rounding : ndarray of float64, shape (rows, attributes)
-        Their `value_rounding`; zero for distances that were looked up.
-    grains : ndarray of float64, shape (attributes,)
-        Of the attributes.
-    kind : Differences
-        ``squared`` or ``absolute``.
-    share : float
-        1 for the evaluator, `ROW_SHARE` for rows.
-
-    Returns
-    -------
-    ndarray of float64, shape (rows, attributes)
+    `distances` are the absolute differences ``|d|`` of partners, `rounding` their `value_rounding`;
+    `share` is 1
+    for the evaluator, `ROW_SHARE` for rows.
     """
     wide = distances + share * rounding
     if kind is Differences.SQUARED:
@@ -177,17 +145,10 @@ def tied_distances(
 
 @dataclass(frozen=True)
 class Partners:
-    """Some partners as rows need them.
+    """Some partners as rows need them."""
 
-    Attributes
-    ----------
-    distances : ndarray of float64, shape (rows, attributes)
-        Their attribute distances.
-    tied : ndarray of float64, shape (rows, attributes)
-        Those up to which a rival ties with them; of a quadratic form the squares.
-    """
-
-    distances: FloatArray
+    distances: FloatArray  # (rows, attributes): their attribute distances
+    # (rows, attributes): those up to which a rival ties with them; of a quadratic form the squares
     tied: FloatArray
 
     def __getitem__(self, rows: IndexArray | list[int] | slice) -> Partners:

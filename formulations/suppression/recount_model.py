@@ -18,8 +18,7 @@ import numpy as np
 from scipy import sparse
 
 from linkrisk.arrays import BoolArray, FloatArray, LongArray
-from linkrisk.formulations.programs.mixed_integer import MilpModel
-from linkrisk.formulations.programs.naming import NamedBlock
+from linkrisk.formulations.programs import MilpModel, NamedBlock
 from linkrisk.formulations.suppression.nodes import Nodes
 
 

@@ -22,7 +22,7 @@ from scipy import sparse
 
 from linkrisk.arrays import FloatArray, LongArray
 from linkrisk.formulations.errors import FormulationError
-from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.formulations.programs import MilpModel
 
 _WHOLE = 1e-9
 """Relative to a value: how near to a multiple it is one, by rounding of decimals."""

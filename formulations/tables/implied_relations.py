@@ -17,7 +17,7 @@ from scipy import sparse
 
 from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.compiled import kernel
-from linkrisk.formulations.programs.separation import Cuts, no_cuts
+from linkrisk.formulations.programs import Cuts, no_cuts
 from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.formulations.tables.lines import in_circles
 

@@ -15,8 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from linkrisk.arrays import FloatArray, LongArray
-from linkrisk.formulations.programs.mixed_integer import MilpModel
-from linkrisk.formulations.programs.separation import Cuts, no_cuts
+from linkrisk.formulations.programs import Cuts, MilpModel, no_cuts
 
 _VIOLATED = 2e-6
 _ALMOST_NONE = 1e-6

@@ -15,8 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from linkrisk.arrays import BoolArray, FloatArray, LongArray
-from linkrisk.formulations.programs.mixed_integer import MilpModel
-from linkrisk.formulations.programs.separation import Cuts, Separator, no_cuts
+from linkrisk.formulations.programs import Cuts, MilpModel, Separator, no_cuts
 from linkrisk.formulations.tables.cell_table import CellTable
 
 _NOTHING = 1e-7

@@ -25,7 +25,7 @@ from scipy import sparse
 
 from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.errors import FormulationError
-from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.formulations.programs import MilpModel
 from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.formulations.tables.sums_of_squares import with_squares
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from linkrisk.arrays import FloatArray
-from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.formulations.programs import MilpModel
 from linkrisk.solver.run.status import Limit, Status
 
 

@@ -15,8 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from linkrisk.arrays import FloatArray
-from linkrisk.formulations.programs.mixed_integer import MilpModel
-from linkrisk.formulations.programs.separation import Cuts
+from linkrisk.formulations.programs import Cuts, MilpModel
 from linkrisk.solver.backends.base import SolveOptions, Watcher
 from linkrisk.solver.backends.pulp_model import PulpModel, make_pulp_model, pulp_rows
 from linkrisk.solver.backends.template import Ending, Outcome, TemplateBackend

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from linkrisk.arrays import FloatArray
-from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.formulations.programs import MilpModel
 from linkrisk.solver.backends.background import run_in_background
 from linkrisk.solver.backends.base import SolveOptions, Watcher
 from linkrisk.solver.backends.highs_run import highs_options, outcome_of

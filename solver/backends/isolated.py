@@ -20,7 +20,7 @@ from typing import Any
 
 from linkrisk.arrays import FloatArray
 from linkrisk.errors import Spelling, spell_by, spelling
-from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.formulations.programs import MilpModel
 from linkrisk.solver.backends.background import NOTHING_KNOWN, TICK
 from linkrisk.solver.backends.base import BackendProgress, BackendResult, SolveOptions, Watcher
 from linkrisk.solver.backends.jobs import Job, SolveJob

@@ -8,7 +8,7 @@ import re
 import tempfile
 from pathlib import Path
 
-from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.formulations.programs import MilpModel
 from linkrisk.solver.backends.highs import load_highs
 from linkrisk.solver.run.errors import UsageError
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from linkrisk.arrays import FloatArray, IndexArray
-from linkrisk.formulations.programs.mixed_integer import MilpModel
-from linkrisk.formulations.programs.separation import Cuts
+from linkrisk.formulations.programs import Cuts, MilpModel
 from linkrisk.solver.backends.base import SolveOptions, Watcher
 from linkrisk.solver.backends.highs import add_rows
 from linkrisk.solver.backends.highs_run import HighsRun, highs_options

@@ -7,8 +7,7 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from linkrisk.formulations.programs.mixed_integer import MilpModel
-from linkrisk.formulations.programs.separation import Cuts
+from linkrisk.formulations.programs import Cuts, MilpModel
 
 if TYPE_CHECKING:
     import pulp

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from linkrisk.formulations.programs.mixed_integer import MilpModel
-from linkrisk.formulations.programs.separation import Cuts
+from linkrisk.formulations.programs import Cuts, MilpModel
 from linkrisk.solver.backends.base import SolveOptions
 from linkrisk.solver.backends.linear.registry import linear_program
 from linkrisk.solver.run.clock import Clock

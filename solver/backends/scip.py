@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from linkrisk.arrays import FloatArray
-from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.formulations.programs import MilpModel
 from linkrisk.solver.backends.background import NOTHING_KNOWN, run_in_background
 from linkrisk.solver.backends.base import BackendProgress, SolveOptions, Watcher
 from linkrisk.solver.backends.scip_rows import constraints, finite

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkrisk.formulations.programs.separation import Cuts, Separator
+from linkrisk.formulations.programs import Cuts, Separator
 from linkrisk.solver.backends.scip_rows import constraints
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from linkrisk.arrays import FloatArray
-from linkrisk.formulations.programs.mixed_integer import MilpModel
-from linkrisk.formulations.programs.separation import Cuts
+from linkrisk.formulations.programs import Cuts, MilpModel
 from linkrisk.solver.backends.base import Backend, BackendProgress, BackendResult, SolveOptions, Watcher
 from linkrisk.solver.backends.root import cut_at_the_root
 from linkrisk.solver.run.clock import Clock

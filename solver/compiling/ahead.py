@@ -22,9 +22,9 @@ from linkrisk.formulations.compiled import is_marked, mark
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS, Aggregator, make_aggregator
 from linkrisk.formulations.linkage.block_system import BlockSystem, block_system
 from linkrisk.formulations.linkage.comparison import Columns
-from linkrisk.formulations.linkage.distance_tables import nominal_table
-from linkrisk.formulations.linkage.lost import lost_blocks
+from linkrisk.formulations.linkage.distances import nominal_table
 from linkrisk.formulations.linkage.pair import LinkagePair, make_pair
+from linkrisk.formulations.linkage.rows import lost_blocks
 from linkrisk.formulations.proportional_fitting import proportional_fit
 from linkrisk.solver.engines.attacks.lines import best_on_lines
 from linkrisk.solver.engines.attacks.scoring import Scorer, nearest_rows

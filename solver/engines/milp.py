@@ -8,8 +8,12 @@ import numpy as np
 
 from linkrisk.arrays import FloatArray
 from linkrisk.errors import called
-from linkrisk.formulations.linkage.block_indicator import IndicatorModel, IndicatorOptions, indicator_model
-from linkrisk.formulations.linkage.block_system import BlockSystem
+from linkrisk.formulations.linkage.block_system import (
+    BlockSystem,
+    IndicatorModel,
+    IndicatorOptions,
+    indicator_model,
+)
 from linkrisk.solver.backends.base import BackendProgress, BackendResult, SolveOptions
 from linkrisk.solver.backends.isolated import solve_isolated
 from linkrisk.solver.backends.registry import get_backend

@@ -19,9 +19,8 @@ from linkrisk.datasets.pairs.table_pair import check_alignment
 from linkrisk.datasets.public.default_pair import default_pair
 from linkrisk.errors import called
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS, Aggregator, make_aggregator
-from linkrisk.formulations.linkage.comparison import Columns
+from linkrisk.formulations.linkage.comparison import Columns, Missing
 from linkrisk.formulations.linkage.distances import Differences, FileMoments, Standardisation, file_moments
-from linkrisk.formulations.linkage.missing import Missing
 from linkrisk.formulations.linkage.pair import Direction, LinkagePair, Ties, make_pair
 from linkrisk.solver.inputs.recorded_masking import what_masking_did
 from linkrisk.solver.inputs.rereading import Rereading, rereading

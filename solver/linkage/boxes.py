@@ -7,10 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from linkrisk.arrays import FloatArray
-from linkrisk.formulations.linkage.candidate_orders import BoxedCandidates
 from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
-from linkrisk.formulations.linkage.pair import LinkagePair
+from linkrisk.formulations.linkage.pair import BoxedCandidates, LinkagePair
 
 _MATTERS = 1.0 / 64.0
 """Share of the importance of the most important attribute from which boxes are halved by an attribute."""

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from linkrisk.datasets.microdata.schema import Scale
 from linkrisk.datasets.pairs.categorical import CategoricalAttribute
-from linkrisk.formulations.linkage.distance_tables import nominal_table, ordinal_table, restricted
-from linkrisk.formulations.linkage.missing import Missing, with_missing
+from linkrisk.formulations.linkage.comparison import Missing, with_missing
+from linkrisk.formulations.linkage.distances import nominal_table, ordinal_table, restricted
 
 
 def category_distances(attribute: CategoricalAttribute, missing: Missing) -> NDArray[np.float64]:

@@ -17,10 +17,9 @@ from linkrisk.datasets.options.option import check_choices, options_of
 from linkrisk.datasets.pairs.categorical import categorical_attributes, known_recodings, scales_of
 from linkrisk.datasets.pairs.file_pair import attribute_values
 from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
-from linkrisk.formulations.linkage.comparison import Columns, Comparison, Direction, compare_files
+from linkrisk.formulations.linkage.comparison import Columns, Comparison, Direction, Missing, compare_files
 from linkrisk.formulations.linkage.distances import Standardisation, of_kind
 from linkrisk.formulations.linkage.forms import DistanceForm
-from linkrisk.formulations.linkage.missing import Missing
 from linkrisk.formulations.linkage.pair import LinkagePair, Ties, pair_of
 from linkrisk.solver.linkage.categories import category_distances
 from linkrisk.solver.linkage.kinds import Kinds
@@ -57,7 +56,7 @@ class DistanceBased(DistanceBasedParameters, Linker):
         How categorical attributes were masked (`datasets.masking.spelled`): records that it cannot have made
         of each other are at an infinite distance.
     missing : str
-        What a missing value is compared as (`formulations.linkage.missing`).
+        What a missing value is compared as (`formulations.linkage.comparison`).
     """
 
     name: ClassVar[str] = "dbrl"

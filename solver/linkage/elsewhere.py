@@ -9,8 +9,8 @@ from typing import Protocol
 from linkrisk.arrays import BoolArray, IndexArray
 from linkrisk.formulations.linkage.aggregators import Aggregator
 from linkrisk.formulations.linkage.forms import DistanceForm
-from linkrisk.formulations.linkage.lost import lost_blocks
 from linkrisk.formulations.linkage.pair import LinkagePair
+from linkrisk.formulations.linkage.rows import lost_blocks
 from linkrisk.solver.linkage.arrays import Found
 
 Stop = Callable[[], bool]

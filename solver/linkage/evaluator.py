@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.linkage.aggregators import Aggregator
-from linkrisk.formulations.linkage.distance_tables import DistanceTables
-from linkrisk.formulations.linkage.distances import Differences
+from linkrisk.formulations.linkage.distances import Differences, DistanceTables
 from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
 from linkrisk.formulations.linkage.pair import LinkagePair, Ties
 from linkrisk.formulations.linkage.ties import GRAIN_SHARE, TIE_TOLERANCE

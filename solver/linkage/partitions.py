@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from linkrisk.arrays import BoolArray, FloatArray, IndexArray
-from linkrisk.formulations.linkage.box_tree import box_tree, category_counts
+from linkrisk.formulations.linkage.box_tree import box_tree
+from linkrisk.formulations.linkage.distances import category_counts
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair, Ties
 from linkrisk.solver.linkage.arrays import Compared, Found, nothing_found

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from linkrisk.arrays import FloatArray
-from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.formulations.programs import MilpModel
 from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.formulations.tables.controlled_rounding import ControlledRounding
 from linkrisk.formulations.tables.suppression_model import suppression_model

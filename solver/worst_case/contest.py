@@ -9,8 +9,12 @@ from typing import Any
 import numpy as np
 
 from linkrisk.arrays import FloatArray
-from linkrisk.formulations.linkage.block_indicator import IndicatorModel, IndicatorOptions, indicator_model
-from linkrisk.formulations.linkage.block_system import BlockSystem
+from linkrisk.formulations.linkage.block_system import (
+    BlockSystem,
+    IndicatorModel,
+    IndicatorOptions,
+    indicator_model,
+)
 from linkrisk.solver.backends.base import SolveOptions
 from linkrisk.solver.backends.isolated import IsolatedResult, run_isolated, solve_isolated
 from linkrisk.solver.engines.attacks.scoring import Scorer

@@ -28,8 +28,8 @@ from linkrisk.datasets.masking.noise import AdditiveNoise
 from linkrisk.datasets.masking.parameters import PARAMETERS
 from linkrisk.datasets.masking.registry import METHODS
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS
+from linkrisk.formulations.linkage.comparison import Missing
 from linkrisk.formulations.linkage.distances import Differences, Standardisation
-from linkrisk.formulations.linkage.missing import Missing
 from linkrisk.formulations.linkage.pair import Direction, Ties
 from linkrisk.solver.engines.base import EngineOptions
 from linkrisk.solver.engines.registry import ENGINES

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 from scipy import sparse
 
-from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.formulations.programs import MilpModel
 from linkrisk.solver.backends.base import BackendProgress, BackendResult
 from linkrisk.solver.run.status import Status
 

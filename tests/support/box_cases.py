@@ -11,11 +11,9 @@ import brute_force as plain
 import numpy as np
 
 from linkrisk.formulations.linkage.aggregators import make_aggregator
-from linkrisk.formulations.linkage.comparison import Columns
-from linkrisk.formulations.linkage.distance_tables import nominal_table, ordinal_table
-from linkrisk.formulations.linkage.distances import Differences, Standardisation
+from linkrisk.formulations.linkage.comparison import Columns, Missing
+from linkrisk.formulations.linkage.distances import Differences, Standardisation, nominal_table, ordinal_table
 from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
-from linkrisk.formulations.linkage.missing import Missing
 from linkrisk.formulations.linkage.pair import LinkagePair, Ties, make_pair
 from linkrisk.solver.linkage.evaluator import Evaluator
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from linkrisk.arrays import FloatArray
-from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.formulations.programs import MilpModel
 from linkrisk.solver.backends.base import SolveOptions, Watcher
 from linkrisk.solver.backends.isolated import IsolatedResult
 from linkrisk.solver.backends.jobs import Job

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.formulations.programs import MilpModel
 from linkrisk.solver.backends.base import Backend, BackendProgress, BackendResult, SolveOptions, Watcher
 
 GREED = 200 * 2**20

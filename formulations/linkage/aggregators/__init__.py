@@ -5,8 +5,7 @@ May import numpy, scipy and the rest of `formulations`.
 
 from __future__ import annotations
 
-from linkrisk.formulations.linkage.aggregators.base import Aggregator
+from linkrisk.formulations.linkage.aggregators.base import Aggregator, Words
 from linkrisk.formulations.linkage.aggregators.registry import AGGREGATORS, make_aggregator, words_of
-from linkrisk.formulations.linkage.aggregators.words import Words
 
 __all__ = ["AGGREGATORS", "Aggregator", "Words", "make_aggregator", "words_of"]

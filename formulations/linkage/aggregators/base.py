@@ -1,9 +1,11 @@
-"""The contract of an aggregator: a feature map, a convex domain of parameters, and a decode."""
+"""The contract of an aggregator: a feature map, a convex domain of parameters, a decode, and its words."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,12 +13,38 @@ from scipy import sparse
 
 from linkrisk.arrays import FloatArray
 from linkrisk.formulations.errors import FormulationError
-from linkrisk.formulations.linkage.aggregators.words import Words
 from linkrisk.formulations.linkage.distances import Differences
-from linkrisk.formulations.linkage.domains import Domain
+from linkrisk.formulations.linkage.domains import Domain, Simplex
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.formulations.linkage.ties import ROW_SHARE, Partners
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words of an aggregator, for summaries, reports and messages.
+
+    Attributes
+    ----------
+    title : str
+        The family, as it stands after "the" or "no": ``weighted mean``.
+    numbers : str
+        Title of the one number that is printed for each attribute (or for each rank, or part):
+        ``weight of each attribute``.
+    column : str
+        Heading of these numbers in a table: ``Weight``.
+    owner : str
+        Heading of what they belong to: ``Attribute``.
+    owners : str
+        The same as a key of the JSON: ``attributes``.
+    """
+
+    title: str
+    numbers: str
+    column: str = "Weight"
+    owner: str = "Attribute"
+    owners: str = "attributes"
+
 
 ROUNDED = 1e-6
 """Parameters that miss their domain by less were rounded to a few digits when they were written down."""
@@ -247,13 +275,7 @@ class Aggregator(ABC):
 def named_values(
     parameters: Mapping[str, Any], key: str, names: tuple[str, ...], aggregator: str
 ) -> FloatArray:
-    """Read ``parameters[key]``, a mapping from each of `names` to a number, as an array.
-
-    Raises
-    ------
-    FormulationError
-        If the key or a name is missing, or a value is not a finite number.
-    """
+    """Read ``parameters[key]``, a number for each of `names`, as an array; FormulationError if it is not."""
     table = parameters.get(key)
     if not isinstance(table, Mapping):
         raise FormulationError(f"parameters of {aggregator} need the key '{key}' with one number per name")
@@ -277,3 +299,20 @@ def finite(values: Any, what: str) -> FloatArray:
     if not np.isfinite(array).all():
         raise FormulationError(f"{what} must be finite numbers")
     return array
+
+
+class SimplexAggregator(Aggregator):
+    """An aggregator whose parameters are all non-negative weights that sum to one (D11.2, Table 1).
+
+    A subclass says what the weights belong to, and how they are written to JSON; and gives `equal`, where
+    the features are not the attribute distances themselves in some order.
+    """
+
+    @cached_property
+    def domain(self) -> Simplex:
+        """Non-negative weights that sum to one."""
+        return Simplex(self.dimension)
+
+    def equal(self) -> FloatArray:
+        """Equal weights: the arithmetic mean, which is the Euclidean distance (D11.2, Eq. 1)."""
+        return np.full(self.dimension, 1.0 / self.dimension)

@@ -12,13 +12,11 @@ from scipy import sparse
 from linkrisk.arrays import FloatArray
 from linkrisk.errors import called
 from linkrisk.formulations.errors import FormulationError
-from linkrisk.formulations.linkage.aggregators.base import Aggregator, Lift, named_values
+from linkrisk.formulations.linkage.aggregators.base import Aggregator, Lift, Words, named_values
 from linkrisk.formulations.linkage.aggregators.owa import OrderedWeightedAverage
 from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
-from linkrisk.formulations.linkage.aggregators.words import Words
 from linkrisk.formulations.linkage.distances import Differences
-from linkrisk.formulations.linkage.domains import Measures
-from linkrisk.formulations.linkage.domains.simplex import on_simplex
+from linkrisk.formulations.linkage.domains import Measures, on_simplex
 from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
 from linkrisk.formulations.linkage.fuzzy_measures import (
     additive_measure,

@@ -15,14 +15,12 @@ from scipy import sparse
 from linkrisk.arrays import FloatArray
 from linkrisk.errors import called
 from linkrisk.formulations.errors import FormulationError
-from linkrisk.formulations.linkage.aggregators.base import ROUNDED, Aggregator, Lift, named_values
+from linkrisk.formulations.linkage.aggregators.base import ROUNDED, Aggregator, Lift, Words, named_values
 from linkrisk.formulations.linkage.aggregators.choquet import MOST_ATTRIBUTES, Choquet
 from linkrisk.formulations.linkage.aggregators.owa import OrderedWeightedAverage
 from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
-from linkrisk.formulations.linkage.aggregators.words import Words
 from linkrisk.formulations.linkage.distances import Differences
-from linkrisk.formulations.linkage.domains import MoebiusMeasures, Simplex
-from linkrisk.formulations.linkage.domains.simplex import on_simplex
+from linkrisk.formulations.linkage.domains import MoebiusMeasures, Simplex, on_simplex
 from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
 from linkrisk.formulations.linkage.fuzzy_measures import (
     check_names,
@@ -144,12 +142,7 @@ class _KAdditive(Aggregator):
 
 
 class ExtremePoints(Simplex):
-    """Weights of ``c_k``, ``min(c_k, c_l)`` and ``max(c_k, c_l)``, in this order.
-
-    Parameters
-    ----------
-    attributes : int
-    """
+    """Weights of ``c_k``, ``min(c_k, c_l)`` and ``max(c_k, c_l)``, in this order."""
 
     def __init__(self, attributes: int) -> None:
         super().__init__(attributes**2)

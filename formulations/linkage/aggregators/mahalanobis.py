@@ -11,11 +11,10 @@ from scipy import sparse
 
 from linkrisk.arrays import FloatArray
 from linkrisk.formulations.errors import FormulationError
-from linkrisk.formulations.linkage.aggregators.base import Aggregator, Lift, finite
+from linkrisk.formulations.linkage.aggregators.base import Aggregator, Lift, Words, finite
 from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
-from linkrisk.formulations.linkage.aggregators.words import Words
 from linkrisk.formulations.linkage.distances import Differences
-from linkrisk.formulations.linkage.domains.spectrahedron import EIGENVALUE_TOLERANCE, Spectrahedron
+from linkrisk.formulations.linkage.domains import EIGENVALUE_TOLERANCE, Spectrahedron
 from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
 from linkrisk.formulations.linkage.ties import ROW_CANCELLATION_SHARE, Partners, cancellation
 

@@ -9,9 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from linkrisk.arrays import FloatArray
-from linkrisk.formulations.linkage.aggregators.base import named_values
-from linkrisk.formulations.linkage.aggregators.simplex import SimplexAggregator
-from linkrisk.formulations.linkage.aggregators.words import Words
+from linkrisk.formulations.linkage.aggregators.base import SimplexAggregator, Words, named_values
 from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
 
 

@@ -7,10 +7,9 @@ from importlib import import_module
 
 from linkrisk.errors import called
 from linkrisk.formulations.errors import FormulationError
-from linkrisk.formulations.linkage.aggregators.base import Aggregator
+from linkrisk.formulations.linkage.aggregators.base import Aggregator, Words
 from linkrisk.formulations.linkage.aggregators.choquet import Choquet
 from linkrisk.formulations.linkage.aggregators.k_additive import KAdditiveChoquet, TwoAdditiveChoquet
-from linkrisk.formulations.linkage.aggregators.words import Words
 from linkrisk.formulations.linkage.distances import Differences
 
 # File and class; poorer families before the richer ones that contain them.

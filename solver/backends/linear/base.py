@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from linkrisk.arrays import FloatArray, IndexArray
-from linkrisk.formulations.programs.linear import LinearModel
+from linkrisk.formulations.programs import LinearModel
 
 
 class LinearStatus(StrEnum):
@@ -49,7 +49,7 @@ class LinearSolution:
     read : callable
         Gives each of the arrays below; only those that are asked for are made.
     ray : ndarray of float64, shape (rows,), or None
-        Multipliers that prove infeasibility (`formulations.programs.linear.excess`); None unless infeasible,
+        Multipliers that prove infeasibility (`formulations.programs.excess`); None unless infeasible,
         and where the optimiser found out without any, as presolve does.
     iterations : int
         Of the simplex method, in this solve.

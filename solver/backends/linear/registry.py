@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 
-from linkrisk.formulations.programs.linear import LinearModel
+from linkrisk.formulations.programs import LinearModel
 from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram
 from linkrisk.solver.run.errors import UsageError
 

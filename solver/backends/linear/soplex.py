@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from linkrisk.arrays import FloatArray, IndexArray
-from linkrisk.formulations.programs.linear import LinearModel
+from linkrisk.formulations.programs import LinearModel
 from linkrisk.solver.backends.linear.base import (
     LinearOptions,
     LinearProgram,

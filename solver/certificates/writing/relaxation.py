@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from linkrisk.arrays import FloatArray
-from linkrisk.formulations.programs.linear import box_model
+from linkrisk.formulations.programs import box_model
 from linkrisk.solver.backends.linear.base import LinearOptions, LinearSolution
 from linkrisk.solver.backends.linear.registry import linear_program
 from linkrisk.solver.certificates.checking.hitting import Inequality

@@ -12,8 +12,8 @@ from scipy.optimize import linprog
 
 from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.formulations.linkage.aggregators import Aggregator
+from linkrisk.formulations.linkage.aggregators.base import SimplexAggregator
 from linkrisk.formulations.linkage.aggregators.mahalanobis import Mahalanobis
-from linkrisk.formulations.linkage.aggregators.simplex import SimplexAggregator
 from linkrisk.formulations.linkage.block_system import BlockSystem, block_system, system_of
 from linkrisk.formulations.linkage.domains import Polytope, Simplex
 from linkrisk.formulations.linkage.pair import LinkagePair

@@ -10,8 +10,8 @@ import pandas as pd
 
 from linkrisk.arrays import BoolArray, FloatArray, IndexArray
 from linkrisk.formulations.linkage.forms import DistanceForm
-from linkrisk.formulations.linkage.lost import lost_blocks
 from linkrisk.formulations.linkage.pair import LinkagePair
+from linkrisk.formulations.linkage.rows import lost_blocks
 from linkrisk.solver.linkage.baselines import baseline_forms
 from linkrisk.solver.linkage.evaluation import Evaluation
 from linkrisk.solver.linkage.orders import best_order

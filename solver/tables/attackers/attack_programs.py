@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from linkrisk.arrays import BoolArray, FloatArray, LongArray
-from linkrisk.formulations.programs.linear import LinearModel
+from linkrisk.formulations.programs import LinearModel
 from linkrisk.formulations.tables.attacks_in_turn import Attacked, Reach, in_turn
 from linkrisk.formulations.tables.primal_simplex import Relations, State, begin
 from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from linkrisk.arrays import FloatArray, LongArray
-from linkrisk.formulations.programs.linear import LinearModel
+from linkrisk.formulations.programs import LinearModel
 from linkrisk.formulations.tables.attacker import reach
 from linkrisk.formulations.tables.cell_table import Demand
 from linkrisk.formulations.tables.crowd import Crowd

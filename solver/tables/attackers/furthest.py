@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from linkrisk.arrays import BoolArray, FloatArray, LongArray
-from linkrisk.formulations.programs.linear import LinearModel
+from linkrisk.formulations.programs import LinearModel
 from linkrisk.solver.backends.linear.base import LinearOptions, LinearSolution
 from linkrisk.solver.backends.linear.registry import linear_program
 from linkrisk.solver.backends.linear.sliced import solved_by

@@ -11,8 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from linkrisk.arrays import FloatArray, LongArray
-from linkrisk.formulations.programs.linear import LinearModel
-from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.formulations.programs import LinearModel, MilpModel
 from linkrisk.solver.backends.base import SolveOptions
 from linkrisk.solver.backends.linear.base import LinearOptions, LinearStatus
 from linkrisk.solver.backends.linear.registry import linear_program

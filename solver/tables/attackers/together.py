@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from linkrisk.arrays import FloatArray, LongArray
-from linkrisk.formulations.programs.linear import LinearModel
+from linkrisk.formulations.programs import LinearModel
 from linkrisk.solver.backends.linear.base import LinearOptions
 from linkrisk.solver.backends.linear.registry import linear_program
 from linkrisk.solver.backends.linear.sliced import solved_by

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from linkrisk.arrays import FloatArray, LongArray
-from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.formulations.programs import MilpModel
 from linkrisk.formulations.tables.controlled_rounding import ControlledRounding
 from linkrisk.formulations.tables.inner_sums import InnerSums
 from linkrisk.solver.backends.base import Backend, SolveOptions

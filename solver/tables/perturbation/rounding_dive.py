@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from linkrisk.arrays import FloatArray, LongArray
-from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.formulations.programs import MilpModel
 from linkrisk.formulations.tables.controlled_rounding import ControlledRounding
 from linkrisk.solver.backends.linear.base import LinearProgram
 from linkrisk.solver.run.clock import Clock

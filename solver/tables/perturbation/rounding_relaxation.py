@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from linkrisk.arrays import FloatArray
-from linkrisk.formulations.programs.linear import lower_bound
-from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.formulations.programs import MilpModel, lower_bound
 from linkrisk.formulations.tables.controlled_rounding import ControlledRounding
 from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram, LinearStatus
 from linkrisk.solver.backends.linear.registry import linear_program

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from linkrisk.arrays import BoolArray, FloatArray, LongArray
-from linkrisk.formulations.programs.separation import Cuts
+from linkrisk.formulations.programs import Cuts
 from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.formulations.tables.subtables import Subtable
 from linkrisk.solver.tables.suppression.capacity import CapacityCuts

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from linkrisk.arrays import BoolArray, FloatArray, LongArray
-from linkrisk.formulations.programs.separation import Separator
+from linkrisk.formulations.programs import Separator
 from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.suppression.incumbent import Incumbent, Supports

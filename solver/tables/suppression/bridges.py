@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from linkrisk.arrays import FloatArray
-from linkrisk.formulations.programs.separation import Cuts
+from linkrisk.formulations.programs import Cuts
 from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.formulations.tables.implied_relations import ImpliedBridges
 from linkrisk.formulations.tables.suppression_model import BridgeRows

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from linkrisk.arrays import BoolArray, FloatArray, LongArray
-from linkrisk.formulations.programs.separation import Cuts, no_cuts
+from linkrisk.formulations.programs import Cuts, no_cuts
 from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.formulations.tables.suppression_model import capacity_row
 from linkrisk.solver.run.clock import Clock

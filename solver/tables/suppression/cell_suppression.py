@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from linkrisk.arrays import BoolArray, FloatArray
-from linkrisk.formulations.programs.separation import Cuts
+from linkrisk.formulations.programs import Cuts
 from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.formulations.tables.suppression_model import suppression_model
 from linkrisk.solver.backends.base import Backend, SolveOptions

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from linkrisk.arrays import BoolArray, FloatArray, LongArray
-from linkrisk.formulations.programs.linear import LinearModel
+from linkrisk.formulations.programs import LinearModel
 from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram
 from linkrisk.solver.backends.linear.registry import linear_program

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from linkrisk.arrays import BoolArray, FloatArray
-from linkrisk.formulations.programs.separation import Separator
+from linkrisk.formulations.programs import Separator
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.suppression.thinning import protection
 

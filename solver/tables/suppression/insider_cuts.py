@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from linkrisk.arrays import BoolArray, FloatArray
-from linkrisk.formulations.programs.separation import Cuts
+from linkrisk.formulations.programs import Cuts
 from linkrisk.formulations.tables.cell_table import Demand
 from linkrisk.formulations.tables.crowd import Crowd
 from linkrisk.formulations.tables.suppression_model import capacity_row

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from linkrisk.arrays import BoolArray, FloatArray
-from linkrisk.formulations.programs.separation import Cuts, no_cuts
+from linkrisk.formulations.programs import Cuts, no_cuts
 from linkrisk.formulations.tables.cell_table import Demand
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError

@@ -11,8 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from linkrisk.arrays import BoolArray, FloatArray, LongArray
-from linkrisk.formulations.programs.linear import LinearModel
-from linkrisk.formulations.programs.separation import Cuts
+from linkrisk.formulations.programs import Cuts, LinearModel
 from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram, LinearSolution
 from linkrisk.solver.backends.linear.registry import linear_program
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from linkrisk.arrays import BoolArray, FloatArray
-from linkrisk.formulations.programs.separation import Cuts, Separator
+from linkrisk.formulations.programs import Cuts, Separator
 from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.formulations.tables.suppression_model import suppression_model
 from linkrisk.solver.tables.suppression.branch_and_cut import BranchAndCut, Part

@@ -22,9 +22,8 @@ from linkrisk.datasets.pairs.by_schema import text_columns, with_missing
 from linkrisk.datasets.pairs.categorical import listed_categories, with_frequencies
 from linkrisk.datasets.pairs.file_pair import attribute_values, recoded_values
 from linkrisk.datasets.pairs.survey_design import survey_design
-from linkrisk.formulations.linkage.comparison import Columns, compare_files
+from linkrisk.formulations.linkage.comparison import Columns, KnownValues, Missing, compare_files
 from linkrisk.formulations.linkage.distances import FileMoments, Standardisation, file_moments
-from linkrisk.formulations.linkage.missing import KnownValues, Missing
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair, pair_of
 from linkrisk.solver.inputs.problem import Problem, distance_tables, make_problem, schema_of
 from linkrisk.solver.linkage.evaluator import Evaluator

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from linkrisk.datasets.options.option import part
 from linkrisk.errors import called
-from linkrisk.formulations.linkage.block_indicator import IndicatorOptions, indicator_model
-from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.formulations.linkage.block_system import IndicatorOptions, indicator_model
+from linkrisk.formulations.programs import MilpModel
 from linkrisk.solver.backends.model_file import write_model
 from linkrisk.solver.inputs.mask_records import recorded
 from linkrisk.solver.inputs.problem import make_problem

@@ -11,7 +11,7 @@ from aggregator_cases import BY_LABEL, CASES, NAMED
 
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS, make_aggregator
-from linkrisk.formulations.linkage.block_indicator import IndicatorOptions
+from linkrisk.formulations.linkage.block_system import IndicatorOptions
 
 AB = ("A", "B")
 

@@ -13,12 +13,16 @@ from aggregator_cases import BY_LABEL, CASES, LABELS, POLYTOPES
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from linkrisk.formulations.linkage.aggregators import make_aggregator
-from linkrisk.formulations.linkage.block_indicator import IndicatorOptions, indicator_model, paper_options
-from linkrisk.formulations.linkage.block_system import block_system
+from linkrisk.formulations.linkage.block_system import (
+    IndicatorOptions,
+    block_system,
+    indicator_model,
+    paper_options,
+)
 from linkrisk.formulations.linkage.comparison import Columns
 from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
-from linkrisk.formulations.programs.separation import Cuts
+from linkrisk.formulations.programs import Cuts
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
 

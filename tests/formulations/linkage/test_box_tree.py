@@ -10,16 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linkrisk.formulations.linkage.box_tree import (
-    ALL,
-    KNOWN,
-    SOME,
-    TOGETHER,
-    box_tree,
-    category_counts,
-    place_of,
-)
-from linkrisk.formulations.linkage.distance_tables import DistanceTables, nominal_table
+from linkrisk.formulations.linkage.box_tree import ALL, KNOWN, SOME, TOGETHER, box_tree, place_of
+from linkrisk.formulations.linkage.distances import DistanceTables, category_counts, nominal_table
 
 
 def check(records, importance=None, categories=None):

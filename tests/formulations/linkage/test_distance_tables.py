@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.linkage.comparison import Columns
-from linkrisk.formulations.linkage.distance_tables import (
+from linkrisk.formulations.linkage.distances import (
+    Differences,
     DistanceTables,
+    attribute_distances,
     nominal_table,
     ordinal_table,
     restricted,
 )
-from linkrisk.formulations.linkage.distances import Differences, attribute_distances
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
 
 sizes = st.integers(1, 9)

@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linkrisk.formulations.errors import FormulationError
-from linkrisk.formulations.linkage.comparison import Columns
+from linkrisk.formulations.linkage.comparison import Columns, Missing, missing_differences, with_missing
 from linkrisk.formulations.linkage.distances import Differences, Standardisation
-from linkrisk.formulations.linkage.missing import Missing, missing_differences, with_missing
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
 from linkrisk.solver.certificates.checking import missing as checking
 

@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linkrisk.formulations.errors import FormulationError
-from linkrisk.formulations.linkage.distances import Standardisation, standardise
-from linkrisk.formulations.linkage.moments import moments, rounded_root
+from linkrisk.formulations.linkage.distances import Standardisation, moments, rounded_root, standardise
 from linkrisk.solver.certificates.checking import moments as verifier
 
 thorough = settings(derandomize=True, max_examples=300, deadline=None)

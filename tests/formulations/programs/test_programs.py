@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from linkrisk.formulations.programs.mixed_integer import MilpModel
-from linkrisk.formulations.programs.naming import NamedBlock, named
-from linkrisk.formulations.programs.separation import Cuts
+from linkrisk.formulations.programs import Cuts, MilpModel, NamedBlock, named
 
 
 class AtMostOne:

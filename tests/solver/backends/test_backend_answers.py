@@ -27,7 +27,7 @@ from backend_problems import (
 )
 from scipy import sparse
 
-from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.formulations.programs import MilpModel
 from linkrisk.solver.backends.base import BackendResult, SolveOptions
 from linkrisk.solver.backends.registry import available_backends, get_backend
 from linkrisk.solver.run.status import Status

@@ -30,8 +30,7 @@ from backend_problems import (
 from misbehaving_backends import GREED
 from scipy import sparse
 
-from linkrisk.formulations.programs.mixed_integer import MilpModel
-from linkrisk.formulations.programs.naming import named
+from linkrisk.formulations.programs import MilpModel, named
 from linkrisk.solver.backends import isolated, registry
 from linkrisk.solver.backends.base import BackendProgress, SolveOptions
 from linkrisk.solver.backends.isolated import solve_isolated

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 from scipy.optimize import linprog
 
-from linkrisk.formulations.programs.linear import LinearModel, excess, lower_bound
+from linkrisk.formulations.programs import LinearModel, excess, lower_bound
 from linkrisk.solver.backends.linear.base import LinearOptions, LinearStatus
 from linkrisk.solver.backends.linear.registry import (
     LINEAR_PROGRAMS,

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from backend_problems import INF, big_m, equalities, free_columns, knapsack, make, ranged_row, set_cover
 
-from linkrisk.formulations.programs.naming import NamedBlock, named
+from linkrisk.formulations.programs import NamedBlock, named
 from linkrisk.solver.backends.base import SolveOptions
 from linkrisk.solver.backends.model_file import readable_names, write_model
 from linkrisk.solver.backends.registry import get_backend

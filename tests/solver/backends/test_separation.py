@@ -14,8 +14,7 @@ from in_process import solve_here
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from linkrisk.formulations.programs.mixed_integer import MilpModel
-from linkrisk.formulations.programs.separation import Cuts, Separator, no_cuts
+from linkrisk.formulations.programs import Cuts, MilpModel, Separator, no_cuts
 from linkrisk.solver.backends.base import SolveOptions
 from linkrisk.solver.backends.isolated import solve_isolated
 from linkrisk.solver.backends.registry import available_backends, get_backend

@@ -22,7 +22,7 @@ import os
 import numpy as np
 from scipy import sparse
 from backend_problems import knapsack
-from linkrisk.formulations.programs.linear import LinearModel
+from linkrisk.formulations.programs import LinearModel
 from linkrisk.solver.backends.base import SolveOptions
 from linkrisk.solver.backends.linear.registry import available_linear_programs, linear_program
 from linkrisk.solver.backends.registry import available_backends, get_backend

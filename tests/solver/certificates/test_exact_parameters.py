@@ -11,8 +11,7 @@ from aggregator_cases import CERTIFIABLE, samples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linkrisk.formulations.linkage.domains import Simplex
-from linkrisk.formulations.linkage.domains.exactness import is_semidefinite, semidefinite
+from linkrisk.formulations.linkage.domains import Simplex, is_semidefinite, semidefinite
 from linkrisk.solver.certificates.checking.families import family_of
 from linkrisk.solver.certificates.checking.fields import Fields
 from linkrisk.solver.certificates.core.claims import RejectedError

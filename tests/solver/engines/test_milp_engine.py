@@ -11,8 +11,7 @@ from aggregator_cases import BY_LABEL, CASES, LABELS
 from in_process import solve_here
 from pairwise import pairwise
 
-from linkrisk.formulations.linkage.block_indicator import indicator_model, paper_options
-from linkrisk.formulations.linkage.block_system import block_system
+from linkrisk.formulations.linkage.block_system import block_system, indicator_model, paper_options
 from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
 from linkrisk.solver.backends.base import BackendResult

@@ -8,8 +8,7 @@ import pytest
 
 from linkrisk.formulations.linkage.aggregators import make_aggregator
 from linkrisk.formulations.linkage.comparison import Columns
-from linkrisk.formulations.linkage.distance_tables import nominal_table, ordinal_table
-from linkrisk.formulations.linkage.distances import Standardisation
+from linkrisk.formulations.linkage.distances import Standardisation, nominal_table, ordinal_table
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
 from linkrisk.solver.linkage.baselines import (
     KnownAttack,

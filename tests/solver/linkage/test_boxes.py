@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pairwise import pairwise
 
-from linkrisk.formulations.linkage import candidate_orders
+from linkrisk.formulations.linkage import pair as pairs
 from linkrisk.formulations.linkage.distances import Differences, Standardisation
 from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
@@ -214,9 +214,9 @@ def test_several_threads_may_ask_for_trees_at_once():
 
 def test_the_last_few_trees_are_kept(monkeypatch):
     made = []
-    whole = candidate_orders.box_tree
-    monkeypatch.setattr(candidate_orders, "box_tree", lambda *those: made.append(0) or whole(*those))
-    kept = candidate_orders._TREES_KEPT
+    whole = pairs.box_tree
+    monkeypatch.setattr(pairs, "box_tree", lambda *those: made.append(0) or whole(*those))
+    kept = pairs._TREES_KEPT
     pair = pair_of("numbers", MANY, 8)
     orders, random = pair.by_candidate, np.random.default_rng(8)
     distances = [FORMS["singular"](random, False) for _ in range(kept + 3)]

@@ -6,8 +6,8 @@ from linkrisk.datasets.masking.parameters import PARAMETERS as MASKING
 from linkrisk.datasets.masking.registry import METHODS
 from linkrisk.datasets.microdata.dates import LEVELS
 from linkrisk.datasets.options.option import options_of
+from linkrisk.formulations.linkage.comparison import Missing
 from linkrisk.formulations.linkage.distances import Differences, Standardisation
-from linkrisk.formulations.linkage.missing import Missing
 from linkrisk.solver.linkage.parameters import COMPARED_BY, NORMALISED_BY, PARAMETERS
 from linkrisk.solver.linkage.registry import LINKERS
 from linkrisk.solver.linkage.representatives.linkers import INNER_LINKERS

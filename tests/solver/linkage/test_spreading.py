@@ -8,8 +8,8 @@ from box_cases import FILES, FORMS, MANY, pair_of
 from pairwise import pairwise
 
 from linkrisk.formulations.linkage.aggregators import make_aggregator
-from linkrisk.formulations.linkage.lost import lost_blocks
 from linkrisk.formulations.linkage.pair import Ties
+from linkrisk.formulations.linkage.rows import lost_blocks
 from linkrisk.solver.engines.growing_rows import GrowingRows
 from linkrisk.solver.linkage import spreading
 from linkrisk.solver.linkage.elsewhere import Lost, marked

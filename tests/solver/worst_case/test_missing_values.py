@@ -13,8 +13,7 @@ from aggregator_cases import CASES
 from exact_runs import every_search, optimum
 from pairwise import pairwise
 
-from linkrisk.formulations.linkage.comparison import Columns
-from linkrisk.formulations.linkage.missing import Missing
+from linkrisk.formulations.linkage.comparison import Columns, Missing
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
 from linkrisk.solver.certificates.checking.verify import verify
 from linkrisk.solver.certificates.core.claims import RejectedError

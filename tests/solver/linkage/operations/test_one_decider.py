@@ -8,7 +8,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from linkrisk.formulations.linkage.missing import Missing
+from linkrisk.formulations.linkage.comparison import Missing
 from linkrisk.solver.linkage.operations.evaluate import evaluate
 from linkrisk.solver.linkage.operations.link import link
 from linkrisk.solver.worst_case.operations.fit import fit

@@ -8,7 +8,7 @@ from plain_audit import plain_short
 from random_tables import random_table
 from scipy import sparse
 
-from linkrisk.formulations.programs.separation import Cuts
+from linkrisk.formulations.programs import Cuts
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.suppression import branch_and_cut, neighbourhoods
 from linkrisk.solver.tables.suppression.cell_suppression import suppress_cells

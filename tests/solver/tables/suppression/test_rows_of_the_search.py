@@ -14,7 +14,7 @@ from random_tables import random_table
 from scipy import sparse
 from scipy.optimize import linprog
 
-from linkrisk.formulations.programs.separation import Cuts
+from linkrisk.formulations.programs import Cuts
 from linkrisk.formulations.tables.suppression_model import BridgeRows, alone_rows, capacity_row
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
