@@ -18,7 +18,7 @@ from linkrisk.solver.inputs.describe import Description as Description
 from linkrisk.solver.inputs.describe import describe as describe
 from linkrisk.solver.linkage.operations.evaluate import evaluate as evaluate
 from linkrisk.solver.linkage.operations.evaluation_task import EvaluationResult as EvaluationResult
-from linkrisk.solver.linkage.operations.find_links import find_links as find_links
+from linkrisk.solver.linkage.operations.link import find_links as find_links
 from linkrisk.solver.linkage.operations.link import link as link
 from linkrisk.solver.linkage.result import FoundLinks as FoundLinks
 from linkrisk.solver.linkage.result import LinkResult as LinkResult

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 from reproduce_smith import prepared, sampled
 
-from linkrisk.solver.linkage.bayesian.linker import Bayesian
+from linkrisk.solver.linkage.bayesian import Bayesian
 from linkrisk.solver.linkage.judging import judge
 from linkrisk.solver.linkage.matching import score_matrix
 

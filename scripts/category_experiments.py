@@ -23,7 +23,7 @@ from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.datasets.public.registry import load
 from linkrisk.solver.linkage.distance_based import DistanceBased
-from linkrisk.solver.linkage.evaluation import Evaluation
+from linkrisk.solver.linkage.evaluator import Evaluation
 from linkrisk.solver.linkage.judging import judge
 from linkrisk.solver.linkage.linker import LinkageTask, Linker, Truth
 from linkrisk.solver.linkage.probabilistic.comparisons import parse_comparison

@@ -21,11 +21,11 @@ from smith_linkage import owa
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.pairs.partition import random_partition, related_attributes
 from linkrisk.datasets.public.registry import load
-from linkrisk.solver.linkage.bayesian.linker import Bayesian
-from linkrisk.solver.linkage.curves import PrecisionRecall, precision_recall
-from linkrisk.solver.linkage.judged_links import most_probable_claim
+from linkrisk.solver.linkage.bayesian import Bayesian
+from linkrisk.solver.linkage.judging import most_probable_claim
 from linkrisk.solver.linkage.linker import LinkageTask, Linker, Truth
 from linkrisk.solver.linkage.matching import matched, score_matrix
+from linkrisk.solver.linkage.precision_recall import PrecisionRecall, precision_recall
 
 DATA_SETS = ("abalone", "dermatology", "boston-housing", "ionosphere")
 SIZES = (30, 100)

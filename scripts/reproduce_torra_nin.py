@@ -19,14 +19,14 @@ from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.public.registry import load
 from linkrisk.solver.linkage.judging import judge
 from linkrisk.solver.linkage.linker import LinkageTask, Linker, Truth
-from linkrisk.solver.linkage.representatives.linkers import (
+from linkrisk.solver.linkage.matching import RandomMatching, probability_of_at_least
+from linkrisk.solver.linkage.one_dimension import PrincipalComponent, SumOfStandardised
+from linkrisk.solver.linkage.quantifiers import FAMILIES
+from linkrisk.solver.linkage.representatives import (
     INNER_LINKERS,
     OrderedWeightedAverages,
     SugenoIntegrals,
 )
-from linkrisk.solver.linkage.representatives.one_dimension import PrincipalComponent, SumOfStandardised
-from linkrisk.solver.linkage.representatives.quantifiers import FAMILIES
-from linkrisk.solver.linkage.representatives.random_matching import RandomMatching, probability_of_at_least
 
 COLUMNS = [(kind, family) for kind in (OrderedWeightedAverages, SugenoIntegrals) for family in FAMILIES]
 NORMALISATIONS = {"N1": "ranging", "N2": "standardising", "normal": "normal"}

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker
 from linkrisk.solver.linkage.probabilistic.comparisons import Comparison, Measure
 from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
-from linkrisk.solver.linkage.representatives.linkers import OrderedWeightedAverages
-from linkrisk.solver.linkage.representatives.quantifiers import FAMILIES
+from linkrisk.solver.linkage.quantifiers import FAMILIES
+from linkrisk.solver.linkage.representatives import OrderedWeightedAverages
 
 AGREEMENT = Comparison(Measure.WITHIN, (0.05,))
 """The similarity ``max(1 - |x - y|, 0)`` is at least 0.95."""

@@ -36,7 +36,7 @@ FACES = (
 COMMANDS = {
     "datasets/masking/parameters.py": ["(default: the hierarchies of --schema)"],  # help of the command
     "datasets/tables/argus/batch_file.py": ["write tables suppress --table FILE.jj"],
-    "solver/linkage/operations/fitted_files.py": [
+    "solver/linkage/operations/evaluate.py": [
         "--original",
         "--masked",
     ],  # words of a command that is read

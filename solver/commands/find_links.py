@@ -18,7 +18,7 @@ def run(asked: FindCommand) -> int:
     """Link, print, write the files that were asked for."""
     from linkrisk.solver.commands.progress import progress_line, reporter
     from linkrisk.solver.commands.targets import hand_over
-    from linkrisk.solver.linkage.operations.find_links import find_links
+    from linkrisk.solver.linkage.operations.link import find_links
 
     parameters = parameters_of(asked)
     with progress_line("comparing records") as line:

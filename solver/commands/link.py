@@ -14,7 +14,7 @@ from linkrisk.solver.run.errors import UsageError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from linkrisk.solver.linkage.probabilistic.passes.reporting import LinkedPasses
+    from linkrisk.solver.linkage.result import LinkedPasses
 
 ASKED = LINK
 DESCRIPTION = (

@@ -34,8 +34,8 @@ from linkrisk.solver.engines.exact.simplex_tree.kernels import undecided
 from linkrisk.solver.engines.exact.treatments import treatment
 from linkrisk.solver.engines.growing_rows import GrowingRows
 from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.linkage.lexicographic import best_order
 from linkrisk.solver.linkage.linker import LinkageTask
-from linkrisk.solver.linkage.orders import best_order
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.incumbent import Incumbent
 from linkrisk.solver.run.progress import Progress, Reporter
@@ -224,13 +224,13 @@ def _linkage() -> None:
     import pandas as pd
 
     from linkrisk.datasets.microdata.schema import Schema
-    from linkrisk.solver.linkage.judged_links import judged_links
+    from linkrisk.solver.linkage.judging import judged_links
     from linkrisk.solver.linkage.linker import Truth
+    from linkrisk.solver.linkage.one_dimension import SumOfStandardised
     from linkrisk.solver.linkage.probabilistic.comparisons import Comparison, Measure
-    from linkrisk.solver.linkage.probabilistic.joint_counts import joint_table
     from linkrisk.solver.linkage.probabilistic.learned import ComparedFiles
     from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
-    from linkrisk.solver.linkage.representatives.one_dimension import SumOfStandardised
+    from linkrisk.solver.linkage.probabilistic.patterns import joint_table
 
     names = tuple("ABC")
     first = pd.DataFrame(np.random.default_rng(1).integers(4, size=(_BLOCKS, 3)), columns=names)
@@ -254,10 +254,10 @@ def _link_in_passes(task: LinkageTask) -> None:
     from linkrisk.solver.linkage.judging import judge
     from linkrisk.solver.linkage.linker import Truth
     from linkrisk.solver.linkage.probabilistic.comparisons import Comparison
+    from linkrisk.solver.linkage.probabilistic.decisions import decide
+    from linkrisk.solver.linkage.probabilistic.keys import parse_pass
+    from linkrisk.solver.linkage.probabilistic.learning import LearnedPasses
     from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
-    from linkrisk.solver.linkage.probabilistic.passes.deciding import decide
-    from linkrisk.solver.linkage.probabilistic.passes.keys import parse_pass
-    from linkrisk.solver.linkage.probabilistic.passes.learned import LearnedPasses
 
     linker = Probabilistic(
         passes=(parse_pass("A"), parse_pass("B")), compare=(("C", Comparison()),), frequency_weights=True

@@ -25,8 +25,7 @@ from linkrisk.solver.engines.attacks.search import attack
 from linkrisk.solver.engines.base import Engine, EngineOptions, EngineResult
 from linkrisk.solver.engines.steering import STEERING, GrowthSteering, Steering
 from linkrisk.solver.linkage.elsewhere import Elsewhere
-from linkrisk.solver.linkage.evaluation import Evaluation
-from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.linkage.evaluator import Evaluation, Evaluator
 from linkrisk.solver.run.clock import Beside, Clock
 from linkrisk.solver.run.incumbent import Incumbent
 

@@ -13,7 +13,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.tables import Table, load_table
 from linkrisk.datasets.pairs.identifiers import id_text
 from linkrisk.errors import called
-from linkrisk.solver.linkage.probabilistic.passes.deciding import Reviewed
+from linkrisk.solver.linkage.probabilistic.decisions import Reviewed
 
 SIDES = ("original", "masked")
 """The columns with the labels of the records."""

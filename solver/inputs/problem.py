@@ -26,7 +26,7 @@ from linkrisk.solver.inputs.recorded_masking import what_masking_did
 from linkrisk.solver.inputs.rereading import Rereading, rereading
 from linkrisk.solver.inputs.scales import scale_notes
 from linkrisk.solver.inputs.survey import BlockSurvey, weight_unit
-from linkrisk.solver.linkage.categories import category_distances
+from linkrisk.solver.linkage.distance_based import category_distances
 from linkrisk.solver.options.checks import check_asked
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.clock import Clock

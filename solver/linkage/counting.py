@@ -15,10 +15,10 @@ from linkrisk.arrays import BoolArray, IndexArray
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.linkage import spreading
-from linkrisk.solver.linkage.arrays import Found
+from linkrisk.solver.linkage.distance_kernels import Found
+from linkrisk.solver.linkage.distance_ranks import RANKING
 from linkrisk.solver.linkage.elsewhere import Elsewhere, Mark, Stop, Told
 from linkrisk.solver.linkage.partitions import Merged, PartedPair, PartTask, partitions_of, settle_part
-from linkrisk.solver.linkage.settling import RANKING
 from linkrisk.solver.linkage.spreading import Asked, Spreading, itself, unlimited
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.crew import Crew

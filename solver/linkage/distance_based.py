@@ -8,20 +8,39 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.datasets.masking.spelled import names_files
 from linkrisk.datasets.microdata.numeric import check_ranges, check_some_value, constant_attributes
+from linkrisk.datasets.microdata.schema import Scale
 from linkrisk.datasets.microdata.tables import Table
 from linkrisk.datasets.options.option import check_choices, options_of
-from linkrisk.datasets.pairs.categorical import categorical_attributes, known_recodings, scales_of
+from linkrisk.datasets.pairs.categorical import (
+    CategoricalAttribute,
+    categorical_attributes,
+    known_recodings,
+    scales_of,
+)
 from linkrisk.datasets.pairs.file_pair import attribute_values
 from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
-from linkrisk.formulations.linkage.comparison import Columns, Comparison, Direction, Missing, compare_files
-from linkrisk.formulations.linkage.distances import Standardisation, of_kind
+from linkrisk.formulations.linkage.comparison import (
+    Columns,
+    Comparison,
+    Direction,
+    Missing,
+    compare_files,
+    with_missing,
+)
+from linkrisk.formulations.linkage.distances import (
+    Standardisation,
+    nominal_table,
+    of_kind,
+    ordinal_table,
+    restricted,
+)
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair, Ties, pair_of
-from linkrisk.solver.linkage.categories import category_distances
 from linkrisk.solver.linkage.kinds import Kinds
 from linkrisk.solver.linkage.linker import (
     LearnedLinker,
@@ -33,6 +52,28 @@ from linkrisk.solver.linkage.linker import (
 )
 from linkrisk.solver.linkage.parameters import DistanceBasedParameters
 from linkrisk.solver.run.errors import UsageError
+
+
+def category_distances(attribute: CategoricalAttribute, missing: Missing) -> NDArray[np.float64]:
+    """The distance of each category of an original record to each of a masked one.
+
+    Parameters
+    ----------
+    attribute : CategoricalAttribute
+    missing : Missing
+        What a missing category is compared as.
+
+    Returns
+    -------
+    ndarray of float64, shape (categories, categories)
+        inf where masking cannot have made the second of the first. With a last row and column for the
+        category that is missing, where one is.
+    """
+    make = ordinal_table if attribute.scale is Scale.ORDINAL else nominal_table
+    table = restricted(make(len(attribute.categories)), attribute.possible)
+    if attribute.frequencies is None:
+        return table
+    return with_missing(table, *attribute.frequencies, missing)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from linkrisk.formulations.linkage.aggregators import Aggregator
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.formulations.linkage.rows import lost_blocks
-from linkrisk.solver.linkage.arrays import Found
+from linkrisk.solver.linkage.distance_kernels import Found
 
 Stop = Callable[[], bool]
 

@@ -5,22 +5,214 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.arrays import FloatArray, IndexArray
-from linkrisk.formulations.linkage.aggregators import Aggregator
 from linkrisk.formulations.linkage.distances import Differences, DistanceTables
 from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
-from linkrisk.formulations.linkage.pair import LinkagePair, Ties
+from linkrisk.formulations.linkage.pair import BoxedCandidates, LinkagePair, Ties
 from linkrisk.formulations.linkage.ties import GRAIN_SHARE, TIE_TOLERANCE
-from linkrisk.solver.linkage.arrays import Boxes, Compared, Form, Found, Missing, Tables, nothing_found
-from linkrisk.solver.linkage.boxes import Bounded, bounded
+from linkrisk.solver.linkage.distance_kernels import (
+    Boxes,
+    Compared,
+    Form,
+    Found,
+    Missing,
+    Tables,
+    nothing_found,
+)
+from linkrisk.solver.linkage.distance_ranks import COUNTING, NEAREST, RANKING, draw, settle
 from linkrisk.solver.linkage.elsewhere import Elsewhere
-from linkrisk.solver.linkage.evaluation import BestCounts, Evaluation, completed, spread
-from linkrisk.solver.linkage.settling import COUNTING, NEAREST, RANKING, draw, settle
 from linkrisk.solver.run.work import COMPARISON, Spend, ignore
+
+_COUNTS_KEPT = 16
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What became of every block under fixed parameters."""
+
+    # (blocks,): the partner is strictly nearer than every rival; near-ties (`linkage.ties`) are not linked
+    linked: NDArray[np.bool_]
+    rank: IndexArray  # (blocks,): 1 + number of rivals strictly nearer than the partner
+    ties: IndexArray  # (blocks,): rivals exactly as near as the partner
+    distance: FloatArray  # (blocks,): distance to the partner; inf when it cannot be the partner at all
+    # (blocks,): distance to the nearest rival; inf when there is none that can be the partner
+    nearest_other: FloatArray
+    weight: FloatArray  # (blocks,): what linking each block counts
+    # (blocks,): the candidate that stands most in the way of a link; -1 where there is no rival
+    rival: IndexArray
+    # (blocks,): whether the block was looked at: False where there was no time to. Such a block counts as
+    # not linked. Its rank is 0, which no other is
+    settled: NDArray[np.bool_]
+
+    @property
+    def count(self) -> int:
+        """Number of linked blocks."""
+        return int(self.linked.sum())
+
+    @property
+    def linked_weight(self) -> float:
+        """Weight of the linked blocks: what engines maximise."""
+        return float(self.weight[self.linked].sum())
+
+    @property
+    def margin(self) -> FloatArray:
+        """Distance to the nearest rival minus distance to the partner, shape (blocks,).
+
+        -inf for a partner that is impossible, whatever the rivals are.
+        """
+        possible = np.isfinite(self.distance) & self.settled
+        margin = np.full(self.distance.size, -np.inf)
+        margin[possible] = self.nearest_other[possible] - self.distance[possible]
+        return margin
+
+
+class BestCounts:
+    """Counts of the best distances so far, so that the best of all need not be counted again at the end."""
+
+    def __init__(self) -> None:
+        self._kept: dict[bytes, Evaluation] = {}
+
+    def note(self, form: DistanceForm, evaluation: Evaluation) -> None:
+        """Keep the count, and of all kept the best few; of those that are as good, the last."""
+        key = _key(form)
+        before = self._kept.get(key)
+        kept = {**self._kept, key: evaluation if before is None else completed(evaluation, before)}
+        if len(kept) > _COUNTS_KEPT:
+            worst = min(kept, key=lambda key: kept[key].linked_weight)
+            del kept[worst]
+        self._kept = kept
+
+    def known(self, form: DistanceForm) -> Evaluation | None:
+        """The count of this distance; None when it was not kept."""
+        return self._kept.get(_key(form))
+
+
+def completed(evaluation: Evaluation, known: Evaluation) -> Evaluation:
+    """An evaluation, and of blocks that it has not looked at whether they are linked by what was known."""
+    linked = np.where(evaluation.settled, evaluation.linked, known.linked)
+    return replace(evaluation, linked=linked, settled=evaluation.settled | known.settled)
+
+
+def spread(part: Evaluation, blocks: IndexArray, weight: FloatArray, *, settled: bool) -> Evaluation:
+    """The evaluation of some blocks as one of all, `weight` being theirs: the others are lost or open."""
+    linked, looked_at = np.zeros(weight.size, dtype=np.bool_), np.full(weight.size, settled)
+    rank, ties = np.full(weight.size, 2 if settled else 0), np.zeros(weight.size, int)
+    rival = np.full(weight.size, -1)
+    distance, nearest = np.full(weight.size, np.nan), np.full(weight.size, np.nan)
+    for whole, own in (
+        (linked, part.linked),
+        (looked_at, part.settled),
+        (rank, part.rank),
+        (ties, part.ties),
+        (rival, part.rival),
+        (distance, part.distance),
+        (nearest, part.nearest_other),
+    ):
+        whole[blocks] = own
+    return Evaluation(linked, rank, ties, distance, nearest, weight, rival, looked_at)
+
+
+def _key(form: DistanceForm) -> bytes:
+    """What tells one distance from another."""
+    return f"{form.kind:d} {form.differences} ".encode() + form.parameters.tobytes()
+
+
+_MATTERS = 1.0 / 64.0
+"""Share of the importance of the most important attribute from which boxes are halved by an attribute."""
+
+_WORTH_A_TREE = 256
+"""Blocks for which a tree of their own pays; fewer go by one that is right for any distance."""
+
+_ROUNDED = 2.0**-44
+"""Times the number of attributes: far more than rounding does to products with a matrix."""
+
+
+class Bounded(NamedTuple):
+    """Boxes of candidates, and the distance of a block to whoever lies in one.
+
+    Nobody in a box is nearer than `form` of the least differences of the block's point and the box, each less
+    by `shift`; that less `blur`.
+    """
+
+    candidates: BoxedCandidates
+    points: FloatArray  # (blocks, dimensions): the blocks where the boxes are
+    form: DistanceForm  # monotone
+    of_values: bool  # whether the points are values, some of which may be looked up or missing
+    shift: float = 0.0  # zero unless rounding matters
+    blur: float = 0.0  # zero unless rounding matters
+
+
+def bounded(pair: LinkagePair, form: DistanceForm) -> Bounded:
+    """Boxes that exclude most candidates for a distance, and its bound in them."""
+    if form.kind is not FormKind.QUADRATIC:
+        monotone, raised = form.monotone()
+        boxed = _by_values(pair, np.maximum(form.importance, 0.0))
+        blur = raised * float(_largest(pair, monotone.differences).max()) if raised else 0.0
+        return Bounded(boxed, pair.queries, monotone, True, blur=blur)
+    # Only differences with their signs are coordinates that can be turned.
+    numeric = pair.tables is None and pair.missing is None and form.differences is Differences.SIGNED
+    if numeric and pair.blocks >= _WORTH_A_TREE:
+        return _turned(pair, form)
+    diagonal = form.diagonal()
+    return Bounded(_by_values(pair, diagonal.importance), pair.queries, diagonal, True)
+
+
+def _by_values(pair: LinkagePair, importance: FloatArray) -> BoxedCandidates:
+    """The tree that is halved by the attributes that matter to a distance."""
+    matters = importance >= _MATTERS * importance.max()
+    if pair.blocks < _WORTH_A_TREE and not pair.by_candidate.has_boxed(matters.tobytes()):
+        matters[:] = True
+    return pair.boxed(matters)
+
+
+def _turned(pair: LinkagePair, form: DistanceForm) -> Bounded:
+    """A quadratic form as the sum of squares of other coordinates, ``B z`` with ``B' B`` the matrix.
+
+    With the eigenvalues and eigenvectors of the matrix; negative ones, which rounding makes, are left out.
+    """
+    matrix, n = form.parameters, len(pair.attributes)
+    values, vectors = np.linalg.eigh(matrix)
+    turn = np.sqrt(values.clip(0.0))[:, None] * vectors.T
+    own = pair.queries @ turn.T
+    key = (b"turned", matrix.tobytes())
+    boxed = pair.by_candidate.boxed(key, np.ones(n), points=lambda: pair.candidates @ turn.T)
+    largest = _largest(pair, Differences.SQUARED)
+    left_out = _ROUNDED * n * float(np.abs(values).max()) - float(values.min(initial=0.0))
+    noise = _noise(form, largest)
+    far = np.maximum(np.abs(pair.by_candidate.extremes).max(axis=0), np.abs(pair.queries).max(axis=0))
+    shift = _ROUNDED * n * float((np.abs(turn) @ far).max())
+    squares = DistanceForm(FormKind.WEIGHTED_SUM, Differences.SQUARED, np.ones(n))
+    return Bounded(boxed, own, squares, False, shift, left_out * float(largest.sum()) + noise)
+
+
+def _noise(form: DistanceForm, largest: FloatArray) -> float:
+    """What the evaluator's rounding, and the part of a tie that comes of it, can be of the farthest rival."""
+    with np.errstate(invalid="ignore"):
+        return 2.0 * form.noise * float(np.diag(form.parameters) @ largest)
+
+
+def _largest(pair: LinkagePair, kind: Differences) -> FloatArray:
+    """Above every attribute distance that is finite, shape (attributes,)."""
+    # Nothing is known of no records at all: what is NaN counts for nothing here.
+    low, high = pair.by_candidate.extremes
+    low = np.fmin(low, np.fmin.reduce(pair.queries, initial=np.nan))
+    high = np.fmax(high, np.fmax.reduce(pair.queries, initial=np.nan))
+    largest = high - low
+    if pair.missing is not None:
+        found = [pair.missing.of_queries, pair.missing.of_candidates, pair.missing.of_both[None, :]]
+        for values in found:
+            largest = np.fmax(largest, np.fmax.reduce(np.abs(values), initial=np.nan))
+    for k, table in pair.looked_up.items():
+        largest[k] = table[np.isfinite(table)].max(initial=0.0)
+    with np.errstate(over="ignore"):  # bounds of minus infinity leave nobody out
+        return np.asarray(largest if kind is Differences.ABSOLUTE else largest**2)
+
 
 BLOCKS_AT_ONCE = 512
 """Blocks that are counted between two questions whether to stop."""
@@ -303,10 +495,3 @@ def missing_arrays(pair: LinkagePair) -> Missing:
     if pair.missing is None:
         return np.empty((0, 0)), np.empty((0, 0)), np.empty(0)
     return pair.missing.of_queries, pair.missing.of_candidates, pair.missing.of_both
-
-
-def evaluate_parameters(
-    pair: LinkagePair, aggregator: Aggregator, theta: FloatArray, threads: int | None = None
-) -> Evaluation:
-    """Settle every block of `pair` under the parameters `theta`."""
-    return Evaluator(pair, threads).table(aggregator.form(theta))

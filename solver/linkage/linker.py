@@ -15,10 +15,9 @@ from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.linkage.helpers import Helpers
-from linkrisk.solver.linkage.kinds import Kinds
+from linkrisk.solver.linkage.kinds import Kinds, ScoredPairs
 from linkrisk.solver.linkage.pair_shares import PairShare, ReadyPairs, Rows
-from linkrisk.solver.linkage.scored_pairs import ScoredPairs
-from linkrisk.solver.linkage.standing import Part, Standing
+from linkrisk.solver.linkage.score_ranks import Part, Standing
 
 _CELLS_AT_ONCE = 4_000_000
 """Scores that are held at a time: 32 MB."""

@@ -1,21 +1,97 @@
-"""One-to-one matching: every query gets a candidate of its own, and no candidate two queries."""
+"""One-to-one matching by distances or scores, optimal, greedy or at random."""
 
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 from scipy.optimize import linear_sum_assignment
+from scipy.sparse.csgraph import connected_components, min_weight_full_bipartite_matching
 
-from linkrisk.arrays import FloatArray, IndexArray
+from linkrisk.arrays import BoolArray, FloatArray, IndexArray, IntArray
 from linkrisk.errors import called
-from linkrisk.solver.linkage.linker import LearnedLinker, in_chunks
+from linkrisk.formulations.compiled import kernel
+from linkrisk.formulations.linkage.forms import DistanceForm
+from linkrisk.formulations.linkage.pair import LinkagePair
+from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker, in_chunks
 from linkrisk.solver.run.errors import UsageError
 
 LARGEST_MATRIX = 100_000_000
-"""Most cells of a matrix of scores: 800 MB."""
+"""Most cells of a distance matrix: 800 MB."""
+
+
+def check_assignable(pair: LinkagePair) -> None:
+    """UsageError if the matrix of distances would have more than `LARGEST_MATRIX` cells."""
+    cells = pair.blocks * len(pair.candidates)
+    if cells > LARGEST_MATRIX:
+        raise UsageError(
+            f"one-to-one assignment needs a matrix of {pair.blocks:,} x {len(pair.candidates):,} distances, "
+            f"more than the {LARGEST_MATRIX:,} that are allowed: take a sample, or leave "
+            f"{called('one_to_one')} out",
+            option="one_to_one",
+        )
+
+
+def distance_matrix(pair: LinkagePair, form: DistanceForm) -> NDArray[np.float64]:
+    """Distance of every block to every candidate, shape (blocks, candidates); inf for impossible pairs.
+
+    Raises
+    ------
+    UsageError
+        If it is too large (`check_assignable`).
+    """
+    check_assignable(pair)
+    matrix = np.empty((pair.blocks, len(pair.candidates)))
+    for part, distances in pair.chunks(form.differences):
+        matrix[part] = form(distances)
+        possible = pair.possible(np.arange(pair.blocks)[part, None], np.arange(len(pair.candidates)))
+        matrix[part][~possible] = np.inf
+    return matrix
+
+
+def assigned_links(pair: LinkagePair, form: DistanceForm, random: np.random.Generator | None = None) -> int:
+    """Number of correct links of the assignment with the smallest total distance (`assigned_blocks`)."""
+    return int(assigned_blocks(pair, form, random).sum())
+
+
+def assigned_blocks(
+    pair: LinkagePair, form: DistanceForm, random: np.random.Generator | None = None
+) -> NDArray[np.bool_]:
+    """Find whom the assignment with the smallest total distance links rightly (Hungarian method).
+
+    With fewer candidates than blocks some blocks stay without a link.
+
+    Parameters
+    ----------
+    pair : LinkagePair
+    form : DistanceForm
+    random : numpy.random.Generator, optional
+        Puts the candidates into a random order first. Of assignments with the same total the method gives one
+        that goes by position, and in many files the partner is where the record is.
+
+    Returns
+    -------
+    ndarray of bool, shape (blocks,)
+    """
+    matrix, partner = distance_matrix(pair, form), pair.partner
+    if random is not None:
+        order = random.permutation(len(pair.candidates))
+        matrix, partner = matrix[:, order], np.argsort(order)[partner]
+    possible = np.isfinite(matrix)
+    if not possible.all():
+        # Beyond the total of any assignment of possible pairs: no more impossible ones than there must be.
+        matrix[~possible] = 2.0 * min(matrix.shape) * max(float(matrix[possible].max(initial=0.0)), 1.0)
+    rows, columns = linear_sum_assignment(matrix)
+    right = np.zeros(pair.blocks, dtype=np.bool_)
+    right[rows] = (partner[rows] == columns) & possible[rows, columns]
+    return right
 
 
 def score_matrix(linker: LearnedLinker, queries: int, candidates: int) -> FloatArray:
@@ -128,3 +204,193 @@ def matched(scores: FloatArray, how: str, seed: int) -> IndexArray:
     chosen = np.full(scores.shape[0], -1, dtype=np.intp)
     chosen[rows] = np.where(found >= 0, columns[found], -1)
     return chosen
+
+
+_DENSE = 250_000
+"""Cells of a group of connected records up to which its scores are a matrix: 2 MB, and faster than a list."""
+
+
+def matched_pairs(query: IntArray, candidate: IntArray, score: FloatArray, how: str, seed: int) -> BoolArray:
+    """Which pairs a one-to-one matching takes.
+
+    Parameters
+    ----------
+    query, candidate : ndarray of int32, shape (pairs,)
+    score : ndarray of float64, shape (pairs,)
+        What a link gains; finite and above 0.
+    how : str
+        One of `matching.MATCHINGS`: ``greedy`` takes the largest score, then the next whose records are both
+        free; ``hungarian`` the largest total score, each group of connected records by itself. Unlike where
+        all pairs are scored, it does not link as many records as it can: two poor links in place of a good
+        one would mostly be wrong.
+    seed : int
+        Of the order of equal scores.
+    """
+    shuffled = np.random.default_rng(seed).permutation(query.size)
+    taken = np.zeros(query.size, dtype=np.bool_)
+    taken[shuffled] = _WAYS[how](query[shuffled], candidate[shuffled], score[shuffled])
+    return taken
+
+
+def _greedy(query: IntArray, candidate: IntArray, score: FloatArray) -> BoolArray:
+    taken = np.zeros(query.size, dtype=np.bool_)
+    if query.size:
+        order = np.argsort(-score, kind="stable")
+        free = np.ones(int(query.max()) + 1, np.bool_), np.ones(int(candidate.max()) + 1, np.bool_)
+        _take(order, query, candidate, *free, taken)
+    return taken
+
+
+@kernel
+def _take(
+    order: IndexArray,
+    query: IntArray,
+    candidate: IntArray,
+    free_query: BoolArray,
+    free_candidate: BoolArray,
+    taken: BoolArray,
+) -> None:
+    for at in order:
+        if free_query[query[at]] and free_candidate[candidate[at]]:
+            taken[at] = True
+            free_query[query[at]] = False
+            free_candidate[candidate[at]] = False
+
+
+def _hungarian(query: IntArray, candidate: IntArray, score: FloatArray) -> BoolArray:
+    taken = np.zeros(query.size, dtype=np.bool_)
+    if not query.size:
+        return taken
+    row, column = (np.unique(side, return_inverse=True)[1] for side in (query, candidate))
+    rows, columns = int(row.max()) + 1, int(column.max()) + 1
+    edges = sparse.coo_array((np.ones(row.size, np.int8), (row, column + rows)), shape=(rows + columns,) * 2)
+    _, component = connected_components(edges, directed=False)
+    own = component[row]
+    order = np.argsort(own, kind="stable")
+    ends = np.flatnonzero(np.diff(own[order], append=-1)) + 1
+    begin = 0
+    for end in ends.tolist():
+        part = order[begin:end]
+        taken[part] = True if part.size == 1 else _matched_group(row[part], column[part], score[part])
+        begin = end
+    return taken
+
+
+def _matched_group(row: IndexArray, column: IndexArray, score: FloatArray) -> BoolArray:
+    """The matching of one group of connected records with the largest total score."""
+    row, column = (np.unique(side, return_inverse=True)[1] for side in (row, column))
+    rows, columns = int(row.max()) + 1, int(column.max()) + 1
+    taken: tuple[NDArray[Any], NDArray[Any]]
+    if rows * columns <= _DENSE:
+        # What is no pair gains nothing, as little as no link.
+        scores = np.zeros((rows, columns))
+        scores[row, column] = score
+        taken = linear_sum_assignment(scores, maximize=True)
+    else:
+        # Every row has a column of its own besides, which gains nothing, so that a full matching exists.
+        most, own = float(score.max()) + 1.0, np.arange(rows)
+        cost = np.concatenate([most - score, np.full(rows, most)])
+        ends = np.concatenate([row, own]), np.concatenate([column, columns + own])
+        edges = sparse.csr_array((cost, ends), shape=(rows, columns + rows))
+        taken = min_weight_full_bipartite_matching(edges)
+    partner = np.full(rows, -1, dtype=np.intp)
+    partner[taken[0]] = taken[1]
+    return np.asarray(partner[row] == column)
+
+
+_WAYS: Mapping[str, Callable[[IntArray, IntArray, FloatArray], BoolArray]] = MappingProxyType(
+    {"hungarian": _hungarian, "greedy": _greedy}
+)
+
+
+def probability_of_links(links: int, records: int) -> float:
+    """Probability that a random matching of n records with themselves links exactly r of them rightly.
+
+    ``sum_(v=0)^(n-r) (-1)^v / v!  /  r!`` (Torra and Nin 2008, Proposition 4). The alternating sum is a whole
+    number of derangements over (n - r)!, so it is added up in whole numbers: no digits cancel.
+
+    Parameters
+    ----------
+    links, records : int
+        r and n, 0 <= r <= n.
+
+    Raises
+    ------
+    UsageError
+        If they are out of range.
+    """
+    _check(links, records)
+    fixed_free, arrangements = _derangements(records - links)
+    return fixed_free / (arrangements * math.factorial(links))
+
+
+def probability_of_at_least(links: int, records: int) -> float:
+    """Probability that a random matching of n records with themselves links r or more of them rightly.
+
+    The sum of `probability_of_links` from r to n, its smallest terms first: never one minus the rest, whose
+    difference would have no digit left where the probability is small.
+    """
+    _check(links, records)
+    if links == 0:
+        return 1.0
+    # Beyond 180 more links a term is smaller than the first by 1e-300.
+    last = min(records, links + 180)
+    return math.fsum(probability_of_links(more, records) for more in range(last, links - 1, -1))
+
+
+def _derangements(size: int) -> tuple[int, int]:
+    """Permutations that leave nothing in its place, and all permutations.
+
+    From 30 on, where the sum does not change within double precision, that of 30.
+    """
+    count, factorial = 1, 1
+    for k in range(1, min(size, 30) + 1):
+        count = k * count + (-1) ** k
+        factorial *= k
+    return count, factorial
+
+
+def _check(links: int, records: int) -> None:
+    if records < 1:
+        raise UsageError(f"a random matching of {records} records has no probabilities; give at least one")
+    if not 0 <= links <= records:
+        raise UsageError(f"{links} links of {records} records are impossible; give 0 to {records}")
+
+
+@dataclass(frozen=True)
+class RandomMatching(Linker):
+    """Every query gets a candidate drawn at random, no candidate twice before all are taken.
+
+    Files in bijection have r right links with the probability `probability_of_links`.
+    """
+
+    name: ClassVar[str] = "random"
+    common_attributes: ClassVar[bool] = False
+
+    def learn(self, task: LinkageTask) -> LearnedLinker:
+        """Draw the matching, by the seed of the task."""
+        queries, candidates = len(task.queries), len(task.candidates)
+        if not candidates:
+            raise UsageError("there is no candidate to draw; give a file with at least one record")
+        generator = np.random.default_rng(task.seed)
+        rounds = [generator.permutation(candidates) for _ in range(-(-queries // candidates))]
+        drawn = np.concatenate([*rounds, np.empty(0, dtype=np.intp)])
+        return _Drawn(drawn[:queries].astype(np.intp), candidates, task.seed)
+
+    @classmethod
+    def restored(cls, parameters: Mapping[str, Any], task: LinkageTask) -> LearnedLinker:
+        """The matching of the seed in the parameters."""
+        seed = parameters.get("seed")
+        if not isinstance(seed, int) or seed < 0:
+            raise UsageError(f"these are not parameters of {cls.name}: they need a seed, a number from 0")
+        return cls().learn(replace(task, seed=seed))
+
+
+class _Drawn(LearnedLinker):
+    def __init__(self, drawn: IndexArray, candidates: int, seed: int) -> None:
+        self.parameters = {"seed": seed}
+        self._drawn, self._candidates = drawn, candidates
+
+    def scores(self, rows: IndexArray) -> FloatArray:
+        """1 for the candidate that was drawn, 0 for the others."""
+        return np.asarray((self._drawn[rows][:, None] == np.arange(self._candidates)).astype(np.float64))

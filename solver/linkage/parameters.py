@@ -18,8 +18,8 @@ from linkrisk.solver.options import names
 
 if TYPE_CHECKING:
     from linkrisk.solver.linkage.probabilistic.comparisons import Comparison
-    from linkrisk.solver.linkage.probabilistic.passes.keys import Pass
-    from linkrisk.solver.linkage.representatives.quantifiers import Family
+    from linkrisk.solver.linkage.probabilistic.keys import Pass
+    from linkrisk.solver.linkage.quantifiers import Family
 
 USUAL_BAND = (0.5, 0.9)
 """Match probabilities between which pairs are for clerical review when nothing is said."""
@@ -47,7 +47,7 @@ def _normalised(default: str) -> dict[str, Option]:
 
 
 def _sigmoid() -> tuple[Family, ...]:
-    from linkrisk.solver.linkage.representatives.quantifiers import FAMILIES
+    from linkrisk.solver.linkage.quantifiers import FAMILIES
 
     return (FAMILIES["sigmoid"],)
 
@@ -126,7 +126,7 @@ class ProbabilisticParameters:
         (),
         "compare only pairs that agree on all these keys: surname,year(birth_date) or soundex(surname),"
         "postcode[:3]; repeat it for further passes",
-        later("solver.linkage.probabilistic.passes.keys:parse_pass"),
+        later("solver.linkage.probabilistic.keys:parse_pass"),
         metavar="KEYS",
         repeated=True,
         flag="pass",
@@ -138,7 +138,7 @@ class ProbabilisticParameters:
         None,
         "with passes: match probabilities from which on a pair is for clerical review, and linked "
         f"(default {USUAL_BAND[0]:g},{USUAL_BAND[1]:g})",
-        later("solver.linkage.probabilistic.passes.learning:parse_band"),
+        later("solver.linkage.probabilistic.learning:parse_band"),
         metavar="LOW,HIGH",
     )
     frequency_weights: bool = parameter(
@@ -159,7 +159,7 @@ class RepresentativeLinkerParameters:
         metadata=meant(
             "power, sigmoid or threshold (default: sigmoid), with alphas of your own as in power:0.5,2, "
             "or points:0 0 0.5 0.2 1 1; can be repeated",
-            later("solver.linkage.representatives.quantifiers:parse_family"),
+            later("solver.linkage.quantifiers:parse_family"),
             metavar="Q",
             repeated=True,
         ),

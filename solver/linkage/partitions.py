@@ -17,10 +17,17 @@ from linkrisk.formulations.linkage.box_tree import box_tree
 from linkrisk.formulations.linkage.distances import category_counts
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair, Ties
-from linkrisk.solver.linkage.arrays import Compared, Found, nothing_found
-from linkrisk.solver.linkage.boxes import Bounded, bounded
-from linkrisk.solver.linkage.evaluator import allowance, as_arrays, as_boxes, missing_arrays, settled
-from linkrisk.solver.linkage.settling import COUNTING
+from linkrisk.solver.linkage.distance_kernels import Compared, Found, nothing_found
+from linkrisk.solver.linkage.distance_ranks import COUNTING
+from linkrisk.solver.linkage.evaluator import (
+    Bounded,
+    allowance,
+    as_arrays,
+    as_boxes,
+    bounded,
+    missing_arrays,
+    settled,
+)
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.processors import processors
 

@@ -1,17 +1,26 @@
-"""All linkers by name."""
+"""All linkers by name, made from their parameters."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import Field, dataclass, field, fields
 from types import MappingProxyType
+from typing import Any
 
-from linkrisk.solver.linkage.bayesian.linker import Bayesian
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.options.option import Option
+from linkrisk.errors import called
+from linkrisk.solver.linkage.bayesian import Bayesian
 from linkrisk.solver.linkage.distance_based import DistanceBased
 from linkrisk.solver.linkage.linker import Linker
+from linkrisk.solver.linkage.matching import RandomMatching
+from linkrisk.solver.linkage.one_dimension import PrincipalComponent, SumOfStandardised
 from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
-from linkrisk.solver.linkage.representatives.linkers import OrderedWeightedAverages, SugenoIntegrals
-from linkrisk.solver.linkage.representatives.one_dimension import PrincipalComponent, SumOfStandardised
-from linkrisk.solver.linkage.representatives.random_matching import RandomMatching
+from linkrisk.solver.linkage.representatives import OrderedWeightedAverages, SugenoIntegrals
+from linkrisk.solver.run.crew import Crew, CrewChoice
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.interruption import Cancel
+from linkrisk.solver.run.progress import Reporter
 
 LINKERS: Mapping[str, type[Linker]] = MappingProxyType(
     {
@@ -29,3 +38,69 @@ LINKERS: Mapping[str, type[Linker]] = MappingProxyType(
     }
 )
 """Every linker by name. A new one is a file, its class here, and its settings in `parameters.PARAMETERS`."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a linkage has besides its options.
+
+    Attributes
+    ----------
+    crew : Crew
+        Who compares records besides this process.
+    report : callable, optional
+    cancel : Cancel, optional
+    settings : mapping
+        What else the result keeps of what was asked.
+    """
+
+    crew: Crew
+    report: Reporter | None = None
+    cancel: Cancel | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+def check_workers(linker: Linker, choice: CrewChoice) -> None:
+    """Refuse workers for a linker that has no work for them."""
+    if choice.asked and not linker.has_workers:
+        raise UsageError(
+            f"the linker {linker.name} has no workers: leave {called('workers')} and {called('scheduler')} "
+            "out",
+            option="workers",
+        )
+
+
+def chosen_linker(method: str | Linker, parameters: Mapping[str, Any] | None) -> Linker:
+    """The linker that is given, or that of a name and its parameters; UsageError for both at a time."""
+    if not isinstance(method, Linker):
+        return make_linker(method, parameters or {})
+    if parameters:
+        raise UsageError("parameters are for a method given by its name; this linker has its own")
+    return method
+
+
+def make_linker(name: str, settings: Mapping[str, Any]) -> Linker:
+    """A linker from its name and its settings; UsageError when there is no such linker or setting."""
+    if name not in LINKERS:
+        raise UsageError(f"unknown method '{name}': choose one of {', '.join(LINKERS)}")
+    known = {item.name: item for item in fields(LINKERS[name])}  # type: ignore[arg-type]
+    for setting in settings:
+        if setting not in known:
+            shown = [called(item.name) for item in known.values() if "option" in item.metadata]
+            takes = ", ".join(shown) or "no settings"
+            raise UsageError(f"{name} takes no {called(setting)}; it takes {takes}", option=setting)
+    return LINKERS[name](**{setting: _read(known[setting], value) for setting, value in settings.items()})
+
+
+def _read(item: Field[Any], value: Any) -> Any:
+    """A setting, read like an option where it is given as text."""
+    option: Option | None = item.metadata.get("option")
+    if option is None or option.kind.parse is None:
+        return value
+    read, repeated = option.kind.read, option.kind.repeated
+    try:
+        if repeated and isinstance(value, list | tuple):
+            return tuple(read(one) if isinstance(one, str) else one for one in value)
+        return read(value) if isinstance(value, str) and not repeated else value
+    except DataError as error:
+        raise UsageError(f"{called(item.name)}: {error}", option=item.name) from error

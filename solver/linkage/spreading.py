@@ -18,10 +18,10 @@ from linkrisk.arrays import BoolArray, FloatArray, IndexArray
 from linkrisk.formulations.linkage.box_tree import regions
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
-from linkrisk.solver.linkage.arrays import Found, nothing_found
+from linkrisk.solver.linkage.distance_kernels import Found, nothing_found
+from linkrisk.solver.linkage.distance_ranks import RANKING
 from linkrisk.solver.linkage.elsewhere import Mark, Stop, Told
 from linkrisk.solver.linkage.evaluator import Evaluator
-from linkrisk.solver.linkage.settling import RANKING
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.run.workers import Do, Here, Workers

@@ -12,9 +12,9 @@ import pandas as pd
 
 from linkrisk.arrays import FloatArray
 from linkrisk.formulations.linkage.pair import LinkagePair
-from linkrisk.solver.linkage.assignment import assigned_blocks
 from linkrisk.solver.linkage.baselines import baseline_forms
 from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.linkage.matching import assigned_blocks
 from linkrisk.solver.measures.base import OF_WEIGHTS, CountedAttack, Finding, Measure, MeasureResult
 from linkrisk.solver.measures.links.likelihoods import by_likelihood, order_tells, places
 from linkrisk.solver.measures.links.members import by_members

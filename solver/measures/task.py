@@ -15,8 +15,7 @@ from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.inputs.releases import Releases
 from linkrisk.solver.linkage.baselines import baseline_forms
-from linkrisk.solver.linkage.evaluation import Evaluation
-from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.linkage.evaluator import Evaluation, Evaluator
 from linkrisk.solver.measures.choices import MeasureChoices
 from linkrisk.solver.measures.mechanisms.known import KnownMasking
 from linkrisk.solver.run.clock import Clock

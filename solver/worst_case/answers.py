@@ -12,7 +12,7 @@ from linkrisk.formulations.linkage.pair import Ties
 from linkrisk.solver.engines.base import Engine, EngineOptions
 from linkrisk.solver.inputs.problem import Problem, shares
 from linkrisk.solver.linkage.baselines import best_known
-from linkrisk.solver.linkage.evaluation import Evaluation
+from linkrisk.solver.linkage.evaluator import Evaluation
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.records import RecordsTable
 from linkrisk.solver.run.results import EXPECTED, WEIGHTED, FamilyFit, plain

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.solver.inputs.problem import Searched
-from linkrisk.solver.linkage.orders import Ordered
+from linkrisk.solver.linkage.lexicographic import Ordered
 from linkrisk.solver.run.status import Limit
 from linkrisk.solver.worst_case.search_state import Run, out_of_time
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import pandas as pd
 
-from linkrisk.solver.linkage.evaluation import Evaluation
+from linkrisk.solver.linkage.evaluator import Evaluation
 from linkrisk.solver.run.plots import Plots
 from linkrisk.solver.run.records import RecordsTable
 from linkrisk.solver.run.result import Result

@@ -25,9 +25,8 @@ from linkrisk.solver.engines.growing_rows import GrowingRows, GrowingRun
 from linkrisk.solver.inputs.problem import Searched
 from linkrisk.solver.linkage.baselines import baseline_forms, own_attacks
 from linkrisk.solver.linkage.elsewhere import Elsewhere, Lost, marked
-from linkrisk.solver.linkage.evaluation import Evaluation
-from linkrisk.solver.linkage.evaluator import Evaluator
-from linkrisk.solver.linkage.orders import best_order
+from linkrisk.solver.linkage.evaluator import Evaluation, Evaluator
+from linkrisk.solver.linkage.lexicographic import best_order
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.incumbent import Incumbent
 from linkrisk.solver.run.limits import in_time, memory_errors

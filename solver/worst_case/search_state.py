@@ -8,9 +8,8 @@ from functools import cached_property
 from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.solver.engines.base import EngineResult
-from linkrisk.solver.linkage.evaluation import Evaluation
-from linkrisk.solver.linkage.evaluator import Evaluator
-from linkrisk.solver.linkage.orders import Ordered
+from linkrisk.solver.linkage.evaluator import Evaluation, Evaluator
+from linkrisk.solver.linkage.lexicographic import Ordered
 from linkrisk.solver.run.incumbent import Incumbent
 from linkrisk.solver.run.limits import last_call
 from linkrisk.solver.run.status import Limit, Status

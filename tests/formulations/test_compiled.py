@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from linkrisk.formulations.compiled import digest_of_sources, kernels
-from linkrisk.solver.linkage import kernels as linkage_kernels
+from linkrisk.solver.linkage import distance_kernels as linkage_kernels
 
 ROOT = Path(__file__).resolve().parents[2]
 

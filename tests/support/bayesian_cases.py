@@ -8,9 +8,12 @@ import networkx as nx
 import numpy as np
 from hypothesis import strategies as st
 
-from linkrisk.solver.linkage.bayesian.graphs import junction_forest
-from linkrisk.solver.linkage.bayesian.likelihood import cell_counts
-from linkrisk.solver.linkage.bayesian.model import GraphicalModel, posterior_mean
+from linkrisk.solver.linkage.graphical_model import (
+    GraphicalModel,
+    cell_counts,
+    junction_forest,
+    posterior_mean,
+)
 
 
 @st.composite

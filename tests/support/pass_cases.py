@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 from prl_cases import compare, task_of
 
+from linkrisk.solver.linkage.probabilistic.keys import parse_pass
 from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
-from linkrisk.solver.linkage.probabilistic.passes.keys import parse_pass
 
 SURNAMES = ("smith", "smyth", "schmidt", "jones", "johns", "miller", "mueller", "o'brien", "taylor", "tailor")
 NAMES = ("anna", "anne", "bob", "robert", "martha", "marta", "dwayne", "duane")

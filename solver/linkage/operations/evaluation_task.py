@@ -13,10 +13,10 @@ from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair, Ties
 from linkrisk.solver.inputs.problem import Problem, shares
-from linkrisk.solver.linkage.assignment import assigned_links, check_assignable
 from linkrisk.solver.linkage.baselines import baselines
 from linkrisk.solver.linkage.counting import counting_by
 from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.linkage.matching import assigned_links, check_assignable
 from linkrisk.solver.linkage.result import LinkResult
 from linkrisk.solver.linkage.spreading import TASKS
 from linkrisk.solver.run.clock import Clock

@@ -1,4 +1,4 @@
-"""`link`: every linker on a file pair, judged like the attacks that `fit` learns."""
+"""link and find_links: every linker on two files, judged where the true links are known."""
 
 from __future__ import annotations
 
@@ -8,18 +8,23 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
-from linkrisk.datasets.microdata.names import labels_of, shown_labels
+from linkrisk.datasets.microdata.names import labels_of, shown_labels, shown_names
 from linkrisk.datasets.microdata.schema import Scale
 from linkrisk.datasets.options.option import recorded_of
 from linkrisk.datasets.pairs.linkage_frames import LinkageFrames
 from linkrisk.datasets.pairs.remarks import remarks
 from linkrisk.datasets.pairs.survey_design import survey_design
 from linkrisk.datasets.pairs.table_pair import TablePair
+from linkrisk.datasets.pairs.unaligned import UNKNOWN
 from linkrisk.errors import called
 from linkrisk.formulations.linkage.pair import Direction, Ties
 from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
+from linkrisk.solver.inputs.decisions import DECISION, SIDES, read_decisions
 from linkrisk.solver.inputs.link_tasks import (
+    Asked,
     check_options,
     compared_frames,
     given_schema,
@@ -29,19 +34,19 @@ from linkrisk.solver.inputs.link_tasks import (
 )
 from linkrisk.solver.inputs.mask_records import with_records
 from linkrisk.solver.inputs.survey import BlockSurvey
-from linkrisk.solver.linkage.claims import Claim
 from linkrisk.solver.linkage.distance_based import DistanceBased, without_files
 from linkrisk.solver.linkage.helpers import Helpers
-from linkrisk.solver.linkage.judged_links import judged_links
-from linkrisk.solver.linkage.linker import LearnedLinker, Linker, Truth
+from linkrisk.solver.linkage.judging import judged_links
+from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker, Truth
 from linkrisk.solver.linkage.matching import matched, score_matrix
-from linkrisk.solver.linkage.operations.chosen_linker import Run, check_workers, chosen_linker, make_linker
-from linkrisk.solver.linkage.operations.passes import check_not_passes, linked_passes, one_to_one_of
-from linkrisk.solver.linkage.probabilistic.passes.keys import parse_pass
-from linkrisk.solver.linkage.probabilistic.passes.learned import LearnedPasses
-from linkrisk.solver.linkage.result import LinkResult, OneToOne
+from linkrisk.solver.linkage.precision_recall import Claim
+from linkrisk.solver.linkage.probabilistic.decisions import Decisions, decide, expected_losses, shared_columns
+from linkrisk.solver.linkage.probabilistic.keys import parse_pass
+from linkrisk.solver.linkage.probabilistic.learning import LearnedPasses
+from linkrisk.solver.linkage.registry import Run, check_workers, chosen_linker, make_linker
+from linkrisk.solver.linkage.result import FoundLinks, LinkedPasses, LinkResult, OneToOne, report_passes
 from linkrisk.solver.options.linking import LinkageOptions
-from linkrisk.solver.options.operations.link import LinkOptions
+from linkrisk.solver.options.operations.link import FindOptions, LinkOptions
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.crew import crew_choice, hired
 from linkrisk.solver.run.errors import UsageError
@@ -49,6 +54,187 @@ from linkrisk.solver.run.limits import cancellable
 from linkrisk.solver.run.versions import library_versions
 from linkrisk.solver.schemas.reading import learned_options
 from linkrisk.solver.worst_case.answers import records_table
+
+
+def linked_passes(
+    learned: LearnedPasses,
+    task: LinkageTask,
+    truth: Truth | None,
+    labels: tuple[Sequence[str], Sequence[str]],
+    options: Asked,
+) -> LinkedPasses:
+    """Decide on the pairs of passes, and report; by estimates where the true links are not known.
+
+    Raises
+    ------
+    UsageError
+        If an option does not go with passes, or decisions do not go with the pairs.
+    DataError
+        If the file of decisions cannot be used.
+    """
+    if options.threshold is not None:
+        raise UsageError(
+            f"passes link from the upper end of {called('clerical_band')}, or as the error rates say: leave "
+            f"{called('threshold')} out",
+            option="threshold",
+        )
+    reviewed = None
+    if options.decisions is not None:
+        reviewed = read_decisions(options.decisions, labels, reverse=task.masked_queries)
+    found = decide(learned, options.one_to_one, reviewed, options.seed)
+    links, clerical = (
+        _listed(learned, found, which, labels, reverse=task.masked_queries)
+        for which in (found.linked, found.clerical)
+    )
+    losses = expected_losses(learned, task, found) if truth is None else None
+    return LinkedPasses(
+        reports=report_passes(learned, found, truth, losses),
+        decided=0 if reviewed is None else reviewed.link.size,
+        matches=None if truth is None else truth.partner.size,
+        estimated_missed=None if losses is None else losses.missed,
+        links=links.drop(columns=["query", "candidate"]),
+        clerical=_for_review(clerical, task),
+    )
+
+
+def one_to_one_of(passes: LinkedPasses, matching: str, truth: Truth) -> OneToOne:
+    """The links as those of a matching, which links from the threshold of the passes on."""
+    return OneToOne(matching, None, len(passes.links), passes.right or 0, truth.partner.size)
+
+
+def check_not_passes(options: Asked) -> None:
+    """Refuse options that only passes look at."""
+    if options.decisions is not None:
+        raise UsageError(
+            f"{called('decisions')} is about pairs of passes: give {called('method', 'prl')} with "
+            f"{called('passes')}, or leave it out",
+            option="decisions",
+        )
+
+
+def _listed(
+    learned: LearnedPasses,
+    found: Decisions,
+    which: NDArray[np.bool_],
+    labels: tuple[Sequence[str], Sequence[str]],
+    *,
+    reverse: bool,
+) -> pd.DataFrame:
+    """Some pairs as a table, the likeliest first."""
+    pairs = learned.scored_pairs
+    rows = np.flatnonzero(which)
+    rows = rows[np.argsort(-pairs.score[rows], kind="stable")]
+    query, candidate = pairs.query[rows], pairs.candidate[rows]
+    named = [np.array(labels[0], dtype=object)[query], np.array(labels[1], dtype=object)[candidate]]
+    return pd.DataFrame(
+        {
+            "pass": learned.files.compared.pairs.first_pass[rows].astype(np.int64) + 1,
+            **dict(zip(reversed(SIDES) if reverse else SIDES, named, strict=True)),
+            "weight": pairs.score[rows],
+            "probability": found.probability[rows],
+            "query": query,
+            "candidate": candidate,
+        }
+    )[["pass", *SIDES, "weight", "probability", "query", "candidate"]]
+
+
+def _for_review(listed: pd.DataFrame, task: LinkageTask) -> pd.DataFrame:
+    """The pairs with the values that were compared side by side, and room for a decision."""
+    values = [
+        task.queries.iloc[listed["query"]].reset_index(drop=True),
+        task.candidates.iloc[listed["candidate"]].reset_index(drop=True),
+    ]
+    sides = reversed(SIDES) if task.masked_queries else SIDES
+    by_side = dict(zip(sides, values, strict=True))
+    shown = listed.drop(columns=["query", "candidate"])
+    for name in task.query_attributes:
+        for side in SIDES:
+            shown[f"{name}_{side}"] = by_side[side][name]
+    shown[DECISION] = None
+    return shown
+
+
+@taking(FindOptions)
+def find_links(asked: FindOptions) -> FoundLinks:
+    """Link two files without known true links; what is wrong and what is missed is estimated.
+
+    Parameters
+    ----------
+    {options}
+
+    Returns
+    -------
+    FoundLinks
+
+    Raises
+    ------
+    TypeError
+        If there is no such keyword.
+    UsageError, DataError
+        If the request or the files cannot be used.
+    CancelledError
+        If `cancel` has been used.
+
+    Examples
+    --------
+    >>> from linkrisk import find_links
+    >>> find_links("a.csv", "b.csv", parameters={"passes": ["surname,town"]}).links  # doctest: +SKIP
+    """
+    linker = chosen_linker(asked.method, asked.parameters)
+    asked_for = crew_choice(asked.scheduler, asked.workers)
+    check_workers(linker, asked_for)
+
+    def do() -> FoundLinks:
+        with hired(asked_for) as crew:
+            return _find(asked, linker, Run(crew, asked.on_progress, asked.cancel, recorded_of(asked)))
+
+    return cancellable(do, asked.cancel)
+
+
+def _find(options: FindOptions, linker: Linker, run: Run) -> FoundLinks:
+    began = time.perf_counter()
+    check_options(options, linker)
+    direction = Direction(options.direction)
+    schema = given_schema(options)
+    pair = read_pair(options.original, options.masked, linker, options, schema)
+    frames, _ = compared_frames(pair, linker, options, schema, linker.keys)
+    task, labels, _ = linkage_task(pair, frames, direction, options.seed)
+    task = replace(task, helpers=Helpers(run.crew, run.report, run.cancel))
+    spent = time.perf_counter() - began
+    compile_once(LINKAGE, run.report)
+    run.crew.prepare(compile_once, LINKAGE)
+    began = time.perf_counter() - spent
+    learned = linker.learn(task)
+    if not isinstance(learned, LearnedPasses):
+        raise UsageError(f"{linker.name} does not list links; give prl with passes")
+    passes = linked_passes(learned, task, None, labels, options)
+    details = {
+        "name": pair.name,
+        "direction": direction.value,
+        "attributes": list(frames.original_attributes),
+        "schema": frames.described.to_dict(),
+        "queries": len(task.queries),
+        "candidates": len(task.candidates),
+        "alignment": UNKNOWN,
+        "notes": [*pair.notes, *frames.notes, *learned.notes, *_not_estimated(learned, passes)],
+        "seed": options.seed,
+        **run.crew.describe(),
+        **run.settings,
+        "seconds": round(time.perf_counter() - began, 3),
+        "versions": library_versions(),
+    }
+    return FoundLinks(linker.name, learned.parameters, options.one_to_one, passes, details)
+
+
+def _not_estimated(learned: LearnedPasses, passes: LinkedPasses) -> list[str]:
+    """Why it is not said how many links are missed."""
+    if passes.estimated_missed is not None:
+        return []
+    shared = shared_columns(learned.files.joined.passes)
+    why = "too few pairs are found by more than one pass, or there are too many keys"
+    if shared:
+        why = f"every pass needs {shown_names(shared)}; add one that does not"
+    return [f"the share of links that are missed cannot be estimated: {why}"]
 
 
 @taking(LinkOptions)

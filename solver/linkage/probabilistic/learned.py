@@ -16,25 +16,79 @@ from linkrisk.solver.linkage.helpers import Helpers
 from linkrisk.solver.linkage.kinds import Kinds
 from linkrisk.solver.linkage.linker import LinkageTask, ScoredInShares
 from linkrisk.solver.linkage.pair_shares import Rows
-from linkrisk.solver.linkage.probabilistic.blocking import make_blocks
 from linkrisk.solver.linkage.probabilistic.coding import (
     CodedColumn,
     code_column,
     code_files,
     in_units,
+    make_blocks,
     of_kinds,
     readable_columns,
 )
 from linkrisk.solver.linkage.probabilistic.comparisons import Comparison
 from linkrisk.solver.linkage.probabilistic.cutting import Codes
-from linkrisk.solver.linkage.probabilistic.decision import Thresholds
-from linkrisk.solver.linkage.probabilistic.joint_counts import joint_table, worth_counting_jointly
+from linkrisk.solver.linkage.probabilistic.em import Estimate
 from linkrisk.solver.linkage.probabilistic.kernels import Blocks, Coded, Weights
-from linkrisk.solver.linkage.probabilistic.match_weights import MatchWeights
-from linkrisk.solver.linkage.probabilistic.patterns import PatternCounts, as_counts
+from linkrisk.solver.linkage.probabilistic.match_weights import (
+    MatchWeights,
+    Thresholds,
+    compiled_weights,
+    level_weights,
+)
+from linkrisk.solver.linkage.probabilistic.patterns import (
+    PatternCounts,
+    as_counts,
+    joint_table,
+    worth_counting_jointly,
+)
 from linkrisk.solver.linkage.probabilistic.shares import CodeShare, ReadyShare, outcomes_by, patterns_by
-from linkrisk.solver.linkage.probabilistic.weights import compiled_weights
 from linkrisk.solver.run.errors import UsageError
+
+
+def shown_parameters(
+    attributes: Sequence[str],
+    comparisons: Sequence[Comparison],
+    counts: PatternCounts,
+    found: Estimate,
+    *,
+    p_known: bool,
+) -> dict[str, Any]:
+    """Probabilities and match weights of every attribute, and how they were learned.
+
+    Parameters
+    ----------
+    attributes : sequence of str, length K
+    comparisons : sequence of Comparison, length K
+        Of each attribute, in its units.
+    counts : PatternCounts
+    found : Estimate
+    p_known : bool
+        Whether the share of matches was given.
+    """
+    rows = zip(attributes, comparisons, found.m, found.u, strict=True)
+    return {
+        "p": found.p,
+        "p_estimated": not p_known,
+        "attributes": [
+            {
+                "attribute": name,
+                "comparison": comparison.to_dict(),
+                "m": m.tolist(),
+                "u": u.tolist(),
+                "weights": level_weights(m, u).tolist(),
+            }
+            for name, comparison, m, u in rows
+        ],
+        "blocking": [],
+        "compared_pairs": int(counts.pairs),
+        "patterns": len(counts.counts),
+        "expected_matches": float(counts.counts @ found.match_probability),
+        "iterations": found.iterations,
+        "converged": found.converged,
+        "log_posterior": found.log_posterior[-1],
+        "thresholds": None,
+    }
+
 
 _ROWS_PER_TASK = 64
 

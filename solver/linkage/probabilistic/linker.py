@@ -13,18 +13,24 @@ from linkrisk.solver.linkage.helpers import Helpers
 from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker
 from linkrisk.solver.linkage.parameters import ProbabilisticParameters
 from linkrisk.solver.linkage.probabilistic.comparisons import USUAL, Comparison
-from linkrisk.solver.linkage.probabilistic.decision import Thresholds, error_rate_thresholds
-from linkrisk.solver.linkage.probabilistic.em import EMSettings, estimate
-from linkrisk.solver.linkage.probabilistic.learned import ComparedFiles, LearnedProbabilistic, restored_linker
-from linkrisk.solver.linkage.probabilistic.notes import notes_on
-from linkrisk.solver.linkage.probabilistic.parameters import shown_parameters
-from linkrisk.solver.linkage.probabilistic.passes.learning import (
+from linkrisk.solver.linkage.probabilistic.em import EMSettings, estimate, notes_on
+from linkrisk.solver.linkage.probabilistic.learned import (
+    ComparedFiles,
+    LearnedProbabilistic,
+    restored_linker,
+    shown_parameters,
+)
+from linkrisk.solver.linkage.probabilistic.learning import (
     PassSettings,
     learn_in_passes,
     restored_passes,
 )
+from linkrisk.solver.linkage.probabilistic.match_weights import (
+    Thresholds,
+    error_rate_thresholds,
+    pattern_weights,
+)
 from linkrisk.solver.linkage.probabilistic.patterns import PatternCounts
-from linkrisk.solver.linkage.probabilistic.weights import pattern_weights
 from linkrisk.solver.run.errors import UsageError
 
 

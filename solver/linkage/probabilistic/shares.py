@@ -13,8 +13,8 @@ from linkrisk.arrays import FloatArray, IndexArray, LongArray
 from linkrisk.solver.linkage.helpers import TASKS_EACH, Helpers
 from linkrisk.solver.linkage.pair_shares import PairShare, ReadyPairs, Rows, places, shared_out
 from linkrisk.solver.linkage.probabilistic.cutting import Codes, cut_codes, met_by
-from linkrisk.solver.linkage.probabilistic.decision import Thresholds
 from linkrisk.solver.linkage.probabilistic.kernels import Blocks, add_weights
+from linkrisk.solver.linkage.probabilistic.match_weights import Thresholds
 from linkrisk.solver.linkage.probabilistic.patterns import (
     PatternCounts,
     added_up,

@@ -13,8 +13,8 @@ from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.inputs.problem import Problem, Searched
-from linkrisk.solver.linkage.assignment import assigned_blocks
 from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.linkage.matching import assigned_blocks
 from linkrisk.solver.measures.links.shares import Shares, linked_parts, shares_of
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.worst_case.search import SearchTask, Start, search

@@ -13,8 +13,8 @@ from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.formulations.linkage.rows import lost_blocks
 from linkrisk.solver.linkage.baselines import baseline_forms
-from linkrisk.solver.linkage.evaluation import Evaluation
-from linkrisk.solver.linkage.orders import best_order
+from linkrisk.solver.linkage.evaluator import Evaluation
+from linkrisk.solver.linkage.lexicographic import best_order
 from linkrisk.solver.measures.links.contributions import contributions
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock

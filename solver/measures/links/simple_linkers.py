@@ -11,8 +11,8 @@ from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.formulations.linkage.pair import Ties
 from linkrisk.solver.inputs.link_tasks import twin_group
-from linkrisk.solver.linkage.bayesian.linker import Bayesian
-from linkrisk.solver.linkage.judged_links import judged_links
+from linkrisk.solver.linkage.bayesian import Bayesian
+from linkrisk.solver.linkage.judging import judged_links
 from linkrisk.solver.linkage.linker import LinkageTask, Truth
 from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
 from linkrisk.solver.measures.links.best_candidates import linker_task

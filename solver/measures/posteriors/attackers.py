@@ -12,13 +12,11 @@ from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
-from linkrisk.solver.linkage.assignment import distance_matrix
 from linkrisk.solver.linkage.baselines import euclidean_form, mahalanobis_form
 from linkrisk.solver.linkage.distance_based import DistanceBased
 from linkrisk.solver.linkage.linker import LinkageTask, Linker, Truth
-from linkrisk.solver.linkage.matching import score_matrix
+from linkrisk.solver.linkage.matching import RandomMatching, distance_matrix, score_matrix
 from linkrisk.solver.linkage.registry import LINKERS
-from linkrisk.solver.linkage.representatives.random_matching import RandomMatching
 from linkrisk.solver.measures.links.best_candidates import linker_task
 from linkrisk.solver.measures.links.held_out_trials import EQUAL
 from linkrisk.solver.measures.posteriors.calibrated import Calibrated, calibrated

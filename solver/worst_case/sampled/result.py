@@ -13,7 +13,7 @@ from linkrisk.arrays import FloatArray
 from linkrisk.errors import NONE, called
 from linkrisk.solver.engines.base import Engine, EngineOptions, whole
 from linkrisk.solver.inputs.problem import Problem
-from linkrisk.solver.linkage.evaluation import Evaluation
+from linkrisk.solver.linkage.evaluator import Evaluation
 from linkrisk.solver.run.percent import confident
 from linkrisk.solver.run.results import LINKED, FamilyFit, least_key, limit_key, objective, plain
 from linkrisk.solver.run.status import Status

@@ -17,8 +17,7 @@ import numpy as np
 
 from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.linkage.forms import DistanceForm
-from linkrisk.solver.linkage.evaluation import Evaluation, spread
-from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.linkage.evaluator import Evaluation, Evaluator, spread
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.worst_case.sampled.confidence import Design
 from linkrisk.solver.worst_case.sampled.plan import CONFIDENCE

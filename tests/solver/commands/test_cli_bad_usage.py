@@ -282,7 +282,7 @@ def test_too_many_comparisons_for_the_model(name, monkeypatch, capsys):
 
 
 def test_too_many_distances_for_one_to_one(monkeypatch, capsys):
-    monkeypatch.setattr("linkrisk.solver.linkage.assignment.LARGEST_MATRIX", 899)
+    monkeypatch.setattr("linkrisk.solver.linkage.matching.LARGEST_MATRIX", 899)
     message = (
         "one-to-one assignment needs a matrix of 30 x 30 distances, more than the 899 that are allowed: "
         "take a sample, or leave --one-to-one out"

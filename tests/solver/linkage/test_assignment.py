@@ -12,8 +12,8 @@ from aggregator_cases import CASES, LABELS
 from linkrisk.formulations.linkage.aggregators import make_aggregator
 from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import Ties, make_pair
-from linkrisk.solver.linkage import assignment
-from linkrisk.solver.linkage.assignment import assigned_links, distance_matrix
+from linkrisk.solver.linkage import matching as assignment
+from linkrisk.solver.linkage.matching import assigned_links, distance_matrix
 from linkrisk.solver.run.errors import UsageError
 
 

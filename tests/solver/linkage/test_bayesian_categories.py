@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linkrisk.datasets.microdata.schema import Scale
-from linkrisk.solver.linkage.bayesian.categorising import (
+from linkrisk.solver.linkage.bayesian_parameters import (
     UNKNOWN,
     Intervals,
     Labels,

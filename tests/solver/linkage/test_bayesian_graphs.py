@@ -11,10 +11,15 @@ from bayesian_cases import chordal_graphs, model_of, records
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linkrisk.solver.linkage.bayesian import search
-from linkrisk.solver.linkage.bayesian.graphs import addable, junction_forest, removable
-from linkrisk.solver.linkage.bayesian.likelihood import MarginalLikelihood
-from linkrisk.solver.linkage.bayesian.search import improvements, learn_graph
+from linkrisk.solver.linkage import graphical_model as search
+from linkrisk.solver.linkage.graphical_model import (
+    MarginalLikelihood,
+    addable,
+    improvements,
+    junction_forest,
+    learn_graph,
+    removable,
+)
 
 quick = settings(max_examples=60, deadline=None, derandomize=True)
 

@@ -13,11 +13,9 @@ import pytest
 
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.datasets.options.option import Option
-from linkrisk.solver.linkage.bayesian import linker as linker_module
-from linkrisk.solver.linkage.bayesian.linker import Bayesian
-from linkrisk.solver.linkage.bayesian.match_share import estimated_match_share
-from linkrisk.solver.linkage.judged_links import most_probable_claim
-from linkrisk.solver.linkage.judging import judge
+from linkrisk.solver.linkage import bayesian as linker_module
+from linkrisk.solver.linkage.bayesian import Bayesian, estimated_match_share
+from linkrisk.solver.linkage.judging import judge, most_probable_claim
 from linkrisk.solver.linkage.linker import LinkageTask, Truth
 from linkrisk.solver.run.errors import UsageError
 

@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit, logit
 
-from linkrisk.solver.linkage.bayesian.factors import BayesFactors
-from linkrisk.solver.linkage.bayesian.match_share import estimated_match_share, match_probabilities
-from linkrisk.solver.linkage.bayesian.model import GraphicalModel
+from linkrisk.solver.linkage.bayesian import BayesFactors, estimated_match_share, match_probabilities
+from linkrisk.solver.linkage.graphical_model import GraphicalModel
 
 quick = settings(max_examples=60, deadline=None, derandomize=True)
 

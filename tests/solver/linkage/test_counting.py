@@ -16,11 +16,11 @@ from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import Ties, make_pair
 from linkrisk.solver.linkage import partitions as partitioning
 from linkrisk.solver.linkage import spreading
-from linkrisk.solver.linkage.arrays import Found
 from linkrisk.solver.linkage.counting import PartedCounts, counting_by
+from linkrisk.solver.linkage.distance_kernels import Found
+from linkrisk.solver.linkage.distance_ranks import COUNTING, NEAREST, RANKING
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.partitions import PartedPair, partitions_of, settle_part
-from linkrisk.solver.linkage.settling import COUNTING, NEAREST, RANKING
 from linkrisk.solver.linkage.spreading import Spreading
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.crew import Crew, CrewChoice

@@ -16,7 +16,7 @@ from linkrisk.formulations.linkage.distances import Differences, Standardisation
 from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
 from linkrisk.formulations.linkage.pair import Direction, LinkagePair, Ties, make_pair
 from linkrisk.formulations.linkage.ties import TIE_TOLERANCE
-from linkrisk.solver.linkage.evaluator import Evaluator, evaluate_parameters
+from linkrisk.solver.linkage.evaluator import Evaluator
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
 directions = pytest.mark.parametrize("direction", list(Direction))
@@ -359,7 +359,7 @@ def test_weights_are_those_of_the_pair():
     weight = np.arange(1.0, 11.0)
     pair = make_pair(original, masked, weight=weight)
     aggregator = make_aggregator("weighted-mean", NAMES[:3])
-    table = evaluate_parameters(pair, aggregator, aggregator.equal())
+    table = Evaluator(pair).table(aggregator.form(aggregator.equal()))
     assert table.linked_weight == weight[table.linked].sum()
     assert Evaluator(pair).weight(aggregator.form(aggregator.equal())) == table.linked_weight
 

@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given
 from test_judging import cases
 
-from linkrisk.solver.linkage.curves import all_scores, precision_recall
-from linkrisk.solver.linkage.judged_links import most_probable_claim
-from linkrisk.solver.linkage.judging import judge, own_scores
+from linkrisk.solver.linkage.judging import judge, most_probable_claim, own_scores
+from linkrisk.solver.linkage.kinds import ScoredPairs
 from linkrisk.solver.linkage.linker import LearnedLinker
-from linkrisk.solver.linkage.scored_pairs import ScoredPairs
+from linkrisk.solver.linkage.precision_recall import all_scores, precision_recall
 
 
 class Some(LearnedLinker):

@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 
 from linkrisk.formulations.linkage.aggregators import make_aggregator
 from linkrisk.formulations.linkage.pair import make_pair
-from linkrisk.solver.linkage.curves import all_scores, precision_recall
 from linkrisk.solver.linkage.evaluator import Evaluator
-from linkrisk.solver.linkage.judged_links import judged_links, most_probable_claim
-from linkrisk.solver.linkage.judging import judge
+from linkrisk.solver.linkage.judging import judge, judged_links, most_probable_claim
 from linkrisk.solver.linkage.linker import LearnedLinker, Truth
+from linkrisk.solver.linkage.precision_recall import all_scores, precision_recall
 
 
 class Given(LearnedLinker):

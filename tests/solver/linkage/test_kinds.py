@@ -11,19 +11,17 @@ from prl_cases import task_of
 from test_judging import Given
 
 from linkrisk.datasets.microdata.schema import Schema
-from linkrisk.solver.linkage import looking
-from linkrisk.solver.linkage.bayesian.linker import Bayesian
+from linkrisk.solver.linkage import judging
+from linkrisk.solver.linkage.bayesian import Bayesian
 from linkrisk.solver.linkage.distance_based import DistanceBased
-from linkrisk.solver.linkage.judged_links import judged_links
-from linkrisk.solver.linkage.judging import judge
+from linkrisk.solver.linkage.judging import judge, judged_links
 from linkrisk.solver.linkage.kinds import Kinds
 from linkrisk.solver.linkage.linker import LinkageTask, ScoredByKind, Truth
+from linkrisk.solver.linkage.one_dimension import PrincipalComponent, SumOfStandardised
+from linkrisk.solver.linkage.precision_recall import Thresholds, count_between
 from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
-from linkrisk.solver.linkage.representatives.linkers import OrderedWeightedAverages
-from linkrisk.solver.linkage.representatives.nearest import Nearest
-from linkrisk.solver.linkage.representatives.one_dimension import PrincipalComponent, SumOfStandardised
-from linkrisk.solver.linkage.representatives.quantifiers import parse_family
-from linkrisk.solver.linkage.thresholds import Thresholds, count_between
+from linkrisk.solver.linkage.quantifiers import parse_family
+from linkrisk.solver.linkage.representatives import Nearest, OrderedWeightedAverages
 
 FIELDS = ("linked", "rank", "ties", "distance", "nearest_other", "weight", "rival", "settled")
 
@@ -107,12 +105,12 @@ def test_kinds_are_judged_as_their_records(case):
 
 @given(by_kind(), st.integers(1, 4))
 def test_parts_of_a_look_make_up_the_whole(case, height):
-    before = looking._CELLS_AT_ONCE
-    looking._CELLS_AT_ONCE = height
+    before = judging._CELLS_AT_ONCE
+    judging._CELLS_AT_ONCE = height
     try:
         alike(*case)
     finally:
-        looking._CELLS_AT_ONCE = before
+        judging._CELLS_AT_ONCE = before
 
 
 @given(

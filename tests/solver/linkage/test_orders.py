@@ -13,7 +13,7 @@ from linkrisk import fit
 from linkrisk.formulations.linkage.distances import Differences, Standardisation
 from linkrisk.formulations.linkage.pair import Ties, make_pair
 from linkrisk.solver.inputs.problem import make_problem
-from linkrisk.solver.linkage.orders import Ordered, best_order, linked_in_order
+from linkrisk.solver.linkage.lexicographic import Ordered, best_order, linked_in_order
 from linkrisk.solver.options.pair import ProblemOptions
 
 NONE = Standardisation.NONE
@@ -238,7 +238,7 @@ def test_candidates_that_are_kept_lead_to_the_same_order(ranked, monkeypatch):
     masked = original + random.integers(-2, 3, (60, 4))
     pair = make_pair(original, masked, standardisation=NONE)
     kept = best_order(pair, ranked=ranked)
-    monkeypatch.setattr("linkrisk.solver.linkage.orders._PAIRS_KEPT", 0)
+    monkeypatch.setattr("linkrisk.solver.linkage.lexicographic._PAIRS_KEPT", 0)
     again = best_order(pair, ranked=ranked)
     assert (kept.order, kept.weight) == (again.order, again.weight)
     assert 0 < kept.linked.sum() < 60

@@ -9,9 +9,9 @@ from linkrisk.datasets.options.option import options_of
 from linkrisk.formulations.linkage.comparison import Missing
 from linkrisk.formulations.linkage.distances import Differences, Standardisation
 from linkrisk.solver.linkage.parameters import COMPARED_BY, NORMALISED_BY, PARAMETERS
+from linkrisk.solver.linkage.quantifiers import NORMALISATIONS
 from linkrisk.solver.linkage.registry import LINKERS
-from linkrisk.solver.linkage.representatives.linkers import INNER_LINKERS
-from linkrisk.solver.linkage.representatives.normalising import NORMALISATIONS
+from linkrisk.solver.linkage.representatives import INNER_LINKERS
 
 
 def test_methods_and_linkers_have_the_parameters_that_are_declared_for_their_names():

@@ -10,12 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pass_cases import linker, pairs_by_definition, task
 
-from linkrisk.solver.linkage import pair_matching
+from linkrisk.solver.linkage import matching as pair_matching
 from linkrisk.solver.linkage.linker import Truth
-from linkrisk.solver.linkage.matching import greedy
-from linkrisk.solver.linkage.pair_matching import matched_pairs
-from linkrisk.solver.linkage.probabilistic.passes.deciding import Reviewed, decide
-from linkrisk.solver.linkage.probabilistic.passes.reporting import report_passes
+from linkrisk.solver.linkage.matching import greedy, matched_pairs
+from linkrisk.solver.linkage.probabilistic.decisions import Reviewed, decide
+from linkrisk.solver.linkage.result import report_passes
 from linkrisk.solver.run.errors import UsageError
 
 PASSES = (["surname", "town"], ["age"], ["name", "town"])

@@ -6,7 +6,7 @@ import jellyfish
 import pytest
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.solver.linkage.probabilistic.passes.keys import FUNCTIONS, Key, Pass, parse_pass
+from linkrisk.solver.linkage.probabilistic.keys import FUNCTIONS, Key, Pass, parse_pass
 
 READ = {
     "surname": (Key("surname"),),

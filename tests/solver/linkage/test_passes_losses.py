@@ -11,13 +11,13 @@ from pass_cases import linker, task
 from prl_cases import compare, task_of
 
 from linkrisk.solver.linkage.linker import Truth
-from linkrisk.solver.linkage.probabilistic.passes.deciding import decide
-from linkrisk.solver.linkage.probabilistic.passes.losses import (
+from linkrisk.solver.linkage.probabilistic.decisions import (
     _shares_of_cells,
+    decide,
     expected_losses,
     shared_columns,
 )
-from linkrisk.solver.linkage.probabilistic.passes.reporting import report_passes
+from linkrisk.solver.linkage.result import report_passes
 
 TEXTS = ("given_name", "surname", "suburb", "postcode", "date_of_birth")
 PERSONS = 2000

@@ -10,11 +10,12 @@ import pytest
 from pass_cases import key_values, linker, pairs_by_definition, persons, task
 from prl_cases import compare, drawn_files, level, task_of
 
+from linkrisk.solver.linkage.probabilistic import learning
+from linkrisk.solver.linkage.probabilistic import pairs as pass_pairs
+from linkrisk.solver.linkage.probabilistic.decisions import decide
+from linkrisk.solver.linkage.probabilistic.keys import parse_pass
 from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
-from linkrisk.solver.linkage.probabilistic.passes import comparing, joining
-from linkrisk.solver.linkage.probabilistic.passes.deciding import decide
-from linkrisk.solver.linkage.probabilistic.passes.joining import JoinedFiles
-from linkrisk.solver.linkage.probabilistic.passes.keys import parse_pass
+from linkrisk.solver.linkage.probabilistic.pairs import JoinedFiles
 from linkrisk.solver.run.errors import UsageError
 
 PASSES = {
@@ -27,7 +28,7 @@ PASSES = {
 @pytest.mark.parametrize("at_once", [1, 7, 1 << 20])
 @pytest.mark.parametrize("name", PASSES)
 def test_pairs_are_those_of_a_double_loop(name, at_once, monkeypatch):
-    monkeypatch.setattr(joining, "PAIRS_AT_ONCE", at_once)
+    monkeypatch.setattr(pass_pairs, "PAIRS_AT_ONCE", at_once)
     own = task(40, seed=3)
     learned = linker(*map(",".join, PASSES[name])).learn(own)
     found = learned.files.compared.pairs
@@ -111,7 +112,7 @@ def test_keys_do_not_make_agreement_on_them_common():
 def test_random_pairs_tell_what_all_pairs_would(monkeypatch):
     own = task(300, seed=7)
     exact = linker("surname,town").learn(own)
-    monkeypatch.setattr(comparing, "RANDOM_PAIRS", 40_000)
+    monkeypatch.setattr(learning, "RANDOM_PAIRS", 40_000)
     drawn = linker("surname,town").learn(own)
     again = linker("surname,town").learn(own)
     for a, b, c in zip(*(one.parameters["attributes"] for one in (exact, drawn, again)), strict=True):
@@ -240,7 +241,7 @@ def test_keys_that_cannot_be_used(passes, message):
 
 
 def test_a_hopeless_pass_is_refused_with_its_number(monkeypatch):
-    monkeypatch.setattr(joining, "MOST_PAIRS", 1000)
+    monkeypatch.setattr(pass_pairs, "MOST_PAIRS", 1000)
     first = pd.DataFrame({"town": ["york"] * 60, "name": [f"n{at % 20}" for at in range(60)]})
     own = task_of(first, first)
     with pytest.raises(UsageError) as error:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linkrisk.solver.linkage.probabilistic.decision import error_rate_thresholds
+from linkrisk.solver.linkage.probabilistic.match_weights import error_rate_thresholds
 
 
 @st.composite

@@ -21,7 +21,7 @@ from linkrisk.solver.linkage.judging import judge
 from linkrisk.solver.linkage.linker import Truth
 from linkrisk.solver.linkage.matching import hungarian, score_matrix
 from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
-from linkrisk.solver.linkage.probabilistic.weights import pattern_weights
+from linkrisk.solver.linkage.probabilistic.match_weights import pattern_weights
 from linkrisk.solver.run.errors import UsageError
 
 PEOPLE = pd.DataFrame(

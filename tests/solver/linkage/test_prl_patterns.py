@@ -12,9 +12,13 @@ from prl_cases import as_dict, ordinal, patterns_by_definition, task_of
 from linkrisk.datasets.errors import DataError
 from linkrisk.solver.linkage.probabilistic import learned, patterns, similarity
 from linkrisk.solver.linkage.probabilistic.comparisons import USUAL, Comparison, Measure, parse_comparison
-from linkrisk.solver.linkage.probabilistic.joint_counts import joint_table, worth_counting_jointly
 from linkrisk.solver.linkage.probabilistic.learned import ComparedFiles
-from linkrisk.solver.linkage.probabilistic.patterns import agreement_patterns, as_counts
+from linkrisk.solver.linkage.probabilistic.patterns import (
+    agreement_patterns,
+    as_counts,
+    joint_table,
+    worth_counting_jointly,
+)
 from linkrisk.solver.run.errors import UsageError
 
 NAMES = ["anna", "anne", "hannah", "bob", "bobby", "robert", "martha", "marhta", "", "dwayne", "duane"]

@@ -17,7 +17,7 @@ from linkrisk.solver.linkage.probabilistic.comparisons import parse_comparison
 from linkrisk.solver.linkage.probabilistic.cutting import Codes, met_by
 from linkrisk.solver.linkage.probabilistic.learned import ComparedFiles
 from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
-from linkrisk.solver.linkage.probabilistic.passes.shares import RangeShare, _compare
+from linkrisk.solver.linkage.probabilistic.pass_shares import RangeShare, _compare
 from linkrisk.solver.linkage.probabilistic.patterns import agreement_patterns
 from linkrisk.solver.linkage.probabilistic.shares import CodeShare, ReadyShare
 from linkrisk.solver.run.clock import Clock

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linkrisk.solver.linkage.representatives.quantifiers import FAMILIES, Quantifier, parse_family, values_at
+from linkrisk.solver.linkage.quantifiers import FAMILIES, Quantifier, parse_family, values_at
 from linkrisk.solver.run.errors import UsageError
 
 EVERY = [quantifier for family in FAMILIES.values() for quantifier in family]

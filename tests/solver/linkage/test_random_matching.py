@@ -13,11 +13,12 @@ import pytest
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.solver.linkage.judging import judge
 from linkrisk.solver.linkage.linker import LinkageTask, Truth
-from linkrisk.solver.linkage.matching import hungarian, score_matrix
-from linkrisk.solver.linkage.representatives.random_matching import (
+from linkrisk.solver.linkage.matching import (
     RandomMatching,
+    hungarian,
     probability_of_at_least,
     probability_of_links,
+    score_matrix,
 )
 from linkrisk.solver.run.errors import UsageError
 

@@ -15,11 +15,9 @@ from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.datasets.public.registry import load
 from linkrisk.solver.linkage.judging import judge
 from linkrisk.solver.linkage.linker import LinkageTask, Linker, Truth
-from linkrisk.solver.linkage.representatives.aggregation import owa, sugeno
-from linkrisk.solver.linkage.representatives.linkers import OrderedWeightedAverages, SugenoIntegrals
-from linkrisk.solver.linkage.representatives.nearest import Nearest
-from linkrisk.solver.linkage.representatives.one_dimension import PrincipalComponent, SumOfStandardised
-from linkrisk.solver.linkage.representatives.quantifiers import FAMILIES, parse_family
+from linkrisk.solver.linkage.one_dimension import PrincipalComponent, SumOfStandardised
+from linkrisk.solver.linkage.quantifiers import FAMILIES, owa, parse_family, sugeno
+from linkrisk.solver.linkage.representatives import Nearest, OrderedWeightedAverages, SugenoIntegrals
 from linkrisk.solver.run.errors import UsageError
 
 EVERY = [

@@ -13,16 +13,19 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats import norm
 
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
-from linkrisk.solver.linkage.representatives.aggregation import owa, sugeno
-from linkrisk.solver.linkage.representatives.classes import in_classes
-from linkrisk.solver.linkage.representatives.normalising import (
+from linkrisk.solver.linkage.quantifiers import (
+    FAMILIES,
+    Quantifier,
     attribute_values,
     normal_probabilities,
     normalised,
+    owa,
     ranged,
     standardised,
+    sugeno,
+    values_at,
 )
-from linkrisk.solver.linkage.representatives.quantifiers import FAMILIES, Quantifier, values_at
+from linkrisk.solver.linkage.representatives import in_classes
 from linkrisk.solver.run.errors import UsageError
 
 EVERY = [quantifier for family in FAMILIES.values() for quantifier in family]

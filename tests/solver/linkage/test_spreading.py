@@ -14,7 +14,7 @@ from linkrisk.solver.engines.growing_rows import GrowingRows
 from linkrisk.solver.linkage import spreading
 from linkrisk.solver.linkage.elsewhere import Lost, marked
 from linkrisk.solver.linkage.evaluator import Evaluator
-from linkrisk.solver.linkage.orders import InOrder, best_order
+from linkrisk.solver.linkage.lexicographic import InOrder, best_order
 from linkrisk.solver.linkage.spreading import Spreading, itself
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.workers import Here

@@ -18,8 +18,8 @@ from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
 from linkrisk.solver.certificates.checking.verify import verify
 from linkrisk.solver.certificates.core.claims import RejectedError
 from linkrisk.solver.inputs.problem import make_problem
-from linkrisk.solver.linkage.evaluator import Evaluator, evaluate_parameters
-from linkrisk.solver.linkage.orders import linked_in_order
+from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.linkage.lexicographic import linked_in_order
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.worst_case.operations.fit import fit
 
@@ -47,7 +47,7 @@ def test_the_evaluator_counts_by_definition(case, rule, direction, ties):
     for theta in aggregator.domain.sample(3, np.random.default_rng(2)):
         define = case.define(aggregator, aggregator.decode(theta))
         expected = plain.outcome(reference, define, aggregator.differences.value)
-        found = evaluate_parameters(pair, aggregator, theta, threads=1)
+        found = Evaluator(pair, 1).table(aggregator.form(theta))
         assert found.linked.tolist() == expected.linked
         assert found.rank.tolist() == expected.rank
         assert found.ties.tolist() == expected.ties

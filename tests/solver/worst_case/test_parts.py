@@ -17,7 +17,7 @@ from linkrisk import fit
 from linkrisk.solver.engines.base import EngineOptions, Proof
 from linkrisk.solver.engines.registry import get_engine
 from linkrisk.solver.inputs.problem import make_problem
-from linkrisk.solver.linkage.orders import best_order
+from linkrisk.solver.linkage.lexicographic import best_order
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run import limits
 from linkrisk.solver.run.clock import Clock

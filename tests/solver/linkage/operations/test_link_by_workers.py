@@ -17,8 +17,7 @@ from clusters import ADDRESS_OF_NOBODY
 from linkrisk import Cancel, evaluate, link
 from linkrisk.solver.linkage import helpers, pair_shares
 from linkrisk.solver.linkage.helpers import Helpers
-from linkrisk.solver.linkage.probabilistic import shares
-from linkrisk.solver.linkage.probabilistic.passes import shares as pass_shares
+from linkrisk.solver.linkage.probabilistic import pass_shares, shares
 from linkrisk.solver.run import cluster as clusters
 from linkrisk.solver.run.cluster import Cluster
 from linkrisk.solver.run.crew import Crew, CrewChoice

@@ -11,7 +11,7 @@ import pytest
 
 from linkrisk import Cancel, evaluate, fit, link
 from linkrisk.solver.commands.program import main
-from linkrisk.solver.linkage.evaluation import Evaluation
+from linkrisk.solver.linkage.evaluator import Evaluation
 from linkrisk.solver.run.errors import CancelledError, UsageError
 from linkrisk.solver.worst_case.sampled import staged_count
 from linkrisk.solver.worst_case.sampled.staged_count import StagedCount

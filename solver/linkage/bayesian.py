@@ -1,0 +1,357 @@
+"""The linker bayes: Bayes factors between files without attributes in common."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import brentq
+from scipy.special import expit, logit
+
+from linkrisk.arrays import FloatArray, IndexArray
+from linkrisk.datasets.microdata.schema import Scale
+from linkrisk.errors import called
+from linkrisk.solver.linkage.bayesian_parameters import (
+    UNKNOWN,
+    Categories,
+    Learned,
+    counted,
+    learn_categories,
+    read_parameters,
+)
+from linkrisk.solver.linkage.graphical_model import GraphicalModel, MarginalLikelihood, learn_graph
+from linkrisk.solver.linkage.kinds import Kinds
+from linkrisk.solver.linkage.linker import LinkageTask, Linker, ScoredByKind, in_chunks
+from linkrisk.solver.linkage.parameters import BayesianParameters
+from linkrisk.solver.run.errors import UsageError
+
+_LEAST = -60.0
+"""The logit of the smallest share that is told from none, about 1e-26."""
+
+
+def match_probabilities(weights: FloatArray, match_share: float) -> FloatArray:
+    """Posterior probability of a match, ``p BF / (p BF + 1 - p)`` (Smith 2016, Eq. 4).
+
+    Parameters
+    ----------
+    weights : ndarray of float64
+        Match weights, log2 BF.
+    match_share : float
+        p, the probability of a match before anything is known of the pair.
+    """
+    return np.asarray(expit(weights * np.log(2.0) + logit(match_share)), dtype=np.float64)
+
+
+def estimated_match_share(weights: FloatArray) -> float:
+    """The share p of matches among pairs of which we have the match weights.
+
+    EM takes the mean of the posterior probabilities as the next p until it stays the same (Smith 2016,
+    section 4). It climbs the likelihood ``prod (1 - p + p BF)``, whose logarithm is concave in p, so it ends
+    at the only maximum. We look for that end directly, because near 0 EM creeps.
+
+    Parameters
+    ----------
+    weights : ndarray of float64, any shape
+        Match weights, log2 BF, of all pairs.
+
+    Returns
+    -------
+    float
+        p; 0 when the likelihood is largest without any matches, 1 when it is when all pairs match.
+    """
+    logs = weights * np.log(2.0)
+    small = np.exp(-np.abs(logs))
+
+    def slope(log_odds: float) -> float:
+        """Slope of the log likelihood, the mean of ``(BF - 1) / (1 - p + p BF)``: it falls as p grows."""
+        p, rest = expit(log_odds), expit(-log_odds)
+        return float(
+            np.where(logs > 0, (1 - small) / (rest * small + p), (small - 1) / (rest + p * small)).mean()
+        )
+
+    if slope(_LEAST) <= 0.0:
+        return 0.0
+    if slope(-_LEAST) >= 0.0:
+        return 1.0
+    return float(expit(brentq(slope, _LEAST, -_LEAST, xtol=1e-12)))
+
+
+_DECIMALS = 9
+"""Digits of a match weight: what is smaller is rounding."""
+
+
+class BayesFactors:
+    """Bayes factors ``Pr(a, b) / (Pr(a) Pr(b))`` between two files (Smith 2016, Eq. 4).
+
+    A value that is missing, or that no training record had, is summed out: it is no evidence.
+
+    Parameters
+    ----------
+    model : GraphicalModel
+        Of all nodes of both files, perhaps of others that neither file has.
+    queries, candidates : ndarray of int, shapes (n, a) and (m, b)
+        Codes; `UNKNOWN` where there is no evidence.
+    query_nodes, candidate_nodes : sequence of int, lengths a and b
+        The nodes that their columns are; none in both.
+    cells_at_once : int
+        Numbers that a clique may hold at a time.
+    """
+
+    def __init__(
+        self,
+        model: GraphicalModel,
+        queries: IndexArray,
+        candidates: IndexArray,
+        query_nodes: Sequence[int],
+        candidate_nodes: Sequence[int],
+        cells_at_once: int = 2_000_000,
+    ) -> None:
+        self._model, self._cells_at_once = model, cells_at_once
+        self._queries = queries
+        self._candidates = candidates
+        self._query_nodes = tuple(query_nodes)
+        self._candidate_nodes = tuple(candidate_nodes)
+        self._query_kinds = list(_kinds(queries))
+        self._candidate_kinds = list(_kinds(candidates))
+        self._query_logs = self._own(queries, self._query_nodes, self._query_kinds)
+        self._candidate_logs = self._own(candidates, self._candidate_nodes, self._candidate_kinds)
+
+    @property
+    def connected(self) -> bool:
+        """Whether any node of one file depends on any of the other."""
+        return self._model.connected(self._query_nodes, self._candidate_nodes)
+
+    def weights(self, rows: IndexArray) -> FloatArray:
+        """Match weights ``log2 BF`` of some queries with every candidate, shape (any, m), no -0."""
+        weights = np.empty((rows.size, len(self._candidates)))
+        for query_rows, known in self._query_kinds:
+            places = np.flatnonzero(np.isin(rows, query_rows))
+            for candidate_rows, also_known in self._candidate_kinds:
+                for part in self._parts(places, candidate_rows.size, known, also_known):
+                    logs = self._joint(rows[part], candidate_rows, known, also_known)
+                    logs = logs - self._query_logs[rows[part], None] - self._candidate_logs[candidate_rows]
+                    weights[np.ix_(part, candidate_rows)] = logs
+        return np.asarray(np.round(weights / np.log(2.0), _DECIMALS) + 0.0)
+
+    def _own(
+        self, codes: IndexArray, nodes: tuple[int, ...], kinds: list[tuple[IndexArray, IndexArray]]
+    ) -> FloatArray:
+        """``log Pr(a)`` of each record of a file, the attributes of the other file summed out, shape (n,)."""
+        logs = np.empty(len(codes))
+        for rows, known in kinds:
+            size = max(1, self._cells_at_once // self._model.hidden_cells([nodes[k] for k in known]))
+            for first in range(0, rows.size, size):
+                part = rows[first : first + size]
+                logs[part] = self._model.log_probability({nodes[k]: codes[part, k, None] for k in known})[
+                    :, 0
+                ]
+        return logs
+
+    def _joint(
+        self, queries: IndexArray, candidates: IndexArray, known: IndexArray, also_known: IndexArray
+    ) -> FloatArray:
+        """``log Pr(a, b)`` of queries and candidates of one kind each."""
+        evidence = {self._query_nodes[k]: self._queries[queries, k][:, None] for k in known}
+        evidence |= {self._candidate_nodes[k]: self._candidates[candidates, k][None, :] for k in also_known}
+        return self._model.log_probability(evidence)
+
+    def _parts(
+        self, places: IndexArray, candidates: int, known: IndexArray, also_known: IndexArray
+    ) -> Iterator[IndexArray]:
+        """Some of the queries at a time."""
+        nodes = [self._query_nodes[k] for k in known] + [self._candidate_nodes[k] for k in also_known]
+        size = max(1, self._cells_at_once // (candidates * self._model.hidden_cells(nodes)))
+        for first in range(0, places.size, size):
+            yield places[first : first + size]
+
+
+def _kinds(codes: IndexArray) -> Iterator[tuple[IndexArray, IndexArray]]:
+    """Records of which the same columns are known: their rows, and these columns."""
+    patterns, kind = np.unique(codes != UNKNOWN, axis=0, return_inverse=True)
+    for at, pattern in enumerate(patterns):
+        yield np.flatnonzero(kind == at), np.flatnonzero(pattern)
+
+
+_MOST_PAIRS = 1_000_000
+"""With more pairs than this, p is estimated from a random part of the queries."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bayesian(BayesianParameters, Linker):
+    """Link by the Bayes factor ``Pr(a, b) / (Pr(a) Pr(b))`` of a decomposable graphical model.
+
+    The files have no attribute in common; training records, of which all attributes are known, say how those
+    of one file depend on those of the other. D. Smith, *Re-identification in the absence of common matching
+    variables*, University of Manchester, CMIST working paper 2016-02, sections 4 and 5.2.
+
+    Attributes
+    ----------
+    classes : int
+        Most classes of a numeric attribute, at least 2.
+    prior_weight : float
+        Sum of the parameters of the hyper-Dirichlet prior, positive: how many records it counts for.
+    match_share : float, optional
+        Probability that a pair is a match before its records are looked at. By default one in the number of
+        candidates for a bijection, otherwise estimated.
+
+    Raises
+    ------
+    UsageError
+        If a setting is out of range.
+    """
+
+    name: ClassVar[str] = "bayes"
+    common_attributes: ClassVar[bool] = False
+    learns_from_training: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.classes < 2:
+            raise UsageError(f"classes is {self.classes}; a numeric attribute needs at least 2")
+        if not (math.isfinite(self.prior_weight) and self.prior_weight > 0):
+            raise UsageError(f"prior_weight is {self.prior_weight:g}; it must be above 0")
+        if self.match_share is not None and not 0 < self.match_share < 1:
+            raise UsageError(f"match_share is {self.match_share:g}; it must be between 0 and 1")
+
+    def learn(self, task: LinkageTask) -> LearnedBayesian:
+        """Learn categories, graph and probability tables from the training records, and p from the files."""
+        _check_apart(task)
+        names = task.query_attributes + task.candidate_attributes
+        training, notes = _complete(task, names)
+        categories = {
+            name: learn_categories(training[name], task.schema.scale(name), self.classes) for name in names
+        }
+        codes = coded(training, categories)
+        sizes = [categories[name].size for name in names]
+        graph = learn_graph(MarginalLikelihood(codes, sizes, self.prior_weight))
+        learned = counted(graph, codes, categories, self.prior_weight)
+        return LearnedBayesian(learned, task, self.match_share, notes)
+
+    @classmethod
+    def restored(cls, parameters: Mapping[str, Any], task: LinkageTask) -> LearnedBayesian:
+        """A model that was learned before, and its p, applied to these files."""
+        _check_apart(task)
+        learned, match_share = read_parameters(parameters)
+        for name in task.query_attributes + task.candidate_attributes:
+            if name not in learned.categories:
+                raise UsageError(f"parameters of bayes: nothing was learned about {name!r}; leave it out")
+        return LearnedBayesian(learned, task, match_share)
+
+
+class LearnedBayesian(ScoredByKind):
+    """A model applied to two files; scores are match weights, the binary logarithm of the Bayes factor.
+
+    Attributes
+    ----------
+    match_share : float
+        p, the probability that a pair is a match.
+    """
+
+    def __init__(
+        self, learned: Learned, task: LinkageTask, match_share: float | None, notes: tuple[str, ...] = ()
+    ) -> None:
+        nodes = {name: at for at, name in enumerate(learned.categories)}
+        sides = ((task.queries, task.query_attributes), (task.candidates, task.candidate_attributes))
+        queries, candidates = (
+            coded(frame, {name: learned.categories[name] for name in names}) for frame, names in sides
+        )
+        self._both = tuple(Kinds.where_worth(side.T, len(side)) for side in (queries, candidates))
+        self._factors = BayesFactors(
+            learned.model,
+            queries[self._both[0].first],
+            candidates[self._both[1].first],
+            [nodes[name] for name in task.query_attributes],
+            [nodes[name] for name in task.candidate_attributes],
+        )
+        notes += _unseen(task.queries, task.query_attributes, queries)
+        notes += _unseen(task.candidates, task.candidate_attributes, candidates)
+        if not self._factors.connected:
+            notes += ("no attribute of one file depends on any of the other: all pairs score alike",)
+        if match_share is None:
+            match_share = self._estimated(task)
+            if match_share in (0.0, 1.0):
+                notes += (f"the estimate of the share of matches is {match_share:g}, an end of its range",)
+        self.match_share = match_share
+        self.notes = notes
+        self.parameters = learned.to_dict() | {"p": match_share}
+
+    @property
+    def both(self) -> tuple[Kinds, Kinds]:
+        """Records with equal codes."""
+        return self._both[0], self._both[1]
+
+    def kind_scores(self, rows: IndexArray) -> FloatArray:
+        """``log2 BF`` to a billionth: what differs by rounding only ties."""
+        return self._factors.weights(rows)
+
+    def probabilities(self, scores: FloatArray) -> FloatArray:
+        """Posterior probabilities of a match, given p."""
+        return match_probabilities(scores, self.match_share)
+
+    def _estimated(self, task: LinkageTask) -> float:
+        """p: known for a bijection, else from the scores of all pairs, or of a random part of the queries."""
+        candidates = len(task.candidates)
+        if task.bijection:
+            return 1.0 / candidates
+        rows = np.arange(len(task.queries))
+        most = max(1, _MOST_PAIRS // candidates)
+        if rows.size > most:
+            rows = np.sort(np.random.default_rng(task.seed).choice(rows, size=most, replace=False))
+        return estimated_match_share(
+            np.concatenate([scores.ravel() for _, scores in in_chunks(self, rows, candidates)])
+        )
+
+
+def coded(frame: pd.DataFrame, categories: Mapping[str, Categories]) -> IndexArray:
+    """Codes of the attributes of a table, shape (n, attributes)."""
+    return np.column_stack([categories[name].codes(frame[name]) for name in categories])
+
+
+def _unseen(frame: pd.DataFrame, names: tuple[str, ...], codes: IndexArray) -> tuple[str, ...]:
+    """What to say about values that are there but that no training record has."""
+    unseen = (codes == UNKNOWN) & frame[list(names)].notna().to_numpy()
+    return tuple(
+        f"{count} values of {name!r} are in no training record and count as missing"
+        for name, count in zip(names, unseen.sum(axis=0), strict=True)
+        if count
+    )
+
+
+def _check_apart(task: LinkageTask) -> None:
+    """The attributes of one file must not be those of the other."""
+    common = [name for name in task.query_attributes if name in task.candidate_attributes]
+    if common:
+        raise UsageError(
+            f"bayes links files without attributes in common, and both have {common[0]!r}; "
+            "leave it out of one of them"
+        )
+    if not (task.query_attributes and task.candidate_attributes):
+        raise UsageError("bayes needs at least one attribute of each file")
+
+
+def _complete(task: LinkageTask, names: tuple[str, ...]) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """The training records without missing values, and what to say about the others."""
+    if task.training is None:
+        raise UsageError(
+            "bayes learns from records of which all attributes are known: give training records "
+            f"({called('training')})",
+            option="training",
+        )
+    for name in names:
+        if name not in task.training.columns:
+            raise UsageError(f"the training records have no attribute {name!r}; they need all of both files")
+        numeric = pd.api.types.is_numeric_dtype(task.training[name].dtype)
+        if task.schema[name].scale is Scale.NUMERIC and not numeric:
+            raise UsageError(f"the training records have text in {name!r}, which is numeric in the files")
+    training = task.training[list(names)].dropna()
+    if len(training) < 2:
+        raise UsageError(
+            f"{len(training)} of {len(task.training)} training records have no missing value; "
+            "bayes needs at least two"
+        )
+    dropped = len(task.training) - len(training)
+    notes = (f"{dropped} training records with missing values were left out",) if dropped else ()
+    return training, notes

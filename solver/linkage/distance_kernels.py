@@ -1,0 +1,322 @@
+"""Compiled distances: of two records attribute by attribute, aggregated to one number."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkrisk.arrays import FloatArray, IndexArray
+from linkrisk.formulations.compiled import kernel
+
+Tables = tuple[IndexArray, FloatArray, IndexArray, IndexArray]
+"""Attributes, values, first and width of `DistanceTables`; of no length where all attributes are numeric."""
+
+Missing = tuple[FloatArray, FloatArray, FloatArray]
+"""Differences to missing values, of queries, of candidates and of both; of no length without any."""
+
+
+class Form(NamedTuple):
+    """A distance, in numbers that compiled code can read (`DistanceForm`)."""
+
+    kind: int
+    """Number of its `FormKind`."""
+    vector: FloatArray
+    """The parameters where they are a vector, else of no length."""
+    matrix: FloatArray
+    """The parameters where they are a matrix, else of no size."""
+    differences: int
+    """Attribute distances are squared (0), absolute (1) or signed (2) differences."""
+    tolerance: float
+    """Share of the partner's attribute distances up to which a rival ties."""
+    noise: float
+    """Times ``sum_k P_kk c_k**2`` of the rival: a tie is longer by that."""
+
+
+class Compared(NamedTuple):
+    """Blocks and candidates, and all that lies between them."""
+
+    queries: FloatArray
+    """Shape (blocks, attributes)."""
+    candidates: FloatArray
+    """Shape (candidates, attributes), each in its place in `Boxes`.
+
+    Those that lie in no box come last: only blocks whose partners they are are compared with them.
+    """
+    number: IndexArray
+    """Shape (candidates in boxes,): who they are."""
+    group: IndexArray
+    """Shape (candidates,): candidates with the number of a block's partner are no rivals of it."""
+    partner: IndexArray
+    """Shape (blocks,): place of each block's partner."""
+    known: FloatArray
+    """Shape (blocks,): distance of the nearest rival among other candidates; infinite where none is known."""
+    rounding: FloatArray
+    """Shape (blocks, attributes): what rounding may have moved differences to partners by."""
+    allowance: FloatArray
+    """Shape (attributes,): what every attribute distance of a partner is longer by (`ties.grain`)."""
+    tables: Tables
+    """Distances of the attributes that are looked up."""
+    missing: Missing
+    """Differences to missing values, of these blocks and candidates."""
+
+
+class Boxes(NamedTuple):
+    """Boxes around the candidates (`BoxTree`), and what says how near whoever lies in one can be.
+
+    No candidate in a box is nearer than ``(1 - 1e-9) * bound - blur``, with `bound` the distance `form` of
+    the box and the query's point.
+    """
+
+    points: FloatArray
+    """Shape (blocks, dimensions): the queries where the boxes are."""
+    low: FloatArray
+    """Shape (boxes + 1, dimensions)."""
+    high: FloatArray
+    """Shape (boxes + 1, dimensions)."""
+    lacking: NDArray[np.uint8]
+    """Shape (boxes + 1, dimensions); (1, 0) where nothing is missing."""
+    levels: int
+    form: Form
+    """Monotone."""
+    tables: Tables
+    """Distances of the dimensions that are looked up."""
+    shift: float
+    """Differences may be smaller by so much."""
+    blur: float
+
+
+class Found(NamedTuple):
+    """What was found of every block; filled in."""
+
+    rank: IndexArray
+    """1 + number of strictly nearer rivals."""
+    ties: IndexArray
+    """Number of rivals that tie with the partner."""
+    distance: FloatArray
+    """To the partner; infinite where that is impossible."""
+    nearest_other: FloatArray
+    """To the nearest rival, likewise."""
+    rival: IndexArray
+    """The rival that comes nearest, or ties most clearly, the first of several; -1 without rivals."""
+    clear: FloatArray
+    """Its distance less how much farther than the partner it may be and tie; infinite without rivals."""
+
+
+def nothing_found(blocks: int) -> Found:
+    """Arrays to be filled in for so many blocks; a rank of 0 says that a block was not looked at."""
+    return Found(
+        rank=np.zeros(blocks, dtype=np.intp),
+        ties=np.zeros(blocks, dtype=np.intp),
+        distance=np.full(blocks, np.nan),
+        nearest_other=np.full(blocks, np.nan),
+        rival=np.full(blocks, -1, dtype=np.intp),
+        clear=np.full(blocks, np.nan),
+    )
+
+
+# The numbers of `formulations.linkage.forms.FormKind`, which compiled code cannot read.
+_WEIGHTED_SUM, _ORDERED_SUM, _CHOQUET, _PAIRWISE, _QUADRATIC = 0, 1, 2, 3, 4
+
+
+@kernel(inline="always")
+def _sort_descending(c: FloatArray, order: IndexArray) -> None:
+    """Insertion sort of `c`, carrying `order` along: the vectors are short."""
+    for k in range(c.shape[0]):
+        order[k] = k
+    for k in range(1, c.shape[0]):
+        value, label, at = c[k], order[k], k
+        while at > 0 and c[at - 1] < value:
+            c[at] = c[at - 1]
+            order[at] = order[at - 1]
+            at -= 1
+        c[at] = value
+        order[at] = label
+
+
+@kernel
+def _dot(vector: FloatArray, c: FloatArray) -> float:
+    total = 0.0
+    for k in range(c.shape[0]):
+        total += vector[k] * c[k]
+    return total
+
+
+@kernel
+def _choquet(vector: FloatArray, c: FloatArray, order: IndexArray) -> float:
+    total, subset = 0.0, 0
+    for k in range(c.shape[0]):
+        subset |= 1 << order[k]
+        below = c[k + 1] if k + 1 < c.shape[0] else 0.0
+        total += (c[k] - below) * vector[subset]
+    return total
+
+
+@kernel
+def _pairwise(matrix: FloatArray, c: FloatArray) -> float:
+    total = 0.0
+    for k in range(c.shape[0]):
+        total += matrix[k, k] * c[k]
+        for other in range(k + 1, c.shape[0]):
+            total += matrix[k, other] * min(c[k], c[other])
+    return total
+
+
+@kernel
+def _quadratic(matrix: FloatArray, c: FloatArray) -> float:
+    total = 0.0
+    for k in range(c.shape[0]):
+        total += _dot(matrix[k], c) * c[k]
+    return total
+
+
+@kernel
+def aggregate(form: Form, c: FloatArray, order: IndexArray) -> Any:
+    """Aggregate the attribute distances `c` (overwritten) as `FormKind` says."""
+    if form.kind in (_ORDERED_SUM, _CHOQUET):
+        _sort_descending(c, order)
+    total = 0.0
+    if form.kind in (_WEIGHTED_SUM, _ORDERED_SUM):
+        total = _dot(form.vector, c)
+    elif form.kind == _CHOQUET:
+        total = _choquet(form.vector, c, order)
+    elif form.kind == _PAIRWISE:
+        total = _pairwise(form.matrix, c)
+    else:
+        total = _quadratic(form.matrix, c)
+    return total
+
+
+@kernel
+def difference(
+    query: FloatArray, candidate: FloatArray, missing: Missing, block: int, at: int, k: int
+) -> Any:
+    """Difference of two values, of which either may be missing."""
+    z = query[k] - candidate[k]
+    if z == z or missing[2].shape[0] == 0:
+        return z
+    if query[k] == query[k]:
+        return missing[0][block, k]
+    return missing[1][at, k] if candidate[k] == candidate[k] else missing[2][k]
+
+
+@kernel
+def of_kind(z: float, differences: int) -> float:
+    """A difference squared (0), without its sign (1), or as it is (2)."""
+    if differences == 0:
+        return z * z
+    return abs(z) if differences == 1 else z
+
+
+@kernel
+def compare(query: FloatArray, candidate: FloatArray, differences: int, c: FloatArray) -> None:
+    """Attribute distances of two records into `c`: squared (0), absolute (1) or signed (2) differences."""
+    for k in range(c.shape[0]):
+        c[k] = of_kind(query[k] - candidate[k], differences)
+
+
+@kernel
+def fill_in(
+    query: FloatArray,
+    candidate: FloatArray,
+    differences: int,
+    missing: Missing,
+    block: int,
+    at: Any,
+    c: FloatArray,
+) -> None:
+    """Attribute distances to missing values, in place of NaN."""
+    for k in range(c.shape[0]):
+        if np.isnan(c[k]):
+            c[k] = of_kind(difference(query, candidate, missing, block, at, k), differences)
+
+
+@kernel
+def differences(
+    query: FloatArray, candidate: FloatArray, missing: Missing, block: int, at: Any, apart: FloatArray
+) -> None:
+    """Differences of two records into `apart`."""
+    for k in range(apart.shape[0]):
+        apart[k] = difference(query, candidate, missing, block, at, k)
+
+
+@kernel
+def look_up(
+    query: FloatArray, candidate: FloatArray, differences: int, tables: Tables, c: FloatArray
+) -> bool:
+    """Distances of categories into `c`; False when one is infinite."""
+    attributes, values, first, width = tables
+    for at in range(attributes.shape[0]):
+        k = attributes[at]
+        d = values[first[at] + int(query[k]) * width[at] + int(candidate[k])]
+        if d == np.inf:
+            return False
+        c[k] = d * d if differences == 0 else d
+    return True
+
+
+@kernel
+def complete(
+    query: FloatArray,
+    candidate: FloatArray,
+    differences: int,
+    tables: Tables,
+    missing: Missing,
+    block: int,
+    at: Any,
+    c: FloatArray,
+) -> bool:
+    """What `compare` cannot know: missing values and categories; False when a distance is infinite."""
+    if missing[2].shape[0] > 0:
+        fill_in(query, candidate, differences, missing, block, at, c)
+    return look_up(query, candidate, differences, tables, c)
+
+
+@kernel
+def weighted_squares(matrix: FloatArray, c: FloatArray) -> float:
+    """``sum_k M_kk c_k**2``."""
+    total = 0.0
+    for k in range(c.shape[0]):
+        total += matrix[k, k] * c[k] * c[k]
+    return total
+
+
+@kernel
+def _widen(form: Form, apart: FloatArray, rounding: FloatArray, allowance: FloatArray, c: FloatArray) -> None:
+    """Make of the partner's attribute distances those up to which a rival ties (`tied_distances`).
+
+    Of a quadratic form, their squares. `apart` has the differences that attribute distances are made of.
+    """
+    for k in range(c.shape[0]):
+        wide = abs(c[k])
+        if rounding[k] > 0.0:
+            wide = abs(apart[k]) + rounding[k]
+            if form.differences == 0:
+                wide *= wide
+        if form.kind == _QUADRATIC:
+            wide *= wide
+        c[k] = (wide + allowance[k]) * (1.0 + form.tolerance)
+
+
+@kernel
+def to_partner(
+    form: Form,
+    apart: FloatArray,
+    rounding: FloatArray,
+    allowance: FloatArray,
+    c: FloatArray,
+    order: IndexArray,
+) -> tuple[float, float]:
+    """Distance of the partner's attribute distances `c` (overwritten), and how much farther rivals tie."""
+    if form.kind == _QUADRATIC:
+        mine, moved = _quadratic(form.matrix, c), -weighted_squares(form.matrix, c)
+        _widen(form, apart, rounding, allowance, c)
+        for k in range(c.shape[0]):
+            moved += form.matrix[k, k] * c[k]
+        return mine, moved
+    wide = c.copy()
+    _widen(form, apart, rounding, allowance, wide)
+    mine = aggregate(form, c, order)
+    reach = aggregate(form, wide, order)
+    return mine, (reach - mine if reach < np.inf else np.inf)

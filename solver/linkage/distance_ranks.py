@@ -1,0 +1,327 @@
+"""Compiled code that settles blocks: is the partner strictly nearer than every rival.
+
+Candidates lie in boxes, and a box whose nearest corner is beyond whatever matters is left out with all that
+it holds. The nearer half of a box is looked at first.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkrisk.arrays import ByteArray, FloatArray, IndexArray
+from linkrisk.formulations.compiled import kernel
+from linkrisk.formulations.linkage.box_tree import KNOWN, SOME, place_of
+from linkrisk.solver.linkage.distance_kernels import (
+    Boxes,
+    Compared,
+    Form,
+    Found,
+    Tables,
+    aggregate,
+    compare,
+    complete,
+    differences,
+    of_kind,
+    to_partner,
+    weighted_squares,
+)
+
+RANKING, COUNTING, NEAREST = 0, 1, 2
+"""What `settle` looks for: every nearer rival, any rival that is, or the nearest rival alone."""
+
+_SAFE = 1.0 - 1e-9
+"""Far more than rounding does to a distance that does not cancel."""
+
+
+@kernel(inline="always")
+def _too_far(purpose: int, bound: float, reach: float, best: float, widened: float) -> Any:
+    """Whether no rival at this distance or beyond can matter any more."""
+    if purpose == NEAREST:
+        return bound > widened
+    return bound > reach and (purpose == COUNTING or bound > best)
+
+
+@kernel
+def _least(
+    point: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
+    shift: float,
+    differences: int,
+    c: FloatArray,
+) -> None:
+    """Least attribute distances of a point to a box."""
+    for k in range(c.size):
+        gap = max(low[k] - point[k], point[k] - high[k], 0.0) - shift
+        c[k] = of_kind(gap, differences) if gap > 0.0 else 0.0
+
+
+@kernel
+def _least_to_missing(
+    point: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
+    lacking: ByteArray,
+    unknown: FloatArray,
+    differences: int,
+    c: FloatArray,
+) -> None:
+    """The same where values of the box are missing; `unknown` has the differences of the point to those."""
+    for k in range(c.size):
+        if lacking[k] != KNOWN and point[k] == point[k]:
+            gap = abs(unknown[k])
+            if lacking[k] == SOME:
+                gap = max(0.0, min(gap, max(low[k] - point[k], point[k] - high[k])))
+            c[k] = of_kind(gap, differences)
+
+
+@kernel
+def _look_up_least(
+    point: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
+    differences: int,
+    tables: Tables,
+    c: FloatArray,
+) -> bool:
+    """Least distances of categories into `c`; False when all are infinite."""
+    attributes, values, first, width = tables
+    for at in range(attributes.shape[0]):
+        k = attributes[at]
+        row = first[at] + int(point[k]) * width[at]
+        least = np.inf
+        for category in range(int(low[k]), int(high[k]) + 1):
+            least = min(least, values[row + category])
+        if least == np.inf:
+            return False
+        c[k] = least * least if differences == 0 else least
+    return True
+
+
+@kernel
+def _complete_least(
+    point: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
+    lacking: ByteArray,
+    unknown: FloatArray,
+    differences: int,
+    tables: Tables,
+    c: FloatArray,
+) -> bool:
+    """What `_least` cannot know: missing values and categories; False if nobody there can be the partner."""
+    if lacking.size > 0:
+        _least_to_missing(point, low, high, lacking, unknown, differences, c)
+    return _look_up_least(point, low, high, differences, tables, c)
+
+
+@kernel
+def _partner(
+    form: Form, compared: Compared, block: int, apart: FloatArray, c: FloatArray, ranks: IndexArray
+) -> tuple[float, float]:
+    """Distance of a block's partner, and how much farther rivals tie.
+
+    Whoever is possible is nearer than a partner that is not.
+    """
+    own = compared.partner[block]
+    query, candidate = compared.queries[block], compared.candidates[own]
+    compare(query, candidate, form.differences, c)
+    differences(query, candidate, compared.missing, block, own, apart)
+    if complete(query, candidate, form.differences, compared.tables, compared.missing, block, own, c):
+        return to_partner(form, apart, compared.rounding[block], compared.allowance, c, ranks)
+    return np.inf, 0.0
+
+
+@kernel
+def _put(pending: IndexArray, bounds: FloatArray, box: int, first: float, second: float) -> None:
+    """The halves of a box are the next to be looked at, the nearer one first."""
+    near = 1 if second < first else 0
+    pending[0], bounds[0] = 2 * box + 1 - near, max(first, second)
+    pending[1], bounds[1] = 2 * box + near, min(first, second)
+
+
+@kernel
+def settle(
+    form: Form, compared: Compared, boxes: Boxes, purpose: int, blocks: IndexArray, found: Found
+) -> None:
+    """Settle some of the blocks of `compared`; results go into `found`.
+
+    `purpose` is `RANKING`; or `COUNTING`: stop at a block's first rival that keeps it from being linked; or
+    `NEAREST`: leave out who cannot be the nearest rival. Of the last two, `Found.rank` and `Found.ties` say
+    only whether there is a rival in the way.
+    """
+    # Every array by itself: out of a tuple, each use would count its references, for both threads.
+    queries, candidates, number, group, partner, known, _, _, tables, missing = compared
+    points, low, high, lacking, levels, bounding, looked_up, shift, blur = boxes
+    noise, n, many = form.noise, queries.shape[1], number.shape[0]
+    last_box = 1 << levels
+    at: Any
+    c, apart, corner = np.empty(n), np.empty(n), np.empty(points.shape[1])
+    ranks = np.empty(max(n, corner.size), dtype=np.intp)
+    pending, bounds, halves = np.empty(levels + 2, dtype=np.intp), np.empty(levels + 2), np.empty(2)
+    # Most files have neither categories nor missing values, and every pair of records is looked at here.
+    plain = tables[0].shape[0] == 0 and missing[2].shape[0] == 0
+    plain_boxes, whole = (
+        looked_up[0].size == 0 and lacking.size == 0,
+        lacking.shape[0],
+    )  # 1 where nothing is missing
+    # A rival at distance y (with rounding error e) ties with x only when y - e - x is at most
+    # moved + noise * sum_k P_kk c_k**2. Without noise that is y <= x + moved, give or take a rounding; with
+    # it, `Boxes.blur` has e and the last term of whoever is farthest.
+    widening = 1.0 + 1e-12
+    for block in blocks:
+        query, point, own = queries[block], points[block], group[partner[block]]
+        unknown = missing[0][block] if missing[2].shape[0] > 0 else apart
+        mine, moved = _partner(form, compared, block, apart, c, ranks)
+        # A quadratic form that is zero on paper may come out a little below it.
+        reach = (max(mine, 0.0) + moved) * widening
+        nearer, tied, best, clearest, who = 0, 0, known[block], np.inf, -1
+        waiting = 1
+        pending[0], bounds[0] = 1, -np.inf
+        while waiting > 0:
+            waiting -= 1
+            box = pending[waiting]
+            if _too_far(purpose, bounds[waiting], reach, best, (best + moved) * widening):
+                continue
+            if box < last_box:
+                for half in range(2):
+                    side = 2 * box + half
+                    _least(point, low[side], high[side], shift, bounding.differences, corner)
+                    halves[half] = np.inf
+                    if plain_boxes or _complete_least(
+                        point, low[side], high[side], lacking[side % whole], unknown,
+                        bounding.differences, looked_up, corner,
+                    ):  # fmt: skip
+                        halves[half] = _SAFE * aggregate(bounding, corner, ranks) - blur
+                _put(pending[waiting:], bounds[waiting:], box, halves[0], halves[1])
+                waiting += 2
+                continue
+            for at in range(place_of(box, levels, many), place_of(box + 1, levels, many)):
+                compare(query, candidates[at], form.differences, c)
+                if group[at] == own or not (
+                    plain or complete(query, candidates[at], form.differences, tables, missing, block, at, c)
+                ):
+                    continue
+                slack = moved + (noise * weighted_squares(form.matrix, c) if noise > 0.0 else 0.0)
+                other = aggregate(form, c, ranks)
+                best = min(best, other)
+                clear = other - slack
+                if clear < clearest or (clear == clearest and number[at] < number[who]):
+                    clearest, who = clear, at
+                farther = other - mine
+                nearer += farther < -slack
+                tied += -slack <= farther <= slack
+            waiting = 0 if purpose == COUNTING and nearer + tied > 0 else waiting
+        found.rank[block] = 1 + nearer
+        found.ties[block] = tied
+        found.distance[block] = mine
+        found.nearest_other[block] = best
+        found.rival[block] = number[who] if who >= 0 else -1
+        found.clear[block] = clearest
+
+
+@kernel
+def _lot(seed: Any, number: int) -> Any:
+    """A random number for each number of a candidate, by the finaliser of splitmix64."""
+    z = seed + np.uint64(number + 1) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@kernel
+def _halves(
+    boxes: Boxes, point: FloatArray, unknown: FloatArray, box: int, corner: FloatArray, ranks: IndexArray
+) -> tuple[float, float]:
+    """Bounds from below of the distance to whoever lies in the first and in the second half of a box."""
+    _, low, high, lacking, _, bounding, looked_up, _, blur = boxes
+    first, whole = np.inf, lacking.shape[0]
+    for half in range(2):
+        side, bound = 2 * box + half, np.inf
+        _least(point, low[side], high[side], boxes.shift, bounding.differences, corner)
+        if (looked_up[0].size == 0 and whole == 0) or _complete_least(
+            point, low[side], high[side], lacking[side % whole], unknown,
+            bounding.differences, looked_up, corner,
+        ):  # fmt: skip
+            bound = _SAFE * aggregate(bounding, corner, ranks) - blur
+        if half == 0:
+            first = bound
+    return first, bound
+
+
+@kernel
+def _look(
+    form: Form, compared: Compared, boxes: Boxes, block: int, moved: float, best: float, who: int, seed: Any
+) -> tuple[float, int]:
+    """Look for who is nearer than `best`, a partner's distance; or where `who` is one, for who ties with it.
+
+    Returns
+    -------
+    best : float
+        The distance of the nearest candidate.
+    who : int
+        Of the given one, unless that is -2, and of those that tie with `best`: the one with the least lot.
+    """
+    queries, candidates, number, _, partner, _, _, _, tables, missing = compared
+    query, point, levels, n = queries[block], boxes.points[block], boxes.levels, queries.shape[1]
+    drawing, many = who > -2, number.shape[0]
+    least = _lot(seed, who)
+    at: Any
+    c, corner, ranks = np.empty(n), np.empty(point.size), np.empty(max(n, point.size), dtype=np.intp)
+    unknown = missing[0][block] if missing[2].shape[0] > 0 else corner
+    pending, bounds = np.empty(levels + 2, dtype=np.intp), np.empty(levels + 2)
+    waiting = 1
+    pending[0], bounds[0] = 1, -np.inf
+    while waiting > 0:
+        waiting -= 1
+        box = pending[waiting]
+        if bounds[waiting] > (max(best, 0.0) + moved) * (1.0 + 1e-12):
+            continue
+        if box < 1 << levels:
+            first, second = _halves(boxes, point, unknown, box, corner, ranks)
+            _put(pending[waiting:], bounds[waiting:], box, first, second)
+            waiting += 2
+            continue
+        for at in range(place_of(box, levels, many), place_of(box + 1, levels, many)):
+            compare(query, candidates[at], form.differences, c)
+            if at == partner[block] or not complete(
+                query, candidates[at], form.differences, tables, missing, block, at, c
+            ):
+                continue
+            slack = moved + (form.noise * weighted_squares(form.matrix, c) if form.noise > 0.0 else 0.0)
+            other = aggregate(form, c, ranks)
+            if not drawing:
+                best = min(best, other)
+            elif other <= best + slack and (who < 0 or _lot(seed, number[at]) < least):
+                who, least = number[at], _lot(seed, number[at])
+    return best, who
+
+
+@kernel
+def draw(
+    form: Form,
+    compared: Compared,
+    boxes: Boxes,
+    partners: IndexArray,
+    lots: NDArray[np.uint64],
+    blocks: IndexArray,
+    chosen: IndexArray,
+) -> None:
+    """Draw one of the candidates that are nearest to each of some blocks; -1 where none is possible.
+
+    `partners` are the numbers of partners, `lots` a random number for each block.
+    """
+    n = compared.queries.shape[1]
+    c, apart, ranks = np.empty(n), np.empty(n), np.empty(n, dtype=np.intp)
+    for block in blocks:
+        mine, moved = _partner(form, compared, block, apart, c, ranks)
+        best, _ = _look(form, compared, boxes, block, moved, mine, -2, lots[block])
+        who = -1
+        if mine < np.inf and mine <= (best + moved) * (1.0 + 1e-12):
+            who = partners[block]
+        else:  # what rounding does to a partner that is far away is none of theirs
+            moved = min(moved, form.tolerance * max(best, 0.0))
+        chosen[block] = _look(form, compared, boxes, block, moved, best, who, lots[block])[1]

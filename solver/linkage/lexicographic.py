@@ -1,0 +1,338 @@
+"""Attacks that compare one attribute first, and others only where it ties: limits of weighted distances.
+
+The same of ranks: the largest attribute distance first, or the smallest, or any other. Weights that lie
+farther and farther apart come to this. At some point a double cannot tell such distances apart any more, and
+what counts as a tie (`formulations.linkage.ties`) covers them a little before. So a bound holds for
+distances, and these attacks, which compare attribute by attribute, are counted beside it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from linkrisk.arrays import BoolArray, FloatArray, IndexArray
+from linkrisk.formulations.compiled import kernel
+from linkrisk.formulations.linkage.box_tree import within
+from linkrisk.formulations.linkage.distances import Differences
+from linkrisk.formulations.linkage.pair import LinkagePair, Ties
+from linkrisk.formulations.linkage.ties import TIE_TOLERANCE
+from linkrisk.solver.linkage.distance_kernels import Missing, Tables, difference
+from linkrisk.solver.linkage.elsewhere import Elsewhere, marked
+from linkrisk.solver.linkage.evaluator import as_arrays, missing_arrays
+from linkrisk.solver.run.work import COMPARISON, Spend, ignore
+
+Order = tuple[int, ...]
+
+_BLOCKS_AT_ONCE = 256
+_PAIRS_AT_ONCE = 10_000_000
+"""So that whether to stop is asked again within a fraction of a second, however many candidates there are."""
+
+_PAIRS_KEPT = 1_000_000
+"""Of files with more pairs of records, candidates nearby are sought anew for every order, to save memory."""
+
+_ROUNDED = 2.0**-50
+"""Relative error, and more, of where a window of candidates begins and ends."""
+
+
+@kernel
+def _away(
+    query: FloatArray,
+    candidate: FloatArray,
+    tables: Tables,
+    missing: Missing,
+    block: int,
+    at: int,
+    away: FloatArray,
+) -> bool:
+    """Write the attribute distances of a candidate; False where it cannot be the query's partner."""
+    for k in range(query.size):
+        away[k] = abs(query[k] - candidate[k])
+    if missing[2].size > 0:  # of most files nothing is, and a branch for every value costs most of the time
+        for k in range(query.size):
+            if np.isnan(away[k]):
+                away[k] = abs(difference(query, candidate, missing, block, at, k))
+    attributes, values, first, width = tables
+    for table in range(attributes.size):
+        k = attributes[table]
+        away[k] = values[first[table] + int(query[k]) * width[table] + int(candidate[k])]
+        if away[k] == np.inf:
+            return False
+    return True
+
+
+@kernel
+def _farther(order: IndexArray, mine: FloatArray, tied: FloatArray, other: FloatArray) -> bool:
+    """Whether a rival is farther than the partner where the first of these distances tells them apart.
+
+    What rounding leaves open, up to `tied`, counts as nearer.
+    """
+    for k in order:
+        if other[k] != mine[k]:
+            return bool(other[k] > tied[k])
+    return False
+
+
+class _Compared(NamedTuple):
+    """Blocks and candidates, what values are compared by, and which candidates are the same (`label`)."""
+
+    queries: FloatArray
+    candidates: FloatArray
+    partner: IndexArray
+    rounding: FloatArray
+    label: IndexArray
+    tables: Tables
+    missing: Missing
+
+
+@kernel
+def _links(
+    order: IndexArray,
+    compared: _Compared,
+    ranked: bool,
+    near: IndexArray,
+    window: IndexArray,
+    linked: BoolArray,
+) -> None:
+    """Write which blocks an order links; candidates with the partner's label are not rivals.
+
+    Each block's rivals are among those that `near` lists from the first to the second number of its window.
+    """
+    queries, candidates, partner, rounding, label, tables, missing = compared
+    mine, tied, other = np.empty((3, candidates.shape[1]))
+    for block in range(queries.shape[0]):
+        own, query = partner[block], queries[block]
+        linked[block] = _away(query, candidates[own], tables, missing, block, own, mine)
+        tied[:] = (mine + rounding[block]) * (1.0 + TIE_TOLERANCE)
+        if ranked:
+            mine[:], tied[:] = -np.sort(-mine), -np.sort(-tied)
+        for at in near[window[block, 0] : window[block, 1]]:
+            if not linked[block]:
+                break
+            if label[at] == label[own] or not _away(query, candidates[at], tables, missing, block, at, other):
+                continue
+            if ranked:
+                other[:] = -np.sort(-other)
+            linked[block] = _farther(order, mine, tied, other)
+
+
+def linked_in_order(
+    pair: LinkagePair,
+    order: IndexArray,
+    *,
+    ranked: bool = False,
+    stop: Callable[[], bool] = lambda: False,
+    threads: int | None = None,
+    kept: Kept | None = None,
+) -> BoolArray:
+    """Which blocks are linked by comparing attributes in an order, each where all before it tie.
+
+    Parameters
+    ----------
+    pair : LinkagePair
+    order : ndarray of int, shape (any,)
+        Some of the attributes, the one that decides first in front.
+    ranked : bool
+        Compare ranks instead: 0 is the largest attribute distance of each candidate.
+    stop : callable
+        Asked again and again whether to stop; blocks that were not looked at by then are not linked.
+    threads : int, optional
+        As many as there are processors when absent.
+    kept : dict, optional
+        What earlier orders of this pair have left, by what decides first.
+
+    Returns
+    -------
+    ndarray of bool, shape (blocks,)
+    """
+    linked = np.zeros(pair.blocks, dtype=bool)
+    label = pair.twin_group if pair.ties is Ties.SHARE else np.arange(len(pair.candidates))
+    tables, missing, rounding = as_arrays(pair), missing_arrays(pair), pair.rounding
+    nearby = _near(pair, int(order[0]), ranked, kept)
+    together = max(1, min(_BLOCKS_AT_ONCE, _PAIRS_AT_ONCE // len(pair.candidates)))
+
+    def task(first: int) -> None:
+        if stop():
+            return
+        part = slice(first, first + together)
+        near, window = nearby.of(part)
+        compared = _Compared(
+            pair.queries[part], pair.candidates, pair.partner[part], rounding[part], label, tables,
+            (missing[0][part], *missing[1:]),
+        )  # fmt: skip
+        _links(order, compared, ranked, near, window, linked[part])
+
+    with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
+        list(pool.map(task, range(0, pair.blocks, together)))
+    return linked
+
+
+Kept = dict[int, "_Near"]
+
+
+class _Near:
+    """Candidates that are no farther than the partner by what decides first, and maybe some more.
+
+    Those are near by an ordered attribute (`LinkagePair.ordered`) that decides first, and by all but r of
+    them where the attribute distance of rank r does. Otherwise they are all.
+    """
+
+    def __init__(self, pair: LinkagePair, first: int, ranked: bool, *, keeps: bool = False) -> None:
+        self._pair, self._first = pair, first
+        self._found: dict[int, tuple[IndexArray, IndexArray]] | None = {} if keeps else None
+        ordered: list[int] = pair.ordered.tolist()
+        self._all = first >= len(ordered) if ranked else first not in ordered
+        self._boxed = pair.boxed() if ranked and not self._all else None
+        if self._all:
+            return
+        mine = pair.partner_distances(Differences.ABSOLUTE) + pair.rounding
+        mine = -np.sort(-mine) if ranked else mine
+        reach = mine[:, first] * (1.0 + TIE_TOLERANCE + _ROUNDED)
+        self._radius = np.full(pair.queries.shape, np.inf)
+        decisive = ordered if ranked else [first]
+        self._radius[:, decisive] = reach[:, None] + _ROUNDED * np.abs(pair.queries[:, decisive])
+
+    def of(self, part: slice) -> tuple[IndexArray, IndexArray]:
+        """The candidates near some blocks (`_seek`), sought once where they are to be kept."""
+        if self._found is None:
+            return self._seek(part)
+        if part.start not in self._found:
+            self._found[part.start] = self._seek(part)
+        return self._found[part.start]
+
+    def _seek(self, part: slice) -> tuple[IndexArray, IndexArray]:
+        """The candidates near some blocks.
+
+        Returns
+        -------
+        near : ndarray of int, shape (any,)
+        window : ndarray of int, shape (blocks, 2)
+            The part of `near` that is each block's, from the first to the second number.
+        """
+        pair, many = self._pair, len(self._pair.candidates)
+        blocks = np.arange(pair.blocks)[part]
+        if self._all:
+            return np.arange(many), np.tile([0, many], (blocks.size, 1))
+        if self._boxed is None:
+            values, query = pair.by_candidate.values(self._first), pair.queries[part, self._first]
+            reach = self._radius[part, self._first]
+            ends = (
+                np.searchsorted(values, query - reach, "left"),
+                np.searchsorted(values, query + reach, "right"),
+            )
+            return pair.by_candidate.order(self._first), np.column_stack(ends)
+        found, each = np.empty(many, dtype=np.intp), []
+        for block in blocks:
+            size = within(
+                self._boxed.tree, self._boxed.records, pair.queries[block], self._radius[block], self._first,
+                found,
+            )  # fmt: skip
+            each.append(found[:size].copy())
+        last = np.cumsum([near.size for near in each])
+        return np.concatenate(each), np.column_stack([np.append(0, last[:-1]), last])
+
+
+def _near(pair: LinkagePair, first: int, ranked: bool, kept: Kept | None) -> _Near:
+    """Candidates nearby; those that an order which begins alike has kept, if there are some."""
+    if kept is None:
+        return _Near(pair, first, ranked)
+    if first not in kept:
+        kept[first] = _Near(pair, first, ranked, keeps=True)
+    return kept[first]
+
+
+@dataclass(frozen=True)
+class InOrder:
+    """Which blocks an order links (`linked_in_order`), to be asked of other processes.
+
+    Attributes
+    ----------
+    order : tuple of int
+    ranked : bool
+    kept : dict, optional
+        As in `linked_in_order`, for one pair and one process.
+    """
+
+    order: Order
+    ranked: bool
+    kept: Kept | None = field(default=None, compare=False, repr=False)
+
+    def __call__(self, pair: LinkagePair, stop: Callable[[], bool], threads: int | None = None) -> BoolArray:
+        """Those of a pair."""
+        order = np.array(self.order, dtype=np.intp)
+        return linked_in_order(pair, order, ranked=self.ranked, stop=stop, threads=threads, kept=self.kept)
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """An order, and what it links.
+
+    Attributes
+    ----------
+    order : tuple of int
+        Attributes, or ranks of the attribute distances (0 is the largest); what decides first is in front.
+    ranked : bool
+        Which of the two.
+    linked : ndarray of bool, shape (blocks,)
+        As far as there was time to look at blocks.
+    weight : float
+        Of the blocks that it links.
+    """
+
+    order: Order
+    ranked: bool
+    linked: BoolArray
+    weight: float
+
+
+def best_order(
+    pair: LinkagePair,
+    stop: Callable[[], bool] = lambda: False,
+    *,
+    ranked: bool = False,
+    spend: Spend = ignore,
+    elsewhere: Elsewhere | None = None,
+) -> Ordered:
+    """The order that links most, of those that grow from each attribute by whichever adds most.
+
+    Parameters
+    ----------
+    pair : LinkagePair
+    stop : callable
+        Asked again and again whether to end.
+    ranked : bool
+        As in `linked_in_order`.
+    spend : callable
+        Called with the cost of each order.
+    elsewhere : Elsewhere, optional
+        Who compares records where there are many; the answers are the same.
+    """
+    attributes = range(len(pair.attributes))
+    best = Ordered((), ranked, np.zeros(pair.blocks, dtype=np.bool_), 0.0)
+    known: dict[Order, float] = {(): 0.0}
+    small = elsewhere is None and pair.blocks * len(pair.candidates) <= _PAIRS_KEPT
+    kept: Kept | None = {} if small else None
+
+    def weigh(order: Order) -> float:
+        nonlocal best
+        if order not in known and not stop():
+            linked = marked(InOrder(order, ranked, kept), pair, stop, elsewhere)
+            spend(COMPARISON * len(pair.attributes) * pair.blocks * len(pair.candidates))
+            known[order] = float(pair.weight[linked].sum())
+            if known[order] > best.weight:
+                best = Ordered(order, ranked, linked, known[order])
+        return known.get(order, -1.0)
+
+    fronts: list[Order] = [(k,) for k in attributes]
+    for front in fronts:
+        weigh(front)
+    while fronts and len(fronts[0]) < len(attributes):
+        longer = [[(*front, k) for k in attributes if k not in front] for front in fronts]
+        ends = [max(orders, key=weigh) for orders in longer]
+        fronts = [order for order in ends if weigh(order) > weigh(order[:-1])]
+    return best

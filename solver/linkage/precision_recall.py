@@ -1,0 +1,298 @@
+"""Precision and recall of the claims of a linker, and its most probable claim."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkrisk.arrays import FloatArray, IndexArray, LongArray
+from linkrisk.formulations.compiled import kernel
+from linkrisk.solver.linkage.kinds import ScoredPairs
+from linkrisk.solver.linkage.linker import LearnedLinker, Truth, in_chunks
+from linkrisk.solver.linkage.score_ranks import limits
+
+_BUCKETS = 1 << 16
+
+
+class Thresholds(NamedTuple):
+    """Ascending thresholds, with a table of where to look for them.
+
+    Attributes
+    ----------
+    values : ndarray of float64, shape (thresholds,)
+        Distinct and finite.
+    scale : float
+        Buckets for a unit of score.
+    start : ndarray of int, shape (buckets + 1,)
+        How many thresholds are in earlier buckets.
+    """
+
+    values: FloatArray
+    scale: float
+    start: IndexArray
+
+    @classmethod
+    def of(cls, values: FloatArray) -> Thresholds:
+        """Put thresholds into buckets of equal width, as the compiled code puts scores."""
+        if not values.size:
+            return cls(values, 0.0, np.zeros(2, dtype=np.intp))
+        with np.errstate(over="ignore"):
+            extent = values[-1] - values[0]
+            scale = float(_BUCKETS / extent) if 0.0 < extent < np.inf else 0.0
+        if not np.isfinite(scale):
+            scale = 0.0
+        bucket = ((values - values[0]) * scale).astype(np.intp) if scale else np.zeros(values.size, np.intp)
+        return cls(values, scale, np.searchsorted(bucket, np.arange(bucket[-1] + 2)))
+
+    def counts(self) -> LongArray:
+        """Of scores that reach so many thresholds, from none to all: none yet."""
+        return np.zeros(self.values.size + 1, dtype=np.int64)
+
+
+@kernel
+def count_between(
+    scores: FloatArray, rows: LongArray, columns: LongArray, thresholds: Thresholds, counts: LongArray
+) -> None:
+    """Add to `counts` how many scores reach so many of the thresholds, from none to all of them.
+
+    Parameters
+    ----------
+    scores : ndarray of float64, shape (rows, columns)
+    rows, columns : ndarray of int64
+        How many records each stands for.
+    thresholds : Thresholds
+        At least one.
+    counts : ndarray of int64, shape (thresholds + 1,)
+    """
+    values, start = thresholds.values, thresholds.start
+    least, most = values[0], values[-1]
+    for row in range(scores.shape[0]):
+        for column in range(scores.shape[1]):
+            score = scores[row, column]
+            if score < least:
+                place = 0
+            elif score >= most:
+                place = values.size
+            else:
+                # Rounding is monotone: thresholds of other buckets are on the side of their bucket.
+                bucket = int((score - least) * thresholds.scale) if thresholds.scale > 0.0 else 0
+                place, last = start[bucket], start[bucket + 1]
+                while place < last:
+                    middle = (place + last) >> 1
+                    if values[middle] <= score:
+                        place = middle + 1
+                    else:
+                        last = middle
+            counts[place] += rows[row] * columns[column]
+
+
+_AT_ONCE = 1 << 22
+"""Scores of single pairs that are looked at together."""
+
+
+@dataclass(frozen=True, eq=False)
+class PrecisionRecall:
+    """What is right among all pairs with at least a given score (Smith 2016, section 6.3).
+
+    Thresholds are the scores of true matches, the only ones where recall changes, in descending order; of
+    those that differ by no more than a tie, the least. Whoever ties with a threshold reaches it.
+
+    Attributes
+    ----------
+    thresholds : ndarray of float64, shape (points,)
+    correct : ndarray of int, shape (points,)
+        True matches that reach it (tp).
+    claimed : ndarray of int, shape (points,)
+        Pairs that reach it (tp + fp).
+    matches : int
+        All true matches (tp + fn).
+    """
+
+    thresholds: FloatArray
+    correct: IndexArray
+    claimed: IndexArray
+    matches: int
+
+    @property
+    def precision(self) -> FloatArray:
+        """``tp / (tp + fp)``, shape (points,)."""
+        return self.correct / self.claimed
+
+    @property
+    def recall(self) -> FloatArray:
+        """``tp / (tp + fn)``, shape (points,)."""
+        return self.correct / self.matches
+
+    @property
+    def average_precision(self) -> float:
+        """``sum_k (recall_k - recall_(k-1)) precision_k``: the area under the steps of the curve."""
+        return float((np.diff(self.recall, prepend=0.0) * self.precision).sum())
+
+    def thinned(self, most: int) -> PrecisionRecall:
+        """At most so many points, evenly spread; the average precision is that of these."""
+        kept = np.unique(
+            np.linspace(0, self.thresholds.size - 1, min(most, self.thresholds.size)).astype(np.intp)
+        )
+        return PrecisionRecall(self.thresholds[kept], self.correct[kept], self.claimed[kept], self.matches)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Lists, ready for JSON."""
+        return {
+            "average_precision": self.average_precision,
+            "threshold": self.thresholds.tolist(),
+            "precision": self.precision.tolist(),
+            "recall": self.recall.tolist(),
+        }
+
+
+def precision_recall(own: FloatArray, pairs: Iterable[FloatArray]) -> PrecisionRecall:
+    """Count claims at every threshold.
+
+    Parameters
+    ----------
+    own : ndarray of float64, shape (matches,)
+        Scores of the true matches, of one file pair or of several; those of -inf are never claimed.
+    pairs : iterable of ndarray
+        Scores of all pairs, the true matches among them, in any shape: `all_scores`.
+    """
+    thresholds = thresholds_of(own)
+    found = np.zeros(thresholds.size + 1, dtype=np.intp)
+    for scores in pairs:
+        found += between(thresholds, scores)
+    return curve_of(own, found)
+
+
+def thresholds_of(own: FloatArray) -> FloatArray:
+    """From which scores on pairs reach thresholds, ascending: equal sums may differ by rounding."""
+    return limits(_least_of_ties(own)[0])[1]
+
+
+def _least_of_ties(own: FloatArray) -> tuple[FloatArray, IndexArray]:
+    """Scores of true matches that may be claimed, ascending, the least of those that tie; how many do."""
+    scores = np.sort(own[own > -np.inf])
+    begins = np.flatnonzero(limits(scores)[1] > np.concatenate([[-np.inf], scores[:-1]]))
+    return scores[begins], np.diff(np.append(begins, scores.size))
+
+
+def between(thresholds: FloatArray, scores: FloatArray) -> IndexArray:
+    """How many scores reach so many of the thresholds, from none to all of them."""
+    place = np.searchsorted(thresholds, scores.ravel(), side="right")
+    return np.bincount(place, minlength=thresholds.size + 1)
+
+
+def curve_of(own: FloatArray, found: IndexArray) -> PrecisionRecall:
+    """The curve when the scores of all pairs lie between thresholds like this (`between`)."""
+    thresholds, counts = _least_of_ties(own)
+    return PrecisionRecall(
+        thresholds=thresholds[::-1],
+        correct=np.cumsum(counts[::-1]),
+        claimed=np.cumsum(found[::-1])[:-1],
+        matches=own.size,
+    )
+
+
+def all_scores(linker: LearnedLinker, truth: Truth) -> Iterator[FloatArray]:
+    """Scores of all pairs of a task, some at a time; where few pairs are scored at all, of these."""
+    if linker.scored_pairs is not None:
+        score = linker.scored_pairs.score
+        yield from (score[begin : begin + _AT_ONCE] for begin in range(0, score.size, _AT_ONCE))
+        return
+    for _, scores in in_chunks(linker, np.arange(truth.queries), truth.candidates):
+        yield scores
+
+
+@dataclass(frozen=True)
+class Claim:
+    """The single most probable match of a file pair (Smith 2016, section 7).
+
+    Attributes
+    ----------
+    query, candidate : int
+        Their rows; the first such pair when several score alike.
+    score : float
+    probability : float or None
+        Of a match, where the linker knows it.
+    correct : float
+        1 when the claim is right, 0 when it is wrong; among pairs that tie with it the share of true ones.
+    """
+
+    query: int
+    candidate: int
+    score: float
+    probability: float | None
+    correct: float
+
+
+@dataclass(frozen=True)
+class Top:
+    """The largest score of some pairs.
+
+    Attributes
+    ----------
+    score : float
+    place : (int, int)
+        Rows of the first pair that has it; -1 where there is none.
+    """
+
+    score: float = -np.inf
+    place: tuple[int, int] = (-1, -1)
+
+    def or_of(self, other: Top) -> Top:
+        """The largest score of these pairs and others."""
+        if self.score != other.score:
+            return self if self.score > other.score else other
+        return Top(self.score, min(self.place, other.place))
+
+
+def top_of(scores: FloatArray, first: IndexArray, candidates: IndexArray) -> Top:
+    """The largest score of some kinds of records.
+
+    Parameters
+    ----------
+    scores : ndarray of float64, shape (rows, columns)
+    first, candidates : ndarray of int
+        The first record of each kind of queries and of candidates, ascending.
+    """
+    top = float(scores.max(initial=-np.inf))
+    if top == -np.inf:
+        return Top()
+    row, column = np.nonzero(scores == top)
+    return Top(top, (int(first[row[0]]), int(candidates[column[0]])))
+
+
+def top_of_pairs(pairs: ScoredPairs) -> Top:
+    """The same of pairs that were scored one by one; all others cannot be matches."""
+    best = np.flatnonzero(pairs.score == pairs.score.max(initial=-np.inf))
+    if not best.size:
+        return Top()
+    query, candidate = pairs.query[best], pairs.candidate[best]
+    first = int(np.lexsort((candidate, query))[0])
+    return Top(float(pairs.score[best[0]]), (int(query[first]), int(candidate[first])))
+
+
+def claim_of(linker: LearnedLinker, top: Top, own: FloatArray, curve: PrecisionRecall) -> Claim | None:
+    """The claim that a pair of the largest score is a match; None when no pair can be one.
+
+    Parameters
+    ----------
+    linker : LearnedLinker
+    top : Top
+    own : ndarray of float64, shape (blocks,)
+        Scores of the true pairs.
+    curve : PrecisionRecall
+        Where a true pair ties with the largest score, its first point claims all pairs that do.
+    """
+    if top.score == -np.inf:
+        return None
+    probability = linker.probabilities(np.array([top.score]))
+    tied = own.max(initial=-np.inf) >= limits(np.array([top.score]))[1][0]
+    return Claim(
+        query=top.place[0],
+        candidate=top.place[1],
+        score=top.score,
+        probability=None if probability is None else float(probability[0]),
+        correct=float(curve.precision[0]) if tied else 0.0,
+    )

@@ -1,0 +1,312 @@
+"""Links, clerical review and expected losses of linkage in passes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+
+from linkrisk.arrays import BoolArray, FloatArray, IndexArray
+from linkrisk.errors import called
+from linkrisk.solver.linkage.kinds import ScoredPairs
+from linkrisk.solver.linkage.linker import LinkageTask
+from linkrisk.solver.linkage.matching import matched_pairs
+from linkrisk.solver.linkage.probabilistic.keys import Key, Pass, key_codes
+from linkrisk.solver.linkage.probabilistic.learning import LearnedPasses
+from linkrisk.solver.run.errors import UsageError
+
+_LEAST_GAIN = 1e-6
+"""Bits that every link gains, so that one of even odds is taken where nothing stands against it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reviewed:
+    """Pairs that people have decided on.
+
+    Attributes
+    ----------
+    query, candidate : ndarray of int, shape (any,)
+        Their rows.
+    link : ndarray of bool, shape (any,)
+        Whether the pair is a link.
+    """
+
+    query: IndexArray
+    candidate: IndexArray
+    link: BoolArray
+
+
+@dataclass(frozen=True, eq=False)
+class Decisions:
+    """What becomes of every compared pair; a pair that is neither linked nor clerical is non-linked.
+
+    Attributes
+    ----------
+    linked, clerical : ndarray of bool, shape (pairs,)
+    looked_at : ndarray of bool, shape (pairs,)
+        Whether both records were still there in the pass of the pair.
+    probability : ndarray of float64, shape (pairs,)
+        Of a match; 1 or 0 where people have decided.
+    """
+
+    linked: BoolArray
+    clerical: BoolArray
+    looked_at: BoolArray
+    probability: FloatArray
+
+
+def decide(
+    learned: LearnedPasses, one_to_one: str | None = None, reviewed: Reviewed | None = None, seed: int = 0
+) -> Decisions:
+    """Link pairs by the thresholds that were learned, in the union of all passes or pass by pass.
+
+    Parameters
+    ----------
+    learned : LearnedPasses
+        Its parameters have the thresholds, and whether linked records leave.
+    one_to_one : str, optional
+        The matching that links each record at most once; without it every pair above the threshold is linked.
+    reviewed : Reviewed, optional
+        Links among them come first, whatever they weigh; other pairs are non-linked.
+    seed : int
+        Of the order of equal weights.
+
+    Raises
+    ------
+    UsageError
+        If a reviewed link is compared by no pass, or one-to-one links are asked for and a record has two.
+    """
+    pairs, parameters = learned.scored_pairs, learned.parameters
+    link, non_link = (_weight(parameters["thresholds"][end]) for end in ("link", "non_link"))
+    leave = bool(parameters["linked_leave"])
+    probability = learned.probabilities(pairs.score)
+    linked, undecided = np.zeros(pairs.score.size, np.bool_), np.ones(pairs.score.size, np.bool_)
+    if reviewed is not None:
+        place = _places(learned, reviewed, one_to_one)
+        known, said = place[place >= 0], reviewed.link[place >= 0]
+        linked[known], probability[known], undecided[known] = said, said, False
+    free = _Free(pairs)
+    if leave or one_to_one is not None:
+        free.take(np.flatnonzero(linked))
+    looked_at = np.ones(pairs.score.size, np.bool_)
+    first_pass = learned.files.compared.pairs.first_pass
+    for stage in range(len(learned.files.joined.passes)) if leave else (None,):
+        likely = (pairs.score >= link) & undecided
+        if stage is not None:
+            own = np.flatnonzero(first_pass == stage)
+            looked_at[own] = free.both(own)
+            likely &= first_pass == stage
+        chosen = np.flatnonzero(likely)
+        chosen = chosen[free.both(chosen)]
+        if one_to_one is not None:
+            some = pairs.query[chosen], pairs.candidate[chosen], _gains(pairs.score[chosen], learned.even)
+            chosen = chosen[matched_pairs(*some, one_to_one, seed)]
+        linked[chosen] = True
+        free.take(chosen)
+    clerical = np.flatnonzero((pairs.score >= non_link) & (pairs.score < link) & undecided & looked_at)
+    if leave or one_to_one is not None:
+        # A pair is only for review while both records are free.
+        clerical = clerical[free.both(clerical)]
+    for_review = np.zeros(pairs.score.size, np.bool_)
+    for_review[clerical] = True
+    return Decisions(linked, for_review, looked_at | ~undecided, probability)
+
+
+def _weight(threshold: float | None) -> float:
+    return np.inf if threshold is None else float(threshold)
+
+
+def _gains(weights: FloatArray, even: float) -> FloatArray:
+    """What links gain: their log odds in bits, so that the largest total is the likeliest set of links.
+
+    Where worse than even odds are linked too, what they gain more than the least of them.
+    """
+    return np.asarray(weights - min(even, weights.min(initial=np.inf)) + _LEAST_GAIN)
+
+
+class _Free:
+    """Which records no link has taken yet."""
+
+    def __init__(self, pairs: ScoredPairs) -> None:
+        self._pairs = pairs
+        self._query = np.ones(pairs.queries, dtype=np.bool_)
+        self._candidate = np.ones(pairs.candidates, dtype=np.bool_)
+
+    def both(self, which: IndexArray) -> BoolArray:
+        """Whether both records of some pairs are free."""
+        pairs = self._pairs
+        return np.asarray(self._query[pairs.query[which]] & self._candidate[pairs.candidate[which]])
+
+    def take(self, which: IndexArray) -> None:
+        """The records of some pairs are free no more."""
+        self._query[self._pairs.query[which]] = False
+        self._candidate[self._pairs.candidate[which]] = False
+
+
+def _places(learned: LearnedPasses, reviewed: Reviewed, one_to_one: str | None) -> IndexArray:
+    """Where the reviewed pairs stand among the compared ones, -1 where they do not."""
+    pairs = learned.scored_pairs
+    every = pairs.query.astype(np.int64) * pairs.candidates + pairs.candidate
+    wanted = reviewed.query.astype(np.int64) * pairs.candidates + reviewed.candidate
+    order = np.argsort(wanted, kind="stable")
+    at = np.minimum(np.searchsorted(wanted[order], every), wanted.size - 1)
+    met = np.flatnonzero(wanted[order][at] == every)
+    place = np.full(wanted.size, -1, dtype=np.intp)
+    place[order[at[met]]] = met
+    lost = int((reviewed.link & (place < 0)).sum())
+    if lost:
+        raise UsageError(
+            f"{lost:,} of the decided links are compared by no pass: add a pass whose keys these records "
+            "share"
+        )
+    if one_to_one is not None:
+        for rows, what in ((reviewed.query, "first"), (reviewed.candidate, "second")):
+            if np.bincount(rows[reviewed.link]).max(initial=0) > 1:
+                raise UsageError(
+                    f"the decisions link a record of the {what} file twice, but links are to be one to one: "
+                    f"leave {called('one_to_one')} out, or decide for one of them",
+                    option="one_to_one",
+                )
+    return place
+
+
+MOST_CELLS = 1 << 16
+"""Ways to agree on the keys of all columns; passes with more are not estimated."""
+
+_UNLIKELY = 0.01
+"""Pairs less probable say nothing about keys: there are too many of them, and hardly a match among them."""
+
+_ITERATIONS, _TOLERANCE = 10_000, 1e-10
+
+
+@dataclass(frozen=True)
+class Losses:
+    """Expected shares of all matches of two files.
+
+    Attributes
+    ----------
+    lost : tuple of float
+        For each pass, matches whose records do not agree on its keys.
+    lost_so_far : tuple of float
+        For each pass, matches that neither it nor a pass before it has compared.
+    missed : float
+        Matches that are not linked.
+    """
+
+    lost: tuple[float, ...]
+    lost_so_far: tuple[float, ...]
+    missed: float
+
+
+def shared_columns(passes: Sequence[Pass]) -> tuple[str, ...]:
+    """Columns that every pass needs: how many matches disagree there cannot be known."""
+    return tuple(name for name in passes[0].columns if all(name in one.columns for one in passes))
+
+
+def expected_losses(learned: LearnedPasses, task: LinkageTask, decisions: Decisions) -> Losses | None:
+    """Estimate what is lost.
+
+    Agreement of matches on keys of one column is taken to be independent of that on keys of others, as in
+    the model of Fellegi and Sunter. A record that is linked is taken to have no other match: otherwise
+    all who look a little like a linked person would count as matches that were missed.
+
+    Parameters
+    ----------
+    learned : LearnedPasses
+    task : LinkageTask
+        The files that it learned from.
+    decisions : Decisions
+        What becomes of its pairs.
+
+    Returns
+    -------
+    Losses or None
+        None where passes share a column, have too many keys, or no two of them find the same matches.
+    """
+    passes = learned.files.joined.passes
+    if shared_columns(passes):
+        return None
+    columns = _keys_by_column(passes)
+    shape = tuple(2 ** len(keys) for keys in columns)
+    if np.prod(shape, dtype=np.float64) > MOST_CELLS:
+        return None
+    agree = _agreeing(passes, columns, shape)
+    probability, possible = decisions.probability, _possible(learned, decisions)
+    some = np.flatnonzero(possible & (probability >= _UNLIKELY))
+    pairs = learned.scored_pairs
+    cell = np.zeros(some.size, dtype=np.intp)
+    for keys in columns:
+        for key in keys:
+            first, second = key_codes(task, key)
+            own = first[pairs.query[some]]
+            cell = 2 * cell + ((own >= 0) & (own == second[pairs.candidate[some]]))
+    weight = np.bincount(cell, probability[some], minlength=agree.shape[1]).astype(np.float64)
+    share = _shares_of_cells(weight, np.asarray(agree.any(axis=0)), shape)
+    if share is None:
+        return None
+    compared = float(probability.sum(where=possible))
+    linked = float(probability.sum(where=decisions.linked))
+    so_far = np.logical_or.accumulate(agree, axis=0) @ share
+    return Losses(
+        lost=tuple((1.0 - agree @ share).tolist()),
+        lost_so_far=tuple((1.0 - so_far).tolist()),
+        missed=float(1.0 - so_far[-1] * linked / compared),
+    )
+
+
+def _keys_by_column(passes: Sequence[Pass]) -> list[tuple[Key, ...]]:
+    """Different keys, those of the same column together."""
+    keys = dict.fromkeys(key for one in passes for key in one.keys)
+    columns = dict.fromkeys(key.column for key in keys)
+    return [tuple(key for key in keys if key.column == column) for column in columns]
+
+
+def _agreeing(
+    passes: Sequence[Pass], columns: Sequence[tuple[Key, ...]], shape: tuple[int, ...]
+) -> BoolArray:
+    """Whether all keys of a pass agree, shape (passes, cells); a cell says which of all keys agree."""
+    keys = [key for own in columns for key in own]
+    cells = np.arange(int(np.prod(shape)))
+    bit = {key: (cells >> (len(keys) - 1 - at)) & 1 == 1 for at, key in enumerate(keys)}
+    return np.array([np.logical_and.reduce([bit[key] for key in one.keys]) for one in passes])
+
+
+def _possible(learned: LearnedPasses, decisions: Decisions) -> BoolArray:
+    """Which pairs may be matches: the links, and pairs of records that no link has."""
+    pairs, linked = learned.scored_pairs, decisions.linked
+    free = np.ones(pairs.queries, np.bool_), np.ones(pairs.candidates, np.bool_)
+    free[0][pairs.query[linked]] = False
+    free[1][pairs.candidate[linked]] = False
+    possible = free[0][pairs.query]
+    possible &= free[1][pairs.candidate]
+    possible |= linked
+    return possible
+
+
+def _shares_of_cells(weight: FloatArray, seen: BoolArray, shape: tuple[int, ...]) -> FloatArray | None:
+    """The share of each cell among all matches, from those of cells that a pass compares.
+
+    EM of a product of multinomials that is cut off: unseen cells get what is expected of them.
+    """
+    total = float(weight[seen].sum())
+    if not total > 0:
+        return None
+    count = np.where(seen, weight, 0.0).reshape(shape)
+    share: FloatArray = np.full(weight.size, np.nan)
+    for _ in range(_ITERATIONS):
+        margins = [
+            count.sum(axis=tuple(other for other in range(len(shape)) if other != axis))
+            for axis in range(len(shape))
+        ]
+        before = share
+        shares = [margin / count.sum() for margin in margins]
+        share = np.asarray(reduce(np.multiply.outer, shares), dtype=np.float64).ravel()
+        visible = float(share[seen].sum())
+        if not visible > 0:
+            return None
+        if np.abs(share - before).max() < _TOLERANCE:
+            return share
+        count = np.where(seen, weight, share * (total / visible)).reshape(shape)
+    return None

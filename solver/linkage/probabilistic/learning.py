@@ -1,0 +1,422 @@
+"""Learn one m and u from the pairs of all passes, and find the thresholds of links and clerical review."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from linkrisk.arrays import FloatArray, IndexArray, IntArray
+from linkrisk.datasets.errors import DataError
+from linkrisk.errors import called
+from linkrisk.solver.linkage.helpers import Helpers
+from linkrisk.solver.linkage.kinds import ScoredPairs
+from linkrisk.solver.linkage.linker import LinkageTask
+from linkrisk.solver.linkage.parameters import USUAL_BAND
+from linkrisk.solver.linkage.probabilistic.coding import in_units, readable_columns
+from linkrisk.solver.linkage.probabilistic.comparisons import Comparison
+from linkrisk.solver.linkage.probabilistic.em import (
+    MOST_MATCHES,
+    EMSettings,
+    OutsidePairs,
+    estimate,
+    notes_on,
+)
+from linkrisk.solver.linkage.probabilistic.kernels import LEVEL_BITS, add_agreement
+from linkrisk.solver.linkage.probabilistic.keys import Pass, parse_pass
+from linkrisk.solver.linkage.probabilistic.learned import read_parameters, shown_parameters
+from linkrisk.solver.linkage.probabilistic.match_weights import (
+    MatchWeights,
+    Thresholds,
+    error_rate_thresholds,
+    pattern_weights,
+)
+from linkrisk.solver.linkage.probabilistic.pairs import (
+    MOST_PASSES,
+    JoinedFiles,
+    PairLevels,
+    Pairs,
+    ValueLevels,
+    pair_levels,
+)
+from linkrisk.solver.linkage.probabilistic.pass_shares import Patterns, compared_by, patterns_of
+from linkrisk.solver.linkage.probabilistic.patterns import PatternCounts
+from linkrisk.solver.run.errors import UsageError
+
+RANDOM_PAIRS = 1 << 22
+"""How many pairs drawn at random tell how all pairs agree; files with fewer pairs are compared whole."""
+
+_AT_ONCE = 1 << 20
+
+_DEARER = 5
+"""Pairs of all pairs that cost as much as a pair of a pass, whose values are compared one by one."""
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedPairs:
+    """Every pair of some pass, once, in the order of queries.
+
+    Attributes
+    ----------
+    pairs : Pairs
+    pattern : ndarray of int32, shape (pairs,)
+        Which of the patterns each has.
+    counts : PatternCounts
+    """
+
+    pairs: Pairs
+    pattern: IntArray
+    counts: PatternCounts
+
+
+def compare_pairs(
+    joined: JoinedFiles, levels: Sequence[PairLevels], helpers: Helpers | None = None
+) -> ComparedPairs:
+    """Compare the pairs of all passes, and number their patterns as they come."""
+    number: dict[int, int] = {}
+    # Room for all, of which the memory is taken only where something is written.
+    most = sum(joined.pairs)
+    room = Pairs(np.empty(most, np.int32), np.empty(most, np.int32), np.empty(most, np.uint8))
+    pattern, size = np.empty(most, dtype=np.int32), 0
+    by_others = helpers is not None and helpers.worth(_DEARER * most)
+    looks = compared_by(helpers, joined, levels) if helpers and by_others else _compared(joined, levels)
+    for pairs, (place, distinct) in looks:
+        known = [number.setdefault(one, len(number)) for one in distinct.tolist()]
+        part = slice(size, size + place.size)
+        pattern[part] = np.array(known, dtype=np.int32)[place]
+        room.query[part], room.candidate[part] = pairs.query, pairs.candidate
+        room.first_pass[part] = pairs.first_pass
+        size = part.stop
+    return ComparedPairs(
+        room.part(slice(size)), pattern[:size], _counted(pattern[:size], number, len(levels))
+    )
+
+
+def _compared(joined: JoinedFiles, levels: Sequence[PairLevels]) -> Iterator[tuple[Pairs, Patterns]]:
+    """All pairs, some at a time, with their patterns."""
+    for pairs in joined.batches():
+        yield pairs, patterns_of(pairs, levels)
+
+
+def _counted(pattern: IntArray, number: Mapping[int, int], attributes: int) -> PatternCounts:
+    """How often each of the numbered patterns occurs."""
+    code = np.fromiter(number, dtype=np.int64, count=len(number))
+    table = (code[:, None] >> (LEVEL_BITS * np.arange(attributes))) & ((1 << LEVEL_BITS) - 1)
+    counts = np.bincount(pattern, minlength=len(number)).astype(np.float64)
+    return PatternCounts(table.astype(np.uint8), counts)
+
+
+def outside_pairs(
+    compared: ComparedPairs, levels: Sequence[PairLevels], queries: int, candidates: int, seed: int
+) -> OutsidePairs:
+    """How the pairs agree that no pass compares, from all pairs or a random sample of these.
+
+    Parameters
+    ----------
+    compared : ComparedPairs
+    levels : sequence of PairLevels, length K
+    queries, candidates : int
+        How many records there are.
+    seed : int
+        Of the sample.
+    """
+    every = queries * candidates
+    if every <= RANDOM_PAIRS:
+        query, candidate = (side.ravel().astype(np.int32) for side in np.indices((queries, candidates)))
+    else:
+        random = np.random.default_rng(seed)
+        query = random.integers(queries, size=RANDOM_PAIRS, dtype=np.int32)
+        candidate = random.integers(candidates, size=RANDOM_PAIRS, dtype=np.int32)
+    counts = compared.counts
+    outside = []
+    for k, attribute in enumerate(levels):
+        size = attribute.comparison.levels
+        seen = np.bincount(counts.patterns[:, k], counts.counts, minlength=size + 1)[1:]
+        outside.append(np.maximum(_among_all(attribute, query, candidate, every) - seen, 0.0))
+    return OutsidePairs(every - counts.pairs, tuple(outside))
+
+
+def _among_all(attribute: PairLevels, query: IntArray, candidate: IntArray, every: int) -> FloatArray:
+    """How many of all pairs are at each level, disagreement first, from some of them.
+
+    Equal values are counted, not drawn: they may be too rare to be met.
+    """
+    size = attribute.comparison.levels
+    drawn, twins = np.zeros(size), 0
+    for begin in range(0, query.size, _AT_ONCE):
+        part = slice(begin, begin + _AT_ONCE)
+        level = attribute.of(query[part], candidate[part])
+        if isinstance(attribute, ValueLevels):
+            twin = (level > 0) & (attribute.first[query[part]] == attribute.second[candidate[part]])
+            twins += int(twin.sum())
+            level[twin] = 0
+        drawn += np.bincount(level, minlength=size + 1)[1:]
+    if query.size == every:
+        drawn[-1] += twins
+        return drawn
+    known = [float(side.sum()) for side in attribute.known]
+    both = known[0] * known[1]
+    equal = 0.0
+    if isinstance(attribute, ValueLevels):
+        first, second = attribute.shares()
+        equal = both * float(first @ second)
+    among = drawn * ((both - equal) / (drawn.sum() or 1.0))
+    among[-1] += equal
+    return among
+
+
+def without_interpolation(comparison: Comparison) -> Comparison:
+    """The same levels, each with one weight."""
+    return Comparison(comparison.measure, comparison.thresholds)
+
+
+@dataclass(frozen=True, eq=False)
+class PassFiles:
+    """Two files of which the pairs of all passes were compared.
+
+    Attributes
+    ----------
+    attributes : tuple of str
+    comparisons : tuple of Comparison
+        Of each attribute, in its units.
+    levels : tuple of PairLevels
+    joined : JoinedFiles
+    compared : ComparedPairs
+    """
+
+    attributes: tuple[str, ...]
+    comparisons: tuple[Comparison, ...]
+    levels: tuple[PairLevels, ...]
+    joined: JoinedFiles
+    compared: ComparedPairs
+
+    @classmethod
+    def of(
+        cls, task: LinkageTask, comparisons: Mapping[str, Comparison], passes: Sequence[Pass]
+    ) -> PassFiles:
+        """Join the files of a task and compare their pairs.
+
+        Raises
+        ------
+        UsageError
+            If a key or an attribute cannot be used, or the passes have too many pairs or none.
+        """
+        joined = JoinedFiles.of(task, passes)
+        if not sum(joined.pairs):
+            every = " or ".join(f"'{one}'" for one in passes)
+            raise UsageError(
+                f"no pair of records agrees on all keys of {every}; give a pass with fewer or coarser keys"
+            )
+        readable = readable_columns(task, comparisons)
+        own = {name: in_units(comparisons[name], *columns) for name, columns in readable.items()}
+        levels = pair_levels(readable, own)
+        return cls(
+            tuple(own), tuple(own.values()), levels, joined, compare_pairs(joined, levels, task.helpers)
+        )
+
+
+class LearnedPasses(MatchWeights):
+    """Scores are match weights in bits; a pair that no pass compares cannot be a match.
+
+    Parameters
+    ----------
+    files : PassFiles
+    m, u : sequence of ndarray of float64
+        Of every attribute, the probability of each level, disagreement first.
+    p : float
+        The share of matches among all pairs.
+    frequency_weights : bool
+        Whether agreement on a rare value weighs more.
+    parameters : dict
+    notes : tuple of str
+    """
+
+    def __init__(
+        self,
+        files: PassFiles,
+        m: Sequence[FloatArray],
+        u: Sequence[FloatArray],
+        p: float,
+        parameters: dict[str, Any],
+        notes: tuple[str, ...] = (),
+        *,
+        frequency_weights: bool = False,
+    ) -> None:
+        super().__init__(m, u, p, parameters, notes)
+        self.files = files
+        found, joined = files.compared.pairs, files.joined
+        weights = pattern_weights(files.compared.counts.patterns, self.level_weights)[files.compared.pattern]
+        if frequency_weights:
+            for attribute in files.levels:
+                if isinstance(attribute, ValueLevels):
+                    codes = attribute.first, attribute.second
+                    add_agreement(*codes, attribute.rarity(), found.query, found.candidate, weights)
+        self._pairs = ScoredPairs(found.query, found.candidate, weights, joined.queries, joined.candidates)
+
+    @property
+    def scored_pairs(self) -> ScoredPairs:
+        """Every pair that a pass compares, with its match weight."""
+        return self._pairs
+
+    def scores(self, rows: IndexArray) -> FloatArray:
+        """Match weights of some queries with every candidate; -inf where no pass compares them."""
+        return self.scored_pairs.dense(rows)
+
+    def weight_of(self, probability: float) -> float:
+        """The match weight of a match probability."""
+        with np.errstate(divide="ignore"):
+            return self.even + float(np.log2(probability) - np.log2(1.0 - probability))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PassSettings:
+    """How to link in passes.
+
+    Attributes
+    ----------
+    passes : tuple of Pass
+    linked_leave : bool
+        Whether the records of linked pairs take no part in later passes.
+    frequency_weights : bool
+        Whether agreement on a rare value weighs more.
+    band : (float, float), optional
+        Match probabilities between which pairs are for clerical review.
+    rates : (float, float), optional
+        The error rates mu and lambda, in place of a band.
+
+    Raises
+    ------
+    UsageError
+        If a setting is out of range, or would not be looked at.
+    """
+
+    passes: tuple[Pass, ...]
+    linked_leave: bool = False
+    frequency_weights: bool = False
+    band: tuple[float, float] | None = None
+    rates: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        if not self.passes:
+            for given, option in (
+                (self.linked_leave, "linked_leave"),
+                (self.frequency_weights, "frequency_weights"),
+                (self.band is not None, "clerical_band"),
+            ):
+                if given:
+                    raise UsageError(
+                        f"{called(option)} is about passes: give {called('passes')} too, or leave it out",
+                        option=option,
+                    )
+        for one in self.passes:
+            if self.passes.count(one) > 1:
+                raise UsageError(f"the pass '{one}' is given twice; leave one out")
+        if len(self.passes) > MOST_PASSES:
+            raise UsageError(f"there are {len(self.passes)} passes; give at most {MOST_PASSES}")
+        if self.band is not None and self.rates is not None:
+            raise UsageError("thresholds come from a clerical band or from two error rates; give one of them")
+        if self.band is not None and not 0 < self.band[0] <= self.band[1] < 1:
+            raise UsageError(
+                f"the clerical band is {self.band[0]:g},{self.band[1]:g}; give two match probabilities "
+                "between 0 and 1, the lower one first"
+            )
+
+
+def parse_band(text: str) -> tuple[float, float]:
+    """Read two match probabilities, as in ``0.5,0.9``; DataError on anything else."""
+    try:
+        low, high = (float(part) for part in text.split(","))
+    except ValueError:
+        raise DataError(f"{text!r} is not a band; write two match probabilities like 0.5,0.9") from None
+    return low, high
+
+
+def learn_in_passes(
+    task: LinkageTask, comparisons: Mapping[str, Comparison], em: EMSettings, settings: PassSettings
+) -> LearnedPasses:
+    """Compare the pairs of all passes and learn from them.
+
+    Pairs that no pass compares count as non-matches: u is that of all pairs, and p the share of matches among
+    all pairs, whatever the keys are. There are at most `MOST_MATCHES` times as many
+    matches as records of the smaller file.
+
+    Raises
+    ------
+    UsageError
+        If a pass cannot be used (see `PassFiles.of`).
+    """
+    files = PassFiles.of(task, comparisons, settings.passes)
+    records = len(task.queries), len(task.candidates)
+    outside = outside_pairs(files.compared, files.levels, *records, task.seed)
+    counts = files.compared.counts
+    # Where nobody knows the share, millions of similar pairs may look likelier as matches than as others.
+    most = min(records) / (records[0] * records[1])
+    em = replace(em, start_p=min(0.5, most), most_p=min(1.0, MOST_MATCHES * most))
+    found = estimate(counts, [how.levels for how in files.comparisons], em, outside)
+    parameters = shown_parameters(
+        files.attributes, files.comparisons, counts, found, p_known=em.p is not None
+    )
+    parameters |= {
+        "passes": [str(one) for one in settings.passes],
+        "linked_leave": settings.linked_leave,
+        "frequency_weights": settings.frequency_weights,
+        "all_pairs": records[0] * records[1],
+    }
+    notes = notes_on(files.attributes, found, em, min(records), counts.pairs + outside.pairs)
+    learned = LearnedPasses(
+        files, found.m, found.u, found.p, parameters, notes, frequency_weights=settings.frequency_weights
+    )
+    thresholds = _thresholds(learned, settings)
+    outcomes = thresholds.outcomes(*_weights_and_counts(learned))
+    outcomes["non_linked"] += outside.pairs
+    parameters["thresholds"] = thresholds.to_dict() | {name: int(count) for name, count in outcomes.items()}
+    return learned
+
+
+def _weights_and_counts(learned: LearnedPasses) -> tuple[FloatArray, FloatArray]:
+    """Match weights that occur and how often: those of patterns, or of pairs that have their own."""
+    if learned.parameters["frequency_weights"]:
+        scores = learned.scored_pairs.score
+        return scores, np.ones(scores.size)
+    counts = learned.files.compared.counts
+    return pattern_weights(counts.patterns, learned.level_weights), counts.counts
+
+
+def _thresholds(learned: LearnedPasses, settings: PassSettings) -> Thresholds:
+    weights, counts = _weights_and_counts(learned)
+    probability = learned.probabilities(weights)
+    matches, others = counts * probability, counts * (1.0 - probability)
+    if settings.rates is not None:
+        return error_rate_thresholds(weights, matches, others, *settings.rates, learned.even)
+    low, high = (learned.weight_of(end) for end in settings.band or USUAL_BAND)
+    return Thresholds(
+        link=high,
+        non_link=low,
+        false_link_rate=float(others[weights >= high].sum() / (others.sum() or 1.0)),
+        false_non_link_rate=float(matches[weights < low].sum() / (matches.sum() or 1.0)),
+    )
+
+
+def restored_passes(parameters: Mapping[str, Any], task: LinkageTask) -> LearnedPasses:
+    """Apply what was learned before to the files of a task.
+
+    Raises
+    ------
+    UsageError
+        If these are not parameters of passes, or the passes cannot be used.
+    """
+    read = read_parameters(parameters, task)
+    try:
+        passes = [parse_pass(str(text)) for text in parameters["passes"]]
+        frequency, thresholds = bool(parameters["frequency_weights"]), parameters["thresholds"]
+        bool(parameters["linked_leave"])
+        for end in ("link", "non_link"):
+            float(thresholds[end] or 0.0)
+    except KeyError as problem:
+        raise UsageError(f"these are not parameters of linkage in passes: {problem} is missing") from None
+    except (TypeError, ValueError) as problem:
+        raise UsageError(f"these are not parameters of linkage in passes: {problem}") from None
+    files = PassFiles.of(task, read.comparisons, passes)
+    return LearnedPasses(files, read.m, read.u, read.p, dict(parameters), frequency_weights=frequency)

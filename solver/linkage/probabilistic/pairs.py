@@ -1,0 +1,295 @@
+"""Pairs of records that passes compare, and their levels of agreement."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from rapidfuzz.process import cpdist
+
+from linkrisk.arrays import ByteArray, FloatArray, IndexArray, IntArray, LongArray
+from linkrisk.solver.linkage.linker import LinkageTask
+from linkrisk.solver.linkage.probabilistic.comparisons import DIFFERENCES, SCORERS, SIMILARITIES, Comparison
+from linkrisk.solver.linkage.probabilistic.cutting import placed
+from linkrisk.solver.linkage.probabilistic.kernels import Groups, equal_levels, fill_pairs, near_levels
+from linkrisk.solver.linkage.probabilistic.keys import Pass, joint_codes, pass_codes
+from linkrisk.solver.run.errors import UsageError
+
+MOST_PAIRS = 200_000_000
+"""Pairs of all passes together, each of which is kept: 21 bytes for one, 4.2 GB in all."""
+
+MOST_PASSES = 100
+
+PAIRS_AT_ONCE = 1 << 20
+"""Pairs that are compared together."""
+
+
+class Pairs(NamedTuple):
+    """Some pairs of records.
+
+    Attributes
+    ----------
+    query, candidate : ndarray of int32
+        Their rows.
+    first_pass : ndarray of uint8
+        The first pass that compares them, from 0.
+    """
+
+    query: IntArray
+    candidate: IntArray
+    first_pass: ByteArray
+
+    def part(self, which: slice) -> Pairs:
+        """Some of them."""
+        return Pairs(self.query[which], self.candidate[which], self.first_pass[which])
+
+
+@dataclass(frozen=True, eq=False)
+class JoinedFiles:
+    """Two files joined by the keys of every pass.
+
+    Attributes
+    ----------
+    passes : tuple of Pass
+    groups : Groups
+    pairs : tuple of int
+        Pairs that agree on all keys of each pass.
+    without_key : tuple of (int, int)
+        Queries and candidates that have no value of a key of each pass.
+    candidates : int
+    """
+
+    passes: tuple[Pass, ...]
+    groups: Groups
+    pairs: tuple[int, ...]
+    without_key: tuple[tuple[int, int], ...]
+    candidates: int
+
+    @classmethod
+    def of(cls, task: LinkageTask, passes: Sequence[Pass]) -> JoinedFiles:
+        """Join the files of a task.
+
+        Raises
+        ------
+        UsageError
+            If a key cannot be used, or there are more than `MOST_PAIRS` pairs.
+        """
+        codes, members, sizes, pairs, without = [], [], [np.zeros(1, dtype=np.int64)], [], []
+        seen = 0
+        for one in passes:
+            code, slot = pass_codes(task, one)
+            slots = int(max(code.max(), slot.max())) + 1
+            size = np.bincount(slot[slot >= 0], minlength=slots)
+            pairs.append(int(size[code[code >= 0]].sum()))
+            _check_pairs(pairs, passes, len(code) * len(slot))
+            order = np.argsort(slot, kind="stable")
+            members.append(order[np.count_nonzero(slot < 0) :].astype(np.int32))
+            codes.append(np.where(code >= 0, code + seen, -1))
+            sizes.append(size)
+            without.append((int((code < 0).sum()), int((slot < 0).sum())))
+            seen += slots
+        groups = Groups(
+            key=np.ascontiguousarray(np.stack(codes, axis=1), dtype=np.int64),
+            first=np.cumsum(np.concatenate(sizes)).astype(np.int64),
+            member=np.concatenate(members),
+        )
+        return cls(tuple(passes), groups, tuple(pairs), tuple(without), len(task.candidates))
+
+    @property
+    def queries(self) -> int:
+        """How many queries there are."""
+        return len(self.groups.key)
+
+    def ranges(self, at_once: int | None = None) -> list[tuple[int, int]]:
+        """Queries in their order, in ranges that have at most so many pairs, but one query at least."""
+        key, first = self.groups.key, self.groups.first
+        before = np.concatenate([[0], np.cumsum(np.append(np.diff(first), 0)[key].sum(axis=1))])
+        found, row = [], 0
+        while row < self.queries:
+            after = int(np.searchsorted(before, before[row] + (at_once or PAIRS_AT_ONCE), side="right")) - 1
+            found.append((row, min(max(after, row + 1), self.queries)))
+            row = found[-1][1]
+        return found
+
+    def batches(self, ranges: Sequence[tuple[int, int]] | None = None) -> Iterator[Pairs]:
+        """All pairs, each once, in the order of queries; some of them at a time."""
+        mark = np.full(self.candidates, -1, dtype=np.int64)
+        for first, last in self.ranges() if ranges is None else ranges:
+            yield found_pairs(self.groups, first, last, mark)
+
+    def agree(self, query: LongArray, candidate: LongArray) -> NDArray[np.bool_]:
+        """Which passes compare the given pairs, shape (pairs, passes)."""
+        groups = self.groups
+        slot = np.full((self.candidates, len(self.passes)), -2, dtype=np.int64)
+        code_of_member = np.repeat(np.arange(groups.first.size - 1), np.diff(groups.first))
+        ends = np.cumsum([0, *(self.candidates - lacking for _, lacking in self.without_key)])
+        for p, (begin, end) in enumerate(pairwise(ends.tolist())):
+            slot[groups.member[begin:end], p] = code_of_member[begin:end]
+        return np.asarray(groups.key[query] == slot[candidate])
+
+
+def found_pairs(groups: Groups, first: int, last: int, mark: LongArray) -> Pairs:
+    """The pairs of some queries; `mark` has no row of theirs, and as many entries as there are candidates."""
+    size = np.append(np.diff(groups.first), 0)  # the last one for keys that no candidate has
+    room = int(size[groups.key[first:last]].sum())
+    found = Pairs(np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.uint8))
+    return found.part(slice(fill_pairs(groups, first, last, mark, *found)))
+
+
+def _check_pairs(pairs: Sequence[int], passes: Sequence[Pass], every: int) -> None:
+    """Refuse passes with more pairs than could be looked at, naming the last one."""
+    if sum(pairs) <= MOST_PAIRS:
+        return
+    one = passes[len(pairs) - 1]
+    before = f" after {sum(pairs[:-1]):,} of the passes before it" if len(pairs) > 1 else ""
+    raise UsageError(
+        f"pass '{one}' compares {pairs[-1]:,} of {every:,} pairs{before}; all passes together may compare "
+        f"{MOST_PAIRS:,}: add a key to it, or use a finer one"
+    )
+
+
+_ROUNDING = 4 * np.finfo(np.float64).eps
+"""As in `coding`: times the size of two numbers, more than the rounding error of their difference."""
+
+
+class PairLevels(ABC):
+    """One attribute of both files, ready to be compared pair by pair.
+
+    Attributes
+    ----------
+    comparison : Comparison
+        In units of the attribute, without interpolation.
+    threads : int
+        For comparing texts.
+    """
+
+    def __init__(self, comparison: Comparison) -> None:
+        self.comparison, self.threads = comparison, os.cpu_count() or 1
+
+    @abstractmethod
+    def part(self, rows: IndexArray, candidates: IndexArray) -> PairLevels:
+        """Of some queries and some candidates, both counted from 0 again."""
+
+    @abstractmethod
+    def of(self, query: IntArray, candidate: IntArray) -> ByteArray:
+        """The level of each pair: 0 where a value is missing, 1 disagreement, higher ones agreement."""
+
+    @property
+    @abstractmethod
+    def known(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which queries and which candidates have a value."""
+
+
+class NumberLevels(PairLevels):
+    """Levels of the difference of two numbers."""
+
+    def __init__(self, queries: pd.Series, candidates: pd.Series, comparison: Comparison) -> None:
+        super().__init__(comparison)
+        self._first, self._second = (
+            column.to_numpy(dtype=np.float64, na_value=np.nan) for column in (queries, candidates)
+        )
+        self._thresholds = np.array(comparison.thresholds)
+
+    def part(self, rows: IndexArray, candidates: IndexArray) -> NumberLevels:
+        """With their numbers (see `PairLevels.part`)."""
+        some = copy(self)
+        some._first, some._second = self._first[rows], self._second[candidates]
+        return some
+
+    def of(self, query: IntArray, candidate: IntArray) -> ByteArray:
+        """By the thresholds that the difference does not exceed (see `PairLevels.of`)."""
+        level = np.empty(query.size, dtype=np.uint8)
+        near_levels(self._first, self._second, self._thresholds, _ROUNDING, query, candidate, level)
+        return level
+
+    @property
+    def known(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Where the number is not NaN."""
+        return ~np.isnan(self._first), ~np.isnan(self._second)
+
+
+class ValueLevels(PairLevels):
+    """Levels of equality, or of the similarity of two texts.
+
+    Attributes
+    ----------
+    first, second : ndarray of int32, shapes (queries,), (candidates,)
+        Which value each record has, the same number for the same value; -1 missing.
+    values : ndarray of object
+        Those that occur.
+    """
+
+    def __init__(self, queries: pd.Series, candidates: pd.Series, comparison: Comparison) -> None:
+        super().__init__(comparison)
+        first, second, self.values = joint_codes(queries, candidates)
+        self.first, self.second = first.astype(np.int32), second.astype(np.int32)
+
+    def part(self, rows: IndexArray, candidates: IndexArray) -> ValueLevels:
+        """With the values that they have (see `PairLevels.part`)."""
+        some, first, second = copy(self), self.first[rows], self.second[candidates]
+        kept = np.unique(np.concatenate([code[code >= 0] for code in (first, second)]))
+        some.first, some.second = placed(kept, first), placed(kept, second)
+        some.values = self.values[kept]
+        return some
+
+    def of(self, query: IntArray, candidate: IntArray) -> ByteArray:
+        """By equality; texts that are not equal by their similarity (see `PairLevels.of`)."""
+        level = np.empty(query.size, dtype=np.uint8)
+        equal_levels(self.first, self.second, query, candidate, level)
+        if self.comparison.measure not in SIMILARITIES:
+            return level
+        unlike = np.flatnonzero(level == 1)
+        similar = cpdist(
+            self.values[self.first[query[unlike]]],
+            self.values[self.second[candidate[unlike]]],
+            scorer=SCORERS[self.comparison.measure],
+            score_cutoff=self.comparison.thresholds[-1],
+            dtype=np.float64,
+            workers=self.threads,
+        )
+        level[level == 2] = self.comparison.levels
+        for threshold in self.comparison.thresholds:
+            level[unlike] += similar >= threshold
+        return level
+
+    @property
+    def known(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Where there is a value."""
+        return self.first >= 0, self.second >= 0
+
+    def shares(self) -> tuple[FloatArray, FloatArray]:
+        """Of the known values of either file, the share that each value has."""
+        counts = [
+            np.bincount(code[code >= 0], minlength=self.values.size) for code in (self.first, self.second)
+        ]
+        return counts[0] / counts[0].sum(), counts[1] / counts[1].sum()
+
+    def rarity(self) -> FloatArray:
+        """What agreement on each value weighs more than on an average one, in bits.
+
+        ``log2(u / f)``: u is how often two values are equal by chance, f the share of the value in the file
+        where it is more common. The sum over all values of weights that this is added to, each with the
+        u-probability f of its own, is that of Fellegi and Sunter (1969, section 3.3.1).
+        """
+        first, second = self.shares()
+        with np.errstate(divide="ignore"):
+            rare = np.log2(first @ second) - np.log2(np.maximum(first, second))
+        return np.asarray(np.where((first > 0) & (second > 0), rare, 0.0))
+
+
+def pair_levels(
+    columns: Mapping[str, tuple[pd.Series, pd.Series]], comparisons: Mapping[str, Comparison]
+) -> tuple[PairLevels, ...]:
+    """Every attribute, its columns being readable for its comparison."""
+    kinds = {
+        name: NumberLevels if how.measure in DIFFERENCES else ValueLevels for name, how in comparisons.items()
+    }
+    return tuple(kinds[name](*pair, comparisons[name]) for name, pair in columns.items())

@@ -1,0 +1,372 @@
+"""The linkers owa and sugeno: representatives of both files, and a linker that compares these."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from operator import index
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+
+from linkrisk.arrays import FloatArray, IndexArray
+from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
+from linkrisk.datasets.options.option import check_choices, options_of
+from linkrisk.errors import called
+from linkrisk.solver.linkage.kinds import Kinds
+from linkrisk.solver.linkage.linker import (
+    LearnedLinker,
+    LinkageTask,
+    Linker,
+    ScoredByKind,
+    in_small_blocks,
+)
+from linkrisk.solver.linkage.parameters import RepresentativeLinkerParameters, SugenoIntegralsParameters
+from linkrisk.solver.linkage.probabilistic.comparisons import Comparison, Measure
+from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
+from linkrisk.solver.linkage.quantifiers import (
+    Quantifier,
+    attribute_values,
+    normalised,
+    owa,
+    parse_family,
+    standardised,
+    sugeno,
+)
+from linkrisk.solver.linkage.score_ranks import Part, Standing, standing_on_a_line
+from linkrisk.solver.run.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Nearest(Linker):
+    """Scores are Euclidean distances with their sign changed; nothing is learned or normalised.
+
+    Normalising representatives once more would blow up those that hardly vary. A record with a missing value
+    has no distance to anything and cannot be linked (-inf).
+    """
+
+    name: ClassVar[str] = "nearest"
+
+    def learn(self, task: LinkageTask) -> LearnedLinker:
+        """Take the values of both files."""
+        if task.query_attributes != task.candidate_attributes:
+            raise UsageError(f"{self.name} compares attributes that both files have; these differ")
+        return _Distances(
+            attribute_values(task.queries, task.query_attributes, task.schema),
+            attribute_values(task.candidates, task.candidate_attributes, task.schema),
+        )
+
+    @classmethod
+    def restored(cls, parameters: Mapping[str, Any], task: LinkageTask) -> LearnedLinker:
+        """The same as `learn`: there are no parameters."""
+        del parameters
+        return cls().learn(task)
+
+
+class _Distances(ScoredByKind):
+    def __init__(self, queries: FloatArray, candidates: FloatArray) -> None:
+        self.parameters: dict[str, Any] = {}
+        sides = (queries, candidates)
+        self._both = tuple(Kinds.where_worth(side.T, len(side)) for side in sides)
+        self._queries, self._candidates = (
+            side[kinds.first] for side, kinds in zip(sides, self._both, strict=True)
+        )
+
+    @property
+    def both(self) -> tuple[Kinds, Kinds]:
+        """Records with equal values."""
+        return self._both[0], self._both[1]
+
+    def kind_scores(self, rows: IndexArray) -> FloatArray:
+        """The distances to every candidate, with their sign changed."""
+        return _scores(self._queries[rows], self._candidates)
+
+    def pair_scores(self, queries: IndexArray, candidates: IndexArray) -> FloatArray:
+        """The distances of these pairs, with their sign changed."""
+        return in_small_blocks(
+            lambda rows, columns: _scores(self._queries[rows], self._candidates[columns]),
+            self._both[0].kind[queries],
+            self._both[1].kind[candidates],
+        )
+
+    def standing(self, part: Part) -> Standing | None:
+        """By search among sorted values where there is one, and none is missing."""
+        line = self._queries.shape[1] == 1 and _roots_are_sizes(self._queries, self._candidates)
+        return standing_on_a_line(self._queries[:, 0], self._candidates[:, 0], part) if line else None
+
+
+def _roots_are_sizes(queries: FloatArray, candidates: FloatArray) -> bool:
+    """Whether the root of a difference's square is its size: none vanishes, overflows or is missing."""
+    values = np.unique(np.concatenate([queries, candidates]))
+    return bool((np.abs(values) < 1e150).all() and (np.diff(values) > 1e-150).all())
+
+
+def _scores(queries: FloatArray, candidates: FloatArray) -> FloatArray:
+    distances = cdist(queries, candidates)
+    return np.asarray(-np.where(np.isnan(distances), np.inf, distances))
+
+
+ObjectArray = NDArray[np.object_]
+
+
+def in_classes(queries: FloatArray, candidates: FloatArray, classes: int) -> tuple[ObjectArray, ObjectArray]:
+    """Put numbers in classes, column by column.
+
+    The bounds are quantiles of the values of both files together, so that the same number falls into the same
+    class wherever it stands. Equal numbers stay together, so that classes may differ in size or be empty.
+
+    Parameters
+    ----------
+    queries, candidates : ndarray of float64, shapes (n, k) and (m, k)
+        NaN where missing.
+    classes : int
+        How many, at least 2.
+
+    Returns
+    -------
+    pair of object arrays, shapes (n, k) and (m, k)
+        Text from "1" (the smallest values) up; None where missing.
+    """
+    first = np.empty(queries.shape, dtype=object)
+    second = np.empty(candidates.shape, dtype=object)
+    shares = np.arange(1, classes) / classes
+    for column in range(queries.shape[1]):
+        pooled = np.concatenate([queries[:, column], candidates[:, column]])
+        known = pooled[~np.isnan(pooled)]
+        bounds = np.quantile(known, shares) if known.size else shares
+        for values, codes in ((queries, first), (candidates, second)):
+            at = np.searchsorted(bounds, values[:, column]) + 1
+            missing = np.isnan(values[:, column])
+            codes[:, column] = [None if gone else str(code) for code, gone in zip(at, missing, strict=True)]
+    return first, second
+
+
+AGREEMENT = Comparison(Measure.DEVIATIONS, (0.05,), 1.0)
+"""They agree within a twentieth of a standard deviation; up to one deviation weights are interpolated."""
+
+
+def _nearest(schema: Schema) -> Linker:
+    del schema
+    return Nearest()
+
+
+def _probabilistic(schema: Schema) -> Linker:
+    return Probabilistic(compare=tuple((name, AGREEMENT) for name in schema.select(scale=Scale.NUMERIC)))
+
+
+INNER_LINKERS: Mapping[str, Callable[[Schema], Linker]] = MappingProxyType(
+    {"distance": _nearest, "probabilistic": _probabilistic}
+)
+"""What makes the linker of `--linkage` from the schema of the representatives.
+
+They have equal names in both files, and are numeric, or ordinal under `--classes`.
+"""
+
+
+MOST_CLASSES = 10_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class RepresentativeLinker(RepresentativeLinkerParameters, Linker):
+    """Link files without common attributes by representatives of their records.
+
+    Section 3 of Torra and Nin (2008). Each file is normalised by itself; each quantifier turns the values of
+    a record into one number, whatever their order and however many they are; another linker compares these.
+
+    Attributes
+    ----------
+    quantifiers : tuple of families
+        Functions Q, one representative each.
+    normalisation : str
+        ``ranging`` (N1), ``standardising`` (N2) or ``normal``, of the attributes of each file.
+    missing : str
+        ``projection`` leaves missing values out of their record, ``zero`` replaces them after normalising.
+    linkage : str
+        Which linker compares the representatives: one of `INNER_LINKERS`.
+    standardise : bool
+        Whether the representatives of each file are standardised before they are compared.
+    classes : int
+        How many classes of equal frequency the representatives are put in; 0 leaves them numbers.
+    inner : Linker, optional
+        The linker that compares the representatives, in place of `linkage`; `restored` does not know it.
+
+    Raises
+    ------
+    UsageError
+        If a setting is unknown or out of range.
+    """
+
+    common_attributes: ClassVar[bool] = False
+
+    inner: Linker | None = None
+
+    def __post_init__(self) -> None:
+        check_choices(options_of(type(self)), vars(self), UsageError)
+        if not self.functions:
+            raise UsageError(
+                f"there is no quantifier; give at least one with {called('quantifiers')}",
+                option="quantifiers",
+            )
+        twice = {function for function in self.functions if self.functions.count(function) > 1}
+        if twice:
+            raise UsageError(f"the quantifier {min(map(str, twice))} is given twice; give it once")
+        if self.classes < 0 or self.classes == 1 or self.classes > MOST_CLASSES:
+            raise UsageError(
+                f"{called('classes')} is {self.classes}; give 2 to {MOST_CLASSES}, or 0 for numbers as they "
+                "are",
+                option="classes",
+            )
+
+    @property
+    def functions(self) -> tuple[Quantifier, ...]:
+        """All quantifiers in a row."""
+        return tuple(chain.from_iterable(self.quantifiers))
+
+    @staticmethod
+    @abstractmethod
+    def aggregate(values: FloatArray, quantifiers: Sequence[Quantifier]) -> FloatArray:
+        """Representatives (n, k) of normalised values (n, attributes) that are NaN where missing."""
+
+    def representatives(self, frame: pd.DataFrame, attributes: Sequence[str], schema: Schema) -> FloatArray:
+        """Representatives of the records of one file, shape (n, quantifiers); NaN for records without values.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            n rows.
+        attributes : sequence of str
+            Its attributes to use, numeric or ordinal.
+        schema : Schema
+            Scale and categories of these attributes.
+
+        Raises
+        ------
+        UsageError
+            If an attribute is nominal, or a value cannot be used.
+        """
+        values = normalised(attribute_values(frame, attributes, schema), self.normalisation, self.missing)
+        made = self.aggregate(values, self.functions)
+        return standardised(made) if self.standardise else made
+
+    def learn(self, task: LinkageTask) -> LearnedLinker:
+        """Make the representatives of both files, and let the inner linker learn from them."""
+        inner_task = self._inner_task(task)
+        return _Learned(self, task, self._inner(inner_task).learn(inner_task))
+
+    @classmethod
+    def restored(cls, parameters: Mapping[str, Any], task: LinkageTask) -> LearnedLinker:
+        """A linker with the same quantifiers and settings, for these files."""
+        try:
+            linker = cls(
+                quantifiers=tuple(parse_family(text) for text in parameters["quantifiers"]),
+                **{name: parameters[name] for name in _SETTINGS} | {"classes": index(parameters["classes"])},
+            )
+            inner = dict(parameters["inner"])
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise UsageError(f"these are not parameters of {cls.name}: {_NEEDED}") from None
+        inner_task = linker._inner_task(task)
+        return _Learned(linker, task, type(linker._inner(inner_task)).restored(inner, inner_task))
+
+    def _inner(self, task: LinkageTask) -> Linker:
+        return self.inner or INNER_LINKERS[self.linkage](task.schema)
+
+    def _inner_task(self, task: LinkageTask) -> LinkageTask:
+        """The task of linking representatives, which both files have in common."""
+        made = (
+            self.representatives(task.queries, task.query_attributes, task.schema),
+            self.representatives(task.candidates, task.candidate_attributes, task.schema),
+        )
+        names = tuple(str(function) for function in self.functions)
+        if self.classes:
+            codes = in_classes(*made, classes=self.classes)
+            queries, candidates = (pd.DataFrame(side, columns=names) for side in codes)
+            categories = tuple(str(at) for at in range(1, self.classes + 1))
+            attributes = tuple(Attribute(name, scale=Scale.ORDINAL, categories=categories) for name in names)
+        else:
+            queries, candidates = (pd.DataFrame(values, columns=names) for values in made)
+            attributes = tuple(Attribute(name, scale=Scale.NUMERIC) for name in names)
+        return LinkageTask(
+            queries=queries,
+            candidates=candidates,
+            query_attributes=names,
+            candidate_attributes=names,
+            schema=Schema(attributes),
+            bijection=task.bijection,
+            seed=task.seed,
+        )
+
+
+_SETTINGS = ("normalisation", "missing", "linkage", "standardise", "classes")
+_NEEDED = f"they need quantifiers, {', '.join(_SETTINGS)} and inner"
+
+
+class _Learned(LearnedLinker):
+    """Hands everything to the linker of the representatives."""
+
+    def __init__(self, linker: RepresentativeLinker, task: LinkageTask, inner: LearnedLinker) -> None:
+        self._inner = inner
+        self.parameters = {
+            "quantifiers": [str(function) for function in linker.functions],
+            **{name: getattr(linker, name) for name in _SETTINGS},
+            "inner": inner.parameters,
+        }
+        self.notes = (*_notes_on_empty(task), *inner.notes)
+
+    @property
+    def kinds(self) -> tuple[Kinds, Kinds] | None:
+        return self._inner.kinds
+
+    def kind_scores(self, rows: IndexArray) -> FloatArray:
+        return self._inner.kind_scores(rows)
+
+    def scores(self, rows: IndexArray) -> FloatArray:
+        return self._inner.scores(rows)
+
+    def pair_scores(self, queries: IndexArray, candidates: IndexArray) -> FloatArray:
+        return self._inner.pair_scores(queries, candidates)
+
+    def standing(self, part: Part) -> Standing | None:
+        return self._inner.standing(part)
+
+    def probabilities(self, scores: FloatArray) -> FloatArray | None:
+        return self._inner.probabilities(scores)
+
+
+def _notes_on_empty(task: LinkageTask) -> tuple[str, ...]:
+    frames = (task.queries[list(task.query_attributes)], task.candidates[list(task.candidate_attributes)])
+    counts = [int(frame.isna().all(axis=1).sum()) for frame in frames]
+    return tuple(
+        f"records without any value in {source}: {count}"
+        for source, count in zip(task.sources, counts, strict=True)
+        if count
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class OrderedWeightedAverages(RepresentativeLinker):
+    """Representatives are OWA operators: Choquet integrals for symmetric measures."""
+
+    name: ClassVar[str] = "owa"
+
+    @staticmethod
+    def aggregate(values: FloatArray, quantifiers: Sequence[Quantifier]) -> FloatArray:
+        """Representatives (n, k) of normalised values: see `owa`."""
+        return owa(values, quantifiers)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SugenoIntegrals(SugenoIntegralsParameters, RepresentativeLinker):
+    """Representatives are Sugeno integrals for symmetric measures."""
+
+    name: ClassVar[str] = "sugeno"
+
+    @staticmethod
+    def aggregate(values: FloatArray, quantifiers: Sequence[Quantifier]) -> FloatArray:
+        """Representatives (n, k) of normalised values: see `sugeno`."""
+        return sugeno(values, quantifiers)
