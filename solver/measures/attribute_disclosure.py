@@ -29,21 +29,11 @@ EQUAL = "equal weights"
 
 @dataclass(frozen=True)
 class LearnedAttribute:
-    """What one attack learns of one confidential attribute.
-
-    Attributes
-    ----------
-    attribute : str
-    numeric : bool
-        Whether `guesses` are about errors; else about shares of right guesses.
-    attack : str
-        ``equal weights``, or ``learned`` and the name of the family.
-    guesses : Guesses
-    """
+    """What one attack learns of one confidential attribute."""
 
     attribute: str
-    numeric: bool
-    attack: str
+    numeric: bool  # whether `guesses` are about errors; else about shares of right guesses
+    attack: str  # ``equal weights``, or ``learned`` and the name of the family
     guesses: Guesses
 
     @property
@@ -65,21 +55,12 @@ class LearnedAttribute:
 
 @dataclass(frozen=True, eq=False, repr=False)  # that of all measures
 class AttributeDisclosure(MeasureResult):
-    """How well confidential attributes are learned by linking; a higher risk is worse.
-
-    Attributes
-    ----------
-    records : int
-        Records that are linked.
-    learned : tuple of LearnedAttribute
-        By attribute and attack.
-    known_already : tuple of str
-        Confidential attributes that are compared, so that who links knows them before.
-    """
+    """How well confidential attributes are learned by linking; a higher risk is worse."""
 
     measure: ClassVar[str] = "attribute-disclosure"
-    records: int
-    learned: tuple[LearnedAttribute, ...]
+    records: int  # records that are linked
+    learned: tuple[LearnedAttribute, ...]  # by attribute and attack
+    # confidential attributes that are compared, so that who links knows them before
     known_already: tuple[str, ...]
 
     @property

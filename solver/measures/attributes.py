@@ -30,63 +30,35 @@ _RANGES = 0.3
 
 @dataclass(frozen=True, eq=False)
 class FamilyImportance:
-    """What the learned parameters of a family say of attributes; all arrays have shape (owners,).
-
-    Attributes
-    ----------
-    aggregator : str
-    linked : int
-        Records that they link.
-    owners : tuple of str
-        Attributes; of an OWA ranks of attribute distances, 1 the largest.
-    importance : ndarray of float64
-        Weights, Shapley values, or shares of the diagonal; they sum to one. Higher is more of the distance.
-    low, high : ndarray of float64
-        Range of each over all parameters that keep the same records linked (`forced_range`); NaN where there
-        was no time. What is not forced away from zero need not leak.
-    outer : bool
-        Whether the range may be smaller than that: that of the quadratic form is of a relaxation.
-    interaction : list of list of float, or None
-        Pairwise interaction indices of attributes; positive where they complement each other.
-    parameters : dict
-        As `fit` shows them.
-    directions : tuple of Direction
-        Of a quadratic form: the weighted sums of differences whose squares it adds up.
-    """
+    """What the learned parameters of a family say of attributes; all arrays have shape (owners,)."""
 
     aggregator: str
-    linked: int
-    owners: tuple[str, ...]
+    linked: int  # records that they link
+    owners: tuple[str, ...]  # attributes; of an OWA ranks of attribute distances, 1 the largest
+    # weights, Shapley values, or shares of the diagonal; they sum to one. Higher is more of the distance
     importance: FloatArray
+    # range of each over all parameters that keep the same records linked (`forced_range`); NaN where there
+    # was no time. What is not forced away from zero need not leak
     low: FloatArray
     high: FloatArray
-    outer: bool
+    outer: bool  # whether the range may be smaller than that: that of the quadratic form is of a relaxation
+    # pairwise interaction indices of attributes; positive where they complement each other
     interaction: list[list[float]] | None
-    parameters: dict[str, Any]
+    parameters: dict[str, Any]  # as `fit` shows them
+    # of a quadratic form: the weighted sums of differences whose squares it adds up
     directions: tuple[Direction, ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LeakingAttributes(MeasureResult):
-    """Importance of the attributes, and what withholding each would bring.
-
-    Attributes
-    ----------
-    total : float
-        What links are part of.
-    families : tuple of FamilyImportance
-        The family that links most first.
-    withheld : tuple of WithheldAttribute
-        In records (or the sum of what links count). A larger fall means that the attribute leaks more.
-    asked : int
-        Pairs of a family and an attribute that there are to be withheld.
-    """
+    """Importance of the attributes, and what withholding each would bring."""
 
     measure: ClassVar[str] = "attributes"
-    total: float
-    families: tuple[FamilyImportance, ...]
+    total: float  # what links are part of
+    families: tuple[FamilyImportance, ...]  # the family that links most first
+    # in records (or the sum of what links count). A larger fall means that the attribute leaks more
     withheld: tuple[WithheldAttribute, ...]
-    asked: int
+    asked: int  # pairs of a family and an attribute that there are to be withheld
 
     @property
     def _most(self) -> WithheldAttribute | None:

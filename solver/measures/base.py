@@ -89,22 +89,12 @@ OF_WEIGHTS, OF_RECORDS = "of what records stand for", "of the records, unweighte
 
 
 class CountedAttack(NamedTuple):
-    """An attack that a measure has counted, or knows the expectation of.
+    """An attack that a measure has counted, or knows the expectation of."""
 
-    Attributes
-    ----------
-    key, words : str
-        Its name in the JSON, and for a reader.
-    share : float
-        Of the records that it links rightly; of weights, where there are sampling weights.
-    unweighted : float or None
-        Of the records, where they have different sampling weights.
-    """
-
-    key: str
+    key: str  # its name in the JSON, and for a reader
     words: str
-    share: float
-    unweighted: float | None = None
+    share: float  # of the records that it links rightly; of weights, where there are sampling weights
+    unweighted: float | None = None  # of the records, where they have different sampling weights
 
 
 @dataclass(frozen=True, eq=False, repr=False)

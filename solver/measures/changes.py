@@ -25,54 +25,29 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Change:
-    """One column. All shares are of the records that have a partner.
-
-    Attributes
-    ----------
-    column : str
-    role : str or None
-        As a schema says it.
-    compared : bool
-        Whether records are linked by it.
-    changed : float or None
-        Share of values that differ, one that is missing in one file only included; None where there is
-        nothing to compare.
-    missing : float or None
-        Share of values that the original has and the masked file has not.
-    shift : float or None
-        Of numbers, the mean change in standard deviations of the original values; negative where values have
-        become smaller.
-    most_frequent : str or None
-        Of categories, the most frequent change, as ``a to b (12 records)``.
-    note : str or None
-        Why there is nothing to compare.
-    """
+    """One column. All shares are of the records that have a partner."""
 
     column: str
-    role: str | None
-    compared: bool
+    role: str | None  # as a schema says it
+    compared: bool  # whether records are linked by it
+    # share of values that differ, one that is missing in one file only included; None where there is nothing
+    # to compare
     changed: float | None = None
-    missing: float | None = None
+    missing: float | None = None  # share of values that the original has and the masked file has not
+    # of numbers, the mean change in standard deviations of the original values; negative where values have
+    # become smaller
     shift: float | None = None
-    most_frequent: str | None = None
-    note: str | None = None
+    most_frequent: str | None = None  # of categories, the most frequent change, as ``a to b (12 records)``
+    note: str | None = None  # why there is nothing to compare
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Changes(MeasureResult):
-    """How the masked file differs from the original one, column by column.
-
-    Attributes
-    ----------
-    records : int
-        Records with a partner.
-    columns : tuple of Change
-        Of both files, in the order of the original.
-    """
+    """How the masked file differs from the original one, column by column."""
 
     measure: ClassVar[str] = "changes"
-    records: int
-    columns: tuple[Change, ...]
+    records: int  # records with a partner
+    columns: tuple[Change, ...]  # of both files, in the order of the original
 
     @property
     def unchanged(self) -> tuple[str, ...]:

@@ -16,21 +16,14 @@ from linkrisk.solver.run.errors import UsageError
 
 @dataclass(frozen=True)
 class MeasureChoices:
-    """Checked as far as that goes without the files.
+    """Checked as far as that goes without the files."""
 
-    Attributes
-    ----------
-    groups : tuple of str or None
-        Columns of the original file to show risk by; None where the measure chooses.
-    fraction : float or None
-        Sampling fraction: records for each person of the population, above 0 and at most 1.
-    masked_by : tuple of (str, MaskingMethod)
-        How numeric attributes were masked, where that is known: as text, and the method. How categorical ones
-        were, the problem says.
-    """
-
+    # columns of the original file to show risk by; None where the measure chooses
     groups: tuple[str, ...] | None = None
+    # sampling fraction: records for each person of the population, above 0 and at most 1
     fraction: float | None = None
+    # how numeric attributes were masked, where that is known: as text, and the method. How categorical ones
+    # were, the problem says
     masked_by: tuple[tuple[str, MaskingMethod], ...] = ()
 
     @classmethod
@@ -47,12 +40,7 @@ class MeasureChoices:
         return cls(groups, None if fraction is None else _checked(fraction), tuple(masked_by))
 
     def check(self, files: FilePair) -> None:
-        """Refuse groups of no column, and a fraction beside sampling weights.
-
-        Raises
-        ------
-        DataError, UsageError
-        """
+        """Refuse groups of no column, and a fraction beside sampling weights."""
         columns = [str(name) for name in files.original.columns]
         check_known(self.groups or (), columns, "the original file", option="groups")
         weight = files.design.weight_column

@@ -26,66 +26,34 @@ ENOUGH = 2
 
 @dataclass(frozen=True)
 class AttributeDiversity:
-    """One confidential attribute among records with the same key.
-
-    Attributes
-    ----------
-    attribute : str
-    ordered : bool
-        Whether t is that of ordered values.
-    least_distinct, least_recursive : int
-        Smallest l of a group, distinct and recursive with c = 2. Fewer are worse.
-    least_entropy : float
-        Smallest exponential entropy of a group, 1 or more. Less is worse.
-    below_distinct, below_entropy, below_recursive : int
-        Records in groups with l below 2. More are worse.
-    most_t : float
-        Largest t of a group, 0 to 1. More is worse.
-    mean_t : float
-        Mean over records.
-    """
+    """One confidential attribute among records with the same key."""
 
     attribute: str
-    ordered: bool
-    least_distinct: int
-    least_entropy: float
+    ordered: bool  # whether t is that of ordered values
+    least_distinct: int  # smallest l of a group, distinct and recursive with c = 2. Fewer are worse
+    least_entropy: float  # smallest exponential entropy of a group, 1 or more. Less is worse
     least_recursive: int
-    below_distinct: int
+    below_distinct: int  # records in groups with l below 2. More are worse
     below_entropy: int
     below_recursive: int
-    most_t: float
-    mean_t: float
+    most_t: float  # largest t of a group, 0 to 1. More is worse
+    mean_t: float  # mean over records
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Diversity(PerRecord):
-    """What the masked file says on confidential attributes without any identification (`group_diversity`).
-
-    Attributes
-    ----------
-    keys : tuple of str
-    groups : int
-        Different keys.
-    attributes : tuple of AttributeDiversity
-        Of each confidential attribute, c of them.
-    below : int
-        Records whose group has a single value of some confidential attribute: who knows the key knows it.
-        More are worse.
-    distinct : int64 array (records, c)
-        Distinct l of the record's group.
-    closeness : float64 array (records, c)
-        Its t.
-    remarks : tuple of str
-    """
+    """What the masked file says on confidential attributes without any identification (`group_diversity`)."""
 
     measure: ClassVar[str] = "diversity"
     per_record: ClassVar[tuple[str, ...]] = ("distinct", "closeness")
     keys: tuple[str, ...]
-    groups: int
-    attributes: tuple[AttributeDiversity, ...]
+    groups: int  # different keys
+    attributes: tuple[AttributeDiversity, ...]  # of each confidential attribute, c of them
+    # records whose group has a single value of some confidential attribute: who knows the key knows it. More
+    # are worse
     below: int
-    distinct: NDArray[np.int64]
-    closeness: FloatArray
+    distinct: NDArray[np.int64]  # (records, c): distinct l of the record's group
+    closeness: FloatArray  # (records, c): its t
     remarks: tuple[str, ...] = ()
 
     @property

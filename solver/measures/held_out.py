@@ -58,35 +58,19 @@ _LEAST_SECONDS = 0.25
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HeldOutRisk(MeasureResult):
-    """Link rates on records whose partners were not used to learn the distance.
-
-    Attributes
-    ----------
-    records, candidates : int
-    shares : tuple of float
-        Of the records that the intruder knows; those without a split are left out.
-    splits : int
-        Random splits that were begun.
-    planned : int
-        Those that there should have been.
-    chance : float
-        Expected link rate of a random guess: 1 / candidates.
-    rates : tuple of HeldOutRate
-        For each share and family, equal weights included; higher rates are worse. A wide gap between training
-        and held-out rate means that the worst case is what its own truth has been fitted to.
-    trials : tuple of Trial
-        Every split: the learning curves.
-    """
+    """Link rates on records whose partners were not used to learn the distance."""
 
     measure: ClassVar[str] = "held-out"
     records: int
     candidates: int
-    shares: tuple[float, ...]
-    splits: int
-    planned: int
-    chance: float
+    shares: tuple[float, ...]  # of the records that the intruder knows; those without a split are left out
+    splits: int  # random splits that were begun
+    planned: int  # those that there should have been
+    chance: float  # expected link rate of a random guess: 1 / candidates
+    # for each share and family, equal weights included; higher rates are worse. A wide gap between training
+    # and held-out rate means that the worst case is what its own truth has been fitted to
     rates: tuple[HeldOutRate, ...]
-    trials: tuple[Trial, ...]
+    trials: tuple[Trial, ...]  # every split: the learning curves
 
     @property
     def _strongest(self) -> tuple[HeldOutRate, ...]:
@@ -180,13 +164,7 @@ class HeldOutRisk(MeasureResult):
 
 
 class HeldOut(Measure):
-    """The attack of an intruder who knows the truth for a share of the records.
-
-    Parameters
-    ----------
-    learner : Learner
-        What makes a distance of the records that are known.
-    """
+    """The attack of an intruder who knows the truth for a share of the records."""
 
     name: ClassVar[str] = "held-out"
     title: ClassVar[str] = "Held-out attack: an intruder who knows a share of the records"

@@ -30,42 +30,27 @@ from linkrisk.solver.run.percent import percent
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IndividualRisk(PerRecord):
-    """Benedetti and Franconi's risk of every masked record (`posterior_risk` has formula and sources).
-
-    Attributes
-    ----------
-    keys : tuple of str
-    weighted : bool
-        Whether there are sampling weights, or a sampling fraction; without them the risk is 1/f, as if the
-        file were the population.
-    risk : float64 array (records,)
-        Probability that an intruder who knows the key, and knows that someone with it is in the sample, picks
-        the right person of the population, 0 to 1. More is worse. A missing value is a category of its own.
-    expected : float
-        Sum of all: expected number of re-identifications. More is worse.
-    expected_wildcard : float or None
-        The same where a missing value fits any, as in sdcMicro; None where none is missing.
-    household : float64 array (records,) or None
-        Probability that a member of the record's household is re-identified; None without households.
-    frequency : float64 array (records,)
-        f_k, records with the key.
-    population : float64 array (records,)
-        Estimate of F_k: the sum of their weights; f_k without weights.
-    remarks : tuple of str
-        On weights and on key variables.
-    """
+    """Benedetti and Franconi's risk of every masked record (`posterior_risk` has formula and sources)."""
 
     measure: ClassVar[str] = "individual-risk"
     per_record: ClassVar[tuple[str, ...]] = ("risk", "household", "frequency", "population")
     keys: tuple[str, ...]
+    # whether there are sampling weights, or a sampling fraction; without them the risk is 1/f, as if the file
+    # were the population
     weighted: bool
+    # (records,): probability that an intruder who knows the key, and knows that someone with it is in the
+    # sample, picks the right person of the population, 0 to 1. More is worse. A missing value is a category
+    # of its own
     risk: FloatArray
-    expected: float
+    expected: float  # sum of all: expected number of re-identifications. More is worse
+    # the same where a missing value fits any, as in sdcMicro; None where none is missing
     expected_wildcard: float | None
+    # (records,): probability that a member of the record's household is re-identified; None without
+    # households
     household: FloatArray | None
-    frequency: FloatArray
-    population: FloatArray
-    remarks: tuple[str, ...] = ()
+    frequency: FloatArray  # (records,): f_k, records with the key
+    population: FloatArray  # (records,): estimate of F_k: the sum of their weights; f_k without weights
+    remarks: tuple[str, ...] = ()  # on weights and on key variables
 
     @property
     def global_risk(self) -> float:
@@ -158,14 +143,7 @@ def measured(
 ) -> IndividualRisk:
     """The risks of one file.
 
-    Parameters
-    ----------
-    keys : KeyFile
-        n records.
-    weight : float64 array (n,), optional
-        Above 0.
-    household : intp array (n,), optional
-    remarks : tuple of str
+    `keys`: n records. `weight` (n,): above 0. `household` (n,).
     """
     groups = groups_of(keys.codes)
     frequency, population = sums(groups), sums(groups, weight)

@@ -21,36 +21,19 @@ from linkrisk.solver.run.percent import percent
 
 @dataclass(frozen=True, eq=False, repr=False)  # that of all measures
 class InformationLoss(MeasureResult):
-    """Information loss of a release. Every number is 0 where nothing was masked; more is a larger loss.
-
-    Attributes
-    ----------
-    records : int
-        Records with a partner.
-    both : int
-        Records of both files.
-    masked : tuple of str
-        Attributes that the masked file has changed.
-    unchanged : tuple of str
-        Those that it has left as they are.
-    suppressed : float
-        Share, from 0 to 1, of the values of masked attributes that are missing where the original has one.
-    numeric : NumericLoss
-        Of values, moments, relations and regressions of numeric attributes.
-    categories : tuple of CategoryLoss
-        Of the frequencies of every ordinal and nominal attribute that differs.
-    propensity : Propensity or None
-        Of all attributes together; None where nothing was masked or there are too few records for a model.
-    """
+    """Information loss of a release. Every number is 0 where nothing was masked; more is a larger loss."""
 
     measure: ClassVar[str] = "information-loss"
-    records: int
-    both: int
-    masked: tuple[str, ...]
-    unchanged: tuple[str, ...]
+    records: int  # records with a partner
+    both: int  # records of both files
+    masked: tuple[str, ...]  # attributes that the masked file has changed
+    unchanged: tuple[str, ...]  # those that it has left as they are
+    # share, from 0 to 1, of the values of masked attributes that are missing where the original has one
     suppressed: float
-    numeric: NumericLoss
+    numeric: NumericLoss  # of values, moments, relations and regressions of numeric attributes
+    # of the frequencies of every ordinal and nominal attribute that differs
     categories: tuple[CategoryLoss, ...]
+    # of all attributes together; None where nothing was masked or there are too few records for a model
     propensity: Propensity | None
 
     @property

@@ -38,43 +38,24 @@ _SDCMICRO = 5
 
 @dataclass(frozen=True, eq=False)
 class Disclosed:
-    """Shares of records whose original values lie in intervals; higher is worse.
-
-    Attributes
-    ----------
-    attributes : tuple of str
-    each : ndarray of float64, shape (widths, attributes)
-        By width of the interval (`PERCENT`) and attribute, of the records that have an original value.
-    jointly : ndarray of float64, shape (widths,)
-        Share of the records with *all* of their values inside.
-    but_one : ndarray of float64, shape (widths,)
-        Share of the records with at most one value outside.
-    """
+    """Shares of records whose original values lie in intervals; higher is worse."""
 
     attributes: tuple[str, ...]
+    # (widths, attributes): by width of the interval (`PERCENT`) and attribute, of the records that have an
+    # original value
     each: FloatArray
-    jointly: FloatArray
-    but_one: FloatArray
+    jointly: FloatArray  # (widths,): share of the records with *all* of their values inside
+    but_one: FloatArray  # (widths,): share of the records with at most one value outside
 
 
 @dataclass(frozen=True, eq=False)
 class RobustShares:
-    """sdcMicro's ``dRiskRMD``; shares from 0 to 1, higher is worse.
-
-    Attributes
-    ----------
-    attributes : tuple of str
-    records : int
-        With all values in both files.
-    k : float
-        Factor of the intervals' length.
-    rmdid1, rmdid1w, rmdid2 : float
-        Share of unsafe records, the same weighted by robust distance, share of unsafe ones that are alone.
-    """
+    """sdcMicro's ``dRiskRMD``; shares from 0 to 1, higher is worse."""
 
     attributes: tuple[str, ...]
-    records: int
-    k: float
+    records: int  # with all values in both files
+    k: float  # factor of the intervals' length
+    # share of unsafe records, the same weighted by robust distance, share of unsafe ones that are alone
     rmdid1: float
     rmdid1w: float
     rmdid2: float
@@ -82,31 +63,18 @@ class RobustShares:
 
 @dataclass(frozen=True, eq=False, repr=False)  # that of all measures
 class IntervalDisclosure(MeasureResult):
-    """Interval disclosure of masked attributes with an order: shares from 0 to 1, higher is worse.
-
-    Attributes
-    ----------
-    records : int
-        Records with a partner.
-    unchanged : tuple of str
-        Attributes that were left as they are and are not looked at, as masked ones are there.
-    ranks : Disclosed
-        Rank intervals, of numeric and ordinal attributes.
-    deviations : Disclosed or None
-        Intervals of standard deviations (SDID), of numeric attributes; None where there are none.
-    robust : RobustShares or None
-        RMDID; None where there are no numeric attributes, or robust distances do not exist.
-    late : bool
-        Whether RMDID was left out for want of time.
-    """
+    """Interval disclosure of masked attributes with an order: shares from 0 to 1, higher is worse."""
 
     measure: ClassVar[str] = "interval-disclosure"
-    records: int
+    records: int  # records with a partner
+    # attributes that were left as they are and are not looked at, as masked ones are there
     unchanged: tuple[str, ...]
-    ranks: Disclosed
+    ranks: Disclosed  # rank intervals, of numeric and ordinal attributes
+    # intervals of standard deviations (SDID), of numeric attributes; None where there are none
     deviations: Disclosed | None
+    # RMDID; None where there are no numeric attributes, or robust distances do not exist
     robust: RobustShares | None
-    late: bool = False
+    late: bool = False  # whether RMDID was left out for want of time
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -32,45 +32,28 @@ _ALL = KEPT.index(1.0)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MembershipRisk(MeasureResult):
-    """Links of intruders who know, or do not know, whether their target is in the file.
-
-    Attributes
-    ----------
-    records : int
-        n, those that have a partner.
-    population : float
-        N, the sum of the sampling weights.
-    attack : str
-        The family whose learned distance links most records.
-    linked, most : float
-        Records that it links, and that no parameters of any family exceed (expected links, with shared ties).
-        More is worse.
-    persons, most_persons : float
-        The same in the population: the sum of the weights of the linked records, of the attack for which it
-        is largest, and what no parameters exceed. More is worse.
-    confidence : float or None
-        Of `most` and `most_persons`, where samples were searched; None where they are certain.
-    highest : float
-        Largest of what a link counts times the sampling probability 1/w_i; 0 where none is linked. More is
-        worse.
-    claims : ClaimsByDistance
-        Of the attack, by the distance that is accepted. A larger share of right claims is worse.
-    below_one : int
-        Records whose weight is below 1.
-    """
+    """Links of intruders who know, or do not know, whether their target is in the file."""
 
     measure: ClassVar[str] = "membership"
-    records: int
-    population: float
-    attack: str
+    records: int  # n, those that have a partner
+    population: float  # N, the sum of the sampling weights
+    attack: str  # the family whose learned distance links most records
+    # records that it links, and that no parameters of any family exceed (expected links, with shared ties).
+    # More is worse
     linked: float
     most: float
+    # the same in the population: the sum of the weights of the linked records, of the attack for which it is
+    # largest, and what no parameters exceed. More is worse
     persons: float
     most_persons: float
+    # of `most` and `most_persons`, where samples were searched; None where they are certain
     confidence: float | None
+    # largest of what a link counts times the sampling probability 1/w_i; 0 where none is linked. More is
+    # worse
     highest: float
+    # of the attack, by the distance that is accepted. A larger share of right claims is worse
     claims: ClaimsByDistance
-    below_one: int
+    below_one: int  # records whose weight is below 1
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -190,13 +173,8 @@ class Membership(Measure):
 def members(most: MostLinks, weight: FloatArray, population: float) -> Members:
     """What an attack makes of the records, for claims.
 
-    Parameters
-    ----------
-    most : MostLinks
-    weight : ndarray of float64, shape (blocks,)
-    population : float
-        N. Where not all of it is in the weights, as of original records without a partner, the others are
-        taken to be like these.
+    `weight` (blocks,). `population`: N. Where not all of it is in the weights, as of original records without
+    a partner, the others are taken to be like these.
     """
     found = most.attack.evaluation
     twins = shares(most.attack.problem) < 1.0  # as near as the partner, though no rivals

@@ -30,41 +30,24 @@ _ENOUGH = 1.0
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PopulationUniqueness(MeasureResult):
-    """Sample uniques that are unique in the population, and links of sample uniques that are right.
-
-    Attributes
-    ----------
-    keys : tuple of str
-        The categorical key variables.
-    left_out : tuple of str
-        Key variables that are not categorical.
-    labels : tuple of str
-        What to call the original records.
-    partner : ndarray of int, shape (original records,)
-        The masked row of each, -1 where it has none.
-    original : UniquesRisk
-        By the true keys: what anybody would risk whose keys were released as they are. ``tau_1`` and
-        ``tau_2`` are expected numbers of records; higher is worse.
-    released : UniquesRisk
-        By the keys of the masked file, which misclassification makes rarer or more frequent.
-    changes : tuple of KeyChange
-        With what probability each key of a masked record is the true one.
-    occupied : ndarray of float64, shape (masked records,)
-        The probability that somebody of the population has the keys of each masked record.
-    right : ndarray of float64, shape (masked records,)
-        Of each sample unique of the masked file, the probability that it is the record of somebody of the
-        population who has its keys: ``M_jj E(1 / F~_j | f~_j = 1)``; NaN for others. Higher is worse.
-    """
+    """Sample uniques that are unique in the population, and links of sample uniques that are right."""
 
     measure: ClassVar[str] = "population-uniqueness"
-    keys: tuple[str, ...]
-    left_out: tuple[str, ...]
-    labels: tuple[str, ...]
-    partner: IndexArray
+    keys: tuple[str, ...]  # the categorical key variables
+    left_out: tuple[str, ...]  # key variables that are not categorical
+    labels: tuple[str, ...]  # what to call the original records
+    partner: IndexArray  # (original records,): the masked row of each, -1 where it has none
+    # by the true keys: what anybody would risk whose keys were released as they are. ``tau_1`` and ``tau_2``
+    # are expected numbers of records; higher is worse
     original: UniquesRisk
+    # by the keys of the masked file, which misclassification makes rarer or more frequent
     released: UniquesRisk
-    changes: tuple[KeyChange, ...]
+    changes: tuple[KeyChange, ...]  # with what probability each key of a masked record is the true one
+    # (masked records,): the probability that somebody of the population has the keys of each masked record
     occupied: FloatArray
+    # (masked records,): of each sample unique of the masked file, the probability that it is the record of
+    # somebody of the population who has its keys: ``M_jj E(1 / F~_j | f~_j = 1)``; NaN for others. Higher is
+    # worse
     right: FloatArray
 
     @property

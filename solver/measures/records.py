@@ -37,35 +37,21 @@ _LEAST_GROUP = 10
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RecordsAtRisk(MeasureResult):
-    """What every attack makes of every record.
-
-    Attributes
-    ----------
-    record : tuple of str
-        What the records are called.
-    attacks : tuple of AttackOnRecords
-        The learned distances, the one that links most first, then equal weights and classical Mahalanobis.
-    out_of_reach : mapping of str to ndarray of bool, shape (blocks,)
-        For each family the records that provably none of its parameters link. More are better.
-    groups : tuple of Group
-        Risk by category of columns of the original file.
-    weight : ndarray of float64, shape (blocks,), or None
-        Sampling weights, which shares are of; None where there are none.
-    worth : ndarray of float64, shape (blocks,), or None
-        What a link of each counts where equal candidates are guessed among: its chance. None where there are
-        none to guess among; every link counts one.
-    near_times : float
-        A rival is near when it is at most so many times as far as the partner.
-    """
+    """What every attack makes of every record."""
 
     measure: ClassVar[str] = "records"
-    record: tuple[str, ...]
+    record: tuple[str, ...]  # what the records are called
+    # the learned distances, the one that links most first, then equal weights and classical Mahalanobis
     attacks: tuple[AttackOnRecords, ...]
+    # (blocks,): for each family the records that provably none of its parameters link. More are better
     out_of_reach: dict[str, BoolArray]
-    groups: tuple[Group, ...]
+    groups: tuple[Group, ...]  # risk by category of columns of the original file
+    # (blocks,): sampling weights, which shares are of; None where there are none
     weight: FloatArray | None = None
+    # (blocks,): what a link of each counts where equal candidates are guessed among: its chance. None where
+    # there are none to guess among; every link counts one
     worth: FloatArray | None = None
-    near_times: float = TIMES
+    near_times: float = TIMES  # a rival is near when it is at most so many times as far as the partner
 
     @property
     def linked_by(self) -> NDArray[np.intp]:

@@ -31,38 +31,24 @@ _LEVEL = 0.95
 
 @dataclass(frozen=True, eq=False, repr=False)
 class References(MeasureResult):
-    """Numbers of right links that say what little and much are on this file.
-
-    Attributes
-    ----------
-    records, candidates : int
-    unmasked : float
-        What no masking at all would allow: records that differ from all others (with shared ties, expected
-        links; with sampling weights, their sum).
-    shuffled : ndarray of float64, shape (shuffles,)
-        Links of equal weights where every masked attribute is shuffled by itself: what remains of any link
-        when all that ties an attribute to a record is gone.
-    learned_on_shuffled, learned_on_shuffled_bound : float or None
-        Links of the weighted mean that was learned on one such file, and its bound: what learning alone finds
-        where there is nothing to be found. None where there was no time.
-    total : float
-        What links are part of.
-    chance : ndarray of float64, shape (any,)
-        Probability of 0, 1, 2, ... right links of a one-to-one matching at random.
-    counted : int
-        Records of each shuffled file that were counted.
-    """
+    """Numbers of right links that say what little and much are on this file."""
 
     measure: ClassVar[str] = "references"
     records: int
     candidates: int
+    # what no masking at all would allow: records that differ from all others (with shared ties, expected
+    # links; with sampling weights, their sum)
     unmasked: float
+    # (shuffles,): links of equal weights where every masked attribute is shuffled by itself: what remains of
+    # any link when all that ties an attribute to a record is gone
     shuffled: FloatArray
+    # links of the weighted mean that was learned on one such file, and its bound: what learning alone finds
+    # where there is nothing to be found. None where there was no time
     learned_on_shuffled: float | None
     learned_on_shuffled_bound: float | None
-    total: float
-    chance: FloatArray
-    counted: int
+    total: float  # what links are part of
+    chance: FloatArray  # (any,): probability of 0, 1, 2, ... right links of a one-to-one matching at random
+    counted: int  # records of each shuffled file that were counted
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -46,54 +46,31 @@ class Reidentification(MeasureResult):
     """Limits for all attacks where the masking is known (paper 004, section 2.4), and attacks beside them.
 
     Shares of records, or of the sum of their sampling weights, from 0 to 1.
-
-    Attributes
-    ----------
-    records, candidates : int
-    attributes : tuple of str
-        Whose masking is known: the limits are for attacks that use these and no others.
-    left_out : tuple of str
-        Attributes that are compared, and whose masking is not known.
-    approximate : tuple of str
-        What the probabilities leave out. Empty where they are exact.
-    one_record : float
-        Expected share of right links of an intruder who knows one record, the masked file, the masking and
-        how masked records are distributed; no attack with this knowledge expects more. Higher is worse.
-    one_record_low, one_record_high : float
-        Where 95 % of repetitions of such claims lie.
-    one_record_right : float
-        Share of these claims that is right here. Higher is worse.
-    surest : Claim
-        The most probable of these claims.
-    all_records : MatchingLimit or None
-        The same of an intruder who knows all original records. None where some masked record has no original,
-        or there was no time.
-    attacks : tuple of AttackOdds
-    without : tuple of Lacking
-        Attacks that have no probabilities here, each with the reason.
-    unweighted : mapping of str to float
-        What attacks link rightly as shares of the records, by the keys of `counted_attacks`; empty where the
-        records have no sampling weights. Higher is worse.
-    table : DataFrame
-        See `to_frame`.
     """
 
     measure: ClassVar[str] = "reidentification"
     records: int
     candidates: int
+    # whose masking is known: the limits are for attacks that use these and no others
     attributes: tuple[str, ...]
-    left_out: tuple[str, ...]
-    approximate: tuple[str, ...]
+    left_out: tuple[str, ...]  # attributes that are compared, and whose masking is not known
+    approximate: tuple[str, ...]  # what the probabilities leave out. Empty where they are exact
+    # expected share of right links of an intruder who knows one record, the masked file, the masking and how
+    # masked records are distributed; no attack with this knowledge expects more. Higher is worse
     one_record: float
-    one_record_low: float
+    one_record_low: float  # where 95 % of repetitions of such claims lie
     one_record_high: float
-    one_record_right: float
-    surest: Claim
+    one_record_right: float  # share of these claims that is right here. Higher is worse
+    surest: Claim  # the most probable of these claims
+    # the same of an intruder who knows all original records. None where some masked record has no original,
+    # or there was no time
     all_records: MatchingLimit | None
     attacks: tuple[AttackOdds, ...]
-    without: tuple[Lacking, ...]
+    without: tuple[Lacking, ...]  # attacks that have no probabilities here, each with the reason
+    # what attacks link rightly as shares of the records, by the keys of `counted_attacks`; empty where the
+    # records have no sampling weights. Higher is worse
     unweighted: Mapping[str, float]
-    table: pd.DataFrame
+    table: pd.DataFrame  # see `to_frame`
 
     @property
     def findings(self) -> tuple[Finding, ...]:

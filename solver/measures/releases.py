@@ -40,72 +40,36 @@ _NO_BOUND = ", and no bound was found in time on how much more"
 
 @dataclass(frozen=True)
 class CandidatesLeft:
-    """What intersecting leaves of the candidates, on average over the persons who are in every release.
+    """What intersecting leaves of the candidates, on average over the persons who are in every release."""
 
-    Attributes
-    ----------
-    aggregator : str
-        Whose learned distances were used, one for each group.
-    times : float
-        Candidates that are at most so many times as far as the nearest were kept.
-    number : int
-        Groups of releases that were intersected, from the first; of releases apart, each is one.
-    records : int
-        Persons that were looked at.
-    candidates : float
-        What is left; fewer are worse.
-    alone : float
-        Share of persons of whom nothing but the truth is left. Higher is worse.
-    expected : float
-        Right guesses when an intruder takes one of what is left at random, as a share. Higher is worse.
-    lost : float
-        Share of persons of whom the truth is not left: an intruder would be misled, or see that nothing is.
-    unweighted : float or None
-        `expected` as a share of the records, where they have sampling weights, which all other shares are of.
-    """
-
-    aggregator: str
-    times: float
-    number: int
-    records: int
-    candidates: float
-    alone: float
-    expected: float
+    aggregator: str  # whose learned distances were used, one for each group
+    times: float  # candidates that are at most so many times as far as the nearest were kept
+    number: int  # groups of releases that were intersected, from the first; of releases apart, each is one
+    records: int  # persons that were looked at
+    candidates: float  # what is left; fewer are worse
+    alone: float  # share of persons of whom nothing but the truth is left. Higher is worse
+    expected: float  # right guesses when an intruder takes one of what is left at random, as a share
+    # share of persons of whom the truth is not left: an intruder would be misled, or see that nothing is
     lost: float
+    # `expected` as a share of the records, where they have sampling weights, which all other shares are of
     unweighted: float | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ReleasesRisk(MeasureResult):
-    """Worst cases of several releases of one file.
-
-    Attributes
-    ----------
-    releases : int
-    way : str
-        ``together``, ``apart``, or which are attacked together, such as ``1+2,3``.
-    groups : tuple of tuple of int
-        The same as numbers of releases, from 1.
-    risks : tuple of ReleaseRisk
-        Every family at every time, in shares of the records that are released by then.
-    left : tuple of CandidatesLeft
-        Where not all are attacked together.
-    told_by : tuple of str
-        The confidential columns that candidates were told by; none where it was who they are.
-    remarks : tuple of str
-        The notes.
-    unweighted : float or None
-        What the learned distances link at most, as a share of the records, where they have sampling weights.
-    """
+    """Worst cases of several releases of one file."""
 
     measure: ClassVar[str] = "releases"
     releases: int
-    way: str
-    groups: tuple[tuple[int, ...], ...]
+    way: str  # ``together``, ``apart``, or which are attacked together, such as ``1+2,3``
+    groups: tuple[tuple[int, ...], ...]  # the same as numbers of releases, from 1
+    # every family at every time, in shares of the records that are released by then
     risks: tuple[ReleaseRisk, ...]
-    left: tuple[CandidatesLeft, ...]
+    left: tuple[CandidatesLeft, ...]  # where not all are attacked together
+    # the confidential columns that candidates were told by; none where it was who they are
     told_by: tuple[str, ...]
-    remarks: tuple[str, ...]
+    remarks: tuple[str, ...]  # the notes
+    # what the learned distances link at most, as a share of the records, where they have sampling weights
     unweighted: float | None = None
 
     @property

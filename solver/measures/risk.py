@@ -164,27 +164,14 @@ def _read(given: Sequence[Given], way: str, options: ProblemOptions) -> tuple[Pr
 
 @dataclass(frozen=True)
 class Measuring:
-    """What is to be measured, checked.
-
-    Attributes
-    ----------
-    measures : sequence of Measure
-    options : ProblemOptions
-        Of the releases; the family is left to `families`.
-    families : sequence of str
-        Of distances, whose worst cases are searched.
-    choices : MeasureChoices
-    tolerated : float
-        Share of records.
-    way : str
-        Whether an intruder can tell which records of several releases belong together (`Way`).
-    """
+    """What is to be measured, checked."""
 
     measures: Sequence[Measure]
-    options: ProblemOptions
-    families: Sequence[str]
+    options: ProblemOptions  # of the releases; the family is left to `families`
+    families: Sequence[str]  # of distances, whose worst cases are searched
     choices: MeasureChoices
-    tolerated: float
+    tolerated: float  # share of records
+    # whether an intruder can tell which records of several releases belong together (`Way`)
     way: str = Way.TOGETHER
 
 

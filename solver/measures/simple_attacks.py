@@ -54,46 +54,26 @@ _NO_TIME = "no time was left for it"
 
 @dataclass(frozen=True)
 class SimpleAttack:
-    """One attack.
+    """One attack."""
 
-    Attributes
-    ----------
-    key, words : str
-        Its name in the JSON, and for a reader.
-    linked : float or None
-        Records that it links rightly (with shared ties expected ones, with sampling weights the persons that
-        they stand for, whole ones); None where it was not tried. Higher is worse.
-    share : float or None
-        The same as a share.
-    reason : str or None
-        Why it was not tried.
-    unweighted : float or None
-        Share of the records; None where they have no sampling weights, or it was not tried. Higher is worse.
-    """
-
-    key: str
+    key: str  # its name in the JSON, and for a reader
     words: str
+    # records that it links rightly (with shared ties expected ones, with sampling weights the persons that
+    # they stand for, whole ones); None where it was not tried. Higher is worse
     linked: float | None
-    share: float | None
-    reason: str | None = None
+    share: float | None  # the same as a share
+    reason: str | None = None  # why it was not tried
+    # share of the records; None where they have no sampling weights, or it was not tried. Higher is worse
     unweighted: float | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SimpleAttacks(MeasureResult):
-    """What simple attacks link rightly.
-
-    Attributes
-    ----------
-    records : int
-    total : float
-        What links are part of: records, or the sum of their sampling weights.
-    attacks : tuple of SimpleAttack
-    """
+    """What simple attacks link rightly."""
 
     measure: ClassVar[str] = "simple-attacks"
     records: int
-    total: float
+    total: float  # what links are part of: records, or the sum of their sampling weights
     attacks: tuple[SimpleAttack, ...]
 
     @property

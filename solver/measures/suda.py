@@ -40,58 +40,29 @@ _SMALL = 2
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Suda(PerRecord):
-    """Special uniques of the masked file (`minimal_uniques` has definitions, formulas and sources).
-
-    Attributes
-    ----------
-    keys : tuple of str
-    largest : int
-        Minimal sample uniques of up to so many keys were looked for.
-    planned : int
-        How many it would have been with more time.
-    fraction : float
-        Sampling fraction, 0 to 1.
-    fraction_known : bool
-        Whether it comes from sampling weights.
-    uniques : int
-        Sample uniques on all keys. More are worse.
-    paired : int
-        Records whose key exactly one other record has.
-    dis : float or None
-        Probability that a unique match with the file is a correct one. More is worse. None without uniques
-        and pairs.
-    attribute_contribution : float64 array (a,)
-        Part of the sum of all scores that stems from minimal sample uniques with this key, 0 to 1. Parts
-        overlap. All 0 where there are none.
-    score : float64 array (records,)
-        SUDA score (Elliot et al. 2005); 0 for no minimal sample unique. More is worse.
-    dis_suda : float64 array (records,)
-        The record's part of `dis`, a probability. More is worse.
-    smallest : int64 array (records,)
-        Size of the record's smallest minimal sample unique, 0 where it has none. Smaller is worse.
-    msus : int64 array (records,)
-        How many it has. More are worse.
-    contribution : float64 array (records, a)
-        Like `attribute_contribution`, of each record.
-    remarks : tuple of str
-    """
+    """Special uniques of the masked file (`minimal_uniques` has definitions, formulas and sources)."""
 
     measure: ClassVar[str] = "suda"
     per_record: ClassVar[tuple[str, ...]] = ("score", "dis_suda", "smallest", "msus", "contribution")
     keys: tuple[str, ...]
-    largest: int
-    planned: int
-    fraction: float
-    fraction_known: bool
-    uniques: int
-    paired: int
+    largest: int  # minimal sample uniques of up to so many keys were looked for
+    planned: int  # how many it would have been with more time
+    fraction: float  # sampling fraction, 0 to 1
+    fraction_known: bool  # whether it comes from sampling weights
+    uniques: int  # sample uniques on all keys. More are worse
+    paired: int  # records whose key exactly one other record has
+    # probability that a unique match with the file is a correct one. More is worse. None without uniques and
+    # pairs
     dis: float | None
+    # (a,): part of the sum of all scores that stems from minimal sample uniques with this key, 0 to 1. Parts
+    # overlap. All 0 where there are none
     attribute_contribution: FloatArray
-    score: FloatArray
-    dis_suda: FloatArray
+    score: FloatArray  # (records,): SUDA score (Elliot et al. 2005); 0 for no minimal sample unique
+    dis_suda: FloatArray  # (records,): the record's part of `dis`, a probability. More is worse
+    # (records,): size of the record's smallest minimal sample unique, 0 where it has none. Smaller is worse
     smallest: NDArray[np.int64]
-    msus: NDArray[np.int64]
-    contribution: FloatArray
+    msus: NDArray[np.int64]  # (records,): how many it has. More are worse
+    contribution: FloatArray  # (records, a): like `attribute_contribution`, of each record
     remarks: tuple[str, ...] = ()
 
     @property
@@ -189,18 +160,9 @@ def special_uniques(
 ) -> Suda:
     """SUDA of one file.
 
-    Parameters
-    ----------
-    keys : KeyFile
-        n records and a keys.
-    fraction : float, optional
-        Sampling fraction; `FRACTION` where it is not known.
-    largest : int, optional
-        Look for minimal sample uniques of up to so many keys; `largest_size` by default.
-    scoring : Scoring
-        Elliot's scores, or those that older versions of sdcMicro computed.
-    clock : Clock, optional
-    remarks : tuple of str
+    `keys`: n records and a keys. `fraction`: sampling fraction; `FRACTION` where it is not known. `largest`:
+    look for minimal sample uniques of up to so many keys; `largest_size` by default. `scoring`: elliot's
+    scores, or those that older versions of sdcMicro computed.
     """
     a = len(keys.names)
     planned = largest_size(a) if largest is None else min(largest, a)

@@ -38,13 +38,7 @@ def take_measures(
     So time that runs out is that of dear ones, and what cheap ones leave over is theirs. `searched` is the
     share of the call that was done before.
 
-    Returns
-    -------
-    taken : dict
-    left_out : dict
-        Why, by name.
-    seconds : dict
-        Of those that were taken.
+    Returns `left_out`: why, by name. Returns `seconds`: of those that were taken.
     """
     taken: dict[str, MeasureResult] = {}
     left_out: dict[str, str] = {}

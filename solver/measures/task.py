@@ -29,25 +29,13 @@ MOMENT = 25_000_000
 
 @dataclass(frozen=True)
 class Attack:
-    """Parameters that were learned, and what they link.
+    """Parameters that were learned, and what they link."""
 
-    Attributes
-    ----------
-    problem : Problem
-        Of the family.
-    theta : ndarray of float64, shape (dimension,)
-    result : FamilyFit
-        With the bound for all other parameters.
-    evaluation : Evaluation
-        What became of every record, as far as there was time to look at all.
-    cores : tuple of frozenset of int
-        Blocks of which the search has proved that they cannot all be linked.
-    """
-
-    problem: Problem
-    theta: FloatArray
-    result: FamilyFit
-    evaluation: Evaluation
+    problem: Problem  # of the family
+    theta: FloatArray  # (dimension,)
+    result: FamilyFit  # with the bound for all other parameters
+    evaluation: Evaluation  # what became of every record, as far as there was time to look at all
+    # blocks of which the search has proved that they cannot all be linked
     cores: tuple[frozenset[int], ...] = ()
 
 
@@ -59,35 +47,16 @@ def parameters_of(problem: Problem, result: FamilyFit) -> FloatArray:
 
 @dataclass
 class RiskTask:
-    """One file pair, and what is asked about it.
+    """One file pair, and what is asked about it."""
 
-    Attributes
-    ----------
-    first : Problem
-        The pair, with a family that takes any attributes.
-    problems : mapping of str to Problem
-        Of every family that is asked for and can take the files.
-    schema : Schema or None
-    request : FitRequest
-        How to search, with the seed of all random choices.
-    clock : Clock
-        Of the whole call.
-    worst : FitResult
-        The worst cases of all families.
-    choices : MeasureChoices
-        What is asked of measures besides.
-    releases : Releases or None
-        Where there are several, of which the pair is the last.
-    """
-
-    first: Problem
-    problems: Mapping[str, Problem]
+    first: Problem  # the pair, with a family that takes any attributes
+    problems: Mapping[str, Problem]  # of every family that is asked for and can take the files
     schema: Schema | None
-    request: FitRequest
-    clock: Clock
-    worst: FitResult
-    choices: MeasureChoices = field(default_factory=MeasureChoices)
-    releases: Releases | None = None
+    request: FitRequest  # how to search, with the seed of all random choices
+    clock: Clock  # of the whole call
+    worst: FitResult  # the worst cases of all families
+    choices: MeasureChoices = field(default_factory=MeasureChoices)  # what is asked of measures besides
+    releases: Releases | None = None  # where there are several, of which the pair is the last
     _attacks: dict[str, Attack] = field(default_factory=dict)
     _baselines: dict[str, Evaluation] = field(default_factory=dict)
 

@@ -32,58 +32,32 @@ _MANY = 0.5
 
 @dataclass(frozen=True)
 class Anonymity:
-    """Records that violate k-anonymity: fewer than k records, themselves included, have their key.
-
-    Attributes
-    ----------
-    k : int
-    masked, original : int
-        Records of either file; a missing value is a category of its own. More are worse.
-    masked_wildcard, original_wildcard : int or None
-        The same where a missing value fits any; None where no value is missing, or patterns of missing values
-        are too many.
-    """
+    """Records that violate k-anonymity: fewer than k records, themselves included, have their key."""
 
     k: int
-    masked: int
+    masked: int  # records of either file; a missing value is a category of its own. More are worse
     original: int
+    # the same where a missing value fits any; None where no value is missing, or patterns of missing values
+    # are too many
     masked_wildcard: int | None
     original_wildcard: int | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Uniqueness(PerRecord):
-    """Sample frequencies on the key variables (Hundepool et al. 2012, Chapter 3; Samarati 2001).
-
-    Attributes
-    ----------
-    keys : tuple of str
-    records, original_records : int
-    combinations : int
-        Different keys in the masked file.
-    anonymity : tuple of Anonymity
-        For k = 2, 3 and 5; below 2 are the sample uniques.
-    frequency : int64 array (records,)
-        f_k: how many masked records have the key of this one, itself included. Fewer are worse.
-    wildcard : int64 array (records,) or None
-        The same where a missing value fits any.
-    many_values : tuple of str
-        Key variables whose values are nearly all different.
-    without : tuple of str
-        Notes on what was not counted.
-    """
+    """Sample frequencies on the key variables (Hundepool et al. 2012, Chapter 3; Samarati 2001)."""
 
     measure: ClassVar[str] = "uniqueness"
     per_record: ClassVar[tuple[str, ...]] = ("frequency", "wildcard")
     keys: tuple[str, ...]
     records: int
     original_records: int
-    combinations: int
-    anonymity: tuple[Anonymity, ...]
-    frequency: LongArray
-    wildcard: LongArray | None
-    many_values: tuple[str, ...]
-    without: tuple[str, ...] = ()
+    combinations: int  # different keys in the masked file
+    anonymity: tuple[Anonymity, ...]  # for k = 2, 3 and 5; below 2 are the sample uniques
+    frequency: LongArray  # (records,): f_k: how many masked records have the key of this one, itself included
+    wildcard: LongArray | None  # (records,): the same where a missing value fits any
+    many_values: tuple[str, ...]  # key variables whose values are nearly all different
+    without: tuple[str, ...] = ()  # notes on what was not counted
 
     @property
     def findings(self) -> tuple[Finding, ...]:

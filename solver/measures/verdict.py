@@ -131,13 +131,8 @@ class Verdict:
 def verdict(findings: Iterable[VerdictFinding], tolerated: float, *, weighted: bool = False) -> Verdict:
     """The verdict that findings make.
 
-    Parameters
-    ----------
-    findings : iterable of VerdictFinding
-    tolerated : float
-        Share of records that may be re-identified.
-    weighted : bool
-        Whether shares are of sampling weights.
+    `tolerated`: share of records that may be re-identified. `weighted`: whether shares are of sampling
+    weights.
     """
     order = list(Severity)
     sorted_ones = sorted(

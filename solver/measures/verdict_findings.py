@@ -60,24 +60,12 @@ BASELINES = {
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """What is known of a release when its verdict is made.
+    """What is known of a release when its verdict is made."""
 
-    Attributes
-    ----------
-    task : RiskTask
-        Files with their roles, worst cases, choices.
-    measures : mapping of str to MeasureResult
-        Those that were taken.
-    not_measured : mapping of str to str
-        Why others were not.
-    tolerated : float
-        Share of records that may be re-identified.
-    """
-
-    task: RiskTask
-    measures: Mapping[str, MeasureResult]
-    not_measured: Mapping[str, str]
-    tolerated: float
+    task: RiskTask  # files with their roles, worst cases, choices
+    measures: Mapping[str, MeasureResult]  # those that were taken
+    not_measured: Mapping[str, str]  # why others were not
+    tolerated: float  # share of records that may be re-identified
 
     @cached_property
     def bounded(self) -> dict[str, FamilyFit]:

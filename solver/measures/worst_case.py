@@ -19,30 +19,16 @@ from linkrisk.solver.worst_case.result import Family
 
 @dataclass(frozen=True)
 class FamilyRisk:
-    """The worst case of one family.
-
-    Attributes
-    ----------
-    aggregator : str
-    linked : float or None
-        Records that the learned distance links (expected links with shared ties, their sampling weights where
-        there are some); None where the family has no result.
-    most : float or None
-        No parameters of the family link more.
-    proven : bool
-        Whether the two meet.
-    confidence : float or None
-        Of `most`, where samples were searched; None where it is certain.
-    reason : str or None
-        Why there is no result.
-    """
+    """The worst case of one family."""
 
     aggregator: str
+    # records that the learned distance links (expected links with shared ties, their sampling weights where
+    # there are some); None where the family has no result
     linked: float | None
-    most: float | None
-    proven: bool
-    confidence: float | None
-    reason: str | None
+    most: float | None  # no parameters of the family link more
+    proven: bool  # whether the two meet
+    confidence: float | None  # of `most`, where samples were searched; None where it is certain
+    reason: str | None  # why there is no result
 
     def bounded(self, total: float) -> bool:
         """Whether more is known than that it links no more than all, or nearly all."""
@@ -61,21 +47,12 @@ class FamilyRisk:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WorstCaseRisk(MeasureResult):
-    """Worst-case re-identification by distance-based record linkage, family by family.
-
-    Attributes
-    ----------
-    total : float
-        What all numbers are part of: records, or the sum of their sampling weights.
-    families : tuple of FamilyRisk
-        More links are worse.
-    with_twins : int
-        Records that the worst distance does not link because others are identical to the partner.
-    """
+    """Worst-case re-identification by distance-based record linkage, family by family."""
 
     measure: ClassVar[str] = "worst-case"
-    total: float
-    families: tuple[FamilyRisk, ...]
+    total: float  # what all numbers are part of: records, or the sum of their sampling weights
+    families: tuple[FamilyRisk, ...]  # more links are worse
+    # records that the worst distance does not link because others are identical to the partner
     with_twins: int = 0
 
     @property

@@ -36,15 +36,8 @@ def fold(groups: Groups, codes: Codes) -> Groups:
 def groups_of(codes: Codes) -> Groups:
     """Number the combinations of values.
 
-    Parameters
-    ----------
-    codes : int64 array (n, a)
-        `MISSING` is a value as any other. Without columns all records are one group.
-
-    Returns
-    -------
-    intp array (n,)
-        From 0 without a gap, in the order in which they come up.
+    `codes` (n, a): `MISSING` is a value as any other. Without columns all records are one group. Returns
+    shape (n,): from 0 without a gap, in the order in which they come up.
     """
     groups = np.zeros(len(codes), dtype=np.intp)
     for column in codes.T:
@@ -64,17 +57,9 @@ def wildcard_sums(codes: Codes, weights: tuple[FloatArray | None, ...]) -> tuple
     Two records agree when they have the same value in every column in which both have one. That is not
     transitive: there are no groups, and a record with missing values is counted with several.
 
-    Parameters
-    ----------
-    codes : int64 array (n, a)
-    weights : tuple of float64 array (n,) or None
-        What to sum over the records that agree, each by itself; their number for None.
-
-    Returns
-    -------
-    tuple of float64 array (n,), or None
-        None where that would take more than `MOST_WORK`. Combinations with the same columns missing are
-        compared together, pattern by pattern, so that time grows with the number of patterns.
+    `codes` (n, a). `weights` (n,): what to sum over the records that agree, each by itself; their number for
+    None. Returns shape (n,): none where that would take more than `MOST_WORK`. Combinations with the same
+    columns missing are compared together, pattern by pattern, so that time grows with the number of patterns.
     """
     groups = groups_of(codes)
     rows = _first_rows(groups)

@@ -21,19 +21,12 @@ CONSTANT = 2.0
 
 
 class Entries(NamedTuple):
-    """Every value that occurs in a group, by group and by value.
+    """Every value that occurs in a group, by group and by value."""
 
-    Attributes
-    ----------
-    group, value, frequency : int64 array (entries,)
-    size : int64 array (groups,)
-        Records of each group.
-    """
-
-    group: LongArray
+    group: LongArray  # (entries,)
     value: LongArray
     frequency: LongArray
-    size: LongArray
+    size: LongArray  # (groups,): records of each group
 
     @property
     def share(self) -> FloatArray:
@@ -42,32 +35,21 @@ class Entries(NamedTuple):
 
 
 class LDiversity(NamedTuple):
-    """Of each group; fewer are worse.
+    """Of each group; fewer are worse."""
 
-    Attributes
-    ----------
-    distinct : int64 array (groups,)
-        Different values.
-    entropy : float64 array (groups,)
-        ``exp(-sum p log p)`` over the shares p of values: as many equally frequent values say as little.
-    recursive : int64 array (groups,)
-        The largest l with ``r_1 < c (r_l + r_(l+1) + ...)`` for the counts r in descending order; at least 1.
-    """
-
-    distinct: LongArray
+    distinct: LongArray  # (groups,): different values
+    # (groups,): ``exp(-sum p log p)`` over the shares p of values: as many equally frequent values say as
+    # little
     entropy: FloatArray
+    # (groups,): the largest l with ``r_1 < c (r_l + r_(l+1) + ...)`` for the counts r in descending order; at
+    # least 1
     recursive: LongArray
 
 
 def entries_of(groups: Groups, values: Codes) -> Entries:
     """Count the values of every group.
 
-    Parameters
-    ----------
-    groups : intp array (n,)
-        From 0 without a gap.
-    values : int64 array (n,)
-        From 0; records of value `MISSING` are not counted.
+    `groups` (n,): from 0 without a gap. `values` (n,): from 0; records of value `MISSING` are not counted.
     """
     known = values != MISSING
     size = np.bincount(groups[known], minlength=int(groups.max()) + 1)
@@ -100,10 +82,7 @@ def t_closeness(entries: Entries, *, ordered: bool) -> FloatArray:
     ``1/2 sum_i |p_i - q_i|``. Time and memory grow with the values that occur in groups, not with groups
     times values: between two values of a group P stays as it is, and prefix sums of Q give the rest.
 
-    Returns
-    -------
-    float64 array (groups,)
-        0 (the group says nothing) to 1; 0 for groups without a known value.
+    Returns shape (groups,): 0 (the group says nothing) to 1; 0 for groups without a known value.
     """
     whole = np.bincount(entries.value, entries.frequency).astype(np.float64)
     whole /= max(1.0, whole.sum())

@@ -20,18 +20,11 @@ from linkrisk.solver.run.records import MOST_ROWS
 
 @dataclass(frozen=True, eq=False)
 class KeyFile:
-    """The key variables of one file.
+    """The key variables of one file."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        The key variables, a of them.
-    codes : int64 array (n, a)
-        Equal codes for equal values; numbers count as their values, a gap is `MISSING`. Codes that are
-        declared missing are values, as readers of the file see them.
-    """
-
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # the key variables, a of them
+    # (n, a): equal codes for equal values; numbers count as their values, a gap is `MISSING`. Codes that are
+    # declared missing are values, as readers of the file see them
     codes: Codes
 
     @property
@@ -131,15 +124,9 @@ def masked_households(task: RiskTask) -> Groups | None:
 
 
 class PerRecord(MeasureResult):
-    """A result with numbers of every record, which its JSON leaves out where records are many.
+    """A result with numbers of every record, which its JSON leaves out where records are many."""
 
-    Attributes
-    ----------
-    per_record : tuple of str
-        The fields with a row for each record.
-    """
-
-    per_record: ClassVar[tuple[str, ...]]
+    per_record: ClassVar[tuple[str, ...]]  # the fields with a row for each record
 
     def written(self, name: str) -> Any:
         """What the JSON has of a field: of `per_record` None for more than 100,000 records."""

@@ -49,24 +49,13 @@ class Scoring(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class MinimalUniques:
-    """What was found in one file of n records and a keys.
+    """What was found in one file of n records and a keys."""
 
-    Attributes
-    ----------
-    largest : int
-        Sizes up to this one were searched.
-    score : float64 array (n,)
-        SUDA score: the sum over the record's minimal sample uniques. More is worse.
-    contribution : float64 array (n, a)
-        The part of the score that stems from those with this key; the parts of a record overlap.
-    counts : int64 array (n, largest)
-        Minimal sample uniques of size 1, 2, ... of each record.
-    """
-
-    largest: int
-    score: FloatArray
+    largest: int  # sizes up to this one were searched
+    score: FloatArray  # (n,): SUDA score: the sum over the record's minimal sample uniques. More is worse
+    # (n, a): the part of the score that stems from those with this key; the parts of a record overlap
     contribution: FloatArray
-    counts: LongArray
+    counts: LongArray  # (n, largest): minimal sample uniques of size 1, 2, ... of each record
 
 
 def largest_size(keys: int) -> int:
@@ -98,15 +87,7 @@ def minimal_uniques(
     another. Sizes are searched one after the other. As in SUDA2 a set is reached through its first keys, and
     only records that are not unique on these are looked at: others have no minimal set that contains them.
 
-    Parameters
-    ----------
-    codes : int64 array (n, a)
-    largest : int
-        From 1 to a.
-    scoring : Scoring
-    clock : Clock, optional
-        When it has run out, sizes that were not finished are left out, except size 1; scores are those of the
-        largest size that was finished.
+    `codes` (n, a). `largest`: from 1 to a.
     """
     n, keys = codes.shape
     worth = size_scores(keys, largest, scoring)

@@ -32,24 +32,12 @@ RISKIEST = 10
 
 @dataclass(frozen=True, eq=False)
 class KeyRisk:
-    """Risk of each record of a table by its key variables.
+    """Risk of each record of a table by its key variables."""
 
-    Attributes
-    ----------
-    frequency : ndarray of float64, shape (n,)
-        Records with the same values, f.
-    sample : ndarray of float64, shape (n,)
-        1/f.
-    population : ndarray of float64, shape (n,), or None
-        Posterior mean of 1/F, with sampling weights.
-    household : ndarray of float64, shape (n,), or None
-        That some member of the record's household is re-identified.
-    """
-
-    frequency: FloatArray
-    sample: FloatArray
-    population: FloatArray | None
-    household: FloatArray | None
+    frequency: FloatArray  # (n,): records with the same values, f
+    sample: FloatArray  # (n,): 1/f
+    population: FloatArray | None  # (n,): posterior mean of 1/F, with sampling weights
+    household: FloatArray | None  # (n,): that some member of the record's household is re-identified
 
     @classmethod
     def of(cls, table: pd.DataFrame, keys: BeforeAndAfter, meaning: MissingMeaning) -> KeyRisk:
@@ -84,16 +72,8 @@ class KeyRisk:
 def suppression_risk(keys: BeforeAndAfter, meaning: MissingMeaning) -> dict[str, Any]:
     """Risk before and after under both meanings of a missing value, and the riskiest combinations before.
 
-    Parameters
-    ----------
-    keys : BeforeAndAfter
-    meaning : MissingMeaning
-        The one that was asked for; the riskiest combinations are those of the nearest of the two.
-
-    Returns
-    -------
-    dict
-        As the JSON of `suppress --json` has it.
+    `meaning`: the one that was asked for; the riskiest combinations are those of the nearest of the two. As
+    the JSON of `suppress --json` has it.
     """
     found = {
         name: [KeyRisk.of(table, keys, MissingMeaning.parse(name)) for table in (keys.before, keys.after)]

@@ -23,22 +23,12 @@ _CELLS_AT_ONCE = 1_000_000
 
 @dataclass(frozen=True, eq=False)
 class Claims:
-    """The link of each record to its best candidate.
+    """The link of each record to its best candidate."""
 
-    Attributes
-    ----------
-    record : ndarray of int, shape (claims,)
-        The row of the query.
-    candidate : ndarray of int, shape (claims,)
-        Of several equally good ones, one by chance.
-    score : ndarray of float64, shape (claims,)
-    right : ndarray of bool, shape (claims,)
-    """
-
-    record: IndexArray
-    candidate: IndexArray
-    score: FloatArray
-    right: BoolArray
+    record: IndexArray  # (claims,): the row of the query
+    candidate: IndexArray  # (claims,): of several equally good ones, one by chance
+    score: FloatArray  # (claims,)
+    right: BoolArray  # (claims,)
 
 
 def linker_task(task: RiskTask) -> tuple[LinkageTask, Truth]:

@@ -15,20 +15,9 @@ _ROWS_AT_ONCE = 20_000
 def contributions(form: DistanceForm, c: FloatArray) -> FloatArray:
     """Parts of the distance by attribute, which add up to it.
 
-    Parameters
-    ----------
-    form : DistanceForm
-        A distance d.
-    c : ndarray of float64, shape (rows, attributes)
-        Attribute distances.
+    `form`: a distance d. `c` (rows, attributes): attribute distances. Returns shape (rows, attributes): non-
+    negative, but for a quadratic form with terms that cancel.
 
-    Returns
-    -------
-    ndarray of float64, shape (rows, attributes)
-        Non-negative, but for a quadratic form with terms that cancel.
-
-    Notes
-    -----
     Every d here is homogeneous, ``d(t c) = t**r d(c)`` with r = 1, or 2 for a quadratic form, so by Euler's
     theorem ``d = 1/r sum_k c_k dd/dc_k``, and the k-th term is the part of attribute k:
 

@@ -20,21 +20,13 @@ _SAID = 0.1
 
 @dataclass(frozen=True, eq=False)
 class Direction:
-    """One of the terms of ``z' M z = trace(M) * sum_k s_k (v_k' z)**2``, z the standardised differences.
+    """One of the terms of ``z' M z = trace(M) * sum_k s_k (v_k' z)**2``, z the standardised differences."""
 
-    Attributes
-    ----------
-    share : float
-        s_k, the eigenvalue as a share of the trace. The attack goes by directions with large shares.
-    coefficients : ndarray of float64, shape (attributes,)
-        v_k, the eigenvector, of length one; the largest coefficient is positive.
-    words : str
-        The sum of differences, such as ``0.98 income - 0.20 tax``; small coefficients are left out.
-    """
-
+    # s_k, the eigenvalue as a share of the trace. The attack goes by directions with large shares
     share: float
+    # (attributes,): v_k, the eigenvector, of length one; the largest coefficient is positive
     coefficients: FloatArray
-    words: str
+    words: str  # the sum of differences, such as ``0.98 income - 0.20 tax``; small coefficients are left out
 
 
 def directions_of(aggregator: Aggregator, theta: FloatArray) -> tuple[Direction, ...]:

@@ -33,18 +33,10 @@ _MISSED = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Importances:
-    """What people read as the importance of attributes, linear in the parameters.
+    """What people read as the importance of attributes, linear in the parameters."""
 
-    Attributes
-    ----------
-    owners : tuple of str
-        Attributes; of an OWA ranks.
-    matrix : ndarray of float64, shape (owners, dimension)
-        ``matrix @ theta`` are the importances.
-    """
-
-    owners: tuple[str, ...]
-    matrix: FloatArray
+    owners: tuple[str, ...]  # attributes; of an OWA ranks
+    matrix: FloatArray  # (owners, dimension): ``matrix @ theta`` are the importances
 
 
 def importances(aggregator: Aggregator) -> Importances:
@@ -67,18 +59,11 @@ def importances(aggregator: Aggregator) -> Importances:
 
 @dataclass(frozen=True, eq=False)
 class ForcedRange:
-    """Ranges of importances; all arrays have shape (owners,).
+    """Ranges of importances; all arrays have shape (owners,)."""
 
-    Attributes
-    ----------
-    low, high : ndarray of float64
-        NaN where there was no time.
-    outer : bool
-        Whether the true range may be smaller: the domain is no polytope, and its linear relaxation was taken.
-    """
-
-    low: FloatArray
+    low: FloatArray  # naN where there was no time
     high: FloatArray
+    # whether the true range may be smaller: the domain is no polytope, and its linear relaxation was taken
     outer: bool
 
 
@@ -91,18 +76,8 @@ def forced_range(
 ) -> ForcedRange:
     """The least and the largest value of every importance where all linked records stay linked.
 
-    Parameters
-    ----------
-    pair : LinkagePair
-    aggregator : Aggregator
-    theta : ndarray of float64, shape (dimension,)
-        Links them.
-    linked : ndarray of bool, shape (blocks,)
-    stop : callable
-        Asked again and again whether to stop.
+    `theta` (dimension,): links them. `linked` (blocks,).
 
-    Notes
-    -----
     Two linear programs for each importance a: least and most ``a @ theta`` over the domain, where ``rows @
     theta >= 0`` for the rows of the linked blocks, without those that others imply. Rows are added as they
     are missed. Other parameters may link as many other records, so that the true freedom is no smaller.

@@ -13,43 +13,25 @@ from linkrisk.solver.measures.links.held_out_trials import Trial
 
 @dataclass(frozen=True)
 class HeldOutRate:
-    """The splits of one share and one family.
+    """The splits of one share and one family."""
 
-    Attributes
-    ----------
-    aggregator : str
-        ``equal-weights`` for the intruder who learns nothing.
-    share : float
-        Of the records that the intruder knows.
-    splits : int
-    held_out, low, high : float
-        Mean share of the attacked records that are linked, and its 95 % interval; more is worse.
-    trained : float
-        Mean share of the known records that the same parameters link.
-    gap, gap_low, gap_high : float
-        Mean of `trained` minus `held_out`, and its 95 % interval (None of a single split): over-fitting.
-    one_to_one, one_to_one_low, one_to_one_high : float or None
-        The same as `held_out` of one-to-one matching; more is worse.
-    worst : float or None
-        What the parameters learned from all records link of them.
-    unweighted, one_to_one_unweighted : float or None
-        `held_out` and `one_to_one` as shares of the records, where they have sampling weights.
-    """
-
-    aggregator: str
-    share: float
+    aggregator: str  # ``equal-weights`` for the intruder who learns nothing
+    share: float  # of the records that the intruder knows
     splits: int
+    # mean share of the attacked records that are linked, and its 95 % interval; more is worse
     held_out: float
     low: float
     high: float
-    trained: float
+    trained: float  # mean share of the known records that the same parameters link
+    # mean of `trained` minus `held_out`, and its 95 % interval (None of a single split): over-fitting
     gap: float
     gap_low: float | None
     gap_high: float | None
-    one_to_one: float | None
+    one_to_one: float | None  # the same as `held_out` of one-to-one matching; more is worse
     one_to_one_low: float | None
     one_to_one_high: float | None
-    worst: float | None
+    worst: float | None  # what the parameters learned from all records link of them
+    # `held_out` and `one_to_one` as shares of the records, where they have sampling weights
     unweighted: float | None = None
     one_to_one_unweighted: float | None = None
 
@@ -59,15 +41,8 @@ def summarised(
 ) -> tuple[HeldOutRate, ...]:
     """One rate for each share and family, shares ascending.
 
-    Parameters
-    ----------
-    trials : sequence of Trial
-    worst : mapping of str to float
-        What each family's parameters of the whole file link.
-    blocks : int
-        Records of the file.
-    worth : float
-        Independent records that these are worth (`independent_records`).
+    `worst`: what each family's parameters of the whole file link. `blocks`: records of the file. `worth`:
+    independent records that these are worth (`independent_records`).
     """
     names = list(dict.fromkeys(trial.aggregator for trial in trials))
     found = []

@@ -20,16 +20,8 @@ _NORMAL = float(stats.norm.ppf((1.0 + LEVEL) / 2.0))
 def rate_interval(rates: FloatArray, most: float) -> Ends:
     """The 95 % interval of the mean link rate over random splits of one file.
 
-    Parameters
-    ----------
-    rates : ndarray of float64, shape (splits,)
-        Of the attacked records of each split; between 0 and 1.
-    most : float
-        No split, and not all splits together, say more than this number of independent records would: the
-        records attacked in any of them (weights w count ``(sum w)**2 / sum w**2``, Kish 1965).
+    `rates` (splits,): of the attacked records of each split; between 0 and 1.
 
-    Notes
-    -----
     The file is given and who is known to the intruder is random, so that splits are independent draws, though
     they share records: ``v = s**2 / S`` is the variance of the mean p of S rates. The interval is that of
     Wilson for ``n* = p (1 - p) / v * (z / t)**2`` records, at most `most`, where t is the quantile of Student

@@ -35,62 +35,32 @@ _STREAM = 14
 
 @dataclass(frozen=True)
 class Trial:
-    """One split, one family.
+    """One split, one family."""
 
-    Attributes
-    ----------
-    aggregator : str
-        The family; ``equal-weights`` for the intruder who learns nothing.
-    share : float
-        Of the records whose partners the intruder knows.
-    split : int
-        Number of the split, from 0.
-    known, attacked : int
-        Records that were looked at.
-    trained : float
-        Share of the known records that the learned parameters link; more is worse.
-    held_out : float
-        Share of the attacked ones; more is worse.
-    one_to_one : float or None
-        Share of the attacked records whose partner the assignment with the smallest total distance gives
-        them; more is worse. None where the file is too large for it.
-    seconds : float
-        Of learning.
-    finished : bool
-        Whether learning came to its own end, before its time was over.
-    unweighted, one_to_one_unweighted : float or None
-        `held_out` and `one_to_one` as shares of the records, where they have sampling weights.
-    """
-
-    aggregator: str
-    share: float
-    split: int
-    known: int
+    aggregator: str  # the family; ``equal-weights`` for the intruder who learns nothing
+    share: float  # of the records whose partners the intruder knows
+    split: int  # number of the split, from 0
+    known: int  # records that were looked at
     attacked: int
-    trained: float
-    held_out: float
+    trained: float  # share of the known records that the learned parameters link; more is worse
+    held_out: float  # share of the attacked ones; more is worse
+    # share of the attacked records whose partner the assignment with the smallest total distance gives them;
+    # more is worse. None where the file is too large for it
     one_to_one: float | None
-    seconds: float
-    finished: bool
+    seconds: float  # of learning
+    finished: bool  # whether learning came to its own end, before its time was over
+    # `held_out` and `one_to_one` as shares of the records, where they have sampling weights
     unweighted: float | None = None
     one_to_one_unweighted: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Who is known in one split.
-
-    Attributes
-    ----------
-    share : float
-    number : int
-    known, attacked : ndarray of int, shape (any,)
-        Blocks, ascending; together all of them, unless there are very many.
-    """
+    """Who is known in one split."""
 
     share: float
     number: int
-    known: IndexArray
+    known: IndexArray  # (any,): blocks, ascending; together all of them, unless there are very many
     attacked: IndexArray
 
     @property
@@ -117,20 +87,11 @@ def stream(seed: int, number: int, purpose: int) -> np.random.Generator:
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """What a learner has made of the records that it was given.
+    """What a learner has made of the records that it was given."""
 
-    Attributes
-    ----------
-    theta : ndarray of float64, shape (dimension,)
-    linked : ndarray of bool, shape (known,)
-        Which of them it links.
-    finished : bool
-        Whether it came to its own end.
-    """
-
-    theta: FloatArray
-    linked: NDArray[np.bool_]
-    finished: bool
+    theta: FloatArray  # (dimension,)
+    linked: NDArray[np.bool_]  # (known,): which of them it links
+    finished: bool  # whether it came to its own end
 
 
 class Learner(Protocol):
@@ -141,15 +102,8 @@ class Learner(Protocol):
     ) -> Learned:
         """Learn.
 
-        Parameters
-        ----------
-        known : Searched
-            The known records as blocks, with all candidates; nothing of the others.
-        request : FitRequest
-            Engine, its options, and their seed.
-        clock : Clock
-        starts : sequence of Start
-            What poorer families have learned on the same records.
+        `known`: the known records as blocks, with all candidates; nothing of the others. `request`: engine,
+        its options, and their seed. `starts`: what poorer families have learned on the same records.
         """
 
 
@@ -168,19 +122,7 @@ def sealed(pair: LinkagePair, known: IndexArray) -> LinkagePair:
 
 
 class Attacked:
-    """The attack on the records of a split that are not known.
-
-    Parameters
-    ----------
-    pair : LinkagePair
-        Of all records.
-    counts : ndarray of float64, shape (blocks,)
-        What each of all records counts (`record_counts`).
-    split : Split
-    seed : int
-    assign : bool
-        Whether to match one to one, too.
-    """
+    """The attack on the records of a split that are not known."""
 
     def __init__(
         self, pair: LinkagePair, counts: FloatArray, split: Split, seed: int, *, assign: bool

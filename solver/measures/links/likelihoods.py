@@ -63,16 +63,8 @@ def by_likelihood(
 
     Candidates are linked by lot among the likeliest, or one to one where that links more.
 
-    Parameters
-    ----------
-    problem : Problem
-    beside : pair of ndarrays of float64, shapes (original records, columns) and (masked records, columns)
-        What either file has besides attributes: the masked one's may depend on what is known of a person.
-    seed : int
-    most_matched : int
-        Candidates up to which records are matched one to one.
-    stop : callable
-        Whether time is over.
+    `beside` (original records, columns): what either file has besides attributes: the masked one's may depend
+    on what is known of a person. `most_matched`: candidates up to which records are matched one to one.
     """
     pair = problem.pair
     turned = Direction(problem.options.direction) is Direction.MASKED_TO_ORIGINAL
@@ -141,22 +133,14 @@ def _by_lot(scores: FloatArray, partner: IndexArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Sides:
-    """Records to be linked, and candidates: attributes as numbers, NaN where one is missing.
+    """Records to be linked, and candidates: attributes as numbers, NaN where one is missing."""
 
-    Attributes
-    ----------
-    queries, candidates : ndarray of float64, shape (blocks or candidates, attributes)
-        Categories by their positions; of originals, as masking is known to recode them.
-    coded : tuple of bool
-        Which attributes are categories.
-    only : (ndarray of float64, ndarray of float64)
-        What one side alone has.
-    """
-
+    # (blocks or candidates, attributes): categories by their positions; of originals, as masking is known to
+    # recode them
     queries: FloatArray
     candidates: FloatArray
-    coded: tuple[bool, ...]
-    only: tuple[FloatArray, FloatArray]
+    coded: tuple[bool, ...]  # which attributes are categories
+    only: tuple[FloatArray, FloatArray]  # what one side alone has
 
     @cached_property
     def scaled(self) -> dict[_Scale | None, list[FloatArray]]:
@@ -241,19 +225,13 @@ class Equal:
 
 @dataclass(frozen=True, eq=False)
 class _Linear:
-    """A regression of candidates on queries, in coordinates whose errors are independent.
+    """A regression of candidates on queries, in coordinates whose errors are independent."""
 
-    Attributes
-    ----------
-    expected, found : ndarray of float64, shape (blocks or candidates, coordinates)
-        What is expected of each block's partner, and what candidates have, with a variance of one.
-    left : ndarray of float64, shape (coordinates,)
-        Which part of the variance the regression leaves.
-    """
-
+    # (blocks or candidates, coordinates): what is expected of each block's partner, and what candidates have,
+    # with a variance of one
     expected: FloatArray
     found: FloatArray
-    left: FloatArray
+    left: FloatArray  # (coordinates,): which part of the variance the regression leaves
 
     @property
     def told(self) -> float:

@@ -16,22 +16,12 @@ _HALVINGS = 60
 
 @dataclass(frozen=True, eq=False)
 class LogisticFit:
-    """``logit(p) = a + b W``.
+    """``logit(p) = a + b W``."""
 
-    Attributes
-    ----------
-    intercept, slope : float
-        ``a`` and ``b``.
-    covariance : ndarray of float64, shape (2, 2)
-        Of ``a`` and ``b``: the inverse of the information.
-    log_likelihood, constant_log_likelihood : float
-        Of the fit, and of the best one with ``b = 0``.
-    """
-
-    intercept: float
+    intercept: float  # ``a`` and ``b``
     slope: float
-    covariance: FloatArray
-    log_likelihood: float
+    covariance: FloatArray  # (2, 2): of ``a`` and ``b``: the inverse of the information
+    log_likelihood: float  # of the fit, and of the best one with ``b = 0``
     constant_log_likelihood: float
 
     @property
@@ -52,16 +42,7 @@ def separated(weight: FloatArray, right: BoolArray) -> bool:
 def fit_logistic(weight: FloatArray, right: BoolArray) -> LogisticFit | None:
     """Fit by Newton's method with halved steps.
 
-    Parameters
-    ----------
-    weight : ndarray of float64, shape (n,)
-        Finite.
-    right : ndarray of bool, shape (n,)
-
-    Returns
-    -------
-    LogisticFit or None
-        None where maximum likelihood has no finite solution (`separated`).
+    `weight` (n,): finite. `right` (n,). None where maximum likelihood has no finite solution (`separated`).
     """
     if separated(weight, right):
         return None

@@ -15,16 +15,9 @@ _MOST = 64
 
 @dataclass(frozen=True, eq=False)
 class ChanceMatches:
-    """The number of right links of a random one-to-one matching.
+    """The number of right links of a random one-to-one matching."""
 
-    Attributes
-    ----------
-    probability : ndarray of float64, shape (any,)
-        Of 0, 1, 2, ... right links.
-    mean : float
-    """
-
-    probability: FloatArray
+    probability: FloatArray  # (any,): of 0, 1, 2, ... right links
     mean: float
 
     def quantile(self, share: float) -> int:
@@ -35,15 +28,8 @@ class ChanceMatches:
 def chance_matches(records: int, candidates: int) -> ChanceMatches:
     """The distribution where each of `records` gets another one of `candidates`, all matchings alike.
 
-    Parameters
-    ----------
-    records : int
-        All of which have a partner.
-    candidates : int
-        At least as many.
+    `records`: all of which have a partner. `candidates`: at least as many.
 
-    Notes
-    -----
     The r-th factorial moment of the number K of right links is ``[n]_r / [m]_r``, with n records, m
     candidates and falling factorials, so by inclusion and exclusion (Riordan, An Introduction to
     Combinatorial Analysis, 1958, chapter 3)

@@ -30,16 +30,8 @@ def by_members(
 ) -> FloatArray | None:
     """What is linked of each fifth of households by who knows the others, shape (blocks,).
 
-    Parameters
-    ----------
-    problem : Problem
-    beside : pair of ndarrays of float64
-        What either file has besides attributes (`likelihoods.by_likelihood`).
-    homes : pair of intp arrays, shapes (original records,) and (masked records,)
-        Numbers of households from 0.
-    seed : int
-    stop : callable
-        Whether time is over; then there is no result.
+    `beside`: what either file has besides attributes (`likelihoods.by_likelihood`). `homes` (original
+    records,): numbers of households from 0.
     """
     pair = problem.pair
     turned = Direction(problem.options.direction) is Direction.MASKED_TO_ORIGINAL
@@ -88,13 +80,8 @@ def _eliminated(scores: FloatArray, alike: IndexArray) -> Callable[[IndexArray],
 class _Households:
     """Households of blocks and of candidates, and which are the same.
 
-    Attributes
-    ----------
-    mine : intp array (blocks,)
-    sizes : pair of float64 arrays
-        Members of the households of blocks, and of candidates.
-    partner : intp array (households of blocks,)
-        The household in which the partner of their first member is.
+    `sizes`: Members of the households of blocks, and of candidates. `partner`: The household in which the
+    partner of their first member is.
     """
 
     def __init__(self, mine: IndexArray, theirs: IndexArray, partner: IndexArray) -> None:

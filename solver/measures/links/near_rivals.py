@@ -20,20 +20,9 @@ def near_rivals(
 ) -> FloatArray:
     """Rivals that are at most `times` as far as the partner: it hides among so many.
 
-    Parameters
-    ----------
-    pair : LinkagePair
-    form : DistanceForm
-    stop : callable
-        Asked again and again whether to stop.
-    times : float
-        Of the distance as people draw it: where the form takes squares, of its root.
-
-    Returns
-    -------
-    ndarray of float64, shape (blocks,)
-        The partner is not counted, nor with shared ties its twins; NaN where the partner is impossible or
-        there was no time.
+    `times`: of the distance as people draw it: where the form takes squares, of its root. Returns shape
+    (blocks,): the partner is not counted, nor with shared ties its twins; NaN where the partner is impossible
+    or there was no time.
     """
     factor = in_units_of(form, times)
     label = pair.twin_group if pair.ties is Ties.SHARE else np.arange(len(pair.candidates))

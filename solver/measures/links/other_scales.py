@@ -146,9 +146,7 @@ def beside(files: FilePair, schema: Schema | None) -> tuple[FloatArray, FloatArr
     Numbers are those that an intruder may know, but for ids; of a part that goes with a column of the
     original both are there, so that it can be learned how.
 
-    Returns
-    -------
-    ndarrays of float64, shapes (original records, columns) and (masked records, columns)
+    Returns shape (original records, columns).
     """
     table = Table(files.masked, "masked")
     mine, theirs = [np.empty((len(files.original), 0))], [np.empty((len(files.masked), 0))]

@@ -25,43 +25,23 @@ BASELINES = {"euclid": "equal-weights", "mahalanobis": "classical-mahalanobis"}
 
 @dataclass(frozen=True, eq=False)
 class AttackOnRecords:
-    """One attack; all arrays have shape (blocks,), or (blocks, attributes).
+    """One attack; all arrays have shape (blocks,), or (blocks, attributes)."""
 
-    Attributes
-    ----------
-    attack : str
-        The family whose parameters were learned; ``equal-weights``; or ``classical-mahalanobis``, whose
-        matrix is the inverse of the mean products of differences between partners.
-    attributes : tuple of str
-    reachable : ndarray of bool
-        Whether the partner is possible at all.
-    settled : ndarray of bool
-        Whether there was time to look at the record; else it counts as not linked.
-    linked : ndarray of bool
-        The partner is strictly nearer than every rival.
-    rank : ndarray of int
-        1 + number of rivals strictly nearer than the partner; 0 where that is not known. Lower is worse.
-    ties : ndarray of int
-        Rivals exactly as near as the partner. Fewer are worse.
-    margin : ndarray of float64
-        Distance to the nearest rival minus distance to the partner, in units of the attack's distance; NaN
-        where there is none. Higher is worse.
-    near : ndarray of float64
-        Rivals hardly farther than the partner, or nearer (`near_rivals`). Fewer are worse.
-    to_partner, to_rival : ndarray of float64
-        What each attribute contributes to the distance to the partner, and to the nearest rival
-        (`contributions`); NaN where there is none.
-    """
-
+    # the family whose parameters were learned; ``equal-weights``; or ``classical-mahalanobis``, whose matrix
+    # is the inverse of the mean products of differences between partners
     attack: str
     attributes: tuple[str, ...]
-    reachable: BoolArray
-    settled: BoolArray
-    linked: BoolArray
-    rank: IndexArray
-    ties: IndexArray
+    reachable: BoolArray  # whether the partner is possible at all
+    settled: BoolArray  # whether there was time to look at the record; else it counts as not linked
+    linked: BoolArray  # the partner is strictly nearer than every rival
+    rank: IndexArray  # 1 + number of rivals strictly nearer than the partner; 0 where that is not known
+    ties: IndexArray  # rivals exactly as near as the partner. Fewer are worse
+    # distance to the nearest rival minus distance to the partner, in units of the attack's distance; NaN
+    # where there is none. Higher is worse
     margin: FloatArray
-    near: FloatArray
+    near: FloatArray  # rivals hardly farther than the partner, or nearer (`near_rivals`). Fewer are worse
+    # what each attribute contributes to the distance to the partner, and to the nearest rival
+    # (`contributions`); NaN where there is none
     to_partner: FloatArray
     to_rival: FloatArray
 
@@ -131,12 +111,6 @@ def out_of_reach(task: RiskTask, stop: Callable[[], bool]) -> dict[str, BoolArra
 
     Without those that comparing attributes, or ranks, one after another links: parameters come as near to
     that as doubles allow (see `worst_case.beside_orders`).
-
-    Parameters
-    ----------
-    task : RiskTask
-    stop : callable
-        Asked again and again whether to stop; what was not looked at by then is not out of reach.
     """
     pair, names = task.first.pair, task.worst.results
     lost = {name: lost_blocks(pair, task.problems[name].aggregator, stop) for name in names}

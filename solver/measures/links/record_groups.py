@@ -25,34 +25,21 @@ MISSING = "missing"
 
 @dataclass(frozen=True)
 class Group:
-    """The records of one category.
-
-    Attributes
-    ----------
-    column, category : str
-    records : int
-    linked : int
-        Of these, by the worst of the learned attacks; more is worse. Where equal candidates are guessed
-        among, as many as are guessed right on average.
-    by_any : int
-        By any of the attacks.
-    population : float
-        What the records stand for: the sum of their sampling weights, their number without such.
-    share : float
-        Linked of these; without sampling weights ``linked / records``. A count of this file, not an estimate:
-        it has no interval.
-    title, said : str
-        Column and category in words, where the file or a schema has labels; else empty.
-    """
+    """The records of one category."""
 
     column: str
     category: str
     records: int
+    # of these, by the worst of the learned attacks; more is worse. Where equal candidates are guessed among,
+    # as many as are guessed right on average
     linked: int
-    by_any: int
+    by_any: int  # by any of the attacks
+    # what the records stand for: the sum of their sampling weights, their number without such
     population: float
+    # linked of these; without sampling weights ``linked / records``. A count of this file, not an estimate:
+    # it has no interval
     share: float
-    title: str = ""
+    title: str = ""  # column and category in words, where the file or a schema has labels; else empty
     said: str = ""
 
     @property
@@ -89,12 +76,7 @@ def group_columns(task: RiskTask) -> tuple[str, ...]:
 def groups(task: RiskTask, columns: Sequence[str], linked: BoolArray, by_any: BoolArray) -> tuple[Group, ...]:
     """What is linked in each category of each column, the most frequent first.
 
-    Parameters
-    ----------
-    task : RiskTask
-    columns : sequence of str
-        Of the original file.
-    linked, by_any : ndarray of bool, shape (blocks,)
+    `columns`: of the original file. `linked` and `by_any` (blocks,).
     """
     pair, problem = task.first.pair, task.first
     original = Direction(problem.options.direction) is Direction.ORIGINAL_TO_MASKED

@@ -30,31 +30,18 @@ _EXPECTED = 2.0
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with the ends of its 95 % confidence interval.
-
-    Attributes
-    ----------
-    value : float
-    low, high : float or None
-        None where the interval has no such end.
-    """
+    """A number with the ends of its 95 % confidence interval."""
 
     value: float
-    low: float | None = None
+    low: float | None = None  # none where the interval has no such end
     high: float | None = None
 
 
 @dataclass(frozen=True)
 class ReliabilityLine:
-    """``logit(p) = a + b W``: the reliability p of a link of weight W.
+    """``logit(p) = a + b W``: the reliability p of a link of weight W."""
 
-    Attributes
-    ----------
-    intercept, slope : float
-        ``a`` and ``b``.
-    """
-
-    intercept: float
+    intercept: float  # ``a`` and ``b``
     slope: float
 
     def at(self, weight: float) -> float:
@@ -94,38 +81,24 @@ def proportion(right: int, links: int) -> Estimate:
 
 @dataclass(frozen=True, eq=False)
 class GroupedFit:
-    """The model beside links grouped by weight.
+    """The model beside links grouped by weight."""
 
-    Attributes
-    ----------
-    groups : DataFrame
-        One row per interval of weights: low, high, midpoint, links, right, share, fitted (mean of the
-        model).
-    line : ReliabilityLine or None
-        The same regression when each link has the midpoint of its group as weight; near the model where
-        the logit is linear in W. None where it has no finite solution.
-    statistic : float or None
-        ``sum (O - E)^2 / (E (1 - E / n))`` over groups that are joined until some right and some wrong links
-        are expected in each (Hosmer and Lemeshow).
-    p_value : float or None
-        Of the model: chi-square, two degrees of freedom fewer than groups; None with fewer than 3 groups.
-    """
-
+    # one row per interval of weights: low, high, midpoint, links, right, share, fitted (mean of the model)
     groups: pd.DataFrame
+    # the same regression when each link has the midpoint of its group as weight; near the model where the
+    # logit is linear in W. None where it has no finite solution
     line: ReliabilityLine | None
+    # ``sum (O - E)^2 / (E (1 - E / n))`` over groups that are joined until some right and some wrong links
+    # are expected in each (Hosmer and Lemeshow)
     statistic: float | None
+    # of the model: chi-square, two degrees of freedom fewer than groups; None with fewer than 3 groups
     p_value: float | None
 
 
 def grouped_fit(fit: LogisticFit | None, weight: FloatArray, right: BoolArray) -> GroupedFit:
     """Group links into at most ten intervals of weights with about as many links, and compare.
 
-    Parameters
-    ----------
-    fit : LogisticFit or None
-        The model; None where there is none.
-    weight : ndarray of float64, shape (links,)
-    right : ndarray of bool, shape (links,)
+    `fit`: the model; None where there is none. `weight` (links,). `right` (links,).
     """
     edges = _edges(weight)
     size = edges.size - 1

@@ -12,17 +12,10 @@ from linkrisk.formulations.linkage.pair import LinkagePair, Ties
 
 
 class Shares(NamedTuple):
-    """Shares of right links.
+    """Shares of right links."""
 
-    Attributes
-    ----------
-    share : float
-        Of the records; of what they stand for, where they have sampling weights.
-    unweighted : float or None
-        Of the records; None where they have no sampling weights, or all the same one.
-    """
-
-    share: float
+    share: float  # of the records; of what they stand for, where they have sampling weights
+    # of the records; None where they have no sampling weights, or all the same one
     unweighted: float | None = None
 
 

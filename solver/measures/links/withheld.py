@@ -24,28 +24,16 @@ from linkrisk.solver.worst_case.single_fit import FitRequest
 
 @dataclass(frozen=True)
 class WithheldAttribute:
-    """The worst case of a family where an attribute is not there to be compared.
-
-    Attributes
-    ----------
-    aggregator, attribute : str
-    linked : float
-        What the attack found links without it: records, or the sum of what links count.
-    most : float or None
-        What none exceeds; None where no bound was found in time.
-    fall_low, fall_high : float or None
-        By how much the worst case falls with it, at least and at most. More means that it leaks more; below
-        zero where the family links more without it (`owa`, whose ranks are others then). None where no bound
-        was found in time that says so.
-    fall : float
-        The same of the attacks that were found.
-    """
+    """The worst case of a family where an attribute is not there to be compared."""
 
     aggregator: str
     attribute: str
-    linked: float
-    most: float | None
-    fall: float
+    linked: float  # what the attack found links without it: records, or the sum of what links count
+    most: float | None  # what none exceeds; None where no bound was found in time
+    fall: float  # the same of the attacks that were found
+    # by how much the worst case falls with it, at least and at most. More means that it leaks more; below
+    # zero where the family links more without it (`owa`, whose ranks are others then). None where no bound
+    # was found in time that says so
     fall_low: float | None
     fall_high: float | None
 
@@ -99,15 +87,9 @@ def projected(attack: Attack, attribute: str) -> FloatArray | None:
 def withheld(attack: Attack, attribute: str, request: FitRequest, clock: Clock) -> WithheldAttribute | None:
     """Search the smaller problem; None where the family cannot take what is left.
 
-    Parameters
-    ----------
-    attack : Attack
-        Of all attributes: its projection is a start, and where the family contains the smaller one, its bound
-        is a bound, and blocks that cannot all be linked with it cannot without it. The search proves that
-        anew, so that no more depends on it than how soon it ends.
-    attribute : str
-    request : FitRequest
-    clock : Clock
+    `attack`: of all attributes: its projection is a start, and where the family contains the smaller one, its
+    bound is a bound, and blocks that cannot all be linked with it cannot without it. The search proves that
+    anew, so that no more depends on it than how soon it ends.
     """
     try:
         problem = without(attack.problem, attribute)

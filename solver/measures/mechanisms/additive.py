@@ -17,18 +17,6 @@ class Noise(Mechanism):
 
     ``log f(y | x) = -(y - x)' C^-1 (y - x) / 2`` but for a constant, with ``C = (percent / 100)^2 S``. S is
     the diagonal of the variances of the original attributes, or their covariance matrix.
-
-    Parameters
-    ----------
-    method : AdditiveNoise
-    original : ndarray of float64, shape (original records, masked attributes)
-        All attributes that the method has masked together.
-    masked : ndarray of float64, shape (masked records, attributes)
-        Those of them that are compared.
-    attributes : tuple of str
-        Their names.
-    compared : sequence of int
-        Their places among all.
     """
 
     def __init__(

@@ -15,17 +15,10 @@ class UnfitError(ValueError):
 
 
 class Mechanism(ABC):
-    """A masking method, on the attributes that are compared.
+    """A masking method, on the attributes that are compared."""
 
-    Attributes
-    ----------
-    attributes : tuple of str
-        Those that it has masked.
-    approximate : str or None
-        What its probabilities leave out, as the end of a sentence; None where they are exact.
-    """
-
-    attributes: tuple[str, ...]
+    attributes: tuple[str, ...]  # those that it has masked
+    # what its probabilities leave out, as the end of a sentence; None where they are exact
     approximate: str | None = None
 
     @abstractmethod
@@ -34,11 +27,6 @@ class Mechanism(ABC):
 
         -inf where the original record i cannot have become the masked record j. A constant that is the same
         for all pairs may be missing: no posterior depends on it.
-
-        Raises
-        ------
-        UnfitError
-            If the method does not fit the file.
         """
 
 

@@ -16,13 +16,6 @@ class Determined(Mechanism):
 
     ``f(y | x_i) = 1`` where y is the image of the record i, 0 elsewhere. The images are computed from the
     whole original file, so that an intruder who goes by them knows all of it.
-
-    Parameters
-    ----------
-    attributes : tuple of str
-    image : ndarray of float64, shape (original records, attributes)
-        NaN where a value is missing.
-    masked : ndarray of float64, shape (masked records, attributes)
     """
 
     def __init__(self, attributes: tuple[str, ...], image: FloatArray, masked: FloatArray) -> None:

@@ -44,33 +44,17 @@ def unknown() -> str:
 
 @dataclass(frozen=True, eq=False)
 class KnownMasking:
-    """How a file was masked, as far as that is known.
-
-    Attributes
-    ----------
-    files : FilePair
-    methods : tuple of MaskingMethod
-        Of numeric attributes; one that names no attributes has masked all numeric ones that are compared.
-    recodings : sequence
-        Of categorical attributes, as text; others are not looked at.
-    seed : int
-        Of simulations.
-    """
+    """How a file was masked, as far as that is known."""
 
     files: FilePair
+    # of numeric attributes; one that names no attributes has masked all numeric ones that are compared
     methods: tuple[MaskingMethod, ...]
-    recodings: Sequence[object]
-    seed: int = 0
+    recodings: Sequence[object]  # of categorical attributes, as text; others are not looked at
+    seed: int = 0  # of simulations
 
     @cached_property
     def mechanisms(self) -> tuple[Mechanism, ...]:
-        """Of every method, and of attributes that were released as they are, or recoded as the files show.
-
-        Raises
-        ------
-        UnfitError
-            If a method cannot have masked this file, or is none that is known.
-        """
+        """Of every method, and of attributes that were released as they are, or recoded as the files show."""
         spelled = [item for item in self.recodings if isinstance(item, str) and item != NOT_INFERRED]
         try:
             found = [*self._numeric(), *self._categorical()]
@@ -108,13 +92,7 @@ class KnownMasking:
 
     @cached_property
     def log_likelihood(self) -> FloatArray:
-        """``log f(y_j | x_i)`` of all known attributes, shape (original records, masked records).
-
-        Raises
-        ------
-        UnfitError
-            If a record cannot have become its partner.
-        """
+        """``log f(y_j | x_i)`` of all known attributes, shape (original records, masked records)."""
         total = np.zeros((len(self.files.original), len(self.files.masked)))
         rows = np.flatnonzero(self.files.partner >= 0)
         for mechanism in self.mechanisms:

@@ -16,15 +16,6 @@ class Recoded(Mechanism):
     """``f(y | x)`` is the entry of the transition matrix, or 0 and 1 where a rule decides.
 
     What is missing stays missing.
-
-    Parameters
-    ----------
-    attribute : str
-    recoding : Recoding
-    categories : sequence of str
-        Those of both files.
-    original, masked : ndarray of float64, shapes (original records,) and (masked records,)
-        Places in `categories`, the place behind all where a value is missing.
     """
 
     def __init__(

@@ -26,14 +26,6 @@ class Swapped(Mechanism):
     simple formula (the last free rank of a window takes what is left), so it is estimated by simulated swaps,
     smoothed along the diagonals, which change slowly. It is 0 beyond the window. Equal values have each
     other's ranks alike. The intruder knows the ranks: swapping keeps the values of every attribute.
-
-    Parameters
-    ----------
-    method : RankSwapping
-    original, masked : ndarray of float64, shapes (original records, attributes), (masked records, attributes)
-    attributes : tuple of str
-    seed : int
-        Of the simulation.
     """
 
     approximate = (

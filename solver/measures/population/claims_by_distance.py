@@ -33,52 +33,26 @@ _TAIL = 0.025
 
 @dataclass(frozen=True, eq=False)
 class Members:
-    """What a distance makes of the records that have a partner; all arrays have shape (n,).
+    """What a distance makes of the records that have a partner; all arrays have shape (n,)."""
 
-    Attributes
-    ----------
-    right : ndarray of float64
-        What a claim of the record is right for: 1 where it is linked, 1/k where it shares ties; else 0.
-    own : ndarray of float64
-        Distance to the partner; inf where that is impossible.
-    other : ndarray of float64
-        Distance to the nearest masked record of somebody else; inf where there is none.
-    absent : ndarray of float64
-        Persons outside the file whom the record stands for, at least 0: ``w_i - 1``.
-    """
-
+    # what a claim of the record is right for: 1 where it is linked, 1/k where it shares ties; else 0
     right: FloatArray
-    own: FloatArray
-    other: FloatArray
-    absent: FloatArray
+    own: FloatArray  # distance to the partner; inf where that is impossible
+    other: FloatArray  # distance to the nearest masked record of somebody else; inf where there is none
+    absent: FloatArray  # persons outside the file whom the record stands for, at least 0: ``w_i - 1``
 
 
 @dataclass(frozen=True, eq=False)
 class ClaimsByDistance:
-    """Claims within each distance; all arrays have shape (distances,).
+    """Claims within each distance; all arrays have shape (distances,)."""
 
-    Attributes
-    ----------
-    kept : ndarray of float64
-        Share of the right links that have no larger distance.
-    distance : ndarray of float64
-        The largest that is claimed, in units of the attack's distance; inf where every target is claimed.
-    right : ndarray of float64
-        Right claims of targets that are in the file.
-    wrong_inside : ndarray of float64
-        Wrong ones. Known, as `right` is.
-    wrong_outside : ndarray of float64
-        Claims of targets that are not in the file, by estimate.
-    low_outside, high_outside : ndarray of float64
-        Their 95 % confidence interval.
-    """
-
-    kept: FloatArray
+    kept: FloatArray  # share of the right links that have no larger distance
+    # the largest that is claimed, in units of the attack's distance; inf where every target is claimed
     distance: FloatArray
-    right: FloatArray
-    wrong_inside: FloatArray
-    wrong_outside: FloatArray
-    low_outside: FloatArray
+    right: FloatArray  # right claims of targets that are in the file
+    wrong_inside: FloatArray  # wrong ones. Known, as `right` is
+    wrong_outside: FloatArray  # claims of targets that are not in the file, by estimate
+    low_outside: FloatArray  # their 95 % confidence interval
     high_outside: FloatArray
 
     @property
@@ -109,12 +83,8 @@ class ClaimsByDistance:
 def claims_by_distance(members: Members, kept: Sequence[float] = KEPT) -> ClaimsByDistance:
     """Claims within the distances that keep these shares of the right links, and of all targets.
 
-    Parameters
-    ----------
-    members : Members
-    kept : sequence of float
-        Above 0, at most 1. Distances are those of right links, so that shares are at least these. Without any
-        right link there is only the last row, of all targets.
+    `kept`: above 0, at most 1. Distances are those of right links, so that shares are at least these. Without
+    any right link there is only the last row, of all targets.
     """
     rows = [_row(members, distance) for distance in _distances(members, kept)]
     columns = np.array([*rows, _row(members, np.inf)], dtype=np.float64).T

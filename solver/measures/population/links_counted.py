@@ -18,20 +18,11 @@ from linkrisk.solver.worst_case.result import FitResult
 
 @dataclass(frozen=True, eq=False)
 class MostLinks:
-    """The attack that links most records, and what no parameters of any family exceed.
-
-    Attributes
-    ----------
-    attack : Attack
-    right : ndarray of float64, shape (blocks,)
-        What each record counts that it links: 1, or 1/k with shared ties; else 0.
-    most : float
-        At least the sum of `right`.
-    """
+    """The attack that links most records, and what no parameters of any family exceed."""
 
     attack: Attack
-    right: FloatArray
-    most: float
+    right: FloatArray  # (blocks,): what each record counts that it links: 1, or 1/k with shared ties; else 0
+    most: float  # at least the sum of `right`
 
     @property
     def linked(self) -> float:
@@ -45,12 +36,6 @@ def most_linked(task: RiskTask, clock: Clock) -> MostLinks:
     A bound for the sum W of weights is one for records: at most as many as the lightest whose weights sum to
     W. Where weights differ that is wide, so the families are searched again with all records alike, as long
     as the clock allows.
-
-    Parameters
-    ----------
-    task : RiskTask
-    clock : Clock
-        Not asked where weights are equal.
     """
     again = None if _alike(task) or clock.expired else _counted_alike(task, clock)
     attacks = [*task.attacks.values(), *([] if again is None else again.attacks.values())]

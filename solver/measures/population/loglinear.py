@@ -33,26 +33,13 @@ TOLERANCE = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class CodedKeys:
-    """Key variables as codes; a missing value is a category of its own.
-
-    Attributes
-    ----------
-    names : tuple of str
-    categories : tuple of tuple
-        What the codes of each key mean; None is a missing value.
-    codes : ndarray of int, shape (records, keys)
-        From 0, each code occurring.
-    levels : tuple of int, length keys
-        How many there are.
-    cell : ndarray of int, shape (records,)
-        The observed cell of each record, from 0.
-    """
+    """Key variables as codes; a missing value is a category of its own."""
 
     names: tuple[str, ...]
-    categories: tuple[tuple[str | None, ...], ...]
-    codes: IndexArray
-    levels: tuple[int, ...]
-    cell: IndexArray
+    categories: tuple[tuple[str | None, ...], ...]  # what the codes of each key mean; None is a missing value
+    codes: IndexArray  # (records, keys): from 0, each code occurring
+    levels: tuple[int, ...]  # how many there are
+    cell: IndexArray  # (records,): the observed cell of each record, from 0
 
     @classmethod
     def of(cls, frame: pd.DataFrame, keys: Sequence[str]) -> CodedKeys:
@@ -115,38 +102,17 @@ class CodedKeys:
 
 @dataclass(frozen=True, eq=False)
 class FittedCells:
-    """Cells with the means of a model.
+    """Cells with the means of a model."""
 
-    Attributes
-    ----------
-    interactions : tuple of (str, str)
-        The pairs of keys whose interaction the model has.
-    cell : ndarray of int, shape (records,)
-        The place of each record's cell.
-    count : ndarray of float64, shape (cells,)
-        Sample frequency ``f_k``.
-    mean : ndarray of float64, shape (cells,)
-        Its fitted expectation ``mu_k``.
-    groups : tuple of ndarray of int, each of shape (cells,)
-        Of every margin, to which of its categories each cell belongs.
-    whole : bool
-        Whether all cells with a positive mean are here; else only those that occur in the sample.
-    gap : float
-        How far a fitted margin is from the observed one at most, in records.
-    levels : tuple of int, length keys
-    numbers : ndarray of int, shape (cells,)
-        Of every cell, in ascending order: its codes as one number.
-    """
-
-    interactions: tuple[tuple[str, str], ...]
-    cell: IndexArray
-    count: FloatArray
-    mean: FloatArray
-    groups: tuple[IndexArray, ...]
-    whole: bool
-    gap: float
+    interactions: tuple[tuple[str, str], ...]  # the pairs of keys whose interaction the model has
+    cell: IndexArray  # (records,): the place of each record's cell
+    count: FloatArray  # (cells,): sample frequency ``f_k``
+    mean: FloatArray  # (cells,): its fitted expectation ``mu_k``
+    groups: tuple[IndexArray, ...]  # (cells,): of every margin, to which of its categories each cell belongs
+    whole: bool  # whether all cells with a positive mean are here; else only those that occur in the sample
+    gap: float  # how far a fitted margin is from the observed one at most, in records
     levels: tuple[int, ...]
-    numbers: IndexArray
+    numbers: IndexArray  # (cells,): of every cell, in ascending order: its codes as one number
 
     def at(self, codes: IndexArray) -> tuple[FloatArray, FloatArray]:
         """Sample frequency and mean of other records' cells (`CodedKeys.codes_of`); 0 where there is none."""
@@ -167,22 +133,8 @@ def fit(
     The means of independence are known in closed form, ``n prod_j (n_j / n)``, which is all that is used
     where there are too many cells.
 
-    Parameters
-    ----------
-    keys : CodedKeys
-    pairs : tuple of (int, int)
-        Interactions; none for independence.
-    clock : Clock
-        When it has run out, the last sweep is the last one.
-    most : int
-        How many cells to hold.
-    tolerance : float
-        By how many records a fitted margin may miss the observed one.
-
-    Returns
-    -------
-    FittedCells or None
-        None for interactions where there are more than `most` cells.
+    `pairs`: interactions; none for independence. `tolerance`: by how many records a fitted margin may miss
+    the observed one. None for interactions where there are more than `most` cells.
     """
     cells = possible_cells(keys, pairs, most)
     if cells is None:

@@ -34,24 +34,15 @@ class Source(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class KeyChange:
-    """What masking has done to one key variable.
-
-    Attributes
-    ----------
-    key : str
-    source : Source
-        ``unchanged``; ``recoded``, where each category always became the same other one, which an intruder
-        does with what he knows too; ``known``, of the masking method; or ``estimated`` from the two files.
-    stays : float
-        Share of the records that have the same value in both files.
-    of_record : ndarray of float64, shape (masked records,)
-        ``M_jj`` of the category that each masked record has: the probability that a record of this category
-        keeps it.
-    """
+    """What masking has done to one key variable."""
 
     key: str
+    # ``unchanged``; ``recoded``, where each category always became the same other one, which an intruder does
+    # with what he knows too; ``known``, of the masking method; or ``estimated`` from the two files
     source: Source
-    stays: float
+    stays: float  # share of the records that have the same value in both files
+    # (masked records,): ``M_jj`` of the category that each masked record has: the probability that a record
+    # of this category keeps it
     of_record: FloatArray
 
 
@@ -65,16 +56,8 @@ def correct_match_probability(
     unit of category k is released as j with probability ``M_kj`` (Shlomo and Skinner 2010). For a small pi,
     or little misclassification, it is near ``M_jj / F~_j``, with ``F~_j = sum_k F_k M_kj``.
 
-    Parameters
-    ----------
-    population : sequence of float, length categories
-        ``F_k``.
-    into : sequence of float, length categories
-        ``M_kj``, all with the same j; ``pi M_kj`` is below 1.
-    own : int
-        The place of j.
-    fraction : float
-        ``pi``.
+    `population`: ``F_k``. `into`: ``M_kj``, all with the same j; ``pi M_kj`` is below 1. `own`: the place of
+    j. `fraction`: ``pi``.
     """
     count, chance = np.asarray(population, dtype=np.float64), np.asarray(into, dtype=np.float64)
     odds = chance / (1.0 - fraction * chance)
@@ -84,13 +67,8 @@ def correct_match_probability(
 def key_changes(files: FilePair, keys: Sequence[str], masking: Sequence[object]) -> tuple[KeyChange, ...]:
     """What masking has done to each key variable.
 
-    Parameters
-    ----------
-    files : FilePair
-    keys : sequence of str
-        Columns of both files, taken as categories.
-    masking : sequence
-        Methods as text, which may be read again; others are not looked at.
+    `keys`: columns of both files, taken as categories. `masking`: methods as text, which may be read again;
+    others are not looked at.
     """
     known = known_recodings(files, keys, masking)
     return tuple(_change(files, key, known.get(key)) for key in keys)

@@ -55,37 +55,22 @@ def _ratio(x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 @dataclass(frozen=True)
 class ModelRisk:
-    """Risk by one model, with the diagnostics of the model.
+    """Risk by one model, with the diagnostics of the model."""
 
-    Attributes
-    ----------
-    interactions : tuple of (str, str)
-        Pairs of keys whose interaction the model has; none in the model of independence.
-    cells : int or None
-        Cells with a positive mean; None where only those of the sample were looked at.
-    tau_1 : float
-        Expected number of sample uniques that are population uniques, in records; higher is worse.
-    tau_2 : float
-        Expected number of right links, if each sample unique is linked to one of its ``F_k`` equals in the
-        population, in records; higher is worse.
-    b_1, b_2 : float or None
-        Estimated bias of the two because the model does not fit, in records: above 0 where the model leaves
-        out interactions and says too much, below 0 where it has too many. None where cells are left out.
-    z_1, z_2 : float or None
-        The same in standard deviations; beyond 2 the model does not fit.
-    gap : float
-        How far a margin of the fit is from that of the sample at most, in records.
-    """
-
+    # pairs of keys whose interaction the model has; none in the model of independence
     interactions: tuple[tuple[str, str], ...]
-    cells: int | None
-    tau_1: float
+    cells: int | None  # cells with a positive mean; None where only those of the sample were looked at
+    tau_1: float  # expected number of sample uniques that are population uniques, in records; higher is worse
+    # expected number of right links, if each sample unique is linked to one of its ``F_k`` equals in the
+    # population, in records; higher is worse
     tau_2: float
+    # estimated bias of the two because the model does not fit, in records: above 0 where the model leaves out
+    # interactions and says too much, below 0 where it has too many. None where cells are left out
     b_1: float | None
     b_2: float | None
-    z_1: float | None
+    z_1: float | None  # the same in standard deviations; beyond 2 the model does not fit
     z_2: float | None
-    gap: float
+    gap: float  # how far a margin of the fit is from that of the sample at most, in records
 
     @property
     def words(self) -> str:
@@ -105,11 +90,7 @@ def model_risk(fitted: FittedCells, fraction: float) -> ModelRisk:
     ``tau_1 = sum over f_k = 1 of exp(-(1 - pi) mu_k / pi)`` and
     ``tau_2 = sum over f_k = 1 of (1 - exp(-x_k)) / x_k`` with ``x_k = (1 - pi) mu_k / pi``.
 
-    Parameters
-    ----------
-    fitted : FittedCells
-    fraction : float
-        The sampling fraction ``pi``, above 0 and at most 1.
+    `fraction`: the sampling fraction ``pi``, above 0 and at most 1.
     """
     unseen = unseen_mean(fitted.mean, fraction)
     unique = fitted.count == 1.0
@@ -157,18 +138,8 @@ def bias(
     from it, as ``sum x_k (f_k - mu_k) = 0`` for every term x of the model. ``f - mu`` and ``(f - mu)^2 - f``
     are not correlated; the latter has variance ``2 mu^2``.
 
-    Parameters
-    ----------
-    fitted : FittedCells
-    fraction : float
-    slope, curvature : ndarray of float64, shape (cells,)
-        ``h'`` and ``h''`` at the fitted means.
-
-    Returns
-    -------
-    float
-    float or None
-        ``B / sqrt(v)``; None where nothing can vary.
+    `slope` and `curvature` (cells,): ``h'`` and ``h''`` at the fitted means. ``B / sqrt(v)``; None where
+    nothing can vary.
     """
     mean, count = fitted.mean, fitted.count
     often = mean / fraction * np.exp(-mean)

@@ -27,30 +27,15 @@ MISFIT = 2.0
 
 @dataclass(frozen=True, eq=False)
 class UniquesRisk:
-    """Sample uniques of one file, by every model and by the one that fits best.
+    """Sample uniques of one file, by every model and by the one that fits best."""
 
-    Attributes
-    ----------
-    fraction : float
-        The sampling fraction ``pi``.
-    models : tuple of ModelRisk
-        In the order in which they were fitted, with the diagnostics of each.
-    chosen : ModelRisk
-        The one whose larger test statistic is least.
-    count : ndarray of int, shape (records,)
-        ``f_k`` of each record's cell.
-    mean : ndarray of float64, shape (records,)
-        ``mu_k`` of each record's cell, by the chosen model.
-    occupied : ndarray of float64, shape (others,)
-        Of other records, the probability that somebody in the population has their keys: 1 where somebody in
-        the sample has, else ``1 - exp(-(1 - pi) lambda)``.
-    """
-
-    fraction: float
-    models: tuple[ModelRisk, ...]
-    chosen: ModelRisk
-    count: IndexArray
-    mean: FloatArray
+    fraction: float  # the sampling fraction ``pi``
+    models: tuple[ModelRisk, ...]  # in the order in which they were fitted, with the diagnostics of each
+    chosen: ModelRisk  # the one whose larger test statistic is least
+    count: IndexArray  # (records,): ``f_k`` of each record's cell
+    mean: FloatArray  # (records,): ``mu_k`` of each record's cell, by the chosen model
+    # (others,): of other records, the probability that somebody in the population has their keys: 1 where
+    # somebody in the sample has, else ``1 - exp(-(1 - pi) lambda)``
     occupied: FloatArray
 
     @property
@@ -93,22 +78,9 @@ def uniques_risk(
     them, with the interactions of the keys that depend on each other most, as many as make ``B_2`` change its
     sign: the forward selection of Skinner and Shlomo (2008), by bisection.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        The sample.
-    keys : sequence of str
-        Key variables, taken as categories; a missing value is a category of its own.
-    fraction : float
-        The sampling fraction ``pi``: share of the population that is in the sample.
-    clock : Clock, optional
-    others : DataFrame, optional
-        Other records, for `UniquesRisk.occupied`.
-
-    Raises
-    ------
-    UsageError
-        If there is no key, no record, or the fraction is not above 0 and at most 1.
+    `frame`: the sample. `keys`: key variables, taken as categories; a missing value is a category of its own.
+    `fraction`: the sampling fraction ``pi``: share of the population that is in the sample. `others`: other
+    records, for `UniquesRisk.occupied`.
     """
     if not keys or not len(frame):
         raise UsageError("population uniqueness needs a key variable and a record; give at least one of each")

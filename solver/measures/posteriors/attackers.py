@@ -34,25 +34,15 @@ _UNLIKE = (DistanceBased, RandomMatching)
 
 @dataclass(frozen=True, eq=False)
 class Attacker:
-    """An attack with its probabilities.
+    """An attack with its probabilities."""
 
-    Attributes
-    ----------
-    name : str
-        A family, ``equal-weights``, ``classical-mahalanobis``, or a linker (`attackers_name`).
-    beliefs : Calibrated
-    linked, most : float or None
-        What the learned distance links by the count of the evaluator, and what no parameters of its family
-        exceed, as shares. None where the worst case was not sought.
-    certain : bool
-        Whether `most` holds without any chance.
-    """
-
-    name: str
+    name: str  # a family, ``equal-weights``, ``classical-mahalanobis``, or a linker (`attackers_name`)
     beliefs: Calibrated
+    # what the learned distance links by the count of the evaluator, and what no parameters of its family
+    # exceed, as shares. None where the worst case was not sought
     linked: float | None = None
     most: float | None = None
-    certain: bool = True
+    certain: bool = True  # whether `most` holds without any chance
 
 
 @dataclass(frozen=True)

@@ -15,18 +15,11 @@ _EXPONENTS = (-4.0, 6.0)
 
 @dataclass(frozen=True, eq=False)
 class Calibrated:
-    """A probability for every candidate.
+    """A probability for every candidate."""
 
-    Attributes
-    ----------
-    probability : ndarray of float64, shape (blocks, candidates)
-        ``exp(-rate * d_ij) / sum_l exp(-rate * d_il)``; rows sum to one.
-    rate : float
-        1 / distance.
-    """
-
+    # (blocks, candidates): ``exp(-rate * d_ij) / sum_l exp(-rate * d_il)``; rows sum to one
     probability: FloatArray
-    rate: float
+    rate: float  # 1 / distance
 
 
 def calibrated(distance: FloatArray, partner: IndexArray) -> Calibrated:
@@ -35,11 +28,8 @@ def calibrated(distance: FloatArray, partner: IndexArray) -> Calibrated:
     Which truth it is fitted to makes little difference, as it has one parameter. The likelihood is concave in
     the rate; where every partner is nearest it has no maximum, and a large rate is taken.
 
-    Parameters
-    ----------
-    distance : ndarray of float64, shape (blocks, candidates)
-        inf where a candidate is impossible; lower is nearer, of any sign.
-    partner : ndarray of int, shape (blocks,)
+    `distance` (blocks, candidates): inf where a candidate is impossible; lower is nearer, of any sign.
+    `partner` (blocks,).
     """
     possible = np.isfinite(distance)
     nearest = np.where(possible, distance, np.inf).min(axis=1, keepdims=True)

@@ -17,89 +17,47 @@ from linkrisk.solver.run.clock import Clock
 
 @dataclass(frozen=True)
 class Claim:
-    """The single link that an attack is surest of.
+    """The single link that an attack is surest of."""
 
-    Attributes
-    ----------
-    record, candidate : str
-        What the two are called.
-    probability : float
-        As the attack has it.
-    true_probability : float or None
-        By the posterior of the masking; None where that does not hold.
-    right : bool
-    """
-
-    record: str
+    record: str  # what the two are called
     candidate: str
-    probability: float
-    true_probability: float | None
+    probability: float  # as the attack has it
+    true_probability: float | None  # by the posterior of the masking; None where that does not hold
     right: bool
 
 
 @dataclass(frozen=True)
 class AttackOdds:
-    """An attack with its probabilities, beside the true ones. All numbers but rates are shares of records.
+    """An attack with its probabilities, beside the true ones. All numbers but rates are shares of records."""
 
-    Attributes
-    ----------
-    name : str
-        A family, ``equal-weights``, ``classical-mahalanobis``, or a linker.
-    linked, most : float or None
-        What the learned distance links, by the count of the evaluator, and the bound of its family; None
-        where nothing was learned. Higher is worse.
-    certain : bool
-        Whether the bound holds without any chance: no samples were searched.
-    right : float
-        Nearest candidates that are the partner; lots decide between equally near ones. Higher is worse.
-    expected : float or None
-        What its claims are right of in expectation, by the true probabilities: at most the limit. None where
-        these do not hold. Higher is worse.
-    claimed : float
-        The same as its own probabilities have it; neither better nor worse.
-    rate : float
-        Of these: ``P' = exp(-rate * distance)``, normalised.
-    surest : Claim
-    compatible, undecided : float or None
-        Records whose probabilities are compatible with the true ones (definition 3 of paper 004), and records
-        where that was not decided. None where the true ones do not hold. Neither better nor worse.
-    """
-
-    name: str
+    name: str  # a family, ``equal-weights``, ``classical-mahalanobis``, or a linker
+    # what the learned distance links, by the count of the evaluator, and the bound of its family; None where
+    # nothing was learned. Higher is worse
     linked: float | None
     most: float | None
-    certain: bool
-    right: float
+    certain: bool  # whether the bound holds without any chance: no samples were searched
+    right: float  # nearest candidates that are the partner; lots decide between equally near ones
+    # what its claims are right of in expectation, by the true probabilities: at most the limit. None where
+    # these do not hold. Higher is worse
     expected: float | None
-    claimed: float
-    rate: float
+    claimed: float  # the same as its own probabilities have it; neither better nor worse
+    rate: float  # of these: ``P' = exp(-rate * distance)``, normalised
     surest: Claim
+    # records whose probabilities are compatible with the true ones (definition 3 of paper 004), and records
+    # where that was not decided. None where the true ones do not hold. Neither better nor worse
     compatible: float | None
     undecided: float | None
 
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """What attacks are judged by.
+    """What attacks are judged by."""
 
-    Attributes
-    ----------
-    posterior : ndarray of float64, shape (blocks, candidates)
-        Of the masking.
-    holds : bool
-        Whether it takes in all that attacks look at.
-    partner : ndarray of int, shape (blocks,)
-    weight : ndarray of float64, shape (blocks,)
-        Parts of one.
-    records, candidates : sequence of str
-        What blocks and candidates are called.
-    """
-
-    posterior: FloatArray
-    holds: bool
-    partner: IndexArray
-    weight: FloatArray
-    records: Sequence[str]
+    posterior: FloatArray  # (blocks, candidates): of the masking
+    holds: bool  # whether it takes in all that attacks look at
+    partner: IndexArray  # (blocks,)
+    weight: FloatArray  # (blocks,): parts of one
+    records: Sequence[str]  # what blocks and candidates are called
     candidates: Sequence[str]
 
 

@@ -36,51 +36,27 @@ _AT_ONCE = 100
 
 @dataclass(frozen=True)
 class MatchingLimit:
-    """How many links the best claims of an intruder who knows all records are expected to get right.
+    """How many links the best claims of an intruder who knows all records are expected to get right."""
 
-    Attributes
-    ----------
-    expected : float
-        Weight of the right ones among the claims that were chosen, a share of the weight of all.
-    low, high : float
-        `expected` less its Monte Carlo error, with 95 % confidence; and the best claims as the draws have
-        them, which look better than they are, with the same error.
-    sweeps : int
-        Of each chain after the first ones, 0 where the posterior is known without drawing.
-    claimed : ndarray of int, shape (queries,)
-        The candidate that is claimed for each query.
-    probability : ndarray of float64, shape (queries,)
-        That it is the right one, as the draws have it.
-    right : float
-        Weight of the claims that are right here, a share.
-    """
-
+    # weight of the right ones among the claims that were chosen, a share of the weight of all
     expected: float
+    # `expected` less its Monte Carlo error, with 95 % confidence; and the best claims as the draws have them,
+    # which look better than they are, with the same error
     low: float
     high: float
-    sweeps: int
-    claimed: IndexArray
-    probability: FloatArray
-    right: float
+    sweeps: int  # of each chain after the first ones, 0 where the posterior is known without drawing
+    claimed: IndexArray  # (queries,): the candidate that is claimed for each query
+    probability: FloatArray  # (queries,): that it is the right one, as the draws have it
+    right: float  # weight of the claims that are right here, a share
 
 
 @dataclass(frozen=True, eq=False)
 class Queries:
-    """Whose partner is claimed.
+    """Whose partner is claimed."""
 
-    Attributes
-    ----------
-    rows : ndarray of int, shape (queries,)
-        Of the queries in their own file.
-    masked : bool
-        Whether they are masked records, and originals the candidates.
-    weight : ndarray of float64, shape (queries,)
-        What each counts.
-    """
-
-    rows: IndexArray
-    masked: bool
-    weight: FloatArray
+    rows: IndexArray  # (queries,): of the queries in their own file
+    masked: bool  # whether they are masked records, and originals the candidates
+    weight: FloatArray  # (queries,): what each counts
 
     def right(self, matching: IndexArray, claimed: IndexArray) -> FloatArray:
         """Weight of the claims that agree with matchings, shape (..., n) to (...,), a share."""
@@ -97,18 +73,10 @@ def matching_limit(
 ) -> MatchingLimit:
     """Draw matchings, claim for every query its most probable candidate, and count on further draws.
 
-    Parameters
-    ----------
-    log_likelihood : ndarray of float64, shape (n, m)
-        ``log f_ij``, m <= n: of the original records, m were released.
-    truth : ndarray of int, shape (n,)
-        The true matching, -1 where a record was not released. Half of the chains begin there: where the
-        masking is what it is said to be, the truth is itself a draw from the posterior. The others begin at
-        the most probable matching.
-    queries : Queries
-    seed : int
-    clock : Clock
-        With too little time there are fewer draws, and the error is larger.
+    `log_likelihood` (n, m): ``log f_ij``, m <= n: of the original records, m were released. `truth` (n,): the
+    true matching, -1 where a record was not released. Half of the chains begin there: where the masking is
+    what it is said to be, the truth is itself a draw from the posterior. The others begin at the most
+    probable matching.
     """
     n, m = log_likelihood.shape
     exact = exact_marginals(log_likelihood)

@@ -24,18 +24,8 @@ def one_record_posterior(log_likelihood: FloatArray, rows: IndexArray, direction
       and so to the odds ``P(i | j) / (1 - P(i | j))``;
     - masked-to-original: of n original records each may be the one alike, so ``P(i | j)`` itself.
 
-    Parameters
-    ----------
-    log_likelihood : ndarray of float64, shape (n, m)
-        ``log f_ij``.
-    rows : ndarray of int, shape (queries,)
-        Of the queries in their own file.
-    direction : Direction
-
-    Returns
-    -------
-    ndarray of float64, shape (queries, candidates)
-        Rows sum to one.
+    `log_likelihood` (n, m): ``log f_ij``. `rows` (queries,): of the queries in their own file. Returns shape
+    (queries, candidates): rows sum to one.
     """
     if direction is Direction.MASKED_TO_ORIGINAL:
         chosen = log_likelihood.T[rows]

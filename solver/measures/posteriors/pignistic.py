@@ -33,17 +33,8 @@ MOST_CELLS = 40_000
 def compatible(true: FloatArray, claimed: FloatArray, most_cells: int = MOST_CELLS) -> bool | None:
     """Whether `claimed` (P') is compatible with `true` (P).
 
-    Parameters
-    ----------
-    true, claimed : ndarray of float64, shape (candidates,)
-        Probabilities; each sums to one.
-    most_cells : int
-        Entries of the largest coupling to look for; 0 leaves all to what is quick to see.
-
-    Returns
-    -------
-    bool or None
-        None where that is not decided.
+    `true` and `claimed` (candidates,): probabilities; each sums to one. `most_cells`: entries of the largest
+    coupling to look for; 0 leaves all to what is quick to see. None where that is not decided.
     """
     true = _without_dust(true)
     kept = (true > 0.0) | (_without_dust(claimed) > 0.0)
@@ -122,28 +113,15 @@ def _kept_in_place(true: FloatArray, claimed: FloatArray) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _Classes:
-    """Candidates with the same two probabilities, put together.
+    """Candidates with the same two probabilities, put together."""
 
-    Attributes
-    ----------
-    true, claimed : ndarray of float64, shape (classes,)
-        Of each member.
-    size : ndarray of float64, shape (classes,)
-        Members.
-    rows : ndarray of int, shape (any,)
-        Classes that can be true.
-    least : ndarray of float64, shape (classes,)
-        What the diagonals of rows have at least.
-    rest : float
-        P' of candidates that cannot be true, and of which each has less than any row has on its diagonal: no
-        row is held back by them one by one.
-    """
-
-    true: FloatArray
+    true: FloatArray  # (classes,): of each member
     claimed: FloatArray
-    size: FloatArray
-    rows: IndexArray
-    least: FloatArray
+    size: FloatArray  # (classes,): members
+    rows: IndexArray  # (any,): classes that can be true
+    least: FloatArray  # (classes,): what the diagonals of rows have at least
+    # P' of candidates that cannot be true, and of which each has less than any row has on its diagonal: no
+    # row is held back by them one by one
     rest: float
 
 

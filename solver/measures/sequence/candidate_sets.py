@@ -31,54 +31,30 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class SearchedRelease:
-    """One release and the distance that an intruder has for it.
+    """One release and the distance that an intruder has for it."""
 
-    Attributes
-    ----------
-    pair : LinkagePair
-        Its blocks are the persons, the same ones in the same order in all releases.
-    form : DistanceForm
-    mark : ndarray of int, shape (candidates,)
-        What candidates are told by: the same number, from 0, means the same in all releases.
-    """
-
-    pair: LinkagePair
+    pair: LinkagePair  # its blocks are the persons, the same ones in the same order in all releases
     form: DistanceForm
+    # (candidates,): what candidates are told by: the same number, from 0, means the same in all releases
     mark: IndexArray
 
 
 @dataclass(frozen=True, eq=False)
 class Intersections:
-    """What is left after each release; all arrays have shape (widths, releases, persons).
+    """What is left after each release; all arrays have shape (widths, releases, persons)."""
 
-    Attributes
-    ----------
-    size : ndarray of float64
-        Marks that candidates of all releases up to this one have; NaN where there was no time.
-    holds : ndarray of bool
-        Whether the person's own mark is among them.
-    """
-
-    size: FloatArray
-    holds: BoolArray
+    size: FloatArray  # marks that candidates of all releases up to this one have; NaN where there was no time
+    holds: BoolArray  # whether the person's own mark is among them
 
 
 def marks(groups: Sequence[Sequence[FilePair]], confidential: Sequence[str]) -> list[IndexArray]:
     """What the masked records of several groups of releases are told by.
 
-    Parameters
-    ----------
-    groups : sequence of sequence of FilePair
-        The releases of a group are one file, a record for each person of any of them (`side_by_side`).
-    confidential : sequence of str
-        Columns that no masking changed: records are told by their values, all together, in the last release
-        of the group that has the person. Where there are none, records are told by who they are, as if
-        something else that is released gave that away.
-
-    Returns
-    -------
-    list of ndarray of int, each of shape (masked records of the group,)
-        Numbers from 0.
+    `groups`: the releases of a group are one file, a record for each person of any of them (`side_by_side`).
+    `confidential`: columns that no masking changed: records are told by their values, all together, in the
+    last release of the group that has the person. Where there are none, records are told by who they are, as
+    if something else that is released gave that away. Returns shape (masked records of the group,): numbers
+    from 0.
     """
     told: list[dict[str, object]] = []
     for group in groups:
@@ -109,16 +85,7 @@ def intersections(
 ) -> Intersections:
     """Intersect the candidates of every person over the releases, one release after the other.
 
-    Parameters
-    ----------
-    releases : sequence of SearchedRelease
-        Or of groups of releases, each as one.
-    widths : sequence of float
-        How far candidates are kept.
-    stop : callable
-        Asked again and again whether to stop. Persons are looked at in a random order, so that those before
-        are a fair sample.
-    seed : int
+    `releases`: or of groups of releases, each as one. `widths`: how far candidates are kept.
     """
     persons = releases[0].pair.blocks
     size = np.full((len(widths), len(releases), persons), np.nan)

@@ -22,17 +22,9 @@ def embedded(
     counts of every set the members that there were before. An OWA has no such parameters: one more attribute
     moves all ranks.
 
-    Parameters
-    ----------
-    smaller, larger : Aggregator
-        Of one family, with n and m attributes.
-    positions : sequence of int, length n
-        Where each attribute of the smaller one is in the larger one.
-    theta : ndarray of float64, shape (dimension of the smaller one,)
-
-    Returns
-    -------
-    ndarray of float64, shape (dimension of the larger one,), or None
+    `smaller` and `larger`: of one family, with n and m attributes. `positions`: where each attribute of the
+    smaller one is in the larger one. `theta` (dimension of the smaller one,). Returns shape (dimension of the
+    larger one,).
     """
     m, at = len(larger.attributes), np.asarray(positions, dtype=np.intp)
     if type(smaller) is not type(larger):

@@ -15,47 +15,30 @@ from linkrisk.solver.run.results import is_bound
 
 @dataclass(frozen=True)
 class ReleaseRisk:
-    """The worst case of one family at one time. Numbers are shares; higher is worse.
+    """The worst case of one family at one time. Numbers are shares; higher is worse."""
 
-    Attributes
-    ----------
-    number : int
-        How many releases there are by then.
-    attacked : str
-        Which of them are attacked together here, such as ``1+2``: the last one, with those before it that can
-        be aligned with it.
-    aggregator : str
-    attributes, records, candidates : int
-        What is compared, how many records have a partner, and among how many.
-    low, high : float or None
-        The worst case: what an attack links of these records (or of the sum of their weights), and what none
-        exceeds. None where it was not searched.
-    confidence : float or None
-        Of `high`, where samples were searched; None where it is certain.
-    first_low, first_high : float or None
-        The same of the records of the first release, where that is one of those that are attacked.
-    rise, rise_low, rise_high : float or None
-        By how much more an intruder links than with the first release alone: of the attacks found, at least,
-        and at most. Of releases that cannot be aligned he takes the best group that there is by then.
-    reason : str or None
-        Why there is none.
-    """
-
-    number: int
+    number: int  # how many releases there are by then
+    # which of them are attacked together here, such as ``1+2``: the last one, with those before it that can
+    # be aligned with it
     attacked: str
     aggregator: str
-    attributes: int
+    attributes: int  # what is compared, how many records have a partner, and among how many
     records: int
     candidates: int
+    # the worst case: what an attack links of these records (or of the sum of their weights), and what none
+    # exceeds. None where it was not searched
     low: float | None = None
     high: float | None = None
-    confidence: float | None = None
+    confidence: float | None = None  # of `high`, where samples were searched; None where it is certain
+    # the same of the records of the first release, where that is one of those that are attacked
     first_low: float | None = None
     first_high: float | None = None
+    # by how much more an intruder links than with the first release alone: of the attacks found, at least,
+    # and at most. Of releases that cannot be aligned he takes the best group that there is by then
     rise: float | None = None
     rise_low: float | None = None
     rise_high: float | None = None
-    reason: str | None = None
+    reason: str | None = None  # why there is none
 
     @property
     def bounded(self) -> bool:

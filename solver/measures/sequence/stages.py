@@ -24,26 +24,14 @@ from linkrisk.solver.worst_case.search import Start
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """What an intruder has at one time, and the worst cases of it.
+    """What an intruder has at one time, and the worst cases of it."""
 
-    Attributes
-    ----------
-    number : int
-        How many releases there are by then: that of the last one, from 1.
-    members : tuple of int
-        The releases that are attacked together: the last one, with those before it that can be aligned.
-    files : FilePair
-        Of these, side by side.
-    problems : mapping of str to Problem
-        Of every family that was searched.
-    families : tuple of Family
-        What was found, or why nothing was. Stages of the same files have the same one.
-    """
-
-    number: int
+    number: int  # how many releases there are by then: that of the last one, from 1
+    # the releases that are attacked together: the last one, with those before it that can be aligned
     members: tuple[int, ...]
-    files: FilePair
-    problems: Mapping[str, Problem]
+    files: FilePair  # of these, side by side
+    problems: Mapping[str, Problem]  # of every family that was searched
+    # what was found, or why nothing was. Stages of the same files have the same one
     families: tuple[Family, ...]
 
     @property

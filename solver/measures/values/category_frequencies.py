@@ -14,23 +14,13 @@ Row = tuple[str, str | None, str | None, float | None, float | None, float]
 
 @dataclass(frozen=True)
 class CategoryLoss:
-    """An ordinal or nominal attribute; missing values are one more category.
-
-    Attributes
-    ----------
-    attribute : str
-    changed : float
-        Share of the records that have another category than before, from 0 to 1.
-    total_variation : float
-        ``1/2 sum_c |f_c - f'_c|`` of the shares of categories, from 0 to 1: what would have to move back.
-    hellinger : float
-        ``sqrt(1/2 sum_c (sqrt(f_c) - sqrt(f'_c))**2)``, from 0 to 1.
-    """
+    """An ordinal or nominal attribute; missing values are one more category."""
 
     attribute: str
-    changed: float
+    changed: float  # share of the records that have another category than before, from 0 to 1
+    # ``1/2 sum_c |f_c - f'_c|`` of the shares of categories, from 0 to 1: what would have to move back
     total_variation: float
-    hellinger: float
+    hellinger: float  # ``sqrt(1/2 sum_c (sqrt(f_c) - sqrt(f'_c))**2)``, from 0 to 1
 
     @property
     def rows(self) -> tuple[Row, ...]:

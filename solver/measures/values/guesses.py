@@ -15,29 +15,18 @@ _Z = 1.959963984540054
 
 @dataclass(frozen=True)
 class Guesses:
-    """Guesses of one attribute, with 95 % confidence intervals.
+    """Guesses of one attribute, with 95 % confidence intervals."""
 
-    Attributes
-    ----------
-    records : int
-        Records whose true value is known.
-    learned : float or None
-        Of categories the share of right guesses, from 0 to 1, where more is worse for the release; of numbers
-        the root mean squared error, in units of the attribute, where less is worse. None without records.
-    low, high : float or None
-        Ends of its interval: Wilson's for a share; for an error that of the ratio to `baseline`.
-    baseline : float or None
-        The same of the best guess without the release: the mode, or the mean.
-    risk, risk_low, risk_high : float or None
-        ``(learned - baseline) / (1 - baseline)`` of shares, ``1 - learned / baseline`` of errors: 1 where all
-        is learned, 0 or less where nothing is. None where the attribute is constant.
-    """
-
-    records: int
+    records: int  # records whose true value is known
+    # of categories the share of right guesses, from 0 to 1, where more is worse for the release; of numbers
+    # the root mean squared error, in units of the attribute, where less is worse. None without records
     learned: float | None
+    # ends of its interval: Wilson's for a share; for an error that of the ratio to `baseline`
     low: float | None
     high: float | None
-    baseline: float | None
+    baseline: float | None  # the same of the best guess without the release: the mode, or the mean
+    # ``(learned - baseline) / (1 - baseline)`` of shares, ``1 - learned / baseline`` of errors: 1 where all
+    # is learned, 0 or less where nothing is. None where the attribute is constant
     risk: float | None
     risk_low: float | None
     risk_high: float | None

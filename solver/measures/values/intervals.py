@@ -39,22 +39,12 @@ def never() -> bool:
 
 @dataclass(frozen=True, eq=False)
 class RankedValues:
-    """Values of one attribute of the masked file with their ranks, for intervals of any width.
+    """Values of one attribute of the masked file with their ranks, for intervals of any width."""
 
-    Attributes
-    ----------
-    place : ndarray of int, shape (m,)
-        Which of `values` each record has; -1 where it is missing.
-    values, rank : ndarray of float64, shape (different values,)
-        Ascending; equal values have the mean of their ranks.
-    known : int
-        Records that have a value.
-    """
-
-    place: NDArray[np.intp]
-    values: FloatArray
+    place: NDArray[np.intp]  # (m,): which of `values` each record has; -1 where it is missing
+    values: FloatArray  # (different values,): ascending; equal values have the mean of their ranks
     rank: FloatArray
-    known: int
+    known: int  # records that have a value
 
     @classmethod
     def of(cls, masked: FloatArray) -> RankedValues:
@@ -81,21 +71,11 @@ class RankedValues:
 def rank_intervals(masked: FloatArray, percent: int) -> tuple[FloatArray, FloatArray]:
     """The interval around each masked value that holds the values with nearby ranks.
 
-    Parameters
-    ----------
-    masked : ndarray of float64, shape (m,)
-        Values of one attribute of the masked file, NaN where one is missing.
-    percent : int
-        ``p``: ranks in the interval differ from the value's own by less than p percent of the records. Equal
-        values have the mean of their ranks.
+    `masked` (m,): values of one attribute of the masked file, NaN where one is missing. `percent`: ``p``:
+    ranks in the interval differ from the value's own by less than p percent of the records. Equal values have
+    the mean of their ranks. Returns `low, high` (m,): the smallest and the largest masked value of each
+    interval; NaN for a missing value.
 
-    Returns
-    -------
-    low, high : ndarray of float64, shape (m,)
-        The smallest and the largest masked value of each interval; NaN for a missing value.
-
-    Notes
-    -----
     D11.2, definition 1; from Domingo-Ferrer, Mateo-Sanz and Torra (2001).
     """
     return RankedValues.of(masked).around(percent)
@@ -120,21 +100,11 @@ def inside(original: FloatArray, low: FloatArray, high: FloatArray) -> BoolArray
 
 @dataclass(frozen=True, eq=False)
 class RobustDisclosure:
-    """Intervals as long as a record is far from the others, as in sdcMicro's ``dRiskRMD``.
+    """Intervals as long as a record is far from the others, as in sdcMicro's ``dRiskRMD``."""
 
-    Attributes
-    ----------
-    distance : ndarray of float64, shape (records,)
-        Robust Mahalanobis distance of each original record.
-    unsafe : ndarray of bool, shape (records,)
-        RMDID1: some masked value lies in the interval around its original.
-    alone : ndarray of bool, shape (records,)
-        RMDID2: unsafe, and no other masked record is near.
-    """
-
-    distance: FloatArray
-    unsafe: BoolArray
-    alone: BoolArray
+    distance: FloatArray  # (records,): robust Mahalanobis distance of each original record
+    unsafe: BoolArray  # (records,): RMDID1: some masked value lies in the interval around its original
+    alone: BoolArray  # (records,): RMDID2: unsafe, and no other masked record is near
 
     @property
     def shares(self) -> tuple[float, float, float]:
@@ -154,11 +124,6 @@ def robust_disclosure(
     covariance determinant; a record is unsafe where ``|x'_ij - x_ij| < k * 0.05 * d_i`` for *any* attribute
     j, and alone where moreover no other masked record is within `RMD_K2`. None where that matrix is singular:
     more than half of the records lie on a plane, or there are too few. `late` is asked from time to time.
-
-    Raises
-    ------
-    TimeoutError
-        When it is late.
     """
     if len(original) <= 2 * original.shape[1] or np.isnan(spread(original) + spread(masked)).any():
         return None

@@ -78,17 +78,10 @@ class Triangle:
     """What least squares need of a table: centred, its complete records are an orthogonal matrix times this.
 
     One decomposition serves the regressions of all attributes, whatever the number of records.
-
-    Attributes
-    ----------
-    records : int
-        Complete ones.
-    factor : ndarray of float64, shape (min(records, attributes), attributes)
-        The triangular factor R.
     """
 
-    records: int
-    factor: FloatArray
+    records: int  # complete ones
+    factor: FloatArray  # (records, attributes): the triangular factor R
 
     @classmethod
     def of(cls, values: FloatArray) -> Triangle:
@@ -111,18 +104,10 @@ class Triangle:
 
 @dataclass(frozen=True, eq=False)
 class Regression:
-    """Least squares of one attribute on others, with an intercept.
+    """Least squares of one attribute on others, with an intercept."""
 
-    Attributes
-    ----------
-    coefficients : ndarray of float64, shape (predictors,)
-        Without the intercept.
-    half_width : ndarray of float64, shape (predictors,)
-        Half the length of the 95 % confidence intervals.
-    """
-
-    coefficients: FloatArray
-    half_width: FloatArray
+    coefficients: FloatArray  # (predictors,): without the intercept
+    half_width: FloatArray  # (predictors,): half the length of the 95 % confidence intervals
 
     def overlap(self, other: Regression) -> FloatArray:
         """How much the confidence intervals of two files have in common, shape (predictors,), from 0 to 1.

@@ -32,43 +32,24 @@ class NumericLoss:
 
     All is measured in standard deviations ``s_j`` of the original attributes, so that no unit matters; an
     attribute that is constant in the original file is left out.
-
-    Attributes
-    ----------
-    il1s : float or None
-        Mean of ``|x - x'| / (sqrt(2) s_j)`` over the values of masked attributes; from 0, without an end.
-    mean : float or None
-        Mean of ``|m'_j - m_j| / s_j`` over masked attributes, with means m.
-    variance : float or None
-        Mean of ``|v'_j / v_j - 1|`` over masked attributes, with variances v.
-    covariance : float or None
-        Mean of ``|c'_jk - c_jk| / (s_j s_k)`` over pairs with a masked attribute.
-    correlation : float or None
-        Mean of ``|r'_jk - r_jk|`` over these pairs; from 0 to 2.
-    eigenvalues : float or None
-        ``sum_j |l_j - l'_j| / l_j`` of the correlation matrices of all numeric attributes.
-    regression : float or None
-        Mean of ``|b' - b|`` over the standardised coefficients of the regressions of every attribute on all
-        others, but for those that are `dependent`.
-    overlap_lost : float or None
-        1 minus the mean overlap of their 95 % confidence intervals; from 0 to 1.
-    dependent : tuple of str
-        Attributes that are linear combinations of those before them in the original file: coefficients would
-        be arbitrary.
-    rows : tuple
-        All that these are means of: statistic, attribute, with, original, masked, loss.
     """
 
+    # mean of ``|x - x'| / (sqrt(2) s_j)`` over the values of masked attributes; from 0, without an end
     il1s: float | None
-    mean: float | None
-    variance: float | None
-    covariance: float | None
-    correlation: float | None
+    mean: float | None  # mean of ``|m'_j - m_j| / s_j`` over masked attributes, with means m
+    variance: float | None  # mean of ``|v'_j / v_j - 1|`` over masked attributes, with variances v
+    covariance: float | None  # mean of ``|c'_jk - c_jk| / (s_j s_k)`` over pairs with a masked attribute
+    correlation: float | None  # mean of ``|r'_jk - r_jk|`` over these pairs; from 0 to 2
+    # ``sum_j |l_j - l'_j| / l_j`` of the correlation matrices of all numeric attributes
     eigenvalues: float | None
+    # mean of ``|b' - b|`` over the standardised coefficients of the regressions of every attribute on all
+    # others, but for those that are `dependent`
     regression: float | None
-    overlap_lost: float | None
+    overlap_lost: float | None  # 1 minus the mean overlap of their 95 % confidence intervals; from 0 to 1
+    # attributes that are linear combinations of those before them in the original file: coefficients would be
+    # arbitrary
     dependent: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[Row, ...]  # all that these are means of: statistic, attribute, with, original, masked, loss
 
     @property
     def means(self) -> tuple[tuple[str, str, float | None], ...]:

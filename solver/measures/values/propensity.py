@@ -35,34 +35,19 @@ class Terms(StrEnum):
 
 @dataclass(frozen=True)
 class Propensity:
-    """How well a logistic regression tells masked from original records.
+    """How well a logistic regression tells masked from original records."""
 
-    Attributes
-    ----------
-    pmse : float
-        ``1/N sum_i (p_i - c)**2``, from 0 (indistinguishable) to ``c (1 - c)`` (told apart for certain).
-    expected : float
-        Its expectation if the masked records were drawn anew from the distribution that the original file
-        shows: ``(k - 1) (1 - c)**2 c / N``. Another sample of the population would have ``1 / (1 - c)`` times
-        as much, since the original file varies too.
-    parameters : int
-        ``k``, with the intercept.
-    records : int
-        ``N``, of both files.
-    share : float
-        ``c``, of them masked.
-    terms : Terms
-    converged : bool
-        False where files can be told apart so well that the estimates have no limit.
-    """
-
+    # ``1/N sum_i (p_i - c)**2``, from 0 (indistinguishable) to ``c (1 - c)`` (told apart for certain)
     pmse: float
+    # its expectation if the masked records were drawn anew from the distribution that the original file
+    # shows: ``(k - 1) (1 - c)**2 c / N``. Another sample of the population would have ``1 / (1 - c)`` times
+    # as much, since the original file varies too
     expected: float
-    parameters: int
-    records: int
-    share: float
+    parameters: int  # ``k``, with the intercept
+    records: int  # ``N``, of both files
+    share: float  # ``c``, of them masked
     terms: Terms
-    converged: bool
+    converged: bool  # false where files can be told apart so well that the estimates have no limit
 
     @property
     def ratio(self) -> float:

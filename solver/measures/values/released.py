@@ -26,29 +26,14 @@ from linkrisk.solver.measures.task import RiskTask
 
 @dataclass(frozen=True, eq=False)
 class ReleasedAttribute:
-    """One attribute of both files.
-
-    Attributes
-    ----------
-    name : str
-    scale : Scale
-        Numeric, ordinal or nominal.
-    original : ndarray of float64, shape (n,)
-        Of all original records: numbers, or positions in `categories`; NaN where it is missing.
-    masked : ndarray of float64, shape (m,)
-        Of all masked records.
-    partner : ndarray of int, shape (n,)
-        The masked row of each original record; -1 where it has none.
-    categories : tuple of str
-        Of an ordinal attribute in ascending order; none of a numeric one.
-    """
+    """One attribute of both files."""
 
     name: str
-    scale: Scale
-    original: FloatArray
-    masked: FloatArray
-    partner: NDArray[np.intp]
-    categories: tuple[str, ...] = ()
+    scale: Scale  # numeric, ordinal or nominal
+    original: FloatArray  # (n,): of all original records: numbers, or positions in `categories`;
+    masked: FloatArray  # (m,): of all masked records
+    partner: NDArray[np.intp]  # (n,): the masked row of each original record; -1 where it has none
+    categories: tuple[str, ...] = ()  # of an ordinal attribute in ascending order; none of a numeric one
 
     @property
     def numeric(self) -> bool:
