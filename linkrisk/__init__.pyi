@@ -24,7 +24,7 @@ from linkrisk.solver.linkage.result import FoundLinks as FoundLinks
 from linkrisk.solver.linkage.result import LinkResult as LinkResult
 from linkrisk.solver.masking.mask import MaskingResult as MaskingResult
 from linkrisk.solver.masking.mask import mask as mask
-from linkrisk.solver.measures.results import RiskResult as RiskResult
+from linkrisk.solver.measures.risk import RiskResult as RiskResult
 from linkrisk.solver.measures.risk import risk as risk
 from linkrisk.solver.protocol.run import ProtocolResult as ProtocolResult
 from linkrisk.solver.protocol.run import run_protocol as run_protocol

@@ -23,8 +23,8 @@ from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.solver.linkage.linker import LinkageTask, Truth
 from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
 from linkrisk.solver.measures.link_reliability import LinkReliability, link_reliability
-from linkrisk.solver.measures.links.best_candidates import best_candidates
-from linkrisk.solver.measures.population.sample_uniques import UniquesRisk, uniques_risk
+from linkrisk.solver.measures.linker_attacks import best_candidates
+from linkrisk.solver.measures.population_uniqueness import UniquesRisk, uniques_risk
 from linkrisk.solver.run.clock import Clock
 
 KEYS = {

@@ -34,8 +34,7 @@ from linkrisk import risk
 from linkrisk.datasets.microdata.schema import Attribute
 from linkrisk.solver.measures.diversity import attribute_diversity
 from linkrisk.solver.measures.individual_risk import measured
-from linkrisk.solver.measures.keys.frequencies import column_codes, groups_of, sums
-from linkrisk.solver.measures.keys.keys import KeyFile
+from linkrisk.solver.measures.keys import KeyFile, column_codes, groups_of, sums
 from linkrisk.solver.measures.suda import special_uniques
 
 PARTS = ("keys", "all", "leave-one-out", "large")

@@ -64,10 +64,10 @@ CODE = {
     ),
     "key measures": (
         "solver/measures/diversity.py",
-        "solver/measures/keys/frequencies.py",
-        "solver/measures/keys/group_diversity.py",
+        "solver/measures/keys.py",
+        "solver/measures/diversity.py",
         "solver/measures/individual_risk.py",
-        "solver/measures/keys/minimal_uniques.py",
+        "solver/measures/suda.py",
         "formulations/suppression/posterior_risk.py",
         "solver/measures/suda.py",
     ),

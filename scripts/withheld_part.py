@@ -9,7 +9,7 @@ from pathlib import Path
 
 from linkrisk.solver.engines.base import EngineOptions
 from linkrisk.solver.inputs.problem import make_problem
-from linkrisk.solver.measures.links.withheld import WithheldAttribute, withheld
+from linkrisk.solver.measures.attributes import WithheldAttribute, withheld
 from linkrisk.solver.measures.task import Attack
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.clock import Clock, Limits

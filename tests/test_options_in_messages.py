@@ -51,7 +51,7 @@ COMMANDS = {
     ],
     "solver/certificates/checking/bundle.py": ["report --certificate"],
     "solver/linkage/parameters.py": ["the FILE.json that mask --record has written"],
-    "solver/measures/mechanisms/known.py": ["which mask --record wrote"],
+    "solver/measures/known_masking.py": ["which mask --record wrote"],
     "solver/report/leaking.py": ["--table FILE of fit writes them all"],
     "solver/tables/pages/build.py": ["of this version wrote with --json"],
 }

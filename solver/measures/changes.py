@@ -13,9 +13,8 @@ from linkrisk.arrays import FloatArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.roles import NAMES_RECORDS
 from linkrisk.solver.measures.base import Finding, Measure, MeasureResult, Unit, Worse
+from linkrisk.solver.measures.released import ReleasedAttribute, released_attribute, spread
 from linkrisk.solver.measures.task import RiskTask
-from linkrisk.solver.measures.values.moments import spread
-from linkrisk.solver.measures.values.released import ReleasedAttribute, released_attribute
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.percent import percent
 

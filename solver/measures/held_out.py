@@ -1,13 +1,17 @@
-"""Is the worst case realistic? An intruder learns from the records that he knows, and attacks the others."""
+"""Re-identification of held-out records by an intruder who has learned from the others."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
 import pandas as pd
+from scipy import stats
 
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.linkage.aggregators import words_of
 from linkrisk.solver.inputs.problem import Searched
 from linkrisk.solver.linkage.baselines import euclidean_form
@@ -22,9 +26,7 @@ from linkrisk.solver.measures.base import (
     Unit,
     Worse,
 )
-from linkrisk.solver.measures.links.held_out_curves import HeldOutRate, summarised
-from linkrisk.solver.measures.links.held_out_rates import independent_records
-from linkrisk.solver.measures.links.held_out_trials import (
+from linkrisk.solver.measures.held_out_trials import (
     EQUAL,
     LEAST_RECORDS,
     MOST_RECORDS,
@@ -37,11 +39,153 @@ from linkrisk.solver.measures.links.held_out_trials import (
     sealed,
     split_blocks,
 )
-from linkrisk.solver.measures.links.shares import Shares
-from linkrisk.solver.measures.task import RiskTask
+from linkrisk.solver.measures.task import RiskTask, Shares
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.percent import percent
 from linkrisk.solver.worst_case.search import Start
+
+Ends = tuple[float, float]
+
+LEVEL = 0.95
+"""Of all intervals."""
+
+_NORMAL = float(stats.norm.ppf((1.0 + LEVEL) / 2.0))
+
+
+def rate_interval(rates: FloatArray, most: float) -> Ends:
+    """The 95 % interval of the mean link rate over random splits of one file.
+
+    `rates` (splits,): of the attacked records of each split; between 0 and 1.
+
+    The file is given and who is known to the intruder is random, so that splits are independent draws, though
+    they share records: ``v = s**2 / S`` is the variance of the mean p of S rates. The interval is that of
+    Wilson for ``n* = p (1 - p) / v * (z / t)**2`` records, at most `most`, where t is the quantile of Student
+    with S - 1 degrees of freedom: what Korn and Graubard (1998, Survey Methodology 24, 193-201) do for
+    proportions of few clusters, with Wilson's interval as in Franco, Little, Louis and Slud (2019, Journal of
+    Survey Statistics and Methodology 7, 334-364). Where splits agree by chance, as where none links anybody,
+    `most`
+    keeps it from shrinking to a point. Of one split it is Wilson's.
+    """
+    mean = float(rates.mean())
+    size = most
+    if rates.size > 1:
+        variance = float(rates.var(ddof=1)) / rates.size
+        student = float(stats.t.ppf((1.0 + LEVEL) / 2.0, rates.size - 1))
+        spread = mean * (1.0 - mean)
+        if variance > 0.0 and spread > 0.0:
+            size = min(most, spread / variance * (_NORMAL / student) ** 2)
+    return wilson(mean, size)
+
+
+def wilson(share: float, size: float) -> Ends:
+    """Wilson's 95 % interval of a share of `size` records (Wilson 1927, JASA 22, 209-212)."""
+    square = _NORMAL**2
+    middle = (share + square / (2.0 * size)) / (1.0 + square / size)
+    half = (
+        _NORMAL / (1.0 + square / size) * math.sqrt(share * (1.0 - share) / size + square / (4.0 * size**2))
+    )
+    # Of 0 and 1 the ends are these, but for rounding.
+    low = 0.0 if share <= 0.0 else max(0.0, min(share, middle - half))
+    high = 1.0 if share >= 1.0 else min(1.0, max(share, middle + half))
+    return low, high
+
+
+def mean_interval(values: FloatArray) -> Ends | None:
+    """Student's 95 % interval of the mean of a difference within splits; None of a single split."""
+    if values.size < 2:
+        return None
+    student = float(stats.t.ppf((1.0 + LEVEL) / 2.0, values.size - 1))
+    half = student * float(values.std(ddof=1)) / math.sqrt(values.size)
+    return float(values.mean()) - half, float(values.mean()) + half
+
+
+def independent_records(weight: FloatArray) -> float:
+    """How many records of equal weight say as much as these: ``(sum w)**2 / sum w**2``."""
+    return float(weight.sum() ** 2 / np.square(weight).sum())
+
+
+@dataclass(frozen=True)
+class HeldOutRate:
+    """The splits of one share and one family."""
+
+    aggregator: str  # ``equal-weights`` for the intruder who learns nothing
+    share: float  # of the records that the intruder knows
+    splits: int
+    # mean share of the attacked records that are linked, and its 95 % interval; more is worse
+    held_out: float
+    low: float
+    high: float
+    trained: float  # mean share of the known records that the same parameters link
+    # mean of `trained` minus `held_out`, and its 95 % interval (None of a single split): over-fitting
+    gap: float
+    gap_low: float | None
+    gap_high: float | None
+    one_to_one: float | None  # the same as `held_out` of one-to-one matching; more is worse
+    one_to_one_low: float | None
+    one_to_one_high: float | None
+    worst: float | None  # what the parameters learned from all records link of them
+    # `held_out` and `one_to_one` as shares of the records, where they have sampling weights
+    unweighted: float | None = None
+    one_to_one_unweighted: float | None = None
+
+
+def summarised(
+    trials: Sequence[Trial], worst: Mapping[str, float], blocks: int, worth: float
+) -> tuple[HeldOutRate, ...]:
+    """One rate for each share and family, shares ascending.
+
+    `worst`: what each family's parameters of the whole file link. `blocks`: records of the file. `worth`:
+    independent records that these are worth (`independent_records`).
+    """
+    names = list(dict.fromkeys(trial.aggregator for trial in trials))
+    found = []
+    for share in sorted({trial.share for trial in trials}):
+        for name in names:
+            some = [trial for trial in trials if (trial.share, trial.aggregator) == (share, name)]
+            if some:
+                found.append(_rate(some, worst.get(name), blocks, worth))
+    return tuple(found)
+
+
+def _rate(trials: Sequence[Trial], worst: float | None, blocks: int, worth: float) -> HeldOutRate:
+    held_out = np.array([trial.held_out for trial in trials])
+    trained = np.array([trial.trained for trial in trials])
+    matched = np.array([trial.one_to_one for trial in trials if trial.one_to_one is not None])
+    most = _attacked_once(trials, blocks, worth)
+    low, high = rate_interval(held_out, most)
+    gap = mean_interval(trained - held_out)
+    one_to_one = rate_interval(matched, most) if matched.size else None
+    return HeldOutRate(
+        aggregator=trials[0].aggregator,
+        share=trials[0].share,
+        splits=len(trials),
+        held_out=float(held_out.mean()),
+        low=low,
+        high=high,
+        trained=float(trained.mean()),
+        gap=float((trained - held_out).mean()),
+        gap_low=gap and gap[0],
+        gap_high=gap and gap[1],
+        one_to_one=float(matched.mean()) if matched.size else None,
+        one_to_one_low=one_to_one and one_to_one[0],
+        one_to_one_high=one_to_one and one_to_one[1],
+        worst=worst,
+        unweighted=_mean(trial.unweighted for trial in trials),
+        one_to_one_unweighted=_mean(trial.one_to_one_unweighted for trial in trials),
+    )
+
+
+def _mean(shares: Iterable[float | None]) -> float | None:
+    """Of those that are known."""
+    known = [share for share in shares if share is not None]
+    return float(np.mean(known)) if known else None
+
+
+def _attacked_once(trials: Sequence[Trial], blocks: int, worth: float) -> float:
+    """Records attacked in any of the splits, as many as independent ones: expected, of random splits."""
+    share = trials[0].attacked / blocks
+    return worth * (1.0 - (1.0 - share) ** len(trials))
+
 
 SHARES = (0.1, 0.25, 0.5)
 """Of the records that the intruder knows."""

@@ -13,14 +13,15 @@ from linkrisk.arrays import FloatArray
 from linkrisk.errors import called
 from linkrisk.formulations.suppression.posterior_risk import household_risk, posterior_risk
 from linkrisk.solver.measures.base import OF_RECORDS, Finding, Measure, Unit
-from linkrisk.solver.measures.keys.frequencies import groups_of, sums
-from linkrisk.solver.measures.keys.keys import (
+from linkrisk.solver.measures.keys import (
     KeyFile,
     PerRecord,
+    groups_of,
     key_notes,
     masked_households,
     masked_keys,
     masked_weights,
+    sums,
     without_keys,
 )
 from linkrisk.solver.measures.task import RiskTask

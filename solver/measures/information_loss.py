@@ -1,22 +1,362 @@
-"""What masking has cost: how far values, moments, relations and frequencies are from the original ones."""
+"""Information loss: how far values, moments, relations and frequencies are from the original ones."""
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from itertools import combinations
 from typing import ClassVar
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
+from scipy.linalg import qr
 
+from linkrisk.arrays import FloatArray
 from linkrisk.solver.measures.base import Finding, Measure, MeasureResult, Unit
+from linkrisk.solver.measures.released import (
+    ReleasedAttribute,
+    Triangle,
+    correlations,
+    covariances,
+    eigenvalue_difference,
+    il1s,
+    regression,
+    released,
+    spread,
+    unreadable,
+)
 from linkrisk.solver.measures.task import RiskTask
-from linkrisk.solver.measures.values.category_frequencies import CategoryLoss, category_loss
-from linkrisk.solver.measures.values.numeric_loss import NumericLoss, numeric_loss
-from linkrisk.solver.measures.values.propensity import Propensity, propensity
-from linkrisk.solver.measures.values.released import ReleasedAttribute, released, unreadable
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.percent import percent
+
+Row = tuple[str, str | None, str | None, float | None, float | None, float]
+
+
+@dataclass(frozen=True)
+class CategoryLoss:
+    """An ordinal or nominal attribute; missing values are one more category."""
+
+    attribute: str
+    changed: float  # share of the records that have another category than before, from 0 to 1
+    # ``1/2 sum_c |f_c - f'_c|`` of the shares of categories, from 0 to 1: what would have to move back
+    total_variation: float
+    hellinger: float  # ``sqrt(1/2 sum_c (sqrt(f_c) - sqrt(f'_c))**2)``, from 0 to 1
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """Of the frame of all losses."""
+        return (
+            ("categories changed", self.attribute, None, None, None, self.changed),
+            ("total variation", self.attribute, None, None, None, self.total_variation),
+            ("Hellinger", self.attribute, None, None, None, self.hellinger),
+        )
+
+
+def category_loss(attribute: ReleasedAttribute) -> CategoryLoss:
+    """Compare the frequencies of all records of both files, and the categories of partners."""
+    before, after = attribute.paired
+    same = (before == after) | (np.isnan(before) & np.isnan(after))
+    first, second = (_shares(codes, attribute) for codes in (attribute.original, attribute.masked))
+    return CategoryLoss(
+        attribute.name,
+        float(1.0 - same.mean()),
+        float(np.abs(first - second).sum() / 2.0),
+        float(np.sqrt(((np.sqrt(first) - np.sqrt(second)) ** 2).sum() / 2.0)),
+    )
+
+
+def _shares(codes: FloatArray, attribute: ReleasedAttribute) -> FloatArray:
+    """Share of each category, and behind them of missing values."""
+    size = len(attribute.categories)
+    counts = np.bincount(np.where(np.isnan(codes), size, codes).astype(np.intp), minlength=size + 1)
+    return np.asarray(counts / len(codes), dtype=np.float64)
+
+
+_ROUNDING = 1e-12
+"""A standardised loss below this is what rounding makes of none, as of means that masking preserves."""
+
+
+@dataclass(frozen=True)
+class NumericLoss:
+    """What numeric attributes have lost: 0 where nothing was masked, None where it cannot be measured.
+
+    All is measured in standard deviations ``s_j`` of the original attributes, so that no unit matters; an
+    attribute that is constant in the original file is left out.
+    """
+
+    # mean of ``|x - x'| / (sqrt(2) s_j)`` over the values of masked attributes; from 0, without an end
+    il1s: float | None
+    mean: float | None  # mean of ``|m'_j - m_j| / s_j`` over masked attributes, with means m
+    variance: float | None  # mean of ``|v'_j / v_j - 1|`` over masked attributes, with variances v
+    covariance: float | None  # mean of ``|c'_jk - c_jk| / (s_j s_k)`` over pairs with a masked attribute
+    correlation: float | None  # mean of ``|r'_jk - r_jk|`` over these pairs; from 0 to 2
+    # ``sum_j |l_j - l'_j| / l_j`` of the correlation matrices of all numeric attributes
+    eigenvalues: float | None
+    # mean of ``|b' - b|`` over the standardised coefficients of the regressions of every attribute on all
+    # others, but for those that are `dependent`
+    regression: float | None
+    overlap_lost: float | None  # 1 minus the mean overlap of their 95 % confidence intervals; from 0 to 1
+    # attributes that are linear combinations of those before them in the original file: coefficients would be
+    # arbitrary
+    dependent: tuple[str, ...]
+    rows: tuple[Row, ...]  # all that these are means of: statistic, attribute, with, original, masked, loss
+
+    @property
+    def means(self) -> tuple[tuple[str, str, float | None], ...]:
+        """Key, words and value of each number."""
+        return (
+            ("il1s", "IL1s of numbers", self.il1s),
+            ("mean_difference", "means, in standard deviations", self.mean),
+            ("variance_difference", "variances, relative", self.variance),
+            ("covariance_difference", "covariances, standardised", self.covariance),
+            ("correlation_difference", "correlations", self.correlation),
+            ("eigenvalue_difference", "eigenvalues of the correlations", self.eigenvalues),
+            ("regression_difference", "regression coefficients, standardised", self.regression),
+            ("overlap_lost", "their 95 % intervals, overlap lost", self.overlap_lost),
+        )
+
+
+def numeric_loss(attributes: Sequence[ReleasedAttribute]) -> NumericLoss:
+    """Compare numeric attributes of two files: partners for IL1s, all records of both for the rest."""
+    attributes = [each for each in attributes if not np.isnan(spread(each.original[:, None])).all()]
+    if not attributes:
+        return NumericLoss(None, None, None, None, None, None, None, None, (), ())
+    # Where nothing differs, all attributes show that the loss is 0.
+    differs = np.array([each.differs for each in attributes])
+    looked_at = differs if differs.any() else ~differs
+    original = np.column_stack([each.original for each in attributes])
+    masked = np.column_stack([each.masked for each in attributes])
+    names, scale = [each.name for each in attributes], spread(original)
+    centre = np.nanmean(original, axis=0)
+    first, second = (original - centre) / scale, (masked - centre) / scale
+    whole = Triangle.of(first)
+    free = whole.independent
+    relations = whole if free.all() else Triangle.of(first[:, free]), Triangle.of(second[:, free])
+    rows = (
+        *_values(attributes, scale),
+        *_moments(original, masked, names, looked_at),
+        *_pairs(first, second, names, looked_at),
+        *_regressions(*relations, [names[at] for at in np.flatnonzero(free).tolist()]),
+    )
+    return NumericLoss(
+        _mean(rows, "IL1s"),
+        _mean(rows, "mean"),
+        _mean(rows, "variance"),
+        _mean(rows, "covariance"),
+        _mean(rows, "correlation"),
+        eigenvalue_difference(first, second) if len(attributes) > 1 else None,
+        _mean(rows, "regression coefficient"),
+        _mean(rows, "overlap lost"),
+        tuple(name for name, kept in zip(names, free, strict=True) if not kept),
+        rows,
+    )
+
+
+def _mean(rows: Sequence[Row], statistic: str) -> float | None:
+    """Mean loss of a statistic; None where there is none."""
+    losses = [row[-1] for row in rows if row[0] == statistic and not np.isnan(row[-1])]
+    if not losses:
+        return None
+    mean = float(np.mean(losses))
+    return mean if mean > _ROUNDING else 0.0
+
+
+def _values(attributes: Sequence[ReleasedAttribute], scale: FloatArray) -> list[Row]:
+    """IL1s of every masked attribute; of all where none is masked."""
+    masked = [each.is_masked for each in attributes]
+    rows: list[Row] = []
+    for each, deviation, changed in zip(attributes, scale, masked, strict=True):
+        losses = il1s(*each.paired, deviation)
+        if (changed or not any(masked)) and not np.isnan(losses).all():
+            rows.append(("IL1s", each.name, None, None, None, float(np.nanmean(losses))))
+    return rows
+
+
+def _moments(
+    original: FloatArray, masked: FloatArray, names: Sequence[str], looked_at: NDArray[np.bool_]
+) -> list[Row]:
+    """Means and variances of each attribute, in its units."""
+    rows: list[Row] = []
+    for at in np.flatnonzero(looked_at).tolist():
+        before, after = (values[~np.isnan(values[:, at]), at] for values in (original, masked))
+        if after.size == 0:
+            continue
+        mean, variance = float(before.mean()), float(before.var(ddof=1))
+        other = float(after.mean())
+        rows.append(("mean", names[at], None, mean, other, abs(other - mean) / variance**0.5))
+        if after.size > 1:
+            other = float(after.var(ddof=1))
+            rows.append(("variance", names[at], None, variance, other, abs(other / variance - 1.0)))
+    return rows
+
+
+def _pairs(
+    first: FloatArray, second: FloatArray, names: Sequence[str], looked_at: NDArray[np.bool_]
+) -> list[Row]:
+    """Covariances (of standardised attributes) and correlations of every pair that can have changed."""
+    rows: list[Row] = []
+    for statistic, matrix in (("covariance", covariances), ("correlation", correlations)):
+        before, after = matrix(first), matrix(second)
+        for j, k in combinations(range(len(names)), 2):
+            if looked_at[j] or looked_at[k]:
+                loss = float(abs(after[j, k] - before[j, k]))
+                rows.append((statistic, names[j], names[k], float(before[j, k]), float(after[j, k]), loss))
+    return rows
+
+
+def _regressions(first: Triangle, second: Triangle, names: Sequence[str]) -> list[Row]:
+    """Standardised coefficients of every attribute's regression on all others, and their intervals."""
+    rows: list[Row] = []
+    for at, name in enumerate(names):
+        one, other = regression(first, at), regression(second, at)
+        if one is None or other is None:
+            continue
+        overlap = one.overlap(other)
+        for k, predictor in enumerate([*names[:at], *names[at + 1 :]]):
+            before, after = float(one.coefficients[k]), float(other.coefficients[k])
+            rows.append(("regression coefficient", name, predictor, before, after, abs(after - before)))
+            rows.append(("overlap lost", name, predictor, None, None, float(1.0 - overlap[k])))
+    return rows
+
+
+Rows = tuple[slice, slice] | tuple[NDArray[np.intp], NDArray[np.intp]]
+"""Of the original and of the masked file."""
+
+MOST_RECORDS = 200_000
+"""Records of both files that a model is fitted to; of more so many by lot."""
+
+_RECORDS_EACH = 10
+"""A model has at most one parameter for so many records of the two files."""
+
+
+class Terms(StrEnum):
+    """What the model is made of, from rich to poor."""
+
+    SECOND_ORDER = "main effects, squares and products"
+    SQUARES = "main effects and squares"
+    MAIN = "main effects"
+
+
+@dataclass(frozen=True)
+class Propensity:
+    """How well a logistic regression tells masked from original records."""
+
+    # ``1/N sum_i (p_i - c)**2``, from 0 (indistinguishable) to ``c (1 - c)`` (told apart for certain)
+    pmse: float
+    # its expectation if the masked records were drawn anew from the distribution that the original file
+    # shows: ``(k - 1) (1 - c)**2 c / N``. Another sample of the population would have ``1 / (1 - c)`` times
+    # as much, since the original file varies too
+    expected: float
+    parameters: int  # ``k``, with the intercept
+    records: int  # ``N``, of both files
+    share: float  # ``c``, of them masked
+    terms: Terms
+    converged: bool  # false where files can be told apart so well that the estimates have no limit
+
+    @property
+    def ratio(self) -> float:
+        """``pmse / expected``: 0 for the same file, about 1 for one that is drawn from it."""
+        return self.pmse / self.expected
+
+    @property
+    def standardised(self) -> float:
+        """``(pmse - expected) / sd``, with the null's ``sd = sqrt(2 (k - 1)) (1 - c)**2 c / N``."""
+        scale = math.sqrt(2.0 * (self.parameters - 1)) * (1.0 - self.share) ** 2 * self.share / self.records
+        return (self.pmse - self.expected) / scale
+
+
+def propensity(attributes: Sequence[ReleasedAttribute]) -> Propensity | None:
+    """The pMSE of two files (Snoke, Raab, Nowok, Dibben and Slavkovic, JRSS A 181, 2018).
+
+    Numeric attributes enter with squares and pairwise products, others by one indicator for each category but
+    one, missing values by an indicator and the mean. Terms without any attribute that differs are left out:
+    both files have the same values there. Of the models that leave `_RECORDS_EACH` records for each parameter
+    the richest is taken. None where no attribute differs, or no model leaves so many. Of more than
+    `MOST_RECORDS` records of both files so many are drawn, from either its part.
+    """
+    if not any(attribute.differs for attribute in attributes):
+        return None
+    rows = _drawn((len(attributes[0].original), len(attributes[0].masked)))
+    n, m = len(attributes[0].original[rows[0]]), len(attributes[0].masked[rows[1]])
+    for terms in Terms:
+        columns = design(attributes, terms, rows)
+        if columns.shape[1] + 1 > (n + m) / _RECORDS_EACH:
+            continue
+        basis = _basis(columns)
+        if basis.shape[1] == 0:
+            return None
+        return _fitted(basis, n, m, terms)
+    return None
+
+
+def _drawn(sizes: tuple[int, int]) -> Rows:
+    """Rows of both files that a model is fitted to."""
+    part = MOST_RECORDS / sum(sizes)
+    if part >= 1.0:
+        return slice(None), slice(None)
+    random = np.random.default_rng(0)
+    first, second = (random.choice(size, int(part * size), replace=False) for size in sizes)
+    return first, second
+
+
+def design(
+    attributes: Sequence[ReleasedAttribute], terms: Terms, rows: Rows = (slice(None), slice(None))
+) -> FloatArray:
+    """Columns of the model for original and then masked records (these rows), without the intercept."""
+    numbers: list[tuple[FloatArray, bool]] = []
+    columns: list[tuple[FloatArray, bool]] = []
+    for attribute in attributes:
+        values = np.concatenate([attribute.original[rows[0]], attribute.masked[rows[1]]])
+        missing = np.isnan(values)
+        if attribute.numeric:
+            scale = np.nanstd(values) or 1.0
+            numbers.append(
+                (np.where(missing, 0.0, (values - np.nanmean(values)) / scale), attribute.is_masked)
+            )
+        else:
+            present = np.unique(values[~missing])
+            columns += [((values == code).astype(np.float64), attribute.differs) for code in present[1:]]
+        if missing.any():
+            columns.append((missing.astype(np.float64), attribute.differs))
+    columns += numbers
+    if terms is not Terms.MAIN:
+        columns += [(values**2, masked) for values, masked in numbers]
+    if terms is Terms.SECOND_ORDER:
+        for at, (first, one) in enumerate(numbers):
+            columns += [(first * second, one or other) for second, other in numbers[at + 1 :]]
+    used = [values for values, masked in columns if masked]
+    return np.column_stack(used) if used else np.empty((0, 0))
+
+
+def _basis(columns: FloatArray) -> FloatArray:
+    """An orthogonal basis, of variance 1, of what the columns span: the same fit without collinearity."""
+    centred: FloatArray = columns - columns.mean(axis=0)
+    scale = np.sqrt((centred**2).mean(axis=0))
+    centred = centred[:, scale > 1e-9] / scale[scale > 1e-9]
+    if centred.shape[1] == 0:
+        return np.empty((len(columns), 0))
+    q, r, _ = qr(centred, mode="economic", pivoting=True)
+    size = np.abs(np.diag(r))
+    return np.asarray(q[:, size > 1e-9 * size[0]] * math.sqrt(len(columns)))
+
+
+def _fitted(basis: FloatArray, n: int, m: int, terms: Terms) -> Propensity:
+    from sklearn.linear_model import LogisticRegression
+
+    masked = np.repeat([0, 1], [n, m])
+    model = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-9, max_iter=200)
+    with warnings.catch_warnings(record=True) as complaints:
+        warnings.simplefilter("always")
+        model.fit(basis, masked)
+    score = model.predict_proba(basis)[:, 1]
+    total, k = n + m, basis.shape[1] + 1
+    c = m / total
+    pmse, expected = float(((score - c) ** 2).mean()), (k - 1) * (1.0 - c) ** 2 * c / total
+    return Propensity(pmse, expected, k, total, c, terms, converged=not complaints)
 
 
 @dataclass(frozen=True, eq=False, repr=False)  # that of all measures

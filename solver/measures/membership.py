@@ -1,30 +1,219 @@
-"""What re-identification comes to in the population: prosecutor, journalist and marketer risk of links."""
+"""Re-identification in the population: prosecutor, journalist and marketer risk of links.
+
+A journalist or marketer does not know whether his target is in the file. He claims that a target is the
+nearest masked record wherever that is within a distance t. Of targets who are in the file it is known what
+becomes of such claims. A target who is not is claimed too, and always wrongly; how many of them there are is
+estimated from the members: with g_i(t) = 1 where the nearest record of *another* person is within t of member
+i, and sampling weights ``w_i = 1 / pi_i``, the estimate is
+
+    ``F(t) = sum over the sample of (w_i - 1) g_i(t)``.
+
+Under Poisson sampling (persons are in the sample independently of each other, with probabilities pi_i), and
+masking of each record by itself, it is unbiased: whether i is in the sample does not depend on who else is,
+so ``E sum_s (w_i - 1) g_i = sum_U (1 - pi_i) E g_i``, the expected sum of g_i over U without s (Horvitz and
+Thompson 1952). With the g_i given, its variance is ``sum_U g_i (1 - pi_i) / pi_i``, which
+``V = sum_s w_i (w_i - 1) g_i`` estimates.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
+from scipy.stats import chi2
 
 from linkrisk.arrays import FloatArray
 from linkrisk.errors import called
 from linkrisk.formulations.linkage.pair import Direction
-from linkrisk.solver.inputs.problem import shares
+from linkrisk.solver.inputs.problem import Problem, shares
 from linkrisk.solver.measures.base import Finding, Kind, Measure, MeasureResult, Unit, jsonable
-from linkrisk.solver.measures.population.claims_by_distance import (
-    KEPT,
-    ClaimsByDistance,
-    Members,
-    claims_by_distance,
-)
-from linkrisk.solver.measures.population.links_counted import MostLinks, most_linked
-from linkrisk.solver.measures.population.size import without_population
-from linkrisk.solver.measures.task import RiskTask
+from linkrisk.solver.measures.population_uniqueness import without_population
+from linkrisk.solver.measures.task import Attack, RiskTask
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.percent import percent
-from linkrisk.solver.run.results import is_bound
+from linkrisk.solver.run.results import WEIGHTED, FamilyFit, is_bound, objective
+from linkrisk.solver.worst_case.families import search_families
+from linkrisk.solver.worst_case.result import FitResult
+
+KEPT = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
+"""Shares of the right links that distances are chosen to keep."""
+
+_TAIL = 0.025
+
+
+@dataclass(frozen=True, eq=False)
+class Members:
+    """What a distance makes of the records that have a partner; all arrays have shape (n,)."""
+
+    # what a claim of the record is right for: 1 where it is linked, 1/k where it shares ties; else 0
+    right: FloatArray
+    own: FloatArray  # distance to the partner; inf where that is impossible
+    other: FloatArray  # distance to the nearest masked record of somebody else; inf where there is none
+    absent: FloatArray  # persons outside the file whom the record stands for, at least 0: ``w_i - 1``
+
+
+@dataclass(frozen=True, eq=False)
+class ClaimsByDistance:
+    """Claims within each distance; all arrays have shape (distances,)."""
+
+    kept: FloatArray  # share of the right links that have no larger distance
+    # the largest that is claimed, in units of the attack's distance; inf where every target is claimed
+    distance: FloatArray
+    right: FloatArray  # right claims of targets that are in the file
+    wrong_inside: FloatArray  # wrong ones. Known, as `right` is
+    wrong_outside: FloatArray  # claims of targets that are not in the file, by estimate
+    low_outside: FloatArray  # their 95 % confidence interval
+    high_outside: FloatArray
+
+    @property
+    def share(self) -> FloatArray:
+        """Share of the claims that are right; NaN where there are none. More is worse."""
+        return self._share(self.wrong_outside)
+
+    @property
+    def low(self) -> FloatArray:
+        """Lower end of its interval."""
+        return self._share(self.high_outside)
+
+    @property
+    def high(self) -> FloatArray:
+        """Upper end of its interval."""
+        return self._share(self.low_outside)
+
+    def _share(self, wrong_outside: FloatArray) -> FloatArray:
+        claims = self.right + self.wrong_inside + wrong_outside
+        return np.where(claims > 0.0, self.right / np.where(claims > 0.0, claims, 1.0), np.nan)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per distance, as the attributes are described, then share, low and high."""
+        ends = {"share": self.share, "low": self.low, "high": self.high}
+        return pd.DataFrame({**vars(self), **ends})
+
+
+def claims_by_distance(members: Members, kept: Sequence[float] = KEPT) -> ClaimsByDistance:
+    """Claims within the distances that keep these shares of the right links, and of all targets.
+
+    `kept`: above 0, at most 1. Distances are those of right links, so that shares are at least these. Without
+    any right link there is only the last row, of all targets.
+    """
+    rows = [_row(members, distance) for distance in _distances(members, kept)]
+    columns = np.array([*rows, _row(members, np.inf)], dtype=np.float64).T
+    return ClaimsByDistance(*columns)
+
+
+def claimed_outside(members: Members, distance: float) -> tuple[float, float, float]:
+    """F(t), and the ends of its 95 % interval.
+
+    The interval is Fay and Feuer's (1997) for weighted sums of Poisson counts, which is valid near 0, too:
+    with no claim at all its upper end is 3.69 times the largest weight.
+    """
+    everybody = float(members.absent.sum())
+    if distance == np.inf:  # then all are claimed
+        return everybody, everybody, everybody
+    near = members.other <= distance
+    absent = members.absent[near]
+    value, variance = float(absent.sum()), float((absent * (absent + 1.0)).sum())
+    largest = float(members.absent.max(initial=0.0))
+    one = largest + 1.0  # a weight: so much does one more claim of a member count
+    above = (value + one, variance + one * one)
+    low = 0.0 if value == 0.0 else _scaled_limit(value, variance, _TAIL)
+    high = _scaled_limit(*above, 1.0 - _TAIL)
+    return value, min(low, value), min(max(high, value), everybody)
+
+
+def _scaled_limit(value: float, variance: float, level: float) -> float:
+    """``v / (2 y) chi2^-1(level; 2 y^2 / v)``."""
+    return variance / (2.0 * value) * float(chi2.ppf(level, 2.0 * value * value / variance))
+
+
+def _distances(members: Members, kept: Sequence[float]) -> FloatArray:
+    """The smallest distances that keep these shares of the right links."""
+    linked = np.flatnonzero(members.right > 0.0)
+    if not linked.size:
+        return np.empty(0)
+    order = linked[np.argsort(members.own[linked], kind="stable")]
+    sums = np.cumsum(members.right[order])
+    at = np.searchsorted(sums, np.array(kept) * sums[-1] * (1.0 - 1e-12))
+    return np.asarray(members.own[order][at])
+
+
+def _row(members: Members, distance: float) -> tuple[float, ...]:
+    """Share of right links, distance, right, wrong inside, and outside with its interval."""
+    everything = float(members.right.sum())
+    right = float(members.right[members.own <= distance].sum())
+    claimed = int((np.minimum(members.own, members.other) <= distance).sum())
+    outside = claimed_outside(members, distance)
+    return (right / everything if everything else 1.0, distance, right, claimed - right, *outside)
+
+
+@dataclass(frozen=True, eq=False)
+class MostLinks:
+    """The attack that links most records, and what no parameters of any family exceed."""
+
+    attack: Attack
+    right: FloatArray  # (blocks,): what each record counts that it links: 1, or 1/k with shared ties; else 0
+    most: float  # at least the sum of `right`
+
+    @property
+    def linked(self) -> float:
+        """Records that the attack links; expected links, with shared ties."""
+        return float(self.right.sum())
+
+
+def most_linked(task: RiskTask, clock: Clock) -> MostLinks:
+    """The worst case in records, whatever their sampling weights.
+
+    A bound for the sum W of weights is one for records: at most as many as the lightest whose weights sum to
+    W. Where weights differ that is wide, so the families are searched again with all records alike, as long
+    as the clock allows.
+    """
+    again = None if _alike(task) or clock.expired else _counted_alike(task, clock)
+    attacks = [*task.attacks.values(), *([] if again is None else again.attacks.values())]
+    rights = [np.where(attack.evaluation.linked, shares(attack.problem), 0.0) for attack in attacks]
+    best = int(np.argmax([right.sum() for right in rights]))
+    most = most_records(task.worst)
+    if again is not None:
+        certain = task.worst.confidence is None  # limits of samples hold one at a time
+        bound = most_records(again.worst)
+        most = min(most, bound) if certain else bound
+    return MostLinks(attacks[best], rights[best], max(most, float(rights[best].sum())))
+
+
+def _alike(task: RiskTask) -> bool:
+    weight = task.first.survey.weight
+    return weight is None or bool((weight == weight[0]).all())
+
+
+def _counted_alike(task: RiskTask, clock: Clock) -> RiskTask:
+    """The same task without sampling weights, its worst cases searched."""
+    pair = replace(task.first.pair, weight=shares(task.first))
+    survey = replace(task.first.survey, weight_column=None, weight=None, unit=1.0)
+
+    def without(problem: Problem) -> Problem:
+        return replace(problem, pair=pair, survey=survey, rereading=None)
+
+    first = without(task.first)
+    problems = {name: without(problem) for name, problem in task.problems.items()}
+    # What it tells of itself would be of other numbers than all else that is told.
+    worst = search_families(first, problems, replace(task.request, report=None), clock)
+    return RiskTask(first, problems, task.schema, task.request, clock, worst, task.choices)
+
+
+def most_records(worst: FitResult, among: Mapping[str, FamilyFit] | None = None) -> float:
+    """Links, in records, that no parameters of some families exceed; of all families where none is named."""
+    return max(_bound_of(result) for result in (among or worst.results).values())
+
+
+def _bound_of(result: FamilyFit) -> float:
+    """Links that no parameters of a family exceed, certain or with the confidence of the result."""
+    if objective(result.details) != WEIGHTED:
+        return result.interval[1]
+    limit = result.linked_confidence_limit
+    return float(result.linked_upper_bound if limit is None else limit)
+
 
 _HALF = KEPT.index(0.5)
 _ALL = KEPT.index(1.0)

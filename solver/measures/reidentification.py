@@ -22,18 +22,19 @@ from linkrisk.solver.measures.base import (
     Unit,
     Worse,
 )
-from linkrisk.solver.measures.links.held_out_trials import record_counts
-from linkrisk.solver.measures.posteriors.attackers import Attacker, Lacking, attackers
-from linkrisk.solver.measures.posteriors.judged import (
+from linkrisk.solver.measures.held_out_trials import record_counts
+from linkrisk.solver.measures.matchings import MatchingLimit, Queries, matching_limit
+from linkrisk.solver.measures.posterior_attackers import Attacker, Lacking, attackers
+from linkrisk.solver.measures.posteriors import (
     AttackOdds,
     Claim,
     Truth,
     compatible_records,
     judged,
+    one_record_posterior,
+    right_claims,
     surest_claim,
 )
-from linkrisk.solver.measures.posteriors.matchings import MatchingLimit, Queries, matching_limit
-from linkrisk.solver.measures.posteriors.one_record import one_record_posterior, right_claims
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
 

@@ -27,11 +27,18 @@ from linkrisk.solver.measures.base import (
     Unit,
     Worse,
 )
-from linkrisk.solver.measures.links.shares import linked_parts, shares_of
-from linkrisk.solver.measures.sequence.candidate_sets import WIDTHS, SearchedRelease, intersections, marks
-from linkrisk.solver.measures.sequence.rises import ReleaseRisk, release_risks
-from linkrisk.solver.measures.sequence.stages import Stage, latest, searched_stages
-from linkrisk.solver.measures.task import RiskTask, parameters_of
+from linkrisk.solver.measures.release_sequences import (
+    WIDTHS,
+    ReleaseRisk,
+    SearchedRelease,
+    Stage,
+    intersections,
+    latest,
+    marks,
+    release_risks,
+    searched_stages,
+)
+from linkrisk.solver.measures.task import RiskTask, linked_parts, parameters_of, shares_of
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.percent import percent
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from numbers import Real
+from typing import Any, ClassVar, TypeVar
+
+import pandas as pd
 
 from linkrisk.datasets.masking.base import MaskingMethod
 from linkrisk.datasets.masking.recoding import CategoricalMethod
@@ -14,28 +18,31 @@ from linkrisk.datasets.options.kinds import words
 from linkrisk.datasets.options.option import part, recorded_of
 from linkrisk.datasets.pairs.categorical import NOT_INFERRED, Masking
 from linkrisk.datasets.pairs.releases import check_alike
+from linkrisk.errors import called
 from linkrisk.solver.compiling.ahead import LINKAGE, RISK, compile_once
 from linkrisk.solver.inputs.limits import check_limits, engine_options
 from linkrisk.solver.inputs.mask_records import with_records
 from linkrisk.solver.inputs.problem import Problem, schema_of
 from linkrisk.solver.inputs.releases import Given, Releases, Way, aligned_groups, given_releases
-from linkrisk.solver.measures.base import Measure
-from linkrisk.solver.measures.choices import MeasureChoices
+from linkrisk.solver.measures.base import Measure, MeasureResult, jsonable
 from linkrisk.solver.measures.registry import MEASURES
 from linkrisk.solver.measures.releases import SeveralReleases
-from linkrisk.solver.measures.results import RiskResult
-from linkrisk.solver.measures.taking import take_measures
-from linkrisk.solver.measures.task import MOMENT, RiskTask
+from linkrisk.solver.measures.task import MOMENT, MeasureChoices, RiskTask
+from linkrisk.solver.measures.verdict import Verdict
 from linkrisk.solver.measures.verdict_findings import Known, verdict_of
 from linkrisk.solver.options.operations.risk import RiskOptions
 from linkrisk.solver.options.pair import ALL, ProblemOptions
 from linkrisk.solver.options.taking import taking
+from linkrisk.solver.run import progress
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.crew import crew_choice
-from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.errors import UsageError, noted
 from linkrisk.solver.run.interruption import interruptible
-from linkrisk.solver.run.progress import part_of_call
+from linkrisk.solver.run.limits import in_time, no_time
+from linkrisk.solver.run.plots import Plots
+from linkrisk.solver.run.progress import Progress, Reporter, part_of_call
 from linkrisk.solver.run.records import MOST_ROWS
+from linkrisk.solver.run.result import Result
 from linkrisk.solver.run.versions import library_versions
 from linkrisk.solver.worst_case.families import (
     check_k_additive,
@@ -48,7 +55,199 @@ from linkrisk.solver.worst_case.operations.fit import fit_request
 from linkrisk.solver.worst_case.operations.live import watched
 from linkrisk.solver.worst_case.operations.sampling import sampling_choice
 from linkrisk.solver.worst_case.problem_rows import pairs_of
+from linkrisk.solver.worst_case.result import FitResult
 from linkrisk.solver.worst_case.single_fit import CERTIFICATE_SECONDS, FitRequest
+
+FINDING_COLUMNS = ("measure", "key", "finding", "value", "low", "high", "interval", "unit", "worse")
+
+
+@dataclass(frozen=True, eq=False)
+class RiskResult(Result):
+    """Every measure of one release.
+
+    Attributes
+    ----------
+    verdict : Verdict
+    measures : mapping of str to MeasureResult
+        By name, in the order of the registry.
+    not_measured : mapping of str to str
+        Why others could not be taken.
+    worst : FitResult
+        The worst cases that the measures go by.
+    details : dict
+        Files, options, seconds and versions of the call.
+    """
+
+    kind: ClassVar[str] = "risk"
+
+    verdict: Verdict
+    measures: Mapping[str, MeasureResult]
+    not_measured: Mapping[str, str]
+    worst: FitResult = field(repr=False)
+    details: dict[str, Any] = field(repr=False)
+
+    def __getitem__(self, name: str) -> MeasureResult:
+        """One measure."""
+        return self.measures[name]
+
+    def to_frame(self) -> pd.DataFrame:
+        """All findings: measure, key, finding (in words), value, low, high, interval, unit, worse."""
+        rows = []
+        for name, result in self.measures.items():
+            for found in result.findings:
+                each = jsonable(found)
+                row = {"measure": name, "finding": each["words"], "interval": each["kind"], **each}
+                rows.append([row[column] for column in FINDING_COLUMNS])
+        return pd.DataFrame(rows, columns=list(FINDING_COLUMNS))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What has to be known of the files and of the measures, each once."""
+        said = [*self.details["notes"]]
+        said += [note for result in self.measures.values() for note in result.notes]
+        return tuple(dict.fromkeys(said))
+
+    def content(self) -> dict[str, Any]:
+        """The JSON of `risk --json` as a dictionary."""
+        return {
+            "verdict": jsonable(self.verdict),
+            **self.details,
+            "measures": {name: result.content() for name, result in self.measures.items()},
+            "not_measured": dict(self.not_measured),
+            "titles": {
+                name: MEASURES[name].heading(weighted=self.verdict.weighted)
+                for name in (*self.measures, *self.not_measured)
+            },
+            "worst_case": self.worst.of_families(),
+        }
+
+    @property
+    def plot(self) -> Plots:
+        """Charts of the result: ``result.plot.bound()``, and what else ``dir(result.plot)`` lists."""
+        return Plots(self.to_dict)
+
+    def __repr__(self) -> str:
+        lines = [repr(result) for result in self.measures.values()]
+        lines += [f"{name}: not measured, {reason}" for name, reason in self.not_measured.items()]
+        return "\n".join([f"RiskResult: {self.verdict.sentence}", *(f"  {line}" for line in lines)])
+
+
+_Each = TypeVar("_Each")
+
+_STOPPED = "stopped before it was begun"
+_UNFINISHED = "stopped before it had ended"
+
+_AT_ONCE = 0.05
+"""Seconds on a quiet machine up to which a measure is taken even where no time is left for it."""
+
+_BEYOND = 1.0
+"""Seconds that it then has on a busy one; the promise of a time limit has two of them."""
+
+_MOST = 0.5
+"""Share of what is left that one measure may take beyond its own before the others go on without it."""
+
+
+def take_measures(
+    measures: Sequence[Measure], task: RiskTask, report: Reporter | None, searched: float
+) -> tuple[dict[str, MeasureResult], dict[str, str], dict[str, float]]:
+    """Take the measures, the cheapest first, each within its share of what is left; in their own order.
+
+    So time that runs out is that of dear ones, and what cheap ones leave over is theirs. `searched` is the
+    share of the call that was done before.
+
+    Returns `left_out`: why, by name. Returns `seconds`: of those that were taken.
+    """
+    taken: dict[str, MeasureResult] = {}
+    left_out: dict[str, str] = {}
+    seconds: dict[str, float] = {}
+    lacking = {measure.name: _lacking(measure, task) for measure in measures}
+    left_out |= {name: reason for name, reason in lacking.items() if reason is not None}
+    possible = [measure for measure in measures if lacking[measure.name] is None]
+    possible.sort(key=lambda measure: measure.cost)
+    for at, measure in enumerate(possible):
+        remaining = task.clock.remaining
+        late = remaining is not None and remaining < measure.least(task)
+        at_once = not task.clock.stopped and 0.0 < measure.least(task) <= _AT_ONCE
+        if (late or task.clock.expired) and measure.cost > 0.0 and not at_once:
+            left_out[measure.name] = _STOPPED if task.clock.stopped else no_time("take")
+            continue
+        if report is not None:
+            low, high = task.worst.interval
+            done = searched + (1.0 - searched) * at / len(possible)
+            seconds_now, total = task.clock.seconds, task.worst.worst.total
+            report(Progress(seconds_now, low, high, progress.MEASURES, "", measure.name, total, done))
+        began = time.perf_counter()
+        try:
+            share = _share(task, possible[at:])
+            found = _taken(measure, task, share, at_once)
+        except Exception as error:  # what one measure cannot take must not cost all others
+            left_out[measure.name] = noted(error)
+            continue
+        if found is None:
+            left_out[measure.name] = _UNFINISHED if task.clock.stopped else _too_long()
+            continue
+        taken[measure.name] = found
+        seconds[measure.name] = round(time.perf_counter() - began, 3)
+    names = [measure.name for measure in measures]
+    return _ordered(taken, names), _ordered(left_out, names), _ordered(seconds, names)
+
+
+def _lacking(measure: Measure, task: RiskTask) -> str | None:
+    """Why a measure cannot be taken; None where it can."""
+    try:
+        return measure.lacking(task)
+    except Exception as error:  # what one measure cannot look at must not cost all others
+        return noted(error)
+
+
+@dataclass(frozen=True)
+class _Taking:
+    """The work of one measure, which has an answer when it has ended."""
+
+    measure: Measure
+    task: RiskTask
+    clock: Clock
+
+    def do(self) -> MeasureResult | None:
+        """Measure."""
+        return self.measure.take(self.task, self.clock)
+
+    def so_far(self) -> MeasureResult | None:
+        """Nothing is known yet."""
+        return None
+
+
+def _too_long() -> str:
+    return f"it had not ended when its time was over; a longer {called('time_limit')} would take it too"
+
+
+def _taken(measure: Measure, task: RiskTask, clock: Clock, at_once: bool) -> MeasureResult | None:
+    """What a measure finds; None where it does not notice that its time is over.
+
+    Its own share is for it to notice; it may take twice as long, and `_MOST` of what is left, where that is
+    more, before the others go on without it. The last one may take all that is left.
+    """
+    work, whole, limit = _Taking(measure, task, clock), task.clock.remaining, clock.time_limit
+    if whole is None or limit is None or clock.counts:
+        return work.do()
+    if at_once and whole < _BEYOND:
+        return in_time(work, Clock(_BEYOND))
+    return in_time(work, task.clock.part(min(whole, max(2.0 * limit, _MOST * whole))))
+
+
+def _ordered(found: dict[str, _Each], names: Sequence[str]) -> dict[str, _Each]:
+    """The same in the order of these names."""
+    return {name: found[name] for name in names if name in found}
+
+
+def _share(task: RiskTask, left: Sequence[Measure]) -> Clock:
+    """The time of the first of the measures that are left."""
+    costs = [measure.cost + measure.least(task) for measure in left]
+    remaining = task.clock.remaining
+    if remaining is None or sum(costs) == 0.0:
+        return task.clock.part(remaining)
+    return task.clock.part(max(1e-9, remaining * costs[0] / sum(costs)))
+
 
 _SEARCHES = 0.5
 """Share of the time limit for the worst cases, which most measures go by."""

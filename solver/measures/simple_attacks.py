@@ -16,20 +16,19 @@ from linkrisk.solver.linkage.baselines import baseline_forms
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.matching import assigned_blocks
 from linkrisk.solver.measures.base import OF_WEIGHTS, CountedAttack, Finding, Measure, MeasureResult
-from linkrisk.solver.measures.links.likelihoods import by_likelihood, order_tells, places
-from linkrisk.solver.measures.links.members import by_members
-from linkrisk.solver.measures.links.other_scales import (
+from linkrisk.solver.measures.likelihoods import by_likelihood, by_members, order_tells, places
+from linkrisk.solver.measures.linker_attacks import by_bayes, by_probability
+from linkrisk.solver.measures.other_scales import (
     beside,
     by_households,
     by_ranks,
     by_units,
     homes,
     household_column,
+    means,
+    together,
 )
-from linkrisk.solver.measures.links.several_releases import means, together
-from linkrisk.solver.measures.links.shares import Shares, linked_parts, shares_of
-from linkrisk.solver.measures.links.simple_linkers import by_bayes, by_probability
-from linkrisk.solver.measures.task import RiskTask
+from linkrisk.solver.measures.task import RiskTask, Shares, linked_parts, shares_of
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import noted
 from linkrisk.solver.run.percent import percent

@@ -1,35 +1,244 @@
-"""SUDA: special uniques among the masked records, and the risk that their scores stand for."""
+"""SUDA: minimal sample uniques, their scores, and the risk that these stand for.
+
+References
+----------
+Elliot, M.J., Manning, A.M., Mayes, K., Gurd, J., Bane, M. (2005) SUDA: a program for detecting special
+uniques.
+
+Elliot, M.J., Manning, A.M. (2003) Using DIS to modify the classification of special uniques.
+
+Manning, A.M., Haglin, D.J., Keane, J.A. (2008) A recursive search algorithm for statistical disclosure
+assessment. Data Mining and Knowledge Discovery 16, 165-196.
+
+Skinner, C.J., Elliot, M.J. (2002) A measure of disclosure risk for microdata. JRSS B 64, 855-867.
+"""
 
 from __future__ import annotations
 
+import itertools
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from linkrisk.arrays import FloatArray
+from linkrisk.arrays import FloatArray, LongArray
 from linkrisk.errors import called
 from linkrisk.solver.measures.base import OF_RECORDS, Finding, Measure
-from linkrisk.solver.measures.keys.keys import (
+from linkrisk.solver.measures.keys import (
+    MISSING,
+    Codes,
     KeyFile,
     PerRecord,
+    groups_of,
     key_notes,
     masked_keys,
     masked_weights,
+    sums,
     without_keys,
-)
-from linkrisk.solver.measures.keys.minimal_uniques import (
-    Scoring,
-    data_intrusion_risk,
-    largest_size,
-    minimal_uniques,
-    sample_counts,
-    shared_out,
 )
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
+
+Bits = NDArray[np.uint8]
+Subset = tuple[int, ...]
+Level = dict[Subset, Bits]
+"""Who is unique on each set of keys of one size and not on its first keys: eight records a byte."""
+
+MOST_SUBSETS = 8192
+"""Sets of keys that are searched: all of up to 13 keys, those of 4 or fewer of 20."""
+
+
+class Scoring(StrEnum):
+    """What a minimal sample unique of size k among a keys counts.
+
+    ``elliot``: ``prod_{i=k}^{M} (a - i)`` with the largest size M that is looked for, at most a - 1 (Elliot
+    et al. 2005; sdcMicro since 5.0.2 with M = a - 1). ``ihsn``: ``(2^(a-k) - 1) k! (a-k)! / a!``, the scores
+    of the IHSN's program and of older versions of sdcMicro.
+    """
+
+    ELLIOT = "elliot"
+    IHSN = "ihsn"
+
+
+@dataclass(frozen=True, eq=False)
+class MinimalUniques:
+    """What was found in one file of n records and a keys."""
+
+    largest: int  # sizes up to this one were searched
+    score: FloatArray  # (n,): SUDA score: the sum over the record's minimal sample uniques. More is worse
+    # (n, a): the part of the score that stems from those with this key; the parts of a record overlap
+    contribution: FloatArray
+    counts: LongArray  # (n, largest): minimal sample uniques of size 1, 2, ... of each record
+
+
+def largest_size(keys: int) -> int:
+    """The largest size such that all sets of keys up to it are at most `MOST_SUBSETS`, and at least 1."""
+    total = 0
+    for size in range(1, keys + 1):
+        total += math.comb(keys, size)
+        if total > MOST_SUBSETS:
+            return max(1, size - 1)
+    return keys
+
+
+def size_scores(keys: int, largest: int, scoring: Scoring = Scoring.ELLIOT) -> FloatArray:
+    """What minimal sample uniques of size 1 to `largest` count."""
+    if scoring is Scoring.IHSN:
+        return np.array([(2.0 ** (keys - k) - 1.0) / math.comb(keys, k) for k in range(1, largest + 1)])
+    last = min(largest, keys - 1)
+    sizes = range(1, largest + 1)
+    return np.array([float(math.prod(keys - i for i in range(k, last + 1))) for k in sizes])
+
+
+def minimal_uniques(
+    codes: Codes, largest: int, scoring: Scoring = Scoring.ELLIOT, clock: Clock | None = None
+) -> MinimalUniques:
+    """Find all minimal sample uniques up to a size, and score them.
+
+    A set of keys makes a record unique when no other record has the same values there; it is minimal when
+    none of its subsets does. A missing value is no value: it neither belongs to such a set nor is the same as
+    another. Sizes are searched one after the other. As in SUDA2 a set is reached through its first keys, and
+    only records that are not unique on these are looked at: others have no minimal set that contains them.
+
+    `codes` (n, a). `largest`: from 1 to a.
+    """
+    n, keys = codes.shape
+    worth = size_scores(keys, largest, scoring)
+    counts = np.zeros((n, largest), dtype=np.int64)
+    parts = np.zeros((n, keys))
+    rows = _two_of_each(codes)
+    codes = codes[rows]
+    before: Level = {}
+    done = 0
+    for size in range(1, largest + 1):
+        level = _level(codes, size, before, clock if done else None)
+        if level is None:
+            break
+        before, found = level
+        for subset, records in found:
+            counts[rows[records], size - 1] += 1
+            for key in subset:
+                parts[rows[records], key] += worth[size - 1]
+        done = size
+    worth, planned = size_scores(keys, done, scoring), worth[0]
+    if planned:  # where fewer sizes were searched than planned, all scores have fewer factors
+        parts *= worth[0] / planned
+    return MinimalUniques(done, counts[:, :done] @ worth, parts, counts[:, :done])
+
+
+def _two_of_each(codes: Codes) -> NDArray[np.intp]:
+    """At most two records of each kind: twins are unique nowhere, and a third changes nothing for others."""
+    groups = groups_of(codes)
+    before = pd.Series(groups).groupby(groups).cumcount().to_numpy()
+    return np.flatnonzero(before < 2)
+
+
+def _level(
+    codes: Codes, size: int, before: Level, clock: Clock | None
+) -> tuple[Level, list[tuple[Subset, NDArray[np.intp]]]] | None:
+    """The records of `_new_uniques` for each set of this size, as bits, and those where the set is minimal.
+
+    It is not where the record is unique on a smaller set, which then holds the last key, since the record is
+    not unique on the keys before. So it is unique on a set with one key fewer and the same last key, and that
+    is new there as well: to look at those is enough.
+    """
+    unique: Level = {}
+    found = []
+    n = len(codes)
+    for subset, records in _new_uniques(codes, size):
+        if clock is not None:
+            if clock.expired:
+                return None
+            clock.spend(float(size * n))
+        flags = np.zeros(n, dtype=bool)
+        flags[records] = True
+        bits = np.packbits(flags)
+        smaller = np.zeros_like(bits)
+        for part in itertools.combinations(subset[:-1], size - 2) if size > 1 else ():
+            smaller |= before[(*part, subset[-1])]
+        minimal = np.flatnonzero(np.unpackbits(bits & ~smaller, count=n))
+        if minimal.size:
+            found.append((subset, minimal))
+        unique[subset] = bits
+    return unique, found
+
+
+def _new_uniques(codes: Codes, size: int) -> Iterator[tuple[Subset, NDArray[np.intp]]]:
+    """Every set of so many keys, with the records that are unique on it but not on its first keys.
+
+    Neighbours in this order share their first keys, whose groups are kept.
+    """
+    n, keys = codes.shape
+    rows: list[NDArray[np.intp]] = [np.arange(n)]
+    groups: list[NDArray[np.int64]] = [np.zeros(n, dtype=np.int64)]
+    last: Subset = ()
+    for subset in itertools.combinations(range(keys), size):
+        kept = next((at for at, (a, b) in enumerate(zip(last, subset, strict=False)) if a != b), 0)
+        del rows[kept + 1 :], groups[kept + 1 :]
+        for key in subset[kept:]:
+            lone, shared, numbers = _split(codes[:, key], rows[-1], groups[-1])
+            rows.append(shared)
+            groups.append(numbers)
+        last = subset
+        yield subset, lone
+
+
+def _split(
+    column: Codes, rows: NDArray[np.intp], groups: NDArray[np.int64]
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.int64]]:
+    """Split groups by a column: the records that are alone now, the others, and the groups of these."""
+    values = column[rows]
+    known = values != MISSING
+    rows, values, groups = rows[known], values[known], groups[known]
+    if not rows.size:
+        return rows, rows, groups
+    numbers = pd.factorize(groups * (int(values.max()) + 1) + values)[0].astype(np.int64)
+    alone = np.bincount(numbers)[numbers] == 1
+    return rows[alone], rows[~alone], numbers[~alone]
+
+
+# ---- file-level risk, shared out by the scores
+
+
+def sample_counts(codes: Codes) -> tuple[int, int]:
+    """Sample uniques, and records whose key exactly one other record has; a missing value is a category."""
+    frequency = sums(groups_of(codes))
+    return int((frequency == 1).sum()), int((frequency == 2).sum())
+
+
+def data_intrusion_risk(uniques: int, paired: int, fraction: float) -> float | None:
+    """DIS: the probability that a unique match with the sample is a correct one.
+
+    ``U pi / (U pi + P (1 - pi))`` with U sample uniques, P records in pairs and the sampling fraction pi
+    (Skinner and Elliot 2002); None where there are neither uniques nor pairs.
+    """
+    whole = uniques * fraction + paired * (1.0 - fraction)
+    return None if whole == 0.0 else uniques * fraction / whole
+
+
+def shared_out(score: FloatArray, keys: int, uniques: int, risk: float | None) -> FloatArray:
+    """DIS-SUDA: the risk of the file, shared out to the records by their scores.
+
+    ``1 / (1 + U (1/DIS - 1) / (s^Q A))`` with ``Q = 1 + (8 - a)/20`` and ``A = sum 1/s^Q`` over all
+    records of score s > 0, so that the mean odds against re-identification of these are those of DIS where
+    all U uniques have a score (Elliot and Manning 2003, as sdcMicro computes it). Q is kept from going below
+    0, which it would for more than 28 keys.
+    """
+    found = np.zeros(score.size)
+    held = score > 0.0
+    if not risk or not held.any():
+        return found
+    # Scores relative to the largest: powers of 20! would leave little of the sums.
+    power = (score[held] / score.max()) ** max(0.0, 1.0 + (8.0 - keys) / 20.0)
+    against = uniques * (1.0 / risk - 1.0)
+    found[held] = 1.0 / (1.0 + against / (power * (1.0 / power).sum()))
+    return found
+
 
 FRACTION = 0.01
 """Sampling fraction where no weights say it: sdcMicro's `DisFraction`."""

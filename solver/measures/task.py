@@ -1,27 +1,102 @@
-"""What measures look at: the file pair, its roles, and the worst cases, each found once for all of them."""
+"""What measures go by: the file pair, the roles of its columns, worst cases and options, each found once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from numbers import Real
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from linkrisk.arrays import FloatArray
+from linkrisk.datasets.masking.base import MaskingMethod
+from linkrisk.datasets.microdata.names import parse_names, shown_name
+from linkrisk.datasets.microdata.numeric import check_known
 from linkrisk.datasets.microdata.schema import Role, Schema
 from linkrisk.datasets.pairs.file_pair import FilePair
+from linkrisk.errors import called
+from linkrisk.formulations.linkage.pair import LinkagePair, Ties
 from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.inputs.releases import Releases
 from linkrisk.solver.linkage.baselines import baseline_forms
 from linkrisk.solver.linkage.evaluator import Evaluation, Evaluator
-from linkrisk.solver.measures.choices import MeasureChoices
-from linkrisk.solver.measures.mechanisms.known import KnownMasking
+from linkrisk.solver.measures.known_masking import KnownMasking
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.results import FamilyFit
 from linkrisk.solver.worst_case.result import FitResult
 from linkrisk.solver.worst_case.single_fit import FitRequest
+
+
+@dataclass(frozen=True)
+class MeasureChoices:
+    """Checked as far as that goes without the files."""
+
+    # columns of the original file to show risk by; None where the measure chooses
+    groups: tuple[str, ...] | None = None
+    # sampling fraction: records for each person of the population, above 0 and at most 1
+    fraction: float | None = None
+    # how numeric attributes were masked, where that is known: as text, and the method. How categorical ones
+    # were, the problem says
+    masked_by: tuple[tuple[str, MaskingMethod], ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        groups: str | Sequence[str] | None = None,
+        fraction: float | None = None,
+        masked_by: Sequence[tuple[str, MaskingMethod]] = (),
+    ) -> MeasureChoices:
+        """Read them as they are given; DataError or UsageError for what cannot be meant."""
+        if groups is not None:
+            names = parse_names(groups) if isinstance(groups, str) else groups
+            groups = tuple(dict.fromkeys(str(name) for name in names))
+        return cls(groups, None if fraction is None else _checked(fraction), tuple(masked_by))
+
+    def check(self, files: FilePair) -> None:
+        """Refuse groups of no column, and a fraction beside sampling weights."""
+        columns = [str(name) for name in files.original.columns]
+        check_known(self.groups or (), columns, "the original file", option="groups")
+        weight = files.design.weight_column
+        if self.fraction is not None and weight is not None:
+            raise UsageError(
+                f"the sampling weights (column {shown_name(weight)} of the schema) say what is sampled: "
+                f"leave {called('fraction')} out, or the role weight",
+                option="fraction",
+            )
+
+
+def _checked(fraction: object) -> float:
+    """A sampling fraction; UsageError otherwise."""
+    if isinstance(fraction, bool) or not isinstance(fraction, Real) or not 0.0 < float(fraction) <= 1.0:
+        raise UsageError(f"the sampling fraction must be above 0 and at most 1, not {fraction!r}")
+    return float(fraction)
+
+
+class Shares(NamedTuple):
+    """Shares of right links."""
+
+    share: float  # of the records; of what they stand for, where they have sampling weights
+    # of the records; None where they have no sampling weights, or all the same one
+    unweighted: float | None = None
+
+
+def shares_of(right: NDArray[Any], weight: FloatArray | None) -> Shares:
+    """Of links that are right, or with a probability, and the weights of the records; shapes (records,)."""
+    found = float(np.mean(right))
+    if weight is None or (weight == weight[0]).all():
+        return Shares(found)
+    return Shares(float(right @ weight) / float(weight.sum()), found)
+
+
+def linked_parts(linked: NDArray[np.bool_], pair: LinkagePair) -> FloatArray:
+    """What each linked block counts: with shared ties one of several that are equal a part of one."""
+    return linked / pair.equals if pair.ties is Ties.SHARE else linked.astype(np.float64)
+
 
 MOMENT = 25_000_000
 """Pairs of a record and a candidate that are looked at within a moment."""

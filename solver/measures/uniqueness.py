@@ -11,13 +11,15 @@ import pandas as pd
 from linkrisk.arrays import LongArray
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.solver.measures.base import OF_RECORDS, Finding, Measure
-from linkrisk.solver.measures.keys.frequencies import Groups, groups_of, sums
-from linkrisk.solver.measures.keys.keys import (
+from linkrisk.solver.measures.keys import (
+    Groups,
     KeyFile,
     PerRecord,
+    groups_of,
     key_notes,
     masked_keys,
     original_keys,
+    sums,
     without_keys,
 )
 from linkrisk.solver.measures.task import RiskTask

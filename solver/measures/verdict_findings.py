@@ -18,11 +18,9 @@ from linkrisk.errors import called
 from linkrisk.formulations.linkage.aggregators import words_of
 from linkrisk.formulations.linkage.pair import Direction, Ties
 from linkrisk.solver.measures.base import MeasureResult
-from linkrisk.solver.measures.links.shares import linked_parts
-from linkrisk.solver.measures.membership import MembershipRisk
-from linkrisk.solver.measures.population.links_counted import most_records
+from linkrisk.solver.measures.membership import MembershipRisk, most_records
 from linkrisk.solver.measures.releases import ReleasesRisk
-from linkrisk.solver.measures.task import RiskTask
+from linkrisk.solver.measures.task import RiskTask, linked_parts
 from linkrisk.solver.measures.verdict import (
     ALIKE,
     ATTACK,

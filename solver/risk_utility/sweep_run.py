@@ -19,10 +19,9 @@ from linkrisk.solver.inputs.source import Source
 from linkrisk.solver.linkage.spreading import Asked
 from linkrisk.solver.masking.mask import mask_source
 from linkrisk.solver.measures.base import jsonable
-from linkrisk.solver.measures.choices import MeasureChoices
 from linkrisk.solver.measures.information_loss import InformationLoss
-from linkrisk.solver.measures.results import RiskResult
-from linkrisk.solver.measures.risk import Measuring, asked_measures, measured
+from linkrisk.solver.measures.risk import Measuring, RiskResult, asked_measures, measured
+from linkrisk.solver.measures.task import MeasureChoices
 from linkrisk.solver.measures.verdict import TOLERATED
 from linkrisk.solver.measures.worst_case import WorstCaseRisk
 from linkrisk.solver.options.operations.mask import MaskOptions

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from linkrisk.solver.inputs.problem import schema_of
-from linkrisk.solver.measures.keys.frequencies import column_codes
-from linkrisk.solver.measures.keys.keys import KeyFile
+from linkrisk.solver.measures.keys import KeyFile, column_codes
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.clock import Clock

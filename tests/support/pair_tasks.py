@@ -2,8 +2,7 @@
 
 from linkrisk.solver.engines.base import EngineOptions
 from linkrisk.solver.inputs.problem import make_problem, schema_of
-from linkrisk.solver.measures.choices import MeasureChoices
-from linkrisk.solver.measures.task import RiskTask
+from linkrisk.solver.measures.task import MeasureChoices, RiskTask
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.clock import Clock, Limits
 from linkrisk.solver.worst_case.single_fit import FitRequest

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from linkrisk.datasets.microdata.scales import Scale
-from linkrisk.solver.measures.values.released import ReleasedAttribute
+from linkrisk.solver.measures.released import ReleasedAttribute
 
 
 def attribute(name, original, masked, scale=Scale.NUMERIC, categories=(), partner=None):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from linkrisk.solver.engines.base import EngineOptions
 from linkrisk.solver.inputs.problem import Problem, schema_of
-from linkrisk.solver.measures.choices import MeasureChoices
-from linkrisk.solver.measures.task import RiskTask
+from linkrisk.solver.measures.task import MeasureChoices, RiskTask
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.clock import Limits
 from linkrisk.solver.worst_case.families import family_problems, read_once, search_families

@@ -23,7 +23,7 @@ from linkrisk.solver.run.result import Result
 from linkrisk.solver.schemas.kinds import read
 
 if TYPE_CHECKING:  # a page that is made again should not wait for what measures
-    from linkrisk.solver.measures.results import RiskResult
+    from linkrisk.solver.measures.risk import RiskResult
     from linkrisk.solver.report.operations.certificates import Certified
 
 _MEASURED = 0.9

@@ -20,7 +20,7 @@ from linkrisk.datasets.microdata.shuffling import renumbered, shuffled
 from linkrisk.datasets.microdata.writing import write_all
 from linkrisk.formulations.suppression.counting import MissingMeaning
 from linkrisk.solver.inputs.source import Source, check_targets, is_input
-from linkrisk.solver.measures.keys.suppression_risk import suppression_risk
+from linkrisk.solver.measures.suppression_risk import suppression_risk
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.result import Reported
 from linkrisk.solver.run.status import Limit, Status

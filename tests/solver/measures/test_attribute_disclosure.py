@@ -10,9 +10,8 @@ import pandas as pd
 import pytest
 from scipy.stats import binomtest
 
-from linkrisk.solver.measures.attribute_disclosure import EQUAL
+from linkrisk.solver.measures.attribute_disclosure import EQUAL, guessed_categories, guessed_numbers, wilson
 from linkrisk.solver.measures.risk import risk
-from linkrisk.solver.measures.values.guesses import guessed_categories, guessed_numbers, wilson
 
 SCHEMA = {
     "attributes": [

@@ -20,11 +20,18 @@ from linkrisk.formulations.linkage.aggregators.k_additive import KAdditiveChoque
 from linkrisk.formulations.linkage.aggregators.mahalanobis import Mahalanobis
 from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
 from linkrisk.solver.charts.gallery import draw
-from linkrisk.solver.measures.attributes import Attributes, LeakingAttributes
-from linkrisk.solver.measures.links import forced_weights
-from linkrisk.solver.measures.links.directions import directions_of
-from linkrisk.solver.measures.links.forced_weights import forced_range, importances
-from linkrisk.solver.measures.links.withheld import WithheldAttribute, contained, projected, withheld, without
+from linkrisk.solver.measures import forced_weights
+from linkrisk.solver.measures.attributes import (
+    Attributes,
+    LeakingAttributes,
+    WithheldAttribute,
+    contained,
+    directions_of,
+    projected,
+    withheld,
+    without,
+)
+from linkrisk.solver.measures.forced_weights import forced_range, importances
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.interruption import Cancel
 

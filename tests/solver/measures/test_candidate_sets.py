@@ -13,7 +13,7 @@ from linkrisk.formulations.linkage.aggregators import make_aggregator
 from linkrisk.formulations.linkage.comparison import Columns
 from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import make_pair
-from linkrisk.solver.measures.sequence.candidate_sets import SearchedRelease, intersections, marks
+from linkrisk.solver.measures.release_sequences import SearchedRelease, intersections, marks
 
 
 def release(original, masked, mark=None, weights=None, aggregator="weighted-mean"):
@@ -87,7 +87,7 @@ def test_intersections_by_sets_of_python(seed):
 
 
 def test_whoever_runs_out_of_time_has_looked_at_some(monkeypatch):
-    monkeypatch.setattr("linkrisk.solver.measures.sequence.candidate_sets._MEGABYTES", 1e-9)
+    monkeypatch.setattr("linkrisk.solver.measures.release_sequences._MEGABYTES", 1e-9)
     one = release(np.arange(20.0), np.arange(20.0))
     asked = iter([False, False, True])
     found = intersections([one], lambda: next(asked), 0, (1.0,))

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from linkrisk.solver.measures.population.claims_by_distance import (
+from linkrisk.solver.measures.membership import (
     Members,
     claimed_outside,
     claims_by_distance,

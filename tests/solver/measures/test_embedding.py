@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linkrisk.formulations.linkage.aggregators import make_aggregator
-from linkrisk.solver.measures.sequence.embedding import embedded
+from linkrisk.solver.measures.release_sequences import embedded
 
 
 @pytest.mark.parametrize("name", ["weighted-mean", "choquet", "mahalanobis"])

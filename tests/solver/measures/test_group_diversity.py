@@ -13,9 +13,8 @@ from hypothesis.extra.numpy import arrays
 from key_tasks import GUIDE_KEYS, key_file, practice_guide
 
 from linkrisk.datasets.microdata.schema import Attribute, Scale
-from linkrisk.solver.measures.diversity import attribute_diversity
-from linkrisk.solver.measures.keys.frequencies import MISSING, column_codes, groups_of
-from linkrisk.solver.measures.keys.group_diversity import entries_of, l_diversity, t_closeness
+from linkrisk.solver.measures.diversity import attribute_diversity, entries_of, l_diversity, t_closeness
+from linkrisk.solver.measures.keys import MISSING, column_codes, groups_of
 
 small = st.integers(1, 14).flatmap(
     lambda n: st.tuples(

@@ -16,10 +16,9 @@ from risk_runs import task_of
 
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.linkage.baselines import baseline_forms
-from linkrisk.solver.measures import held_out
+from linkrisk.solver.measures import held_out, held_out_trials
 from linkrisk.solver.measures.held_out import HeldOut
-from linkrisk.solver.measures.links import held_out_trials
-from linkrisk.solver.measures.links.held_out_trials import EQUAL, Learned, learn, sealed, split_blocks
+from linkrisk.solver.measures.held_out_trials import EQUAL, Learned, learn, sealed, split_blocks
 from linkrisk.solver.run.clock import Clock
 
 

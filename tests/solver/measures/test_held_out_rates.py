@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from linkrisk.solver.measures.links.held_out_rates import (
+from linkrisk.solver.measures.held_out import (
     independent_records,
     mean_interval,
     rate_interval,

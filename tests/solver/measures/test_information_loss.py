@@ -15,12 +15,11 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from linkrisk.datasets.microdata.scales import Scale
-from linkrisk.solver.measures.information_loss import information_loss
+from linkrisk.solver.measures import information_loss as propensity_module
+from linkrisk.solver.measures.information_loss import Terms, design, information_loss, propensity
 from linkrisk.solver.measures.interval_disclosure import interval_disclosure
+from linkrisk.solver.measures.released import Triangle, regression
 from linkrisk.solver.measures.risk import risk
-from linkrisk.solver.measures.values import propensity as propensity_module
-from linkrisk.solver.measures.values.moments import Triangle, regression
-from linkrisk.solver.measures.values.propensity import Terms, design, propensity
 from tests.support.released_cases import attribute, table
 
 NUMBERS = (

@@ -12,15 +12,16 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from linkrisk.datasets.microdata.scales import Scale
-from linkrisk.solver.measures.interval_disclosure import PERCENT, interval_disclosure
-from linkrisk.solver.measures.risk import risk
-from linkrisk.solver.measures.values.intervals import (
+from linkrisk.solver.measures.interval_disclosure import (
+    PERCENT,
     RMD_WIDTH,
     deviation,
     inside,
+    interval_disclosure,
     rank_intervals,
     robust_disclosure,
 )
+from linkrisk.solver.measures.risk import risk
 from tests.support.released_cases import attribute, table
 
 MASKED = np.arange(10.0, 101.0, 10.0)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from key_tasks import GUIDE_KEYS, key_file, practice_guide
 
-from linkrisk.solver.measures.keys import frequencies
-from linkrisk.solver.measures.keys.frequencies import MISSING, column_codes, groups_of, sums, wildcard_sums
+from linkrisk.solver.measures import keys as frequencies
+from linkrisk.solver.measures.keys import MISSING, column_codes, groups_of, sums, wildcard_sums
 
 small_codes = st.tuples(st.integers(1, 12), st.integers(1, 4)).flatmap(
     lambda shape: arrays(np.int64, shape, elements=st.integers(MISSING, 2))

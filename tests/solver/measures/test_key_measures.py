@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 from key_tasks import GUIDE_KEYS, practice_guide, schema, task_of
 
+from linkrisk.solver.measures import keys as frequencies
+from linkrisk.solver.measures import keys as keys_module
 from linkrisk.solver.measures.base import MeasureResult
 from linkrisk.solver.measures.diversity import Diversity, DiversityOfGroups
 from linkrisk.solver.measures.individual_risk import IndividualRisk, IndividualRiskOfKeys
-from linkrisk.solver.measures.keys import frequencies
-from linkrisk.solver.measures.keys import keys as keys_module
 from linkrisk.solver.measures.risk import risk
 from linkrisk.solver.measures.suda import SpecialUniques, Suda
 from linkrisk.solver.measures.task import RiskTask

@@ -11,8 +11,12 @@ from scipy.stats import binom
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.solver.inputs.decisions import read_checked_links
-from linkrisk.solver.measures.link_reliability import ReliabilityOfLinks, link_reliability
-from linkrisk.solver.measures.links.reliability_model import ReliabilityLine, proportion
+from linkrisk.solver.measures.link_reliability import (
+    ReliabilityLine,
+    ReliabilityOfLinks,
+    link_reliability,
+    proportion,
+)
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 
@@ -235,7 +239,7 @@ def test_categories_and_missing_values_on_a_pair():
 
 def test_when_time_runs_out_the_first_records_are_checked(virtual_time, monkeypatch):
     del virtual_time
-    monkeypatch.setattr("linkrisk.solver.measures.links.best_candidates._CELLS_AT_ONCE", 1200)
+    monkeypatch.setattr("linkrisk.solver.measures.linker_attacks._CELLS_AT_ONCE", 1200)
     found = ReliabilityOfLinks().take(pair_task(*pair()), Clock(0.0))
     assert found.links == 10
     assert found.notes == ("link reliability: there was no time for 110 further records",)

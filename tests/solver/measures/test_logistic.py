@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from linkrisk.solver.measures.links.logistic import fit_logistic, separated
+from linkrisk.solver.measures.link_reliability import fit_logistic, separated
 
 
 def drawn(seed, links=300, intercept=-2.0, slope=0.05, low=0.0, high=80.0):

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from linkrisk.solver.measures.population.loglinear import CodedKeys, fit, possible_cells
+from linkrisk.solver.measures.loglinear import CodedKeys, fit, possible_cells
 from linkrisk.solver.run.clock import Clock
 
 

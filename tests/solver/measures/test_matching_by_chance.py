@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from linkrisk.solver.measures.links.matching_by_chance import chance_matches
+from linkrisk.solver.measures.references import chance_matches
 
 
 @pytest.mark.parametrize(("records", "candidates"), [(1, 1), (1, 4), (3, 3), (4, 6), (6, 6), (2, 7)])

@@ -16,10 +16,9 @@ from pair_tasks import pair_task
 
 from linkrisk import risk
 from linkrisk.datasets.errors import DataError
-from linkrisk.solver.measures.choices import MeasureChoices
 from linkrisk.solver.measures.individual_risk import IndividualRiskOfKeys
-from linkrisk.solver.measures.population.sample_uniques import uniques_risk
-from linkrisk.solver.measures.population_uniqueness import PopulationUniques
+from linkrisk.solver.measures.population_uniqueness import PopulationUniques, uniques_risk
+from linkrisk.solver.measures.task import MeasureChoices
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 

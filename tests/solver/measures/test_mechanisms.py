@@ -12,8 +12,7 @@ from linkrisk.datasets.masking.pram import Pram
 from linkrisk.datasets.masking.rank_swapping import RankSwapping, swap_partners
 from linkrisk.datasets.masking.spelled import masking_method
 from linkrisk.solver.inputs.problem import make_problem
-from linkrisk.solver.measures.mechanisms.known import KnownMasking, unknown
-from linkrisk.solver.measures.mechanisms.swapped import swap_kernel
+from linkrisk.solver.measures.known_masking import KnownMasking, swap_kernel, unknown
 from linkrisk.solver.options.pair import ProblemOptions
 
 

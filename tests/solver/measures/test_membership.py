@@ -15,11 +15,11 @@ from risk_runs import task_of
 
 from linkrisk import risk
 from linkrisk.solver.measures.base import Kind
-from linkrisk.solver.measures.choices import MeasureChoices
 from linkrisk.solver.measures.membership import Membership
-from linkrisk.solver.measures.population.size import TOO_SMALL, unknown
+from linkrisk.solver.measures.population_uniqueness import TOO_SMALL, unknown
 from linkrisk.solver.measures.registry import MEASURES
 from linkrisk.solver.measures.simple_attacks import SimpleAttacksMeasure
+from linkrisk.solver.measures.task import MeasureChoices
 from linkrisk.solver.measures.verdict_findings import Known, verdict_of
 from linkrisk.solver.report.page import document_of
 from linkrisk.solver.run.clock import Clock

@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from key_tasks import GUIDE_KEYS, key_file, practice_guide
 
-from linkrisk.solver.measures.keys.frequencies import MISSING
-from linkrisk.solver.measures.keys.minimal_uniques import (
+from linkrisk.solver.measures.keys import MISSING
+from linkrisk.solver.measures.suda import (
     Scoring,
     data_intrusion_risk,
     largest_size,
     minimal_uniques,
     shared_out,
     size_scores,
+    special_uniques,
 )
-from linkrisk.solver.measures.suda import special_uniques
 from linkrisk.solver.run.clock import Clock
 
 small_codes = st.tuples(st.integers(1, 10), st.integers(1, 5)).flatmap(

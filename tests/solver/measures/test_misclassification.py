@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linkrisk.datasets.pairs.file_pair import make_file_pair
-from linkrisk.solver.measures.population.misclassification import (
+from linkrisk.solver.measures.misclassification import (
     Source,
     correct_match_probability,
     key_changes,

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from linkrisk.solver.measures.posteriors.pignistic import TOLERANCE, compatible
+from linkrisk.solver.measures.posteriors import TOLERANCE, compatible
 
 
 def missed_by_belief_functions(true, claimed):

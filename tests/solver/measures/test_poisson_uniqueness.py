@@ -8,15 +8,16 @@ import pandas as pd
 import pytest
 from scipy.stats import poisson
 
-from linkrisk.solver.measures.population.loglinear import CodedKeys, fit
-from linkrisk.solver.measures.population.poisson_uniqueness import (
+from linkrisk.solver.measures.loglinear import (
+    CodedKeys,
     _ratio,
     correct_match,
+    fit,
     model_risk,
     population_unique,
     unseen_mean,
 )
-from linkrisk.solver.measures.population.sample_uniques import uniques_risk
+from linkrisk.solver.measures.population_uniqueness import uniques_risk
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 

@@ -10,8 +10,7 @@ import pytest
 from pair_tasks import pair_task
 
 from linkrisk.solver.masking.mask import mask
-from linkrisk.solver.measures.population.sample_uniques import uniques_risk
-from linkrisk.solver.measures.population_uniqueness import PopulationUniques
+from linkrisk.solver.measures.population_uniqueness import PopulationUniques, uniques_risk
 from linkrisk.solver.measures.risk import risk
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError

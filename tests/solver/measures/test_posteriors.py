@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linkrisk.formulations.linkage.pair import Direction
-from linkrisk.solver.measures.posteriors import matchings
-from linkrisk.solver.measures.posteriors.calibrated import calibrated
-from linkrisk.solver.measures.posteriors.matchings import Queries, exact_marginals, matching_limit
-from linkrisk.solver.measures.posteriors.one_record import one_record_posterior, right_claims
+from linkrisk.solver.measures import matchings
+from linkrisk.solver.measures.matchings import Queries, exact_marginals, matching_limit
+from linkrisk.solver.measures.posterior_attackers import calibrated
+from linkrisk.solver.measures.posteriors import one_record_posterior, right_claims
 from linkrisk.solver.run.clock import Clock
 
 

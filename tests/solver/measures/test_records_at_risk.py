@@ -19,11 +19,9 @@ from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
 from linkrisk.solver.measures import records
 from linkrisk.solver.measures import task as task_module
-from linkrisk.solver.measures.choices import MeasureChoices
-from linkrisk.solver.measures.links.contributions import contributions
-from linkrisk.solver.measures.links.near_rivals import near_rivals
-from linkrisk.solver.measures.links.record_groups import MISSING, OTHERS, shown_categories
-from linkrisk.solver.measures.records import Records
+from linkrisk.solver.measures.record_attacks import contributions, near_rivals
+from linkrisk.solver.measures.records import MISSING, OTHERS, Records, shown_categories
+from linkrisk.solver.measures.task import MeasureChoices
 from linkrisk.solver.run.clock import Clock
 
 SQUARED = Differences.SQUARED

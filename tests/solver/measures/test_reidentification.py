@@ -14,12 +14,12 @@ from survey_files import NAMES, survey
 from linkrisk import fit, risk
 from linkrisk.datasets.masking.spelled import masking_method
 from linkrisk.solver.linkage.registry import LINKERS as LINKERS_BY_NAME
-from linkrisk.solver.measures.choices import MeasureChoices
-from linkrisk.solver.measures.links.best_candidates import linker_task
-from linkrisk.solver.measures.mechanisms.known import unknown
-from linkrisk.solver.measures.posteriors import matchings
-from linkrisk.solver.measures.posteriors.attackers import attackers, trained_by
+from linkrisk.solver.measures import matchings
+from linkrisk.solver.measures.known_masking import unknown
+from linkrisk.solver.measures.linker_attacks import linker_task
+from linkrisk.solver.measures.posterior_attackers import attackers, trained_by
 from linkrisk.solver.measures.reidentification import ProbabilityOfReidentification
+from linkrisk.solver.measures.task import MeasureChoices
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 

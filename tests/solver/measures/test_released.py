@@ -10,7 +10,7 @@ import pandas as pd
 from linkrisk.datasets.microdata.scales import Scale
 from linkrisk.datasets.microdata.schema import Role, Schema
 from linkrisk.datasets.pairs.file_pair import make_file_pair
-from linkrisk.solver.measures.values.released import released, unreadable
+from linkrisk.solver.measures.released import released, unreadable
 
 ORIGINAL = pd.DataFrame(
     {

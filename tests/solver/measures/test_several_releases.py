@@ -20,8 +20,8 @@ from linkrisk.solver.inputs.problem import make_problem
 from linkrisk.solver.inputs.releases import Releases, Way, aligned_groups
 from linkrisk.solver.measures import releases
 from linkrisk.solver.measures.base import Kind
+from linkrisk.solver.measures.release_sequences import ReleaseRisk
 from linkrisk.solver.measures.releases import ReleasesRisk, SeveralReleases
-from linkrisk.solver.measures.sequence.rises import ReleaseRisk
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.worst_case.families import search_families
 

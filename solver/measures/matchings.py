@@ -16,7 +16,7 @@ from scipy import stats
 from scipy.optimize import linear_sum_assignment
 
 from linkrisk.arrays import FloatArray, IndexArray
-from linkrisk.solver.measures.posteriors.one_record import right_claims
+from linkrisk.solver.measures.posteriors import right_claims
 from linkrisk.solver.run.clock import Clock
 
 CHAINS = 4

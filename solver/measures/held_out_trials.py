@@ -15,7 +15,7 @@ from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.inputs.problem import Problem, Searched
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.matching import assigned_blocks
-from linkrisk.solver.measures.links.shares import Shares, linked_parts, shares_of
+from linkrisk.solver.measures.task import Shares, linked_parts, shares_of
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.worst_case.search import SearchTask, Start, search
 from linkrisk.solver.worst_case.single_fit import FitRequest

@@ -1,8 +1,8 @@
-"""Definition 3 of paper 004: which probabilities are compatible with the true ones.
+"""Posteriors of partners by Bayes' theorem, and which probabilities are compatible with the true ones.
 
-P' is compatible with P if there is a belief function ``Bel <= P`` whose pignistic probability is P'. With the
-mass m of Bel, ``Bel(B) = sum_{A in B} m(A)`` and ``P'(i) = sum_{A with i} m(A) / |A|``. The proofs of what is
-used here are in docs/risk-reidentification.md:
+Definition 3 of paper 004: P' is compatible with P if there is a belief function ``Bel <= P`` whose pignistic
+probability is P'. With the mass m of Bel, ``Bel(B) = sum_{A in B} m(A)`` and
+``P'(i) = sum_{A with i} m(A) / |A|``. The proofs of what is used here are in docs/risk-reidentification.md:
 
 - P' is compatible with P if and only if there is a coupling ``J(t, i) >= 0`` with rows that sum to P,
   columns that sum to P', and no entry of a row above its diagonal, ``J(t, i) <= J(t, t)``: n^2 numbers
@@ -12,13 +12,75 @@ used here are in docs/risk-reidentification.md:
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
+from scipy.special import logsumexp
 
 from linkrisk.arrays import FloatArray, IndexArray
+from linkrisk.formulations.linkage.pair import Direction
+from linkrisk.solver.measures.posterior_attackers import Attacker
+from linkrisk.solver.run.clock import Clock
+
+EQUAL = 1e-9
+"""Probabilities that differ by a smaller share are the same but for rounding."""
+
+
+def one_record_posterior(log_likelihood: FloatArray, rows: IndexArray, direction: Direction) -> FloatArray:
+    """Probability of each candidate to be the partner of each query.
+
+    With ``f_ij`` the probability (density) that the original record i becomes the masked record j, and
+    ``P(i | j) = f_ij / sum_k f_kj``,
+
+    - original-to-masked: one of m masked records was made from i, and each may be it alike; the others have
+      the density ``g_ij = sum_{k != i} f_kj / (n - 1)``. So ``P(j | i)`` is proportional to ``f_ij / g_ij``,
+      and so to the odds ``P(i | j) / (1 - P(i | j))``;
+    - masked-to-original: of n original records each may be the one alike, so ``P(i | j)`` itself.
+
+    `log_likelihood` (n, m): ``log f_ij``. `rows` (queries,): of the queries in their own file. Returns shape
+    (queries, candidates): rows sum to one.
+    """
+    if direction is Direction.MASKED_TO_ORIGINAL:
+        chosen = log_likelihood.T[rows]
+        return np.asarray(np.exp(chosen - logsumexp(chosen, axis=1, keepdims=True)))
+    odds = _log_odds(log_likelihood)[rows]
+    # What no other record can have become is certain.
+    certain = np.isposinf(odds)
+    odds = np.where(certain.any(axis=1, keepdims=True), np.where(certain, 0.0, -np.inf), odds)
+    return np.asarray(np.exp(odds - logsumexp(odds, axis=1, keepdims=True)))
+
+
+def _log_odds(log_likelihood: FloatArray) -> FloatArray:
+    """``log(f_ij / sum_{k != i} f_kj)``, shape (n, m), without loss where one record has nearly all."""
+    columns = np.arange(log_likelihood.shape[1])
+    first = log_likelihood.argmax(axis=0)
+    largest = log_likelihood[first, columns]
+    others = log_likelihood.copy()
+    others[first, columns] = -np.inf
+    with np.errstate(divide="ignore", invalid="ignore"):
+        beside = logsumexp(others, axis=0)
+        share = np.exp(others - np.logaddexp(beside, largest))  # at most one half: nothing is lost
+        odds = np.log(share) - np.log1p(-share)
+        odds[first, columns] = largest - beside
+    odds[np.isneginf(log_likelihood)] = -np.inf
+    return np.asarray(odds)
+
+
+def best_claims(probability: FloatArray) -> NDArray[np.bool_]:
+    """The most probable candidates of each row, shape as `probability`: several where they are equal."""
+    largest = probability.max(axis=1, keepdims=True)
+    return np.asarray(probability >= largest * (1.0 - EQUAL))
+
+
+def right_claims(probability: FloatArray, partner: IndexArray) -> FloatArray:
+    """How often the best candidate is the partner, shape (rows,), when lots decide between equals."""
+    best = best_claims(probability)
+    return np.asarray(best[np.arange(len(best)), partner] / best.sum(axis=1))
+
 
 TOLERANCE = 1e-6
 """Share of probability by which P and P' may miss the nearest compatible ones: rounding, that of the
@@ -213,3 +275,107 @@ def _matrix(
     columns = np.concatenate([column for _, column, _ in entries])
     values = np.concatenate([np.broadcast_to(value, np.shape(row)) for row, _, value in entries])
     return sparse.csr_array((values, (rows, columns)), shape=shape)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """The single link that an attack is surest of."""
+
+    record: str  # what the two are called
+    candidate: str
+    probability: float  # as the attack has it
+    true_probability: float | None  # by the posterior of the masking; None where that does not hold
+    right: bool
+
+
+@dataclass(frozen=True)
+class AttackOdds:
+    """An attack with its probabilities, beside the true ones. All numbers but rates are shares of records."""
+
+    name: str  # a family, ``equal-weights``, ``classical-mahalanobis``, or a linker
+    # what the learned distance links, by the count of the evaluator, and the bound of its family; None where
+    # nothing was learned. Higher is worse
+    linked: float | None
+    most: float | None
+    certain: bool  # whether the bound holds without any chance: no samples were searched
+    right: float  # nearest candidates that are the partner; lots decide between equally near ones
+    # what its claims are right of in expectation, by the true probabilities: at most the limit. None where
+    # these do not hold. Higher is worse
+    expected: float | None
+    claimed: float  # the same as its own probabilities have it; neither better nor worse
+    rate: float  # of these: ``P' = exp(-rate * distance)``, normalised
+    surest: Claim
+    # records whose probabilities are compatible with the true ones (definition 3 of paper 004), and records
+    # where that was not decided. None where the true ones do not hold. Neither better nor worse
+    compatible: float | None
+    undecided: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """What attacks are judged by."""
+
+    posterior: FloatArray  # (blocks, candidates): of the masking
+    holds: bool  # whether it takes in all that attacks look at
+    partner: IndexArray  # (blocks,)
+    weight: FloatArray  # (blocks,): parts of one
+    records: Sequence[str]  # what blocks and candidates are called
+    candidates: Sequence[str]
+
+
+def judged(attacker: Attacker, truth: Truth, verdicts: FloatArray) -> AttackOdds:
+    """An attack, with what is known of the compatibility of its records (`compatible_records`)."""
+    beliefs, weight = attacker.beliefs.probability, truth.weight
+    best = best_claims(beliefs)
+    each = (truth.posterior * best).sum(axis=1) / best.sum(axis=1)
+    return AttackOdds(
+        attacker.name,
+        attacker.linked,
+        attacker.most,
+        attacker.certain,
+        float(weight @ right_claims(beliefs, truth.partner)),
+        float(weight @ each) if truth.holds else None,
+        float(weight @ beliefs.max(axis=1)),
+        attacker.beliefs.rate,
+        surest_claim(beliefs, truth),
+        float(weight @ (verdicts == 1.0)) if truth.holds else None,
+        float(weight @ np.isnan(verdicts)) if truth.holds else None,
+    )
+
+
+def surest_claim(beliefs: FloatArray, truth: Truth) -> Claim:
+    """The largest probability of all."""
+    row, column = divmod(int(beliefs.argmax()), beliefs.shape[1])
+    return Claim(
+        truth.records[row],
+        truth.candidates[column],
+        float(beliefs[row, column]),
+        float(truth.posterior[row, column]) if truth.holds else None,
+        bool(truth.partner[row] == column),
+    )
+
+
+def compatible_records(attacks: Sequence[Attacker], truth: Truth, clock: Clock) -> list[FloatArray]:
+    """Definition 3 for every attack and record: 1 for yes, 0 for no, NaN where it is not decided.
+
+    What needs no optimisation first, of all; then linear programs, record by record, while there is time.
+    Records with the same probabilities have one between them.
+    """
+    found = [np.full(len(truth.posterior), np.nan) for _ in attacks]
+    if not truth.holds:
+        return found
+    known: dict[bytes, float] = {}
+    for most in (0, MOST_CELLS):
+        for row, posterior in enumerate(truth.posterior):
+            if clock.expired:
+                return found
+            for attack, verdicts in zip(attacks, found, strict=True):
+                if not np.isnan(verdicts[row]):
+                    continue
+                beliefs = attack.beliefs.probability[row]
+                key = hashlib.sha256(posterior.tobytes() + beliefs.tobytes() + bytes([most > 0])).digest()
+                if key not in known:
+                    answer = compatible(posterior, beliefs, most)
+                    known[key] = np.nan if answer is None else float(answer)
+                verdicts[row] = known[key]
+    return found

@@ -1,1 +1,0 @@
-"""What stands behind measures of attacks: trials, curves, ranges of parameters, calibrated weights."""

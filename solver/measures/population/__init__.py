@@ -1,1 +1,0 @@
-"""Models of the population behind a sample: log-linear cells, misclassified keys."""

@@ -1,1 +1,0 @@
-"""Mathematics of several releases of one file."""

@@ -1,1 +1,0 @@
-"""Original values beside released ones: losses, intervals, guesses."""
