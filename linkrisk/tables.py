@@ -1,7 +1,7 @@
 """Tables as they are kept, and the rules that say which cells are sensitive."""
 
-from linkrisk.datasets.tables.cells_and_relations import StoredTable as StoredTable
-from linkrisk.datasets.tables.incomplete import Incomplete as Incomplete
+from linkrisk.datasets.tables.explanatory_variables import Incomplete as Incomplete
+from linkrisk.datasets.tables.stored_table import StoredTable as StoredTable
 from linkrisk.formulations.tables.cell_table import CellTable as CellTable
 from linkrisk.formulations.tables.magnitude_noise import MagnitudeDesign as MagnitudeDesign
 from linkrisk.formulations.tables.primary_rules import DominanceRule as DominanceRule

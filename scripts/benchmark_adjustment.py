@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from linkrisk.datasets.tables.cells_and_relations import read_cells_and_relations
+from linkrisk.datasets.tables.stored_table import read_cells_and_relations
 from linkrisk.formulations.tables.tabular_adjustment import TabularAdjustment
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.run.clock import Clock

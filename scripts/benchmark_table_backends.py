@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from linkrisk import compare_table
-from linkrisk.datasets.tables.cells_and_relations import StoredTable, read_cells_and_relations
+from linkrisk.datasets.tables.stored_table import StoredTable, read_cells_and_relations
 
 _COLUMNS = (
     *("name", "status", "cost", "bound", "proven", "audit"),

@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 
 from linkrisk.datasets.tables.argus.jj_files import jj_text
-from linkrisk.datasets.tables.cells_and_relations import StoredTable, read_cells_and_relations
+from linkrisk.datasets.tables.stored_table import StoredTable, read_cells_and_relations
 from linkrisk.solver.compiling.ahead import TABLES, compile_once
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers.audit import audit

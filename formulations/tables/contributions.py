@@ -22,7 +22,7 @@ class Contributions:
         X.
     largest : ndarray of float64, shape (n, w)
         The w largest contributions, the largest first; 0 where there are fewer. With sampling weights a
-        contribution may be filled up by the next (`datasets.tables.contributing`).
+        contribution may be filled up by the next (`datasets.tables.tabulating`).
     respondents : ndarray, shape (n,)
         How many there are; sums of weights where weights stand for respondents.
     first : ndarray of float64, shape (n,), optional

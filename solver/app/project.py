@@ -22,7 +22,7 @@ from linkrisk.datasets.microdata.formats.registry import known_suffixes
 from linkrisk.datasets.microdata.hierarchies import TREE
 from linkrisk.datasets.microdata.writing import SECRET, write_whole
 from linkrisk.datasets.tables.argus import apriori, jj_files, ready_tables
-from linkrisk.datasets.tables.opening import WHOLE
+from linkrisk.datasets.tables.reading import WHOLE
 from linkrisk.solver.run.errors import UsageError
 
 DATA, RUNS, OWN = "data", "runs", ".linkrisk"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from linkrisk.datasets.options.option import options_of
-from linkrisk.datasets.tables.opening import WHOLE
+from linkrisk.datasets.tables.reading import WHOLE
 from linkrisk.solver.app.project import RUNS
 from linkrisk.solver.app.runs import (
     CERTIFICATE,

@@ -282,7 +282,7 @@ def _tables() -> None:
     from linkrisk.formulations.tables.controlled_rounding import ControlledRounding
     from linkrisk.formulations.tables.implied_relations import ImpliedBridges
     from linkrisk.solver.tables.attackers.attacks import Attacker
-    from linkrisk.solver.tables.perturbation.rounding_walk import walked
+    from linkrisk.solver.tables.perturbation.rounding import walked
 
     attacker = Attacker(_table([3.0, 1.0, 2.0], [[-1.0, 1.0, 1.0], [-2.0, 2.0, 2.0]]))
     attacker.knows(np.ones(3))

@@ -14,9 +14,9 @@ from linkrisk.datasets.masking.base import MaskingMethod as MaskingMethod
 from linkrisk.datasets.microdata.hierarchies import Hierarchy as Hierarchy
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.pairs.categorical import Masking as Masking
-from linkrisk.datasets.tables.cells_and_relations import StoredTable
 from linkrisk.datasets.tables.code_trees import Hierarchies as Hierarchies
-from linkrisk.datasets.tables.incomplete import Incomplete as Incomplete
+from linkrisk.datasets.tables.explanatory_variables import Incomplete as Incomplete
+from linkrisk.datasets.tables.stored_table import StoredTable
 from linkrisk.formulations.tables.magnitude_noise import MagnitudeDesign
 from linkrisk.formulations.tables.primary_rules import PrimaryRule
 from linkrisk.solver.run.interruption import Cancel as Cancel

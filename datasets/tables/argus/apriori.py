@@ -21,14 +21,14 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.argus_files import read_text
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.tables.argus.ready_tables import MANUAL
-from linkrisk.datasets.tables.cells_and_relations import (
+from linkrisk.datasets.tables.stored_table import (
     FIXED,
     SAFE,
     SECONDARY,
     SENSITIVE,
+    STATUS,
     StoredTable,
 )
-from linkrisk.datasets.tables.own_columns import STATUS
 
 SUFFIX = ".hst"
 _STATUSES = {"U": SENSITIVE, "S": SAFE, "P": FIXED, "M": SECONDARY, "ML": SECONDARY}

@@ -11,10 +11,14 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.argus_files import find_file, read_text
 from linkrisk.datasets.tables.argus.batch_commands import (
     CELLS,
+    KEYS,
+    LINKED,
     MICRODATA,
     Apriori,
     Batch,
     CellKeys,
+    LineError,
+    Method,
     Named,
     Opened,
     Recode,
@@ -22,12 +26,6 @@ from linkrisk.datasets.tables.argus.batch_commands import (
     Step,
     Suppress,
     Write,
-)
-from linkrisk.datasets.tables.argus.batch_lines import (
-    KEYS,
-    LINKED,
-    LineError,
-    Method,
     check_format,
     method_of,
     number,

@@ -15,9 +15,8 @@ import pandas as pd
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.argus_files import read_text
-from linkrisk.datasets.tables.cells_and_relations import StoredTable, stored_table
-from linkrisk.datasets.tables.counting import whole_numbers
-from linkrisk.datasets.tables.own_columns import NUMBERS, STATUS
+from linkrisk.datasets.tables.counts_and_bounds import whole_numbers
+from linkrisk.datasets.tables.stored_table import NUMBERS, STATUS, StoredTable, stored_table
 
 SUFFIX = ".jj"
 _TERM = re.compile(r"(\d+)\s*\(\s*([^()\s]+)\s*\)")

@@ -8,8 +8,8 @@ import pandas as pd
 from nicegui import ui
 
 from linkrisk.datasets.tables.argus import jj_files, ready_tables
-from linkrisk.datasets.tables.cells_and_relations import code_columns
-from linkrisk.datasets.tables.opening import WHOLE
+from linkrisk.datasets.tables.reading import WHOLE
+from linkrisk.datasets.tables.stored_table import code_columns
 from linkrisk.errors import LinkriskError
 from linkrisk.solver.app.looking import look
 from linkrisk.solver.app.pages import layout

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from linkrisk.datasets.tables.beside import split_beside
-from linkrisk.datasets.tables.cells_and_relations import StoredTable
+from linkrisk.datasets.tables.linking import split_beside
+from linkrisk.datasets.tables.stored_table import StoredTable
 from linkrisk.solver.certificates.core.claims import MalformedError, RejectedError
 from linkrisk.solver.certificates.core.tables import (
     PUBLISHED,

@@ -11,6 +11,6 @@ EXAMPLE = "example: tables adjust --cells cells.csv --relations relations.csv --
 
 def run(asked: AdjustCommand) -> int:
     """Adjust, write, and print what was found."""
-    from linkrisk.solver.tables.operations.adjust import adjust_table
+    from linkrisk.solver.tables.operations.adjust_and_round import adjust_table
 
     return changed_table(AdjustOptions, asked, adjust_table, "adjusting cells")

@@ -28,8 +28,8 @@ def run(asked: AuditCommand) -> int:
     """Audit, write, and print what was found; 1 where a sensitive cell is not protected."""
     from linkrisk.datasets.tables.linking import link_publications
     from linkrisk.solver.commands.progress import progress_line, reporter
-    from linkrisk.solver.tables.operations.audit import audit_table
     from linkrisk.solver.tables.operations.source import other_table
+    from linkrisk.solver.tables.operations.suppress_and_audit import audit_table
 
     check_files(asked)
     if asked.also and asked.certificate is not None:

@@ -12,10 +12,10 @@ from linkrisk.solver.options.tables import TableOptions
 if TYPE_CHECKING:
     import pandas as pd
 
-    from linkrisk.datasets.tables.cells_and_relations import StoredTable
+    from linkrisk.datasets.tables.stored_table import StoredTable
     from linkrisk.solver.run.result import Reported, Result
-    from linkrisk.solver.tables.operations.changed import ChangedTable
-    from linkrisk.solver.tables.operations.noisy import NoisyTable
+    from linkrisk.solver.tables.operations.adjust_and_round import ChangedTable
+    from linkrisk.solver.tables.operations.perturb import NoisyTable
 
 
 PAGES = ("report", "external_report")

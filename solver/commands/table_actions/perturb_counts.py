@@ -17,7 +17,7 @@ EXAMPLE = (
 
 def run(asked: PerturbCountsCommand) -> int:
     """Count, perturb, write, and print what was done."""
-    from linkrisk.solver.tables.operations.perturb_counts import perturb_counts
+    from linkrisk.solver.tables.operations.perturb import perturb_counts
 
     result = perturb_counts(**keywords(PerturbCountsOptions, asked))
     write_changed(asked, result, write_design=result.design)

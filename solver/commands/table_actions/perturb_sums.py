@@ -15,7 +15,7 @@ EXAMPLE = (
 
 def run(asked: PerturbSumsCommand) -> int:
     """Sum, perturb, write, and print what was done."""
-    from linkrisk.solver.tables.operations.perturb_sums import perturb_sums
+    from linkrisk.solver.tables.operations.perturb import perturb_sums
 
     result = perturb_sums(**keywords(PerturbSumsOptions, asked))
     write_changed(asked, result, write_design=result.design)

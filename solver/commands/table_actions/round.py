@@ -11,6 +11,6 @@ EXAMPLE = "example: tables round --cells cells.csv --relations relations.csv --b
 
 def run(asked: RoundCommand) -> int:
     """Round, write, and print what was found."""
-    from linkrisk.solver.tables.operations.round import round_table
+    from linkrisk.solver.tables.operations.adjust_and_round import round_table
 
     return changed_table(RoundOptions, asked, round_table, "rounding cells")

@@ -13,7 +13,7 @@ def run(asked: SuppressCommand) -> int:
     from linkrisk.solver.commands.progress import progress_line, reporter
     from linkrisk.solver.commands.table_actions.audit import exactly, written
     from linkrisk.solver.commands.table_actions.common import check_files, check_fits, of_table, read_table
-    from linkrisk.solver.tables.operations.suppress import suppress_table
+    from linkrisk.solver.tables.operations.suppress_and_audit import suppress_table
 
     check_files(asked)
     table = read_table(asked)

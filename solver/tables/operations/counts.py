@@ -11,7 +11,7 @@ import numpy as np
 from linkrisk.arrays import FloatArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.names import with_columns
-from linkrisk.datasets.tables.cells_and_relations import StoredTable
+from linkrisk.datasets.tables.stored_table import StoredTable
 from linkrisk.errors import called
 from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.formulations.tables.crowd import OUTSIDER

@@ -18,16 +18,20 @@ from linkrisk.datasets.microdata.formats.base import StoredFile
 from linkrisk.datasets.microdata.names import Labels, with_columns
 from linkrisk.datasets.microdata.numeric import check_known, check_no_duplicates
 from linkrisk.datasets.microdata.writing import contents, for_the_house, write_all
-from linkrisk.datasets.tables.beside import with_beside
-from linkrisk.datasets.tables.cells_and_relations import FIXED, SAFE, SENSITIVE, StoredTable, stored_table
 from linkrisk.datasets.tables.code_trees import Codes, CodeTree, Hierarchies, codes_of, renamed
-from linkrisk.datasets.tables.counting import check_weights, with_whole_levels
-from linkrisk.datasets.tables.date_levels import with_date_levels
-from linkrisk.datasets.tables.incomplete import Incomplete, settled, with_code
-from linkrisk.datasets.tables.manual_statuses import read_manual_statuses
-from linkrisk.datasets.tables.own_columns import names_of_codes
+from linkrisk.datasets.tables.counts_and_bounds import check_weights, with_bounds, with_whole_levels
+from linkrisk.datasets.tables.explanatory_variables import Incomplete, settled, with_code, with_date_levels
+from linkrisk.datasets.tables.linking import with_beside
+from linkrisk.datasets.tables.reading import read_manual_statuses
+from linkrisk.datasets.tables.stored_table import (
+    FIXED,
+    SAFE,
+    SENSITIVE,
+    StoredTable,
+    names_of_codes,
+    stored_table,
+)
 from linkrisk.datasets.tables.tabulating import Roles, Tabulated, tabulate
-from linkrisk.datasets.tables.usual_bounds import with_bounds
 from linkrisk.formulations.tables.contributions import Contributions
 from linkrisk.formulations.tables.primary_rules import (
     PrimaryRule,
@@ -42,8 +46,7 @@ from linkrisk.solver.options.operations.tables.make import MakeOptions
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.result import Result
-from linkrisk.solver.tables.operations.by_hand import by_hand
-from linkrisk.solver.tables.operations.rules import primary_rule, with_written_levels
+from linkrisk.solver.tables.operations.rules import by_hand, primary_rule, with_written_levels
 
 _MOST_VARIABLES = 6
 

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import pandas as pd
 
 from linkrisk.datasets.options.option import keywords
-from linkrisk.datasets.tables.cells_and_relations import SENSITIVE, StoredTable
 from linkrisk.datasets.tables.code_trees import TOTAL
-from linkrisk.datasets.tables.incomplete import Incomplete
+from linkrisk.datasets.tables.explanatory_variables import Incomplete
 from linkrisk.datasets.tables.linking import link
+from linkrisk.datasets.tables.stored_table import SENSITIVE, StoredTable
 from linkrisk.solver.options.operations.tables.make import MakeSeveralOptions, Making
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.errors import UsageError

@@ -18,7 +18,7 @@ from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.numeric import check_known
 from linkrisk.datasets.options.option import recorded_of
 from linkrisk.datasets.tables.code_trees import CodeTree, Hierarchies, codes_of
-from linkrisk.datasets.tables.recoded_codes import cut_at_level, recoded
+from linkrisk.datasets.tables.explanatory_variables import cut_at_level, recoded
 from linkrisk.solver.inputs.problem import schema_of
 from linkrisk.solver.inputs.source import read_source
 from linkrisk.solver.options.operations.tables.recode import RecodeOptions
@@ -28,7 +28,7 @@ from linkrisk.solver.run.interruption import Halt, interruptible
 from linkrisk.solver.run.result import Reported
 from linkrisk.solver.tables.operations.figures import all_cells, codes_by
 from linkrisk.solver.tables.operations.make import MadeTable, make_table, of_records, sizes
-from linkrisk.solver.tables.operations.suppress import suppress_table
+from linkrisk.solver.tables.operations.suppress_and_audit import suppress_table
 
 AS_IT_IS, ALL = "as it is", "all together"
 

@@ -12,7 +12,7 @@ import pandas as pd
 from linkrisk.arrays import BoolArray
 from linkrisk.datasets.masking.record import version
 from linkrisk.datasets.microdata.writing import for_the_house, write_all, write_whole
-from linkrisk.datasets.tables.cells_and_relations import SECONDARY, SENSITIVE, StoredTable
+from linkrisk.datasets.tables.stored_table import SECONDARY, SENSITIVE, StoredTable
 from linkrisk.datasets.tables.writing import internal_files, published_files
 from linkrisk.errors import called
 from linkrisk.formulations.tables.cell_table import CellTable
@@ -23,9 +23,8 @@ from linkrisk.solver.run.result import Reported
 from linkrisk.solver.run.status import Limit, Status
 from linkrisk.solver.tables.attackers.audit import Audit
 from linkrisk.solver.tables.attackers.certified import Certified
-from linkrisk.solver.tables.operations.attacked import AttackedTable
+from linkrisk.solver.tables.operations.attacked_table import AttackedTable, CrowdResult
 from linkrisk.solver.tables.operations.counts import Counting
-from linkrisk.solver.tables.operations.crowd_result import CrowdResult
 from linkrisk.solver.tables.operations.figures import ruled, suppression_figures
 from linkrisk.solver.tables.suppression.bounded_pattern import Pattern
 

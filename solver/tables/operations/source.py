@@ -15,18 +15,17 @@ from scipy import sparse
 from linkrisk.arrays import FloatArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.tables.argus import ready_tables
-from linkrisk.datasets.tables.cells_and_relations import (
+from linkrisk.datasets.tables.counts_and_bounds import count_numbers
+from linkrisk.datasets.tables.linking import link
+from linkrisk.datasets.tables.reading import Reading, is_whole, opened, with_record
+from linkrisk.datasets.tables.stored_table import (
     FIXED,
     SENSITIVE,
+    STATUS,
     StoredTable,
     code_columns,
     read_cells,
 )
-from linkrisk.datasets.tables.counting import count_numbers
-from linkrisk.datasets.tables.linking import link
-from linkrisk.datasets.tables.made_record import with_record
-from linkrisk.datasets.tables.opening import Reading, is_whole, opened
-from linkrisk.datasets.tables.own_columns import STATUS
 from linkrisk.errors import called
 from linkrisk.formulations.tables.cell_table import CellTable, unbalanced
 from linkrisk.solver.options.tables import LinkTablesOptions, TableOptions

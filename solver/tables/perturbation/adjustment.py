@@ -1,4 +1,4 @@
-"""Controlled tabular adjustment: an answer early, a better one by any backend, and a bound at every moment.
+"""Controlled tabular adjustment: an early incumbent, improved by any backend, with a bound at every moment.
 
 Which way each sensitive cell goes is what has to be searched for; for given ways the rest is a linear
 program, or the least sum of squares. The bound is that of a backend, or of multipliers
@@ -14,7 +14,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from linkrisk.arrays import BoolArray, FloatArray, LongArray
-from linkrisk.formulations.tables.tabular_adjustment import TabularAdjustment
+from linkrisk.formulations.tables.controlled_rounding import ControlledRounding
+from linkrisk.formulations.tables.exact import Exact, ExactRelations, exact, exact_witness
+from linkrisk.formulations.tables.tabular_adjustment import FAR, TabularAdjustment
 from linkrisk.solver.backends.base import Backend, BackendProgress, SolveOptions
 from linkrisk.solver.backends.linear.base import LinearOptions, LinearStatus
 from linkrisk.solver.backends.linear.registry import linear_program
@@ -22,10 +24,129 @@ from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Progress, Reporter
-from linkrisk.solver.tables.perturbation.changes_in_decimals import in_decimals
-from linkrisk.solver.tables.perturbation.directions import DOWN, UP, Directions
-from linkrisk.solver.tables.perturbation.separable_quadratic import least_squares
-from linkrisk.solver.tables.perturbation.whole_changes import whole_changes
+from linkrisk.solver.tables.perturbation.least_squares import DOWN, UP, Directions, least_squares
+from linkrisk.solver.tables.perturbation.rounding import round_cells
+
+_NOISE = 1e-6
+"""How near to a whole number a change means it."""
+
+_BASE = 2
+"""Roundings are to multiples of 2 or more, so that changes are doubled for them."""
+
+
+def whole_changes(problem: TabularAdjustment, change: FloatArray, clock: Clock) -> FloatArray | None:
+    """Round changes to whole numbers beside them, such that all relations hold.
+
+    Levels and bounds are whole numbers, which no rounding to a neighbouring whole number crosses.
+
+    Parameters
+    ----------
+    problem : TabularAdjustment
+        In whole numbers.
+    change : ndarray of float64, shape (n,)
+        An adjustment in any numbers.
+    clock : Clock
+
+    Returns
+    -------
+    ndarray of float64, shape (n,), or None
+        None where no rounding adds up, or none was found in time.
+    """
+    nearest = np.round(change)
+    if problem.wrong(nearest) is None:
+        return nearest
+    table = ControlledRounding(
+        value=_BASE * np.where(np.abs(change - nearest) <= _NOISE, nearest, change),
+        relations=problem.table.relations,
+        weight=problem.weight,
+        base=_BASE,
+        zero_restricted=True,
+    )
+    try:
+        made = round_cells(table, get_backend("highs"), clock).values / _BASE
+    except UsageError:
+        return None
+    return made if problem.wrong(made) is None else None
+
+
+_DECIMALS = (6, 9, 12)
+_DEARER = 1e-7
+"""Relative to the cost: what fewer decimals may cost more."""
+
+_NOTHING = 1e-9
+"""A cell that changes by so little does not change."""
+
+_MOST_SOLVED = 5000
+"""Changed cells up to which relations are solved in fractions."""
+
+_EPS = float(np.finfo(np.float64).eps)
+
+
+def in_decimals(problem: TabularAdjustment, change: FloatArray) -> FloatArray:
+    """Changes without what is mere noise of floating point, where there are such.
+
+    Cells rounded one by one need not add up: each third of 1 is 0.333333. Where they do not, the relations
+    are solved in fractions for some of the cells, and the others are rounded.
+
+    Parameters
+    ----------
+    problem : TabularAdjustment
+    change : ndarray of float64, shape (n,)
+        That make an adjustment.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+        They make an adjustment of the same cost; the given ones where no others do.
+    """
+    most = problem.cost(change) * (1.0 + _DEARER)
+    moved = np.where(np.abs(change) > _NOTHING, change, 0.0)
+    for decimals in _DECIMALS:
+        rounded = np.asarray(np.round(moved, decimals), dtype=np.float64)
+        for made in (rounded, _solved(problem, moved, decimals)):
+            if made is not None and problem.cost(made) <= most and _adds_up(problem, made):
+                return made
+    return change
+
+
+def _solved(problem: TabularAdjustment, change: FloatArray, decimals: int) -> FloatArray | None:
+    """Rounded changes of most cells, and those of the others that follow from them."""
+    cells = np.flatnonzero(change)
+    if cells.size > _MOST_SOLVED:
+        return None
+    given = ExactRelations(problem.table)
+    found = exact_witness(given, cells, change[cells], decimals, _at_levels(problem, change))
+    if found is None:
+        return None
+    made = np.zeros(change.size)
+    for cell, by in found.items():
+        made[cell] = float(by)
+    return made
+
+
+def _at_levels(problem: TabularAdjustment, change: FloatArray) -> Exact:
+    """Of the sensitive cells that go as far as they have to: just that far."""
+    found: Exact = {}
+    for level, sign in ((problem.least_up, 1), (problem.least_down, -1)):
+        near = (level > 0) & (np.abs(sign * change - level) <= FAR * level)
+        found |= {cell: sign * exact(level[cell]) for cell in np.flatnonzero(near).tolist()}
+    return found
+
+
+def _adds_up(problem: TabularAdjustment, change: FloatArray) -> bool:
+    """Whether it is an adjustment whose relations hold but for the last digit of a float."""
+    relations = problem.table.relations
+    terms = abs(relations) @ np.abs(change)
+    count = float(np.diff(relations.indptr).max(initial=1))
+    exactly = (np.abs(relations @ change) <= _EPS * count * terms).all()
+    return bool(exactly) and problem.wrong(change) is None
+
+
+def in_digits(values: FloatArray) -> FloatArray:
+    """Values as the decimals that they mean: 12.1 + 0.2 is 12.3, not 12.299999999999999."""
+    near = np.round(values, _DECIMALS[-1])
+    return np.where(np.abs(near - values) <= 4.0 * _EPS * np.abs(values), near, values)
+
 
 PHASE = "adjusting cells"
 PROVEN = 1e-6

@@ -1,9 +1,9 @@
-"""Controlled rounding, proven: the relaxation where its optimum is whole, else a search in whole numbers.
+"""Controlled rounding: network relaxation, primal heuristics, then a mixed-integer search by a backend.
 
 Tables of two dimensions, one of them hierarchical at most, are networks: every vertex of the relaxation is
-whole, whatever the size. Elsewhere a backend searches, from the cheapest rounding that flips of cells find,
-or a dive from the relaxation. There is an answer at any time: where no zero-restricted one is found in time
-it is a relaxed one, and says so.
+integral, whatever the size. Elsewhere a backend searches, from the cheapest rounding that flips of cells or a
+dive from the relaxation find. There is an answer at any time: where no zero-restricted rounding is found in
+time it is a relaxed one, and says so.
 """
 
 from __future__ import annotations
@@ -12,18 +12,237 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy import sparse
 
 from linkrisk.arrays import FloatArray, LongArray
-from linkrisk.formulations.programs import MilpModel
+from linkrisk.formulations.programs import MilpModel, lower_bound
 from linkrisk.formulations.tables.controlled_rounding import ControlledRounding
 from linkrisk.formulations.tables.inner_sums import InnerSums
+from linkrisk.formulations.tables.rounding_flips import Flippable, cheaper, mended
 from linkrisk.solver.backends.base import Backend, SolveOptions
+from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram, LinearStatus
+from linkrisk.solver.backends.linear.registry import linear_program
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Progress, Reporter
-from linkrisk.solver.tables.perturbation.rounding_dive import dived
-from linkrisk.solver.tables.perturbation.rounding_relaxation import relaxation
-from linkrisk.solver.tables.perturbation.rounding_walk import walked
+
+_WHOLE = 1e-6
+"""What a point of an optimiser may differ from whole numbers by."""
+
+_PART = 5
+"""A fifth of what is not whole is made whole at a time."""
+
+
+def dived(
+    table: ControlledRounding, model: MilpModel, program: LinearProgram, point: FloatArray, clock: Clock
+) -> LongArray | None:
+    """A rounding, or None where the dive ends at an edge or the time does.
+
+    Where a batch leaves no solution, the nearest of it alone is made whole, or its opposite: so each round
+    decides one cell at least.
+
+    Parameters
+    ----------
+    table : ControlledRounding
+        Zero-restricted.
+    model : MilpModel
+        Of it.
+    program : LinearProgram
+        Its relaxation, solved; the bounds of its columns are changed.
+    point : ndarray of float64, shape (n,)
+        The optimum of the relaxation.
+    clock : Clock
+    """
+    while not clock.expired:
+        distance = np.abs(point - np.round(point))
+        left = np.flatnonzero(distance > _WHOLE)
+        if not left.size:
+            values = table.rounded(point)
+            return values if table.wrong(values) is None else None
+        nearest = left[np.argsort(distance[left], kind="stable")]
+        batch = nearest[: max(1, left.size // _PART)]
+        first = nearest[:1]
+        found = None
+        for cells, whole in (
+            (batch, np.round(point[batch])),
+            (first, np.round(point[first])),
+            (first, 1.0 - np.round(point[first])),
+        ):
+            program.change_column_bounds(cells, whole, whole)
+            solution = program.solve(seconds=clock.seconds_left)
+            if solution.optimal:
+                found = solution.point
+                break
+            program.change_column_bounds(cells, model.column_lower[cells], model.column_upper[cells])
+        if found is None:
+            return None
+        point = found
+    return None
+
+
+_SIMPLEX, _GRADIENTS = 0.2, 0.5
+"""Of the time that is left: for the simplex method, then for the other."""
+
+_BY_GRADIENTS = LinearOptions(own={"solver": "pdlp", "presolve": "off"})
+
+
+@dataclass(frozen=True, eq=False)
+class Relaxed:
+    """What is known of the relaxation.
+
+    Attributes
+    ----------
+    bound : float
+        No controlled rounding costs less.
+    point : ndarray of float64, shape (k,)
+        Of the columns of the model, z of every cell first.
+    near : bool
+        Whether the point is an optimum, or near one.
+    program : LinearProgram or None
+        With its optimal basis, where the simplex method found it.
+    """
+
+    bound: float
+    point: FloatArray
+    near: bool
+    program: LinearProgram | None = None
+
+    @property
+    def whole(self) -> bool:
+        """Whether the optimum is one of the rounding, too."""
+        apart = np.abs(self.point - np.round(self.point))
+        return self.program is not None and bool((apart <= _WHOLE).all())
+
+
+def relaxation(table: ControlledRounding, model: MilpModel, clock: Clock) -> Relaxed | None:
+    """The optimum of the relaxation, or what was found of it in time; None where it has no point.
+
+    Parameters
+    ----------
+    table : ControlledRounding
+    model : MilpModel
+        Of it.
+    clock : Clock
+    """
+    program = linear_program(model, LinearOptions())
+    solution = program.solve(seconds=clock.part_of_left(_SIMPLEX).seconds_left)
+    if solution.status is LinearStatus.INFEASIBLE:
+        return None
+    if solution.optimal and solution.objective is not None:
+        return Relaxed(_safe(solution.objective), solution.point, near=True, program=program)
+    if clock.expired:
+        return Relaxed(-np.inf, solution.point, near=False)
+    # the program of zero-restricted ones, whose columns all have bounds
+    strict = model if table.zero_restricted else replace(table, zero_restricted=True).model()
+    found = linear_program(strict, _BY_GRADIENTS).solve(seconds=clock.part_of_left(_GRADIENTS).seconds_left)
+    bound = _safe(lower_bound(strict, found.duals)) if table.zero_restricted else -np.inf
+    return Relaxed(bound, found.point, near=found.optimal)
+
+
+def _safe(bound: float) -> float:
+    """Less what rounding may have added."""
+    return bound - _CLOSE * max(1.0, abs(bound))
+
+
+_FLIPS, _MOST, _FOR_EACH = 10_000, 200_000, 20
+"""Flips at a time; and at most, with so many more for each cell."""
+
+_TRIES, _FOR_SMALL = 20_000, 20
+"""Cells that are tried at a time to make it cheaper; in small tables so many for each cell."""
+
+_DEPTHS, _ROUNDS, _GAIN = (4, 8, 16, 32), 5, 1e-4
+"""Flips for each try; and rounds of a try for each cell, of which the last saves less than this share."""
+
+_MIDDLE = 0.5
+
+_WRONG = 2.0
+"""What each base counts that a total is beyond its multiples, in bases of the heaviest cell."""
+
+
+def walked(
+    table: ControlledRounding, clock: Clock, seed: int = 0, near: FloatArray | None = None
+) -> LongArray | None:
+    """A rounding that adds up, zero-restricted if such a one was found.
+
+    Parameters
+    ----------
+    table : ControlledRounding
+    clock : Clock
+        When it has expired, one more lot of flips is made, and none to make it cheaper.
+    seed : int
+    near : ndarray of float64, shape (n,), optional
+        A point of the relaxation to begin near, z of each cell; without it each cell begins at its nearest
+        multiple.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,), or None
+        None where cells do not follow from others by whole sums.
+    """
+    sums = InnerSums.of(table.relations)
+    if sums is None or (sums.matrix.data != np.round(sums.matrix.data)).any():
+        return None
+    walk = _Walk(table, sums, seed, near)
+    if walk.mend(clock):
+        walk.cheapen(clock)
+    return sums.whole(table.base * (table.steps[sums.inner] + walk.upper))
+
+
+class _Walk:
+    """The state, and what flips it."""
+
+    def __init__(
+        self, table: ControlledRounding, sums: InnerSums, seed: int, near: FloatArray | None
+    ) -> None:
+        inner, totals = sums.inner, sums.totals
+        steps, left, between = table.steps, table.left, table.left > 0
+        rows, columns = sparse.csr_array(sums.matrix), sparse.csc_array(sums.matrix)
+        gain = table.weight[inner] * (table.base - 2.0 * left[inner])
+        self._table = Flippable(
+            row_starts=rows.indptr.astype(np.int64),
+            row_cells=rows.indices.astype(np.int64),
+            starts=columns.indptr.astype(np.int64),
+            totals=columns.indices.astype(np.int64),
+            times=np.round(columns.data).astype(np.int64),
+            may=between[inner],
+            gain=gain,
+            low=steps[totals],
+            high=steps[totals] + between[totals],
+            value=table.value[totals],
+            weight=table.weight[totals],
+            base=float(table.base),
+            wrong=_WRONG * table.base * max(1e-300, float(table.weight.max(initial=0.0))),
+        )
+        begin = gain < 0.0 if near is None else near[inner] > _MIDDLE
+        self.upper = (between[inner] & begin).astype(np.int64)
+        self._steps = np.round(rows @ (steps[inner] + self.upper)).astype(np.int64)
+        self._random, self._cost = np.random.default_rng(seed), table.least
+
+    def mend(self, clock: Clock) -> bool:
+        """Flip cells until no total is wrong; whether that came about. The state is the least wrong one."""
+        best, least = (self.upper.copy(), self._steps.copy()), np.inf
+        for _ in range(1 + (_MOST + _FOR_EACH * self.upper.size) // _FLIPS):
+            wrong = mended(self._table, self.upper, self._steps, _FLIPS, self._random)
+            if wrong < least:
+                best, least = (self.upper.copy(), self._steps.copy()), wrong
+            if not wrong or clock.expired:
+                break
+        self.upper, self._steps = best
+        return least == 0
+
+    def cheapen(self, clock: Clock) -> None:
+        """Save what can be saved in few flips, then in more at a time."""
+        tries, lots = min(_TRIES, _FOR_SMALL * self.upper.size), 1 + self.upper.size // _TRIES
+        for depth in _DEPTHS:
+            for _ in range(_ROUNDS):
+                saved = 0.0
+                for _ in range(lots):
+                    if clock.expired:
+                        return
+                    saved += cheaper(self._table, self.upper, self._steps, tries, depth, self._random)
+                if saved <= _GAIN * self._cost:
+                    break
+
 
 PHASE = "rounding cells"
 _CLOSE = 1e-9

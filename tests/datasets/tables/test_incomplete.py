@@ -12,7 +12,7 @@ from cli_runs import refuse, run
 from linkrisk import make_table, make_tables, perturb_counts, perturb_sums
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.tables.code_trees import CodeTree, JoinedTrees
-from linkrisk.datasets.tables.incomplete import Incomplete, with_code
+from linkrisk.datasets.tables.explanatory_variables import Incomplete, with_code
 
 RECORDS = """region,size,turnover,key
 N,big,5,0.1

@@ -8,7 +8,7 @@ import pytest
 
 from linkrisk import audit_table
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.tables.insider_files import read_insiders
+from linkrisk.datasets.tables.reading import read_insiders
 
 
 def known(*lines):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from linkrisk import audit_table, suppress_table
-from linkrisk.datasets.tables.joined_terms import joined_terms
+from linkrisk.datasets.tables.stored_table import joined_terms
 
 
 def cells(*, hidden):

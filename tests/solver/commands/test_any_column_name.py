@@ -19,7 +19,7 @@ import linkrisk
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.registry import METHODS
 from linkrisk.datasets.microdata.names import parse_names, parse_pair, shown_name, shown_names
-from linkrisk.datasets.tables.own_columns import OWN
+from linkrisk.datasets.tables.stored_table import OWN
 from linkrisk.solver.commands.program import build_parser, main
 
 ODD = (

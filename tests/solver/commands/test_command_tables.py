@@ -85,7 +85,7 @@ def test_methods_for_large_tables(capsys, method):
 
 
 def test_levels_alone_where_intervals_take_too_long(monkeypatch):
-    monkeypatch.setattr("linkrisk.solver.tables.operations.suppress._MOST_INTERVALS", 1)
+    monkeypatch.setattr("linkrisk.solver.tables.operations.suppress_and_audit._MOST_INTERVALS", 1)
     result = suppress_table("cells.csv", "relations.csv", method="heuristic")
     assert result.protected
     assert result.to_dict()["intervals"] is False

@@ -15,8 +15,8 @@ from linkrisk import compare_table
 from linkrisk.solver.backends.registry import available_backends
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.run.interruption import Cancel
-from linkrisk.solver.tables.contest import SuppressionProblem, TableRow
 from linkrisk.solver.tables.operations import compare as comparing
+from linkrisk.solver.tables.operations.compare import SuppressionProblem, TableRow
 
 
 @pytest.fixture(autouse=True)
@@ -112,7 +112,7 @@ def test_one_that_fails_is_shown(monkeypatch):
     def broken(*_):
         raise RuntimeError("it broke\nin two lines")
 
-    monkeypatch.setattr("linkrisk.solver.tables.contest.solve_isolated", broken)
+    monkeypatch.setattr("linkrisk.solver.tables.operations.compare.solve_isolated", broken)
     result = compare_table("cells.csv", "relations.csv", backends=["highs"])
     assert (result.rows[0].status, result.rows[0].version) == ("failed", "it broke in two lines")
     assert "highs: failed" in repr(result)
@@ -123,7 +123,7 @@ def test_when_all_fail_the_exit_code_says_so(problem, monkeypatch, capsys):
     def broken(*_):
         raise RuntimeError("it broke")
 
-    monkeypatch.setattr("linkrisk.solver.tables.contest.solve_isolated", broken)
+    monkeypatch.setattr("linkrisk.solver.tables.operations.compare.solve_isolated", broken)
     assert main(["tables", "compare", *ASKED, "--problem", problem, "--backends", "highs,scipy"]) == 1
     printed = capsys.readouterr()
     line = "NO ANSWER: none of 2 answered: highs failed (it broke), scipy failed (it broke)\n"

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from cli_runs import commands_of, refuse, run
 
-from linkrisk.datasets.tables.own_columns import OWN, is_own, names_of_codes
+from linkrisk.datasets.tables.stored_table import OWN, is_own, names_of_codes
 from linkrisk.solver.commands.program import build_parser, main
 
 PEOPLE = "status,age,x\nemployed,1,5\nemployed,2,6\nidle,1,7\nidle,2,8\nidle,2,9\nemployed,1,3\n"

@@ -12,7 +12,7 @@ import pytest
 from cli_runs import contents, refuse, run
 
 from linkrisk import audit_table, make_table, open_table, round_table, suppress_table
-from linkrisk.datasets.tables.cells_and_relations import SECONDARY
+from linkrisk.datasets.tables.stored_table import SECONDARY
 
 FIRMS = """region,size,turnover
 N1,big,90017

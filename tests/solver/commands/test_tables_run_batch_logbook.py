@@ -123,7 +123,7 @@ def test_a_logbook_that_cannot_be_written_costs_nothing_else(capsys, monkeypatch
 
         raise DataError("the disk is full")
 
-    monkeypatch.setattr("linkrisk.solver.tables.operations.batch.logbook.write_whole", full)
+    monkeypatch.setattr("linkrisk.solver.tables.operations.batch.run.write_whole", full)
     refuse(capsys, NO_BASE, "tables", "run-batch", "firms.arb")
 
 

@@ -57,7 +57,7 @@ def test_an_option_is_added_in_one_place(monkeypatch, capsys):
     command = "linkrisk.solver.commands.table_actions.suppress"
     monkeypatch.setattr(f"{command}.ASKED", SuppressTyped)
     monkeypatch.setattr(f"{command}.SuppressOptions", Suppress)
-    monkeypatch.setattr("linkrisk.solver.tables.operations.suppress.suppress_table", made)
+    monkeypatch.setattr("linkrisk.solver.tables.operations.suppress_and_audit.suppress_table", made)
     assert inspect.signature(made).parameters["shoe_size"].default == 43.0
     assert made("cells.csv", **READING, shoe_size=41.5).to_dict()["shoe_size"] == 41.5
     asked = {"cells": ["cells.csv"], **READING, "shoe_size": 41.5, "json": "out.json"}

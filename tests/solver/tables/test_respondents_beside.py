@@ -27,7 +27,7 @@ from linkrisk import (
     verify,
 )
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.tables.beside import split_beside
+from linkrisk.datasets.tables.linking import split_beside
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.tables.operations.source import cell_table
 

@@ -10,7 +10,7 @@ from cli_runs import refuse
 
 from linkrisk import make_table, open_table, perturb_counts, perturb_sums, round_table, suppress_table
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.tables.cells_and_relations import StoredTable
+from linkrisk.datasets.tables.stored_table import StoredTable
 
 
 def firms(**more):

@@ -77,7 +77,7 @@ class Protected:
         NAME,
         doc="what rules make of them: ``expanded``, a record of weight w is w respondents; ``sample``, "
         "respondents of the sample do not know them; ``known``, they do "
-        "(`datasets.tables.contributing.Concentration`)",
+        "(`datasets.tables.tabulating.Concentration`)",
         choices=WEIGHTINGS,
         metavar="HOW",
         label="Weights in rules",

@@ -12,20 +12,26 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.encodings import UTF8, encode
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.tables.argus.batch_commands import Write
-from linkrisk.datasets.tables.argus.described import described_files
-from linkrisk.datasets.tables.argus.internal import nobody_in, sbs_text, shown_as_empty, tab_files
 from linkrisk.datasets.tables.argus.jj_files import jj_text
 from linkrisk.datasets.tables.argus.ready_tables import RESPONDENTS
-from linkrisk.datasets.tables.argus.safe_files import key_columns, matrix, records
-from linkrisk.datasets.tables.argus.trivial_levels import without_trivial_levels
-from linkrisk.datasets.tables.cells_and_relations import SENSITIVE, StoredTable
-from linkrisk.datasets.tables.contributing import SAMPLE
-from linkrisk.solver.tables.operations.audit import audit_table
-from linkrisk.solver.tables.operations.batch.safety_rules import safety_rules, width_of
+from linkrisk.datasets.tables.argus.written_tables import (
+    described_files,
+    key_columns,
+    matrix,
+    nobody_in,
+    records,
+    sbs_text,
+    shown_as_empty,
+    tab_files,
+)
+from linkrisk.datasets.tables.relations import without_trivial_levels
+from linkrisk.datasets.tables.stored_table import SENSITIVE, StoredTable
+from linkrisk.datasets.tables.tabulating import SAMPLE
+from linkrisk.solver.tables.operations.attacked_table import NOBODY
 from linkrisk.solver.tables.operations.batch.steps import BatchTable
-from linkrisk.solver.tables.operations.batch.tables import columns_of
-from linkrisk.solver.tables.operations.insiders import NOBODY
+from linkrisk.solver.tables.operations.batch.tables import columns_of, safety_rules, width_of
 from linkrisk.solver.tables.operations.make import make_table
+from linkrisk.solver.tables.operations.suppress_and_audit import audit_table
 
 MATRIX, PIVOT, CODES, SBS, INTERMEDIATE, JJ, NOISY = range(1, 8)
 _NAMES = {"AR": INTERMEDIATE, "HI": INTERMEDIATE, "SO": INTERMEDIATE, "TR": JJ, "HL": SBS}

@@ -2,27 +2,197 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
+from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.record import version
-from linkrisk.datasets.microdata.writing import write_all
-from linkrisk.datasets.tables.argus.batch_commands import Apriori, Batch, CellKeys, Named, Recode, Write
-from linkrisk.datasets.tables.argus.batch_file import read_batch
-from linkrisk.datasets.tables.cells_and_relations import SENSITIVE
-from linkrisk.datasets.tables.own_columns import BESIDE
+from linkrisk.datasets.microdata.writing import write_all, write_whole
+from linkrisk.datasets.tables.argus.batch_commands import (
+    PUBLISHED,
+    Apriori,
+    Batch,
+    CellKeys,
+    Named,
+    Recode,
+    Step,
+    Suppress,
+    Write,
+)
+from linkrisk.datasets.tables.argus.batch_file import logbook_of, read_batch
+from linkrisk.datasets.tables.stored_table import BESIDE, SENSITIVE
 from linkrisk.solver.inputs.limits import check_limit
 from linkrisk.solver.options.operations.tables.run_batch import RunBatchOptions
 from linkrisk.solver.options.taking import taking
+from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.interruption import Halt, interruptible
 from linkrisk.solver.run.result import Result
-from linkrisk.solver.tables.operations.batch.in_turn import in_turn
-from linkrisk.solver.tables.operations.batch.logbook import Logbook
-from linkrisk.solver.tables.operations.batch.steps import BatchTable, Search
+from linkrisk.solver.tables.operations.batch.outputs import may_be_published, written
+from linkrisk.solver.tables.operations.batch.steps import (
+    BatchTable,
+    Search,
+    protect,
+    with_cell_keys,
+    with_known,
+)
 from linkrisk.solver.tables.operations.batch.tables import tables_of
 from linkrisk.solver.tables.operations.source import check_adds_up
+
+_STAMP = "%d-%b-%Y %H:%M:%S"
+_LINE = re.compile(rb"\s*\d\d-\w{3}-\d{4} \d\d:\d\d:\d\d :")
+"""How a line begins, here and in what the program has written before."""
+
+
+class Logbook:
+    """Lines that are added to a file, all of them or none; without a file they are forgotten.
+
+    Attributes
+    ----------
+    file : Path or None
+    """
+
+    def __init__(self, batch: str | Path) -> None:
+        self.file = logbook_of(batch)
+        self._lines: list[str] = []
+        self._clock = Clock(None)
+        self.note(f"Start of run: linkrisk {version()}, batch {batch}")
+
+    def note(self, text: str) -> None:
+        """Write a line, with the time."""
+        self._lines.append(f"{datetime.now().strftime(_STAMP)} : {' '.join(text.split())}")
+
+    def lap(self) -> str:
+        """Seconds since this was asked last."""
+        seconds, self._clock = self._clock.seconds, Clock(None)
+        return f"{seconds:.1f} s"
+
+    def content(self) -> bytes:
+        """What is in the file already, and these lines.
+
+        Raises
+        ------
+        DataError
+            If the file is none of a logbook: it may be data.
+        """
+        assert self.file is not None
+        try:
+            before = self.file.read_bytes() if self.file.exists() else b""
+        except OSError as error:
+            raise DataError(f"{self.file}: cannot be read as a logbook: {error.strerror}") from error
+        if before.strip() and _LINE.match(before) is None:
+            raise DataError(f"{self.file} is there, and no logbook; give <LOGBOOK> another name")
+        if before and not before.endswith(b"\n"):
+            before += b"\n"
+        return before + "".join(f"{line}\n" for line in self._lines).encode()
+
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """Write it when what is done ends with an error, which is its last but one line."""
+        if self.file is not None:
+            self.content()  # refused before anything is done
+        try:
+            yield
+        except BaseException as error:
+            if self._lines[-1].endswith(" written"):  # which failed
+                self._lines.pop()
+            self.note(f"Failure: {str(error) or 'interrupted'}")
+            self.note("End of run: nothing is written")
+            if self.file is not None:
+                with suppress(DataError):  # what went wrong before is what counts
+                    write_whole(self.file, self.content())
+            raise
+
+
+@dataclass
+class Done:
+    """What the steps have made.
+
+    Attributes
+    ----------
+    files : dict of Path to bytes
+    withheld : list of Path
+        Whose table is not protected.
+    said : list of str
+    not_begun : list of str
+        Lines of the batch that were left out when it was stopped.
+    """
+
+    files: dict[Path, bytes] = field(default_factory=dict)
+    withheld: list[Path] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+    not_begun: list[str] = field(default_factory=list)
+
+
+def in_turn(batch: Batch, tables: Sequence[BatchTable], search: Search, logbook: Logbook) -> Done:
+    """Do one step after the other.
+
+    Raises
+    ------
+    UsageError, DataError, FormulationError
+        If one cannot be done.
+    """
+    done, halt = Done(), Halt(search.cancel)
+    search.cancel = halt
+    with interruptible(halt):
+        for step in (one for one in batch.steps if not isinstance(one, Recode)):  # tables are made recoded
+            text = batch.lines[step.line - 1].strip()
+            if halt.cancelled and not _ready(step, tables):
+                done.not_begun.append(f"line {step.line}, {text}")
+                logbook.note(f"not begun: {text}")
+                continue
+            logbook.note(text)
+            came = _do(step, tables, search, done, f"{batch.path}, line {step.line}")
+            logbook.note(f"{came}; {logbook.lap()}")
+    return done
+
+
+def _ready(step: Step, tables: Sequence[BatchTable]) -> bool:
+    """Whether a step only writes a table that is protected."""
+    return isinstance(step, Write) and bool(tables[step.table - 1].method)
+
+
+def _do(step: Step, tables: Sequence[BatchTable], search: Search, done: Done, where: str) -> str:
+    """Do a step; what came of it, in words."""
+    if isinstance(step, Suppress):
+        protect(tables, step, search, where)
+        return ". ".join(_outcome(at, tables[at - 1]) for at in step.tables)
+    if isinstance(step, CellKeys):
+        with_cell_keys(tables[step.table - 1], step, search, where)
+        return _outcome(step.table, tables[step.table - 1])
+    if isinstance(step, Apriori):
+        with_known(tables[step.table - 1], step)
+        return f"{step.file.name} has been read"
+    assert isinstance(step, Write)
+    table = tables[step.table - 1]
+    if step.format in PUBLISHED and not may_be_published(table):
+        done.withheld.append(step.file)
+        return f"{step.file.name} is withheld: its table is not protected"
+    made, words = written(table, step, where)
+    done.files |= made
+    done.said += words
+    return f"{step.file.name} is made"
+
+
+def _outcome(number: int, table: BatchTable) -> str:
+    """What a method has done with a table."""
+    if table.noisy is not None:
+        return f"Table {number}: {table.noisy.changed} cells changed by noise"
+    if table.changed is not None:
+        return f"Table {number}: {table.changed.changed} cells changed"
+    sensitive = int((table.stored.status == SENSITIVE).sum())
+    more = int(table.suppressed.sum()) - sensitive
+    said = f"Table {number}: {more} cells suppressed with {sensitive} sensitive ones"
+    if table.result is None or table.result.pattern is None:
+        return said
+    cost, bound = table.result.pattern.cost, table.result.pattern.bound
+    audit = "protected" if table.result.protected else "NOT protected"
+    return f"{said}, cost {cost:,.10g}, at least {bound:,.10g}, {audit}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +234,7 @@ class BatchResult(Result):
             "linkrisk": version(),
             "batch": str(self.path),
             "protected": self.protected,
-            "tables": [_told(table) for table in self.tables],
+            "tables": [_entry(table) for table in self.tables],
             "files": [str(path) for path in self.files],
             "withheld": [str(path) for path in self.withheld],
             "said": list(self.said),
@@ -186,7 +356,7 @@ _CELLS = ("all", "loss")
 """Parts of the JSON of a table with a line for each cell or code, which that of a batch has not."""
 
 
-def _told(table: BatchTable) -> dict[str, Any]:
+def _entry(table: BatchTable) -> dict[str, Any]:
     """A table of the JSON, with what was `found`: what the JSON of its action has, but for the cells."""
     spec, done = table.spec, table.result or table.changed or table.noisy
     found = None if done is None else done.content()

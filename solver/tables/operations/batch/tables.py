@@ -1,30 +1,178 @@
-"""The tables that a batch of tau-ARGUS specifies, from microdata or cells, with what its rules say."""
+"""Tables that a batch of tau-ARGUS specifies: microdata or cells, recoded, with its safety rules."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.category_names import spelled
+from linkrisk.datasets.microdata.formats.argus import Argus
 from linkrisk.datasets.microdata.formats.argus_files import read_text
-from linkrisk.datasets.microdata.formats.argus_metadata import parse_metadata
+from linkrisk.datasets.microdata.formats.argus_metadata import Variable, parse_metadata
 from linkrisk.datasets.microdata.names import with_columns
-from linkrisk.datasets.tables.argus.batch_commands import MICRODATA, Batch, Opened, Recode, Specified
-from linkrisk.datasets.tables.argus.ready_tables import RESPONDENTS, read_argus_table
-from linkrisk.datasets.tables.beside import with_beside
-from linkrisk.datasets.tables.cells_and_relations import SAFE, SENSITIVE, StoredTable, stored_table
-from linkrisk.datasets.tables.linking import link
-from linkrisk.datasets.tables.own_columns import STATUS
+from linkrisk.datasets.tables.argus.batch_commands import MICRODATA, Batch, Opened, Recode, Rule, Specified
+from linkrisk.datasets.tables.argus.ready_tables import RESPONDENTS, read_argus_table, tree_of
+from linkrisk.datasets.tables.code_trees import CodeTree
+from linkrisk.datasets.tables.explanatory_variables import cut_at_level, recoded
+from linkrisk.datasets.tables.linking import link, with_beside
+from linkrisk.datasets.tables.stored_table import SAFE, SENSITIVE, STATUS, StoredTable, stored_table
+from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.tables.contributions import Contributions
-from linkrisk.formulations.tables.primary_rules import least_of, sensitive
+from linkrisk.formulations.tables.primary_rules import PrimaryRule, least_of, sensitive
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.tables.operations.batch.safety_rules import SafetyRule, safety_rules, width_of
-from linkrisk.solver.tables.operations.batch.sources import BatchSource, source_of
 from linkrisk.solver.tables.operations.make import make_table
+from linkrisk.solver.tables.operations.rules import primary_rule
+
+_OF_HOLDINGS = {"P": 2, "NK": 2, "FREQ": 1, "REQ": 1}
+"""From which one on a rule of a kind is of holdings, not of respondents."""
+
+
+@dataclass(frozen=True)
+class SafetyRule:
+    """A rule of a batch, by its name there."""
+
+    name: str
+    rule: PrimaryRule
+
+
+def safety_rules(spec: Specified, where: str) -> tuple[list[SafetyRule], list[SafetyRule]]:
+    """The rules of respondents and those of holdings; one of zeros says nothing.
+
+    Raises
+    ------
+    DataError, UsageError, FormulationError
+        If a number does not fit; the message names the line.
+    """
+    own: list[SafetyRule] = []
+    held: list[SafetyRule] = []
+    seen: dict[str, int] = {}
+    for rule in spec.rules:
+        at = seen[rule.name] = seen.get(rule.name, -1) + 1
+        text = _spelled(rule, where)
+        if text is not None:
+            of_holdings = at >= _OF_HOLDINGS.get(rule.name, 99)
+            (held if of_holdings else own).append(SafetyRule(rule.name, _made(text, where)))
+    return own, held
+
+
+def _made(text: str, where: str) -> PrimaryRule:
+    try:
+        return primary_rule(text)
+    except (FormulationError, UsageError) as error:
+        raise type(error)(f"{where}: {error}", option=error.option) from None
+
+
+def width_of(rules: list[SafetyRule]) -> int:
+    """How many of the largest contributions rules look at."""
+    return max((one.rule.width for one in rules), default=0)
+
+
+def _spelled(rule: Rule, where: str) -> str | None:
+    numbers = rule.numbers
+    if numbers[0] == 0 and rule.name != "ZERO" and not (rule.name == "REQ" and numbers[2]):
+        return None
+    if rule.name == "P":
+        prior = numbers[1] if len(numbers) == 3 else 100.0
+        intruders = numbers[-1] if len(numbers) > 1 else 1.0
+        if intruders != int(intruders):
+            raise DataError(f"{where}: P has {intruders:g} intruders, which is no whole number")
+        return f"p={numbers[0]:g},q={prior:g},m={int(intruders)}"
+    word = {"NK": "nk", "FREQ": "frequency", "ZERO": "zero", "REQ": "request"}[rule.name]
+    return f"{word}={','.join(f'{one:g}' for one in numbers)}"
+
+
+_OF_FIRMS = ("holding", "request")
+"""Columns that stay text, since their codes are names."""
+
+
+@dataclass(frozen=True, eq=False)
+class BatchSource:
+    """Microdata of a batch, with the codes of its variables."""
+
+    opened: Opened
+    frame: pd.DataFrame
+    variables: dict[str, Variable]
+    trees: dict[str, CodeTree]
+
+    def named(self, name: str, what: str) -> str:
+        """The column of a name, whose capital letters may be others.
+
+        Raises
+        ------
+        DataError
+            If there is none.
+        """
+        found = next((one for one in self.variables if one.lower() == name.lower()), None)
+        if found is None:
+            raise DataError(f"{what}: there is no variable {name!r}; there are: {', '.join(self.variables)}")
+        return found
+
+    def of_kind(self, word: str) -> str | None:
+        """The column that metadata says is of a kind, such as ``weight``."""
+        return next((name for name, one in self.variables.items() if word in one.words), None)
+
+    def with_requests(self) -> pd.DataFrame:
+        """The records with 1 and 2 in the place of the codes of requests."""
+        name = self.of_kind("request")
+        if name is None:
+            return self.frame
+        codes = self.variables[name].words["request"].split()
+        kinds = {code: number for number, code in enumerate(codes[:2], start=1)}
+        return with_columns(self.frame, {name: [kinds.get(str(one), 0) for one in self.frame[name]]})
+
+
+def source_of(batch: Batch, opened: Opened) -> BatchSource:
+    """The microdata of some tables of a batch, with its recodings, which hold in all of them.
+
+    Raises
+    ------
+    DataError, FormulationError
+        If it cannot be read, or a recoding does not fit.
+    """
+    own = [number for number, one in enumerate(batch.tables, start=1) if one.opened == opened]
+    steps = [one for one in batch.steps if isinstance(one, Recode) and one.table in own]
+    return _recoded(_read(opened, (name for at in own for name in batch.tables[at - 1].by)), steps, batch)
+
+
+def _read(opened: Opened, by: Iterable[str]) -> BatchSource:
+    known = parse_metadata(read_text(opened.metadata)[0], opened.metadata)
+    names = {name.lower() for name in by}
+    codes = [one.name for one in known.variables if one.name.lower() in names]
+    texts = [one.name for one in known.variables if set(_OF_FIRMS) & set(one.words)]
+    frame = Argus().read_pair(opened.metadata, opened.data, text_columns=[*codes, *texts]).frame
+    variables = {one.name: one for one in known.variables}
+    trees = {name: tree_of(variables[name], _codes(frame, name), opened.metadata) for name in codes}
+    return BatchSource(opened, frame, variables, trees)
+
+
+def _codes(frame: pd.DataFrame, name: str) -> list[str]:
+    return [spelled(code) for code in frame[name].dropna().unique()]
+
+
+def _recoded(source: BatchSource, steps: Iterable[Recode], batch: Batch) -> BatchSource:
+    for step in steps:
+        where = f"{batch.path}, line {step.line}"
+        name = source.named(step.variable, where)
+        if name.lower() not in {one.lower() for one in batch.tables[step.table - 1].by}:
+            raise DataError(f"{where}: {name!r} is no variable of table {step.table}")
+        tree = source.trees[name]
+        if step.level is not None:
+            made, becomes = cut_at_level(tree, step.level)
+        else:
+            assert step.file is not None
+            made, becomes = recoded(tree, step.file)
+        column = source.frame[name].map(lambda code, to=becomes: to.get(spelled(code), code))
+        source = replace(
+            source, frame=with_columns(source.frame, {name: column}), trees={**source.trees, name: made}
+        )
+    return source
+
 
 MANUAL = 20.0
 

@@ -11,10 +11,9 @@ import pytest
 
 from linkrisk import open_table, suppress_table
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.tables.argus.internal import nobody_in, sbs_text, tab_files
 from linkrisk.datasets.tables.argus.ready_tables import read_argus_table
-from linkrisk.datasets.tables.argus.safe_files import matrix, records
-from linkrisk.datasets.tables.cells_and_relations import stored_table
+from linkrisk.datasets.tables.argus.written_tables import matrix, nobody_in, records, sbs_text, tab_files
+from linkrisk.datasets.tables.stored_table import stored_table
 
 DATA = os.environ.get("LINKRISK_DATA")
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from linkrisk import open_table, suppress_table
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.tables.argus.jj_files import jj_text, read_jj
-from linkrisk.datasets.tables.cells_and_relations import read_cells_and_relations, stored_table
+from linkrisk.datasets.tables.stored_table import read_cells_and_relations, stored_table
 
 DATA = os.environ.get("LINKRISK_DATA")
 

@@ -15,7 +15,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.base import ColumnNotes, StoredFile
 from linkrisk.datasets.microdata.formats.registry import writable_format
 from linkrisk.datasets.microdata.writing import write_all
-from linkrisk.datasets.tables.made_record import with_record
+from linkrisk.datasets.tables.reading import with_record
 from linkrisk.solver.commands.program import main
 
 NATION = {"1": "native", "2": "EU", "3": "elsewhere", "9": "nobody's code"}

@@ -7,7 +7,7 @@ import pyreadstat
 import pytest
 
 from linkrisk import make_table, make_tables, open_table, suppress_table
-from linkrisk.datasets.tables.made_record import made_record, with_record
+from linkrisk.datasets.tables.reading import made_record, with_record
 from linkrisk.solver.documents.document import Audience
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.tables.pages.build import table_document

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.tables.cell_key import NoiseDesign, PerturbationTable, cell_keys
-from linkrisk.solver.tables.perturbation.count_changes import count_changes
-from linkrisk.solver.tables.perturbation.noise_design import perturbation_table
+from linkrisk.solver.tables.operations.figures import count_changes
+from linkrisk.solver.tables.operations.noise_designs import perturbation_table
 
 
 def test_the_published_table_of_ptable():

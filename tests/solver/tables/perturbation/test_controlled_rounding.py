@@ -20,8 +20,7 @@ from linkrisk.solver.backends.linear.registry import linear_program
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.tables.perturbation.rounding import at_hand, round_cells, summed_up
-from linkrisk.solver.tables.perturbation.rounding_dive import dived
+from linkrisk.solver.tables.perturbation.rounding import at_hand, dived, round_cells, summed_up
 
 BENCH = os.environ.get("LINKRISK_DATA")
 

@@ -18,7 +18,7 @@ from linkrisk.formulations.tables.magnitude_noise import (
     Multiplier,
     Noise,
 )
-from linkrisk.solver.tables.perturbation.noise_design import magnitude_table
+from linkrisk.solver.tables.operations.noise_designs import magnitude_table
 
 DRAWS = 200_000
 

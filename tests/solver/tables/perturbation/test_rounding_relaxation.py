@@ -11,9 +11,7 @@ from rounded_tables import drawn
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.perturbation import rounding, rounding_relaxation
-from linkrisk.solver.tables.perturbation.rounding import round_cells
-from linkrisk.solver.tables.perturbation.rounding_relaxation import Relaxed, relaxation
-from linkrisk.solver.tables.perturbation.rounding_walk import walked
+from linkrisk.solver.tables.perturbation.rounding import Relaxed, relaxation, round_cells, walked
 
 
 def test_a_table_of_two_dimensions_has_a_whole_optimum_and_a_cube_has_none():

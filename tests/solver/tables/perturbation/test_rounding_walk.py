@@ -19,8 +19,7 @@ from linkrisk.solver.backends.linear.registry import linear_program
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.tables.perturbation.rounding import round_cells, summed_up
-from linkrisk.solver.tables.perturbation.rounding_walk import walked
+from linkrisk.solver.tables.perturbation.rounding import round_cells, summed_up, walked
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -22,7 +22,7 @@ from linkrisk.solver.backends.registry import available_backends, get_backend
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.tables.perturbation.adjustment import adjust_cells
-from linkrisk.solver.tables.perturbation.separable_quadratic import least_squares
+from linkrisk.solver.tables.perturbation.least_squares import least_squares
 
 BENCH = os.environ.get("LINKRISK_DATA")
 

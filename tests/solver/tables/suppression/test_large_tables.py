@@ -197,7 +197,7 @@ def test_an_unaudited_table_is_not_called_protected(monkeypatch, tmp_path):
         firms.assign(x=generator.integers(1, 900, 150)), ["a", "b"], response="x", rules=["p=10"]
     )
     monkeypatch.setattr(
-        "linkrisk.solver.tables.operations.suppress._patience", lambda _: Clock(1.0, spent=2.0)
+        "linkrisk.solver.tables.operations.suppress_and_audit._patience", lambda _: Clock(1.0, spent=2.0)
     )
     result = suppress_table(made, method="modular")
     assert not result.protected

@@ -15,7 +15,7 @@ from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.tables.attackers import by_insider
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
-from linkrisk.solver.tables.operations import suppress
+from linkrisk.solver.tables.operations import suppress_and_audit as suppress
 from linkrisk.solver.tables.suppression.cell_suppression import suppress_cells
 from linkrisk.solver.tables.suppression.reachability import unreachable
 

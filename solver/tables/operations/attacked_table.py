@@ -1,4 +1,4 @@
-"""From what is known of insiders to the table with them: singletons, contributors, coalitions, or a file."""
+"""A table with those who attack it: outsiders, singletons, contributors, coalitions, insiders of a file."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import pandas as pd
 from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.tables.argus.ready_tables import RESPONDENTS
-from linkrisk.datasets.tables.cells_and_relations import StoredTable
-from linkrisk.datasets.tables.insider_files import read_coalitions, read_contributions, read_insiders
-from linkrisk.datasets.tables.numbers import numbers_of
+from linkrisk.datasets.tables.linking import split_beside, with_thresholds
+from linkrisk.datasets.tables.reading import read_coalitions, read_contributions, read_insiders
+from linkrisk.datasets.tables.stored_table import StoredTable, numbers_of
 from linkrisk.formulations.tables.cell_table import CellTable, Insider
 from linkrisk.formulations.tables.own_knowledge import Shares, carried_up, singletons
 from linkrisk.solver.options.tables import WhoAttacks
@@ -23,11 +23,71 @@ from linkrisk.solver.options.types import File
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Reporter
-from linkrisk.solver.tables.attackers.by_insider import audit_by_everybody
+from linkrisk.solver.tables.attackers.by_insider import CrowdAudit, audit_by_everybody
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError, Unmet
-from linkrisk.solver.tables.operations.counts import lowered_and_refused
-from linkrisk.solver.tables.operations.crowd_result import CrowdResult
+from linkrisk.solver.tables.operations.counts import Counting, in_reach, lowered_and_refused
+from linkrisk.solver.tables.operations.source import cell_table, check_adds_up
 from linkrisk.solver.tables.suppression.reachability import kept_from_nobody, unreachable
+
+
+@dataclass(frozen=True, eq=False)
+class CrowdResult:
+    """What everybody finds out.
+
+    Attributes
+    ----------
+    audit : CrowdAudit
+    beyond : tuple of Unmet
+        Levels that no pattern could reach, and that were lowered.
+    """
+
+    audit: CrowdAudit
+    beyond: tuple[Unmet, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The part `insiders` of the JSON."""
+        found, names = self.audit, self.audit.names
+        short = np.flatnonzero(found.short > 0)
+        return {
+            "attackers": len(names) - 1,
+            "protected": found.passed,
+            "audited": found.audited,
+            "under_protected": found.cells[short].tolist(),
+            "short_by": found.short[short].tolist(),
+            "short_of": [names[int(found.short_of[at])] for at in short],
+            "narrowest": [
+                {"cell": int(cell), "low": float(low), "high": float(high), "attacker": names[int(who)]}
+                for cell, low, high, who in zip(found.cells, found.low, found.high, found.who, strict=True)
+                if not np.isnan(low)
+            ],
+            "without_interval": found.left,
+            "unreachable": [
+                {
+                    "cell": one.demand.cell,
+                    "attacker": names[one.owner],
+                    "way": "sliding"
+                    if one.demand.up and one.demand.down
+                    else "up"
+                    if one.demand.up
+                    else "down",
+                    "level": one.demand.level,
+                    "reached": one.found,
+                }
+                for one in self.beyond
+            ],
+        }
+
+    def columns(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """The cells with the narrowest interval that anybody finds, and who it is."""
+        low, high = (frame["value"].to_numpy(dtype=np.float64).copy() for _ in range(2))
+        who = np.full(len(frame), "", dtype=object)
+        low[self.audit.cells], high[self.audit.cells] = self.audit.low, self.audit.high
+        who[self.audit.cells] = [
+            "" if np.isnan(one) else self.audit.names[int(at)]
+            for one, at in zip(self.audit.low, self.audit.who, strict=True)
+        ]
+        return frame.assign(narrowest_low=low, narrowest_high=high, narrowest_of=who)
+
 
 _NO_TIME = (
     "the time was out before it was known which levels can be reached against whom; give a longer time limit"
@@ -311,3 +371,86 @@ def crowd_result(
     if not table.insiders:
         return None
     return CrowdResult(audit_by_everybody(table, suppressed, clock, report), tuple(beyond))
+
+
+@dataclass(frozen=True, eq=False)
+class AttackedTable:
+    """A table and its attackers.
+
+    Attributes
+    ----------
+    stored : StoredTable
+    table : CellTable
+        With insiders; levels are those that can be reached.
+    counting : Counting or None
+        What is known of it because its values are counts.
+    who : Attacked
+    """
+
+    stored: StoredTable
+    table: CellTable
+    counting: Counting | None
+    who: Attacked
+
+    @classmethod
+    def of(
+        cls,
+        stored: StoredTable,
+        table: CellTable,
+        attackers: Attackers,
+        clock: Clock | None,
+        reach: tuple[Clock, bool],
+    ) -> Self:
+        """With insiders, and levels that can be reached.
+
+        Parameters
+        ----------
+        stored : StoredTable
+        table : CellTable
+        attackers : Attackers
+        clock : Clock or None
+            For what can be kept from insiders.
+        reach : tuple of Clock, bool
+            For what can be reached in whole numbers, and whether anything else is refused.
+        """
+        stored, table, counting = in_reach(stored, table, reach[0], refuse=reach[1])
+        who = with_insiders(table, stored, attackers, clock)
+        return cls(stored, who.table, counting, who)
+
+
+def opened_system(stored: StoredTable, cost: str) -> list[tuple[StoredTable, CellTable]]:
+    """The table of the values, and where they are published beside them that of numbers of respondents.
+
+    What a cell costs in one it costs in the other.
+
+    Raises
+    ------
+    UsageError, DataError, FormulationError
+        If one is none, or does not add up.
+    """
+    values, counts = split_beside(stored)
+    table = cell_table(values, cost)
+    if counts is None:
+        return [(values, table)]
+    check_adds_up(counts)
+
+    def title(cell: int) -> str:
+        return f"the number of respondents of {values.named(cell)}"
+
+    return [(values, table), (counts, replace(cell_table(counts, "unit"), cost=table.cost, title=title))]
+
+
+def attacked_system(
+    system: list[tuple[StoredTable, CellTable]],
+    attackers: Attackers,
+    clock: Clock | None,
+    reach: tuple[Clock, bool],
+) -> list[AttackedTable]:
+    """The tables of a system with those who attack them (`AttackedTable.of`)."""
+    found = [
+        AttackedTable.of(stored, table, replace(attackers, beside=at > 0), clock, reach)
+        for at, (stored, table) in enumerate(system)
+    ]
+    if len(found) > 1:
+        found[0] = replace(found[0], stored=with_thresholds(found[0].stored, found[1].stored))
+    return found

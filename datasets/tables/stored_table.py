@@ -1,9 +1,11 @@
-"""Tables as two files or frames: one line for each cell, and one for each term of each relation."""
+"""A table as it is stored: cells, relations, statuses, levels; read from one line for each cell and term."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,15 +19,108 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.local_suppression import without_values
 from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.names import Labels
-from linkrisk.datasets.microdata.numeric import check_known
+from linkrisk.datasets.microdata.numeric import check_known, numeric_matrix
 from linkrisk.datasets.microdata.tables import Table, load_table
 from linkrisk.datasets.tables.code_trees import Codes
-from linkrisk.datasets.tables.counting import are_counts
-from linkrisk.datasets.tables.joined_terms import joined_terms
-from linkrisk.datasets.tables.numbers import numbers_of
-from linkrisk.datasets.tables.own_columns import BESIDE, NUMBERS, STATUS, is_own, names_of_codes
-from linkrisk.datasets.tables.usual_bounds import usual_bounds
+from linkrisk.datasets.tables.counts_and_bounds import are_counts, usual_bounds
 from linkrisk.errors import called
+
+NUMBERS = (
+    *("value", "cost", "lower_bound", "upper_bound"),
+    *("lower_protection", "upper_protection", "sliding_protection", "threshold"),
+)
+"""Columns of numbers that mean something; `value` is needed."""
+
+STATUS = "status"
+CELL = "cell"
+BESIDE = "respondents_published"
+"""Numbers of respondents that are published beside the values (`beside.split_beside`)."""
+
+OWN = frozenset(
+    (
+        *NUMBERS,
+        *(STATUS, CELL, BESIDE, "respondents", "respondents_low", "respondents_high", "shadow"),
+        *("low", "high", "narrowest_low", "narrowest_high", "narrowest_of", "relation"),
+        *("rounded", "adjusted", "perturbed", "noise", "cell_key", "weighted", "perturbed_weighted"),
+        *("sensitive", "published"),
+    )
+)
+"""Columns that some file of a table has beside its codes."""
+
+_NUMBERED = re.compile(r"largest_\d+")
+
+
+def is_own(name: str) -> bool:
+    """Whether a file of a table may have a column of this name that holds no codes."""
+    return name in OWN or _NUMBERED.fullmatch(name) is not None
+
+
+def names_of_codes(variables: Sequence[str], others: Iterable[str] = ()) -> dict[str, str]:
+    """Name the column of codes of each variable: the variable itself, or `status_code` for `status`.
+
+    Parameters
+    ----------
+    variables : sequence of str
+    others : iterable of str
+        Names of other columns that are taken.
+    """
+    taken, found = {*variables, *others}, {}
+    for variable in variables:
+        name = variable
+        while is_own(name) or (name != variable and name in taken):
+            name += "_code"
+        found[variable] = name
+        taken.add(name)
+    return found
+
+
+def numbers_of(
+    frame: pd.DataFrame, columns: Sequence[str], source: str, *, allow_missing: bool = False
+) -> npt.NDArray[np.float64]:
+    """Columns of numbers, shape (n, a); see `datasets.microdata.numeric.numeric_matrix`.
+
+    Raises
+    ------
+    DataError
+        If one is missing or none; the message names column and row.
+    """
+    return numeric_matrix(frame, columns, source, allow_missing=allow_missing, otherwise="")
+
+
+def joined_terms(
+    relation: FloatArray, cell: LongArray, coefficient: FloatArray
+) -> tuple[FloatArray, LongArray, FloatArray]:
+    """Terms of the same cell in a relation as one, and those left out whose coefficient is 0.
+
+    A cell with a coefficient of 0 is in no relation: what counts the unknown cells of relations must not
+    see it, or it would give away what nobody can compute.
+
+    Parameters
+    ----------
+    relation : ndarray of float64, shape (k,)
+    cell : ndarray of int64, shape (k,)
+    coefficient : ndarray of float64, shape (k,)
+
+    Returns
+    -------
+    tuple of three ndarray
+        The same, in the order in which they were given.
+    """
+    order = np.lexsort((cell, relation))
+    again = (np.diff(relation[order]) == 0) & (np.diff(cell[order]) == 0)
+    made, kept = coefficient.copy(), np.ones(cell.size, dtype=np.bool_)
+    for at in np.flatnonzero(again).tolist():  # the first of a run collects what comes after it
+        first, later = order[at], order[at + 1]
+        made[later] = float(_decimal(made[first]) + _decimal(made[later]))
+        kept[first] = False
+    kept &= made != 0
+    return relation[kept], cell[kept], made[kept]
+
+
+def _decimal(number: float) -> Fraction:
+    """The shortest decimal that stands for it: 0.1 + 0.2 - 0.3 is nothing."""
+    return Fraction(repr(float(number)))
+
 
 SENSITIVE, SECONDARY, SAFE, FIXED = "u", "m", "s", "z"
 STATUSES = (SENSITIVE, SECONDARY, SAFE, FIXED)
@@ -91,7 +186,7 @@ class StoredTable:
 
     @cached_property
     def guessed(self) -> bool | None:
-        """See `datasets.tables.counting.are_counts`."""
+        """See `datasets.tables.counts_and_bounds.are_counts`."""
         return are_counts(self.cells, self.numbers, self.status)
 
     @property
@@ -102,7 +197,7 @@ class StoredTable:
     def usual_bounds(self) -> tuple[float, float]:
         """What everybody knows of any cell where nothing else is said: the least and the most that it can be.
 
-        See `datasets.tables.usual_bounds.usual_bounds`.
+        See `datasets.tables.counts_and_bounds.usual_bounds`.
         """
         return usual_bounds(self.numbers, self.status == SENSITIVE)
 

@@ -1,9 +1,11 @@
-"""Records without a code of some variable, or without what is summed: what becomes of them in a table."""
+"""Explanatory variables before tabulation: dates at a level, records without a code, recoded codes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,8 +13,52 @@ import pandas as pd
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.category_names import spelled
+from linkrisk.datasets.microdata.dates import LEVELS, at_level, read_dates
+from linkrisk.datasets.microdata.formats.argus_files import read_text
 from linkrisk.datasets.microdata.names import with_columns
+from linkrisk.datasets.microdata.recoding_files import RecodingFile
+from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.tables.code_trees import Codes, CodeTree, JoinedTrees
+
+_Given = TypeVar("_Given")
+
+
+def with_date_levels(
+    frame: pd.DataFrame, hierarchies: Mapping[str, _Given], source: str, schema: Schema | None = None
+) -> tuple[pd.DataFrame, dict[str, _Given | pd.DataFrame]]:
+    """Recode variables whose hierarchy is a level of dates, and make the tree of that level and coarser ones.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The microdata.
+    hierarchies : mapping of str to hierarchy
+        Of some variables; ``year``, ``quarter`` or ``month`` in the place of a hierarchy is such a level.
+    source : str
+        What to call the microdata in messages.
+    schema : Schema, optional
+        Which form dates have, where it says so.
+
+    Raises
+    ------
+    DataError
+        If a cell of such a variable is no date, or its form is not clear.
+    """
+    found: dict[str, _Given | pd.DataFrame] = {}
+    for name, given in hierarchies.items():
+        level = given[0] if isinstance(given, list | tuple) and len(given) == 1 else given
+        if not isinstance(level, str) or level not in LEVELS:
+            found[name] = given
+            continue
+        form = None if schema is None else schema.get(name).form
+        days = read_dates([(frame[name], source)], form)[0].days
+        known = np.unique(days[~np.isnan(days)]).tolist()
+        levels = LEVELS[: LEVELS.index(level) + 1]
+        found[name] = pd.DataFrame({one: [at_level(day, one) for day in known] for one in levels})
+        codes = [None if np.isnan(day) else at_level(day, level) for day in days.tolist()]
+        frame = with_columns(frame, {name: pd.Series(codes, frame.index, dtype=object)})
+    return frame, found
+
 
 REFUSE, LEAVE_OUT, CODE = "refuse", "leave-out", "code"
 USUAL_CODE = "missing"
@@ -135,3 +181,64 @@ def with_code(codes: Codes, code: str) -> Codes:
 
 def _with_leaf(tree: CodeTree, code: str) -> CodeTree:
     return replace(tree, codes=(*tree.codes, code), parent=np.append(tree.parent, 0))
+
+
+TREE_WORD = "<TREERECODE>"
+
+
+def cut_at_level(tree: CodeTree, level: int) -> tuple[CodeTree, dict[str, str]]:
+    """The tree down to a level (the total is at 0), and what its leaves become.
+
+    Raises
+    ------
+    DataError
+        If it has no codes below that level.
+    """
+    depth = tree.depths()
+    if max(depth.values()) <= level:
+        raise DataError(f"{tree.variable!r} has no codes below level {level}; leave its recoding out")
+    return _cut(tree, {code for code, at in depth.items() if at == level})
+
+
+def cut_at_codes(tree: CodeTree, path: Path) -> tuple[CodeTree, dict[str, str]]:
+    """The tree without what is below the codes of a file, and what its leaves become.
+
+    Raises
+    ------
+    DataError
+        If one is no code with others below it.
+    """
+    wanted = [line.strip() for line in read_text(path)[0].splitlines()[1:] if line.strip()]
+    inner = {tree.codes[line[0]] for line in tree.inner} - {tree.codes[0]}
+    for code in wanted:
+        if code not in inner:
+            raise DataError(f"{path}: {code!r} is no code of {tree.variable!r} with others below it")
+    return _cut(tree, set(wanted))
+
+
+def _cut(tree: CodeTree, leaves: set[str]) -> tuple[CodeTree, dict[str, str]]:
+    """Codes that belong to one of `leaves` become it."""
+    becomes: dict[str, str] = {}
+    for at, code in enumerate(tree.codes):
+        above = becomes.get(tree.codes[tree.parent[at]]) if at else None
+        becomes[code] = above if above in leaves else code
+    kept = [at for at, code in enumerate(tree.codes) if becomes[code] == code]
+    place = {at: number for number, at in enumerate(kept)}
+    parent = np.array([place.get(int(tree.parent[at]), -1) for at in kept], dtype=np.int64)
+    return CodeTree(tree.variable, tuple(tree.codes[at] for at in kept), parent), becomes
+
+
+def recoded(tree: CodeTree, path: Path) -> tuple[CodeTree, dict[str, str]]:
+    """The codes as a recoding file has them, all below the total, and what the leaves become.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read, or no line takes a code.
+    """
+    if read_text(path)[0].lstrip().upper().startswith(TREE_WORD):
+        return cut_at_codes(tree, path)
+    inner = {int(line[0]) for line in tree.inner}
+    leaves = [code for at, code in enumerate(tree.codes) if at not in inner]
+    becomes = dict(zip(leaves, RecodingFile.read(tree.variable, path).becomes(leaves), strict=True))
+    return CodeTree.flat(tree.variable, becomes.values(), tree.codes[0]), becomes

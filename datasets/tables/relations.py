@@ -1,0 +1,232 @@
+"""Relations between cells: those that follow from codes, totals computed again, trivial levels left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from linkrisk.arrays import LongArray
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.category_names import spelled
+from linkrisk.datasets.microdata.names import with_columns
+from linkrisk.datasets.tables.code_trees import TOTAL, Codes, CodeTree, Hierarchies, codes_of
+from linkrisk.datasets.tables.linking import STRONGEST
+from linkrisk.datasets.tables.stored_table import NUMBERS, STATUS, StoredTable, stored_table
+from linkrisk.errors import called
+
+ABSENT = -1
+"""The number of a cell that a table does not have."""
+
+
+def product_terms(number: LongArray, trees: Sequence[Codes]) -> pd.DataFrame:
+    """The relations of a table with a cell for each combination of codes.
+
+    Parameters
+    ----------
+    number : ndarray of int64, one axis for each tree
+        Of each cell; `ABSENT` where there is none: it counts as a cell of 0, and without its sum or without
+        any of its parts there is no relation.
+    trees : sequence of Codes
+
+    Returns
+    -------
+    DataFrame
+        `relation`, `cell`, `coefficient`: a line for each term.
+    """
+    parts, count = [], 0
+    for axis, tree in enumerate(trees):
+        for line in tree.inner:
+            cells = np.moveaxis(np.take(number, line, axis=axis), axis, -1).reshape(-1, line.size)
+            cells = cells[(cells[:, 0] != ABSENT) & (cells[:, 1:] != ABSENT).any(axis=1)]
+            relation = np.repeat(np.arange(count, count + len(cells)), line.size)
+            sign = np.tile([-1, *[1] * (line.size - 1)], len(cells))
+            terms = np.column_stack([relation, cells.ravel(), sign])
+            parts.append(terms[terms[:, 1] != ABSENT])
+            count += len(cells)
+    whole = np.concatenate(parts) if parts else np.empty((0, 3), dtype=np.int64)
+    return pd.DataFrame(whole, columns=["relation", "cell", "coefficient"])
+
+
+def trees_of_cells(
+    frame: pd.DataFrame,
+    by: Sequence[str],
+    hierarchies: Mapping[str, Hierarchies],
+    totals: Mapping[str, str],
+    source: str,
+) -> list[Codes]:
+    """The codes of each variable of a ready table: of its hierarchy, or all below its total.
+
+    Raises
+    ------
+    DataError
+        If a hierarchy is of no column, cannot be read, or a column has no total.
+    """
+    for name in (*hierarchies, *totals):
+        if name not in by:
+            raise DataError(f"{source}: {name!r} is no column of codes; these are {', '.join(by)}")
+    trees: list[Codes] = []
+    for name in by:
+        total = totals.get(name, TOTAL)
+        codes = frame[name].map(spelled, na_action="ignore").dropna().unique()
+        if total not in codes:
+            near = [one for one in codes if one.strip().casefold() == total.strip().casefold()]
+            raise DataError(
+                f"{source}, column {name!r}: no cell has the code {total!r} of the total; say which code is "
+                f"the total of {name!r} ({called('totals', {name: near[0] if near else 'CODE'})})",
+                option="totals",
+            )
+        if name in hierarchies:
+            trees.append(codes_of(name, hierarchies[name], total))
+        else:
+            trees.append(CodeTree.flat(name, codes, total))
+    return trees
+
+
+def relations_of_cells(frame: pd.DataFrame, trees: Sequence[Codes], source: str) -> pd.DataFrame:
+    """The relations between the cells of a ready table (see `product_terms`).
+
+    Raises
+    ------
+    DataError
+        If a code is in no hierarchy, or two cells have the same codes.
+    """
+    sizes = [len(tree.codes) for tree in trees]
+    flat = np.zeros(len(frame), dtype=np.int64)
+    for tree, size in zip(trees, sizes, strict=True):
+        flat = flat * size + positions(frame[tree.variable], tree, source)
+    twins = pd.Series(flat).duplicated().to_numpy()
+    if twins.any():
+        row = int(np.argmax(twins))
+        first = int(np.argmax(flat == flat[row]))
+        shown = ", ".join(f"{tree.variable}={spelled(frame[tree.variable].iloc[row])}" for tree in trees)
+        raise DataError(f"{source}, row {row + 1}: the cell {shown} stands in row {first + 1} already")
+    number = np.full(int(np.prod(sizes)), ABSENT, dtype=np.int64)
+    number[flat] = np.arange(len(frame))
+    return product_terms(number.reshape(sizes), trees)
+
+
+def positions(column: pd.Series, tree: Codes, source: str) -> LongArray:
+    """The position of each code of a column among those of its tree.
+
+    Raises
+    ------
+    DataError
+        If one is missing, or not in the tree.
+    """
+    at = {code: position for position, code in enumerate(tree.codes)}
+    texts = column.map(spelled, na_action="ignore")
+    found = texts.map(at)
+    wrong = found.isna().to_numpy(dtype=bool)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        code = texts.iloc[row]
+        what = f"{code!r} is in no hierarchy of {tree.variable!r}; correct it, or the hierarchy"
+        if texts.isna().iloc[row]:
+            what = "the code is missing; fill it in"
+        raise DataError(f"{source}, column {column.name!r}, row {row + 1}: {what}")
+    return np.asarray(found.to_numpy(), dtype=np.int64)
+
+
+def with_sums(table: StoredTable) -> StoredTable:
+    """The table with every total as the sum of its parts.
+
+    A total is the only cell of a relation with the coefficient -1; where it is one of several relations (a
+    margin of rows and of columns), the first one counts, and the others hold where the table is whole.
+
+    Raises
+    ------
+    DataError
+        If a relation has no single total, or a cell is a part of itself.
+    """
+    order = np.argsort(table.relation, kind="stable")
+    starts = np.flatnonzero(np.diff(table.relation[order], prepend=-1))
+    parts: dict[int, LongArray] = {}
+    for begin, end in zip(starts, [*starts[1:], order.size], strict=True):
+        terms = order[begin:end]
+        factor, places = table.coefficient[terms], table.cell[terms]
+        if (factor == -1).sum() != 1 or not np.isin(factor, (-1, 1)).all():
+            raise DataError(
+                f"{table.name}: {table.describe(int(table.relation[terms[0]]))} has no single total; its "
+                "totals cannot be computed"
+            )
+        parts.setdefault(int(places[factor == -1][0]), places[factor == 1])
+    value = table.numbers["value"].copy()
+    for cell in _bottom_up(parts, table):
+        value[cell] = value[parts[cell]].sum()
+    whole = np.rint(value)
+    kept = whole.astype(np.int64) if (value == whole).all() else value
+    cells = table.cells.assign(value=kept)
+    return replace(table, cells=cells, numbers={**table.numbers, "value": value})
+
+
+def _bottom_up(parts: dict[int, LongArray], table: StoredTable) -> list[int]:
+    """The totals, each behind those that it is a sum of."""
+    ordered: list[int] = []
+    state: dict[int, bool] = {}  # False while its parts are looked at, True when it is done
+    for root in parts:
+        pending = [root]
+        while pending:
+            cell = pending[-1]
+            below = [int(one) for one in parts[cell] if int(one) in parts]
+            waiting = [one for one in below if not state.get(one, False)]
+            if state.get(cell) is False and any(one in state for one in waiting):
+                raise DataError(f"{table.name}: {table.title(cell)} is a part of itself")
+            if state.get(cell) or not waiting:
+                pending.pop()
+                if not state.get(cell):
+                    state[cell] = True
+                    ordered.append(cell)
+            else:
+                state[cell] = False
+                pending += waiting
+    return ordered
+
+
+def without_trivial_levels(table: StoredTable) -> StoredTable:
+    """The table with cells that a relation says are equal as one, and without the relations that say so.
+
+    The first of equal cells stays, with the strongest of their statuses and the largest of their levels.
+    """
+    same = _same(table)
+    kept, place = np.unique(same, return_index=True)[1], np.unique(same, return_inverse=True)[1]
+    rank = np.full(kept.size, len(STRONGEST) - 1)
+    np.minimum.at(rank, place, [STRONGEST.index(one) for one in table.status])
+    frame = table.cells.iloc[kept].reset_index(drop=True).drop(columns="cell", errors="ignore")
+    frame = with_columns(frame, {STATUS: np.array(STRONGEST)[rank]})
+    for name in (one for one in NUMBERS if one.endswith("_protection") and one in table.numbers):
+        level = np.zeros(kept.size)
+        np.maximum.at(level, place, np.nan_to_num(table.numbers[name]))
+        frame[name] = level
+    return stored_table(frame, _terms(table, place), table.name, by=table.by)
+
+
+def _same(table: StoredTable) -> npt.NDArray[np.int64]:
+    """For each cell the number of the first that is equal to it."""
+    order = np.argsort(table.relation, kind="stable")
+    starts = np.flatnonzero(np.diff(table.relation[order], prepend=-1))
+    sizes = np.diff([*starts, order.size])
+    pairs = starts[sizes == 2]
+    one, other = order[pairs], order[pairs + 1]
+    equal = table.coefficient[one] == -table.coefficient[other]
+    one, other = table.cell[one[equal]], table.cell[other[equal]]
+    graph = sparse.coo_array((np.ones(one.size), (one, other)), shape=(len(table), len(table)))
+    group = connected_components(graph, directed=False)[1]
+    first = np.unique(group, return_index=True)[1]
+    return np.asarray(first[group], dtype=np.int64)
+
+
+def _terms(table: StoredTable, place: npt.NDArray[np.int64]) -> pd.DataFrame:
+    """The relations between the cells that stay, each once."""
+    terms = table.relations.assign(cell=place[table.cell])
+    sums = terms.groupby(["relation", "cell"])["coefficient"].sum().reset_index()
+    found: dict[tuple[tuple[int, float], ...], None] = {}
+    for _, part in sums[sums["coefficient"] != 0].groupby("relation"):
+        found[tuple(zip(part["cell"].tolist(), part["coefficient"].tolist(), strict=True))] = None
+    lines = [(number, *term) for number, each in enumerate(found) for term in each]
+    return pd.DataFrame(lines, columns=["relation", "cell", "coefficient"])

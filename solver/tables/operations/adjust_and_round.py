@@ -1,0 +1,400 @@
+"""`round_table` and `adjust_table`: tables whose values change as little as possible and still add up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from linkrisk.arrays import BoolArray, FloatArray
+from linkrisk.datasets.masking.record import version
+from linkrisk.datasets.microdata.writing import write_all
+from linkrisk.datasets.options.option import recorded_of
+from linkrisk.datasets.tables.counts_and_bounds import count_numbers
+from linkrisk.datasets.tables.linking import refuse_beside
+from linkrisk.datasets.tables.stored_table import SENSITIVE, StoredTable
+from linkrisk.datasets.tables.writing import published_files
+from linkrisk.formulations.tables.controlled_rounding import ControlledRounding
+from linkrisk.formulations.tables.tabular_adjustment import TabularAdjustment
+from linkrisk.formulations.tables.units import Grid
+from linkrisk.solver.backends.base import Backend
+from linkrisk.solver.backends.registry import get_backend
+from linkrisk.solver.compiling.ahead import TABLES, compile_once
+from linkrisk.solver.inputs.limits import check_limit
+from linkrisk.solver.options.operations.tables.adjust import AdjustOptions
+from linkrisk.solver.options.operations.tables.round import RoundOptions
+from linkrisk.solver.options.tables import OWN
+from linkrisk.solver.options.taking import taking
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.interruption import interruptible
+from linkrisk.solver.run.result import Reported
+from linkrisk.solver.run.status import Limit, Status
+from linkrisk.solver.tables.operations.figures import adjustment_figures, rounding_figures, ruled
+from linkrisk.solver.tables.operations.source import asked_table, cell_table, relations_of
+from linkrisk.solver.tables.perturbation.adjustment import adjust_cells, in_digits
+from linkrisk.solver.tables.perturbation.rounding import round_cells
+
+
+@dataclass(frozen=True, eq=False)
+class ChangedTable(Reported):
+    """A table whose values were changed at the least cost, counted again.
+
+    Attributes
+    ----------
+    cells : DataFrame
+        All columns of the input, with the new values in the column called `changed_column`.
+    cost : float
+        The weighted sum of all changes, or of their squares.
+    bound : float
+        No table of this kind costs less.
+    status : Status
+        ``optimal`` where no other one costs less.
+    limit : Limit or None
+        What ended the search.
+    details : dict
+        Everything else of the JSON.
+    table : StoredTable
+        With the values before.
+    """
+
+    changed_column: ClassVar[str]
+
+    cells: pd.DataFrame = field(repr=False)
+    cost: float
+    bound: float
+    status: Status
+    limit: Limit | None
+    details: dict[str, Any] = field(repr=False)
+    table: StoredTable = field(repr=False)
+
+    @property
+    def largest_change(self) -> float:
+        """Of a cell."""
+        return float(np.abs(self.cells[self.changed_column] - self.cells["value"]).max())
+
+    @property
+    def changed(self) -> int:
+        """How many cells were changed."""
+        return int((self.cells[self.changed_column] != self.cells["value"]).sum())
+
+    def to_frame(self) -> pd.DataFrame:
+        """The cells with their values before and after: not to be published."""
+        return self.cells
+
+    def content(self) -> dict[str, Any]:
+        """The JSON of the command as a dictionary."""
+        found = {
+            "cells": len(self.cells),
+            "changed": self.changed,
+            "largest_change": self.largest_change,
+            "cost": self.cost,
+            "bound": self.bound,
+            "status": self.status.value,
+            "limit": None if self.limit is None else self.limit.value,
+            self.changed_column: self.cells[self.changed_column].tolist(),
+        }
+        return {**found, **self.details}
+
+    def write(self, output: str | Path) -> None:
+        """Write what may be published: new values in place of the values, nothing about protection.
+
+        Raises
+        ------
+        DataError
+            If it cannot be written.
+        """
+        new = self.cells[self.changed_column]
+        numbers = {"value": new.to_numpy(dtype=np.float64)}
+        made = replace(self.table, cells=self.cells.assign(value=new), numbers=numbers)
+        nothing = np.zeros(len(made), dtype=np.bool_)
+        write_all(published_files(made, nothing, output, status=False))
+
+
+def ended(proven: bool, clock: Clock) -> tuple[Status, Limit | None]:
+    """How a search ended that has an answer."""
+    if proven:
+        return Status.OPTIMAL, None
+    return (Status.INTERRUPTED, Limit.USER) if clock.stopped else (Status.FEASIBLE, clock.limit)
+
+
+@dataclass(frozen=True, eq=False)
+class RoundedTable(ChangedTable):
+    """A rounded table, whose relations were counted again in whole numbers.
+
+    Attributes
+    ----------
+    cells : DataFrame
+        All columns of the input, with `rounded`.
+    cost : float
+        The sum of all changes.
+    bound : float
+        No controlled rounding of this kind changes less.
+    status : Status
+        ``optimal`` where no other one changes less.
+    limit : Limit or None
+        What ended the search.
+    details : dict
+        Everything else of the JSON.
+    """
+
+    kind: ClassVar[str] = "rounded-table"
+    changed_column: ClassVar[str] = "rounded"
+
+    def __repr__(self) -> str:
+        return f"RoundedTable({len(self.cells)} cells, changed by {self.cost:g}, {self.status.value})"
+
+
+@taking(RoundOptions)
+def round_table(asked: RoundOptions) -> RoundedTable:
+    """Round all cells to multiples of a base such that all relations hold, with the least sum of changes.
+
+    Of the cells only values and relations count. Where no zero-restricted rounding is found in time, the
+    result is a relaxed one (``relaxed`` of the details).
+
+    Parameters
+    ----------
+    {options}
+
+    Returns
+    -------
+    RoundedTable
+
+    Raises
+    ------
+    TypeError
+        If there is no such keyword.
+    UsageError, DataError, FormulationError
+        If the table cannot be read, does not add up, or has no such rounding.
+
+    Examples
+    --------
+    >>> from linkrisk import round_table
+    >>> round_table("cells.csv", "relations.csv", base=5).write("rounded.csv")  # doctest: +SKIP
+    """
+    check_limit(asked.time_limit, "time limit")
+    solver = get_backend(asked.backend)
+    stored = asked_table(asked)
+    refuse_beside(stored, "rounding")
+    compile_once(TABLES, asked.on_progress)
+    value = stored.numbers["value"]
+    table = ControlledRounding(
+        value=value,
+        relations=relations_of(stored),
+        weight=np.ones(value.size),
+        base=asked.base,
+        zero_restricted=not asked.relaxed,
+    )
+    clock = Clock(asked.time_limit, cancel=asked.cancel)
+    with interruptible(clock):
+        found = round_cells(table, solver, clock, asked.on_progress, asked.seed)
+    details = {
+        "protection": "rounding",
+        "linkrisk": version(),
+        "name": stored.name,
+        "relations": int(table.relations.shape[0]),
+        "base": asked.base,
+        "relaxed": not found.zero_restricted,
+        "asked_relaxed": asked.relaxed,
+        "backend": asked.backend,
+        "seed": asked.seed,
+        "seconds": round(clock.seconds, 3),
+        "time_limit": asked.time_limit,
+        "table": rounding_figures(stored, found.values),
+        **recorded_of(asked),
+    }
+    frame = stored.cells.assign(rounded=found.values)
+    return RoundedTable(frame, found.cost, found.bound, *ended(found.proven, clock), details, stored)
+
+
+def with_ways_of_counts(stored: StoredTable) -> StoredTable:
+    """The table with the ways that its counts can be moved without being known afterwards.
+
+    A cell of the least count (1 where empty cells are shown) that is sensitive goes up. So a sensitive cell
+    that is published with the least count is known not to have it: none is moved there, and 2 goes up as 1
+    does. Cells that are not empty do not become so.
+
+    Parameters
+    ----------
+    stored : StoredTable
+        Of counts.
+    """
+    found, value = count_numbers(stored.numbers, stored.status), stored.numbers["value"]
+    sensitive = stored.status == SENSITIVE
+    asked = np.ceil(np.nan_to_num(stored.numbers.get("lower_protection", np.zeros(value.size))) - 1e-9)
+    lower = np.where(sensitive, np.minimum(found.lower + 1.0, value), found.lower)
+    down = np.where(sensitive & (asked <= value - lower), asked, 0.0)
+    up = np.where(sensitive & (down == 0), np.maximum(found.rule_level, asked), found.rule_level)
+    given = stored.numbers.get("upper_bound", np.full(value.size, np.nan))
+    upper = np.where(np.isnan(given), value.max() + up.sum(), given)  # all may go up, and totals with them
+    numbers = {"lower_bound": lower, "upper_bound": upper, "lower_protection": down, "upper_protection": up}
+    return replace(stored, numbers={**stored.numbers, **numbers})
+
+
+def guessed(value: FloatArray, adjusted: FloatArray, sensitive: BoolArray) -> int:
+    """How many sensitive counts are the most frequent ones of what is published with their value.
+
+    That is what a reader guesses who knows rule and method, and has tried both on tables like this one.
+    """
+    pairs = pd.DataFrame({"true": value, "published": adjusted})
+    most = pairs.groupby("published")["true"].agg(lambda one: one.mode().min())
+    return int((pairs["published"].map(most) == pairs["true"])[sensitive].sum())
+
+
+@dataclass(frozen=True, eq=False)
+class AdjustedTable(ChangedTable):
+    """An adjusted table, whose relations, bounds and distances were counted again.
+
+    Attributes
+    ----------
+    cells : DataFrame
+        All columns of the input, with `adjusted`.
+    cost : float
+        The weighted sum of all changes, or of their squares.
+    bound : float
+        No adjustment costs less.
+    status : Status
+        ``optimal`` where no other one costs less.
+    limit : Limit or None
+        What ended the search.
+    details : dict
+        Everything else of the JSON.
+    """
+
+    kind: ClassVar[str] = "adjusted-table"
+    changed_column: ClassVar[str] = "adjusted"
+
+    def content(self) -> dict[str, Any]:
+        """The JSON of `tables adjust --json` as a dictionary."""
+        value = np.abs(self.cells["value"].to_numpy(dtype=np.float64))
+        change = np.abs(self.cells["adjusted"].to_numpy(dtype=np.float64) - self.cells["value"].to_numpy())
+        shares = change[value > 0] / value[value > 0]
+        measures = {
+            "mean_change": float(change.mean()),
+            "mean_relative_change": float(shares.mean()) if shares.size else 0.0,
+            "median_relative_change": float(np.median(shares)) if shares.size else 0.0,
+        }
+        return {**super().content(), **measures}
+
+    def __repr__(self) -> str:
+        return f"AdjustedTable({len(self.cells)} cells, {self.changed} changed, {self.status.value})"
+
+
+@taking(AdjustOptions)
+def adjust_table(asked: AdjustOptions) -> AdjustedTable:
+    """Move every sensitive cell by its level at least, the others as little as possible; relations hold.
+
+    Controlled tabular adjustment (Dandekar and Cox 2002; Castro 2006). A sensitive cell goes up by its
+    `upper_protection` or more, or down by its `lower_protection`; where one of them is 0, only the other way.
+    Cells with the status ``z`` keep their value. Adjusted values are on the grid that all values are on
+    (whole numbers, cents, thousands), as others would show that they were changed; levels are rounded up to
+    it. Sensitive counts do not become the least count, of which readers would know that it is none of theirs.
+
+    Parameters
+    ----------
+    {options}
+
+    Returns
+    -------
+    AdjustedTable
+
+    Raises
+    ------
+    TypeError
+        If there is no such keyword.
+    UsageError, DataError, FormulationError
+        If the table cannot be read, does not add up, or has no adjustment.
+
+    Examples
+    --------
+    >>> from linkrisk import adjust_table
+    >>> adjust_table("cells.csv", "relations.csv").write("adjusted.csv")  # doctest: +SKIP
+    """
+    check_limit(asked.time_limit, "time limit")
+    solver = _solver(asked.backend, asked.squares)
+    stored = asked_table(asked)
+    refuse_beside(stored, "adjustment")
+    grid = Grid(1, 0) if stored.counting else Grid.of(stored.numbers["value"])
+    seen = with_ways_of_counts(stored) if stored.counting else stored
+    seen = seen if grid is None else _levels_up(seen, grid)
+    table = cell_table(replace(seen, counts=False), "unit")  # readers see other values, and no counts
+    problem = TabularAdjustment(
+        table=table, weight=_weights(stored, asked.cost), quadratic=asked.squares, up=asked.up
+    )
+    if grid is not None:
+        problem = _in_steps(problem, grid)
+    clock = Clock(asked.time_limit, cancel=asked.cancel)
+    with interruptible(clock):
+        found = adjust_cells(problem, solver, clock, asked.on_progress, asked.seed)
+    change, primary = found.change, table.primary
+    adjusted = np.where(change == 0, table.value, in_digits(table.value + change))
+    if grid is not None:
+        adjusted = grid.values(problem.table.value + change)
+    details: dict[str, Any] = {
+        "protection": "adjustment",
+        "linkrisk": version(),
+        "name": stored.name,
+        "relations": int(table.relations.shape[0]),
+        "sensitive": int(primary.sum()),
+        "up": int((change[primary] > 0).sum()),
+        "weight": asked.cost,
+        "squares": asked.squares,
+        "up_only": asked.up,
+        "step": None if grid is None else grid.step,
+        **ruled(stored),
+        **({"guessed": guessed(table.value, adjusted, primary)} if stored.counting else {}),
+        "backend": OWN if solver is None else solver.name,
+        "seed": asked.seed,
+        "seconds": round(clock.seconds, 3),
+        "time_limit": asked.time_limit,
+        **recorded_of(asked),
+    }
+    details["table"] = adjustment_figures(stored, table, adjusted)
+    if bool((adjusted == np.round(adjusted)).all()):
+        adjusted = adjusted.astype(np.int64)
+    frame = stored.cells.assign(adjusted=adjusted)
+    return AdjustedTable(frame, found.cost, found.bound, *ended(found.proven, clock), details, stored)
+
+
+def _levels_up(stored: StoredTable, grid: Grid) -> StoredTable:
+    """The table with levels rounded up to the grid, where a bound that is given leaves room for it."""
+    numbers = dict(stored.numbers)
+    value, nothing = numbers["value"], np.full(len(stored), np.nan)
+    rooms = {
+        "lower_protection": value - numbers.get("lower_bound", nothing),
+        "upper_protection": numbers.get("upper_bound", nothing) - value,
+    }
+    for name, room in rooms.items():
+        if name in numbers:
+            made = grid.above(numbers[name])
+            numbers[name] = np.where(made > room, numbers[name], made)
+    return replace(stored, numbers=numbers)
+
+
+def _in_steps(problem: TabularAdjustment, grid: Grid) -> TabularAdjustment:
+    """The same in whole steps of the grid, with the same cost."""
+    each = grid.step**2 if problem.quadratic else grid.step
+    return replace(problem, table=grid.table(problem.table), weight=problem.weight * each, whole=True)
+
+
+def _solver(backend: str | None, own: bool) -> Backend | None:
+    if backend is None:
+        return None if own else get_backend("highs")
+    if backend != OWN:
+        return get_backend(backend)
+    if not own:
+        raise UsageError("the backend 'exact' adjusts with squares; ask for these, or choose another one")
+    return None
+
+
+def _weights(stored: StoredTable, cost: str) -> FloatArray:
+    value = np.maximum(np.abs(stored.numbers["value"]), 1.0)
+    if cost == "given":
+        if "cost" not in stored.numbers:
+            raise UsageError(f"the cost 'given' needs a column 'cost' in {stored.name}")
+        given = stored.numbers["cost"]
+        return np.where(np.isnan(given), 1.0, given)
+    return {"value": 1.0 / value, "unit": np.ones(value.size), "root": 1.0 / np.sqrt(value)}[cost]

@@ -1,0 +1,460 @@
+"""`perturb_counts` and `perturb_sums`: tables with noise by the cell-key method."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from linkrisk.arrays import FloatArray
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.record import version
+from linkrisk.datasets.microdata.numeric import check_known
+from linkrisk.datasets.microdata.tables import load_table
+from linkrisk.datasets.microdata.writing import write_table
+from linkrisk.datasets.options.option import keywords, recorded_of
+from linkrisk.datasets.tables.stored_table import SENSITIVE, numbers_of
+from linkrisk.datasets.tables.tabulating import Tabulated
+from linkrisk.formulations.tables.cell_key import NoiseDesign, PerturbationTable, cell_keys
+from linkrisk.formulations.tables.magnitude_cells import SummedCells, perturbed_sums
+from linkrisk.formulations.tables.magnitude_noise import Multiplier
+from linkrisk.formulations.tables.units import MOST_DECIMALS, Grid
+from linkrisk.solver.inputs.source import read_source
+from linkrisk.solver.options.operations.tables.perturb_counts import PerturbCountsOptions
+from linkrisk.solver.options.operations.tables.perturb_sums import PerturbSumsOptions
+from linkrisk.solver.options.tabulating import Gaps, Negative, Rules, Summed, Trees, Weighted
+from linkrisk.solver.options.taking import taking
+from linkrisk.solver.options.types import TableLike
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.result import Reported
+from linkrisk.solver.tables.operations.figures import (
+    changed_figures,
+    changes_by_share,
+    codes_by,
+    count_changes,
+    sum_changes,
+)
+from linkrisk.solver.tables.operations.make import make_table, of_records
+from linkrisk.solver.tables.operations.noise_designs import lines_of, noise_of, perturbation_table
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NoisyTable(Reported):
+    """A table whose cells have noise that is the same wherever the same records are in a cell.
+
+    Attributes
+    ----------
+    cells : DataFrame
+        A line for each cell: its codes, `value`, `cell_key`, `noise`, `perturbed`, and what else a kind has.
+    record_keys : ndarray of float64, shape (r,)
+        Of the records, in their order. Whoever has them can take the noise out again.
+    design : DataFrame
+        The perturbation tables, with the columns of package ptable: `i` (value), `j` (perturbed value), `p`,
+        `v` (noise), and the interval of cell keys `p_int_lb` to `p_int_ub`.
+    not_adding_up : int
+        How many relations do not add up any more.
+    details : dict
+        Everything else of the JSON.
+    """
+
+    house: ClassVar[tuple[str, ...]]
+    """Columns that are never published."""
+
+    cells: pd.DataFrame
+    record_keys: FloatArray
+    design: pd.DataFrame
+    not_adding_up: int
+    details: dict[str, Any]
+
+    @abstractmethod
+    def _changes(self) -> dict[str, Any]:
+        """Distances between values before and after."""
+
+    @property
+    def changed(self) -> int:
+        """How many cells have noise other than 0."""
+        return int(np.count_nonzero(self.cells["value"] != self.cells["perturbed"]))
+
+    @property
+    def published_column(self) -> str:
+        """The column whose values are published."""
+        return "perturbed"
+
+    def to_frame(self) -> pd.DataFrame:
+        """The cells with keys and noise: not to be published."""
+        return self.cells
+
+    def content(self) -> dict[str, Any]:
+        """The JSON of the command as a dictionary."""
+        return {
+            "cells": len(self.cells),
+            "changed": self.changed,
+            "not_adding_up": self.not_adding_up,
+            "changes": self._changes(),
+            **self.details,
+        }
+
+    def write(self, output: str | Path) -> None:
+        """Write what may be published: codes and perturbed values.
+
+        Raises
+        ------
+        DataError
+            If it cannot be written.
+        """
+        kept = self.cells.drop(columns=list(self.house), errors="ignore")
+        write_table(kept.assign(value=self.cells[self.published_column]), output)
+
+    def __repr__(self) -> str:
+        name = type(self).__name__
+        return f"{name}({len(self.cells)} cells, {self.not_adding_up} relations do not add up)"
+
+
+def name_of(data: TableLike) -> str:
+    """What to call microdata in a report."""
+    return str(data) if isinstance(data, str | Path) else "microdata"
+
+
+_MOST_EQUAL = 0.25
+"""Share of the records that may have the same key: keys are drawn, and nearly all differ."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PerturbedCounts(NoisyTable):
+    """A table of counts with noise; with weights also the columns `weighted` and `perturbed_weighted`."""
+
+    kind: ClassVar[str] = "perturbed-counts"
+    house: ClassVar[tuple[str, ...]] = ("cell_key", "noise", "perturbed", "weighted", "perturbed_weighted")
+
+    def _changes(self) -> dict[str, Any]:
+        before, after = (self.cells[name].to_numpy(dtype=np.int64) for name in ("value", "perturbed"))
+        return count_changes(before, after)
+
+    @property
+    def published_column(self) -> str:
+        """Weighted counts where there are weights."""
+        return "perturbed_weighted" if "perturbed_weighted" in self.cells.columns else "perturbed"
+
+
+@taking(PerturbCountsOptions)
+def perturb_counts(asked: PerturbCountsOptions) -> PerturbedCounts:
+    """Count records by some variables, with noise that is the same wherever the same records are counted.
+
+    The cell-key method: each record has a key, a cell the fractional part of the sum of its records' keys,
+    and count and key say in a perturbation table which noise is added. Cells do not add up any more.
+
+    Parameters
+    ----------
+    {options}
+
+    Returns
+    -------
+    PerturbedCounts
+
+    Raises
+    ------
+    TypeError
+        If there is no such keyword.
+    UsageError, DataError, FormulationError
+        If the request or the data cannot be used.
+
+    Examples
+    --------
+    >>> from linkrisk import perturb_counts
+    >>> perturb_counts("persons.csv", ["region", "sex"], most=2, variance=1.0)  # doctest: +SKIP
+    """
+    table, weight = _design(asked), asked.weight
+    how = keywords(Trees, asked) | keywords(Weighted, asked) | keywords(Gaps, asked)
+    made = make_table(asked.data, asked.by, **how)
+    key_of = record_keys(asked.data, asked.record_key, asked.seed, made.tabulated.contributor.size)
+    count = made.tabulated.respondents
+    of_cell = cell_keys(key_of, made.tabulated.cell, made.tabulated.record, count.size)
+    noise = table.look_up(count, of_cell)
+    cells = made.tabulated.codes().assign(value=count, cell_key=of_cell, noise=noise, perturbed=count + noise)
+    if weight is not None:
+        weighted = made.tabulated.total
+        mean = np.divide(weighted, count, out=np.zeros(count.size), where=count > 0)
+        grid = Grid.of(weighted)  # decimals beyond it would say which counts have no noise, and the others
+        after = np.asarray((count + noise) * mean, dtype=np.float64)
+        cells = cells.assign(
+            weighted=weighted, perturbed_weighted=after if grid is None else grid.nearest(after)
+        )
+    terms = made.relations
+    moved = noise[terms["cell"]] * terms["coefficient"]
+    off = int((np.bincount(terms["relation"], moved) != 0).sum())
+    lines = _lines(table)
+    details = {
+        "protection": "counts",
+        "linkrisk": version(),
+        "name": name_of(asked.data),
+        "relations": int(terms["relation"].max()) + 1,
+        "records": int(key_of.size),
+        "largest_noise": table.most,
+        "variance": float(table.variance[-1]),
+        "variances": table.variance.tolist(),
+        "small": asked.small,
+        "weight": weight,
+        "keys": asked.record_key,
+        "seed": None if asked.record_key is not None else asked.seed,
+        "design": lines.to_dict("list"),
+        **of_records(made),
+        "table": _figures(cells, made.by, table),
+        **recorded_of(asked),
+    }
+    return PerturbedCounts(cells, key_of, lines, off, details)
+
+
+def _figures(cells: pd.DataFrame, by: Sequence[str], table: PerturbationTable) -> dict[str, Any]:
+    """The cells, and ``changes``: each noise, how many cells have it, and which share was to be expected."""
+    before, after = ("weighted", "perturbed_weighted") if "weighted" in cells else ("value", "perturbed")
+    value, became = (cells[name].to_numpy(dtype=np.float64) for name in (before, after))
+    rows = np.minimum(cells["value"].to_numpy(dtype=np.int64), len(table.probability) - 1)
+    expected, noise = table.probability[rows].mean(axis=0), cells["noise"].to_numpy()
+    changes = [
+        [int(one), int((noise == one).sum()), float(share)]
+        for one, share in zip(table.noise, expected, strict=True)
+        if share > 0
+    ]
+    return {**changed_figures(codes_by(cells, by), value, became), "changes": changes}
+
+
+def _design(asked: PerturbCountsOptions) -> PerturbationTable:
+    most, variance, small, stay = asked.most, asked.variance, asked.small, asked.stay
+    if asked.design is None:
+        if most is None or variance is None:
+            raise UsageError("say what the noise is like: its largest value and its variance, or a design")
+        return perturbation_table(NoiseDesign(most, variance, small, stay, asked.monotone))
+    if most is not None or variance is not None or small or stay is not None:
+        raise UsageError("the design says what the noise is like; leave out what else does")
+    table = load_table(asked.design, "the design")
+    name = table.source
+    check_known(["i", "v", "p"], table.columns, name, what="column")
+    count, noise, p = numbers_of(table.frame, ["i", "v", "p"], name).T
+    if (count != np.floor(count)).any() or (noise != np.floor(noise)).any() or (count < 0).any():
+        raise DataError(f"{name}: counts i and noise v must be whole numbers, i not negative")
+    largest = int(np.abs(noise).max())
+    rows = np.zeros((int(count.max()) + 1, 2 * largest + 1))
+    rows[count.astype(np.int64), noise.astype(np.int64) + largest] = p
+    return PerturbationTable(rows)
+
+
+def _lines(table: PerturbationTable) -> pd.DataFrame:
+    """The perturbation table as package ptable shows it."""
+    low, high = table.intervals()
+    count, place = np.nonzero(table.probability > 0)
+    noise = table.noise[place]
+    return pd.DataFrame(
+        {
+            "i": count,
+            "j": count + noise,
+            "p": table.probability[count, place],
+            "v": noise,
+            "p_int_lb": low[count, place],
+            "p_int_ub": high[count, place],
+        }
+    )
+
+
+def record_keys(data: TableLike, keys: str | None, seed: int, records: int) -> FloatArray:
+    """The keys of records: a column, or drawn, shape (r,).
+
+    Raises
+    ------
+    DataError
+        If there is no such column, one is none, or many records have the same one.
+    """
+    if keys is None:
+        return np.random.default_rng(seed).random(records)
+    source = read_source(data, (), None, [])
+    check_known([keys], list(source.known.columns), source.name, what="record key")
+    found = numbers_of(source.known, [keys], source.name)[:, 0]
+    wrong = ~((found >= 0) & (found < 1))
+    if wrong.any():
+        row = int(np.argmax(wrong)) + 1
+        raise DataError(
+            f"{source.name}, column {keys!r}, row {row}: {found[row - 1]:g} is no record key; they are from "
+            "0 to less than 1"
+        )
+    _refuse_equal(found, f"{source.name}, column {keys!r}")
+    return found
+
+
+def _refuse_equal(keys: FloatArray, name: str) -> None:
+    """Refuse keys of which many are the same, as in a column of flags: their noise is, too.
+
+    Raises
+    ------
+    DataError
+    """
+    each, often = np.unique(keys, return_counts=True)
+    most = int(often.max(initial=0))
+    if most > max(1.0, _MOST_EQUAL * keys.size):
+        raise DataError(
+            f"{name}: {most:,} of {keys.size:,} records have the key {each[np.argmax(often)]:g}; record keys "
+            "are drawn at random for each record, so that their noise differs; give another column, or none"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PerturbedSums(NoisyTable):
+    """A table of sums with noise; its cells also have the columns `respondents` and `sensitive`."""
+
+    kind: ClassVar[str] = "perturbed-sums"
+    house: ClassVar[tuple[str, ...]] = ("respondents", "sensitive", "cell_key", "noise", "perturbed")
+
+    def _changes(self) -> dict[str, Any]:
+        before, after = (self.cells[name].to_numpy(dtype=np.float64) for name in ("value", "perturbed"))
+        return sum_changes(before, after)
+
+
+@taking(PerturbSumsOptions)
+def perturb_sums(asked: PerturbSumsOptions) -> PerturbedSums:
+    """Sum a variable, with noise that is the same wherever the same records are summed.
+
+    The cell-key method of magnitude tables: noise in proportion to the largest contributions of a cell,
+    drawn by its key. Cells do not add up any more.
+
+    Parameters
+    ----------
+    {options}
+
+    Returns
+    -------
+    PerturbedSums
+
+    Raises
+    ------
+    TypeError
+        If there is no such keyword.
+    UsageError, DataError, FormulationError
+        If the request or the data cannot be used.
+
+    Examples
+    --------
+    >>> from linkrisk import perturb_sums
+    >>> how = {"noise": "most=10,variance=3", "share": 0.1}
+    >>> perturb_sums("firms.csv", ["region"], response="turnover", **how)  # doctest: +SKIP
+    """
+    data, share, least, factors = asked.data, asked.share, asked.least, asked.factors
+    multiplier = Multiplier(share, least, asked.flex_point, asked.power, tuple(factors))
+    _check(asked)
+    tables = noise_of(asked.noise, asked.odd, asked.small)
+    if tables.odd is not None and len(factors) > 1:
+        raise UsageError("noise of its own for odd numbers of records takes one factor only")
+    groups = (Summed, Rules, Trees, Weighted, Negative, Gaps)
+    how = {name: value for group in groups for name, value in keywords(group, asked).items()}
+    made = make_table(data, asked.by, **how)
+    table, sensitive = made.tabulated, (made.cells["status"] == SENSITIVE).to_numpy()
+    key_of = record_keys(data, asked.record_key, asked.seed, table.amount.size)
+    counted = np.ones(table.cell.size, dtype=np.bool_) if asked.zeros else table.amount[table.record] != 0
+    of_cell = cell_keys(key_of, table.cell[counted], table.record[counted], table.total.size)
+    summed = SummedCells(
+        table.total,
+        _scaling(table, asked.scale, len(factors), _weights(data, asked.weight, table)),
+        of_cell,
+        table.respondents % 2,
+        np.where(sensitive, asked.extra, 0.0),
+    )
+    after = perturbed_sums(summed, multiplier, tables, same_key=asked.same_key, digits=asked.turn_digits)
+    grid = Grid.of(table.total)
+    own = MOST_DECIMALS if grid is None else grid.decimals
+    after, places = _rounded(after, grid, asked.decimals), own if asked.decimals is None else asked.decimals
+    cells = table.codes().assign(
+        value=table.total,
+        respondents=table.respondents,
+        sensitive=sensitive,
+        cell_key=of_cell,
+        noise=after - table.total,
+        perturbed=after,
+    )
+    terms = made.relations
+    sums = np.bincount(terms["relation"], after[terms["cell"]] * terms["coefficient"])
+    off = int((np.abs(sums) > 0.5 * 10.0**-places).sum())
+    value = np.asarray(table.total, dtype=np.float64)
+    details = {
+        "protection": "sums",
+        "linkrisk": version(),
+        "name": name_of(data),
+        "relations": int(terms["relation"].max()) + 1,
+        "records": int(key_of.size),
+        "sensitive": int(sensitive.sum()),
+        "response": asked.response,
+        **of_records(made),
+        "scale": asked.scale,
+        "share": share,
+        "least": least,
+        "flex_point": asked.flex_point,
+        "power": asked.power,
+        "factors": list(factors),
+        "extra": asked.extra,
+        "same_key": asked.same_key,
+        "digits": asked.turn_digits,
+        "zeros": asked.zeros,
+        "weight": asked.weight,
+        "decimals": places,
+        "decimals_of_sums": own,
+        "largest_noise": float(np.abs(tables.every.noise).max()),
+        "variance": float(tables.every.variance[-1]),
+        "separation_point": multiplier.separation_point(tables.small),
+        "keys": asked.record_key,
+        "seed": None if asked.record_key is not None else asked.seed,
+        "rules": [str(rule) for rule in asked.rules],
+        "table": {
+            **changed_figures(codes_by(cells, made.by), value, after),
+            "changes": changes_by_share(value, after),
+        },
+        **recorded_of(asked),
+    }
+    return PerturbedSums(cells, key_of, lines_of(tables), off, details)
+
+
+def _check(asked: PerturbSumsOptions) -> None:
+    scale, factors, extra, decimals = asked.scale, asked.factors, asked.extra, asked.decimals
+    if scale != "largest" and len(factors) > 1:
+        raise UsageError(f"factors are of the largest contributions; the {scale} of a cell has one")
+    if not 0 <= extra < np.inf:
+        raise UsageError(f"extra noise is not negative, not {extra:g}")
+    if extra > 0 and not asked.rules:
+        raise UsageError("extra noise is of sensitive cells; give a rule that says which are")
+    if decimals is not None and not 0 <= decimals <= MOST_DECIMALS:
+        raise UsageError(f"sums are rounded to 0 to {MOST_DECIMALS} decimals, not {decimals}")
+
+
+def _weights(data: TableLike, weight: str | None, table: Tabulated) -> FloatArray:
+    if weight is None:
+        return np.ones(table.amount.size)
+    source = read_source(data, (), None, [])
+    return np.asarray(numbers_of(source.known, [weight], source.name)[:, 0])
+
+
+def _scaling(table: Tabulated, scale: str, width: int, weight: FloatArray) -> FloatArray:
+    """What the noise of each cell is in proportion to, shape (n, K)."""
+    cells = table.total.size
+    cell, amount, mine = table.cell, table.amount[table.record], weight[table.record]
+    if scale == "largest":
+        order = np.lexsort((-mine, -np.abs(amount), cell))
+        rank = np.arange(cell.size) - np.searchsorted(cell[order], cell[order])
+        found, kept = np.zeros((cells, width)), rank < width
+        found[cell[order][kept], rank[kept]] = (amount * mine)[order][kept]
+        return found
+    if scale == "mean":
+        by = np.bincount(cell, mine, cells)
+        return np.divide(table.total, by, out=np.zeros(cells), where=by > 0)[:, None]
+    if scale == "range":
+        high, low = np.full(cells, -np.inf), np.full(cells, np.inf)
+        np.maximum.at(high, cell, amount)
+        np.minimum.at(low, cell, amount)
+        return np.where(table.respondents > 0, high - low, 0.0)[:, None]
+    return table.total[:, None].astype(np.float64)
+
+
+def _rounded(after: FloatArray, grid: Grid | None, decimals: int | None) -> FloatArray:
+    """Perturbed sums, by default on the grid of the sums: other digits would say how the noise was made."""
+    if decimals is None and grid is not None:
+        return grid.nearest(after)
+    return np.asarray(np.round(after, MOST_DECIMALS if decimals is None else decimals) + 0.0)
