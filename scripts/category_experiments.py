@@ -19,8 +19,8 @@ from linkrisk.datasets.masking.end_coding import BottomCoding, TopCoding
 from linkrisk.datasets.masking.global_recoding import GlobalRecoding
 from linkrisk.datasets.masking.pram import Pram
 from linkrisk.datasets.microdata.categories import occurring
-from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
+from linkrisk.datasets.microdata.values import spelled
 from linkrisk.datasets.public.registry import load
 from linkrisk.solver.linkage.distance_based import DistanceBased
 from linkrisk.solver.linkage.evaluator import Evaluation

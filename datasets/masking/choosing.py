@@ -9,13 +9,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.dated import date_columns
+from linkrisk.datasets.microdata.column_descriptions import guessed_schema
 from linkrisk.datasets.microdata.dates import Dates, read_dates
-from linkrisk.datasets.microdata.guessing import guessed_schema
 from linkrisk.datasets.microdata.missing import with_codes, without_codes
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.numeric import check_known, check_no_duplicates, numeric_matrix
-from linkrisk.datasets.microdata.scales import CATEGORICAL, MEASURED
+from linkrisk.datasets.microdata.roles import CATEGORICAL, MEASURED
+from linkrisk.datasets.microdata.scale_inference import date_columns
 from linkrisk.datasets.microdata.schema import Role, Scale, Schema
 from linkrisk.datasets.microdata.tables import Table
 from linkrisk.errors import called

@@ -13,8 +13,16 @@ from typing import TYPE_CHECKING, Any
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.names import parse_names
 from linkrisk.datasets.options.kinds import number, percent, whole
-from linkrisk.datasets.options.option import APP, FACES, Option, options_of
-from linkrisk.datasets.options.parameter import later, meant, parameter, shared_options
+from linkrisk.datasets.options.option import (
+    APP,
+    FACES,
+    Option,
+    later,
+    meant,
+    options_of,
+    parameter,
+    shared_options,
+)
 from linkrisk.errors import called
 
 if TYPE_CHECKING:

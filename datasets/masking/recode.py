@@ -17,10 +17,10 @@ from linkrisk.datasets.masking.choosing import TABLE, chosen_by_default, known_c
 from linkrisk.datasets.masking.parameters import RecodeParameters
 from linkrisk.datasets.masking.recoding import CategoricalMethod, Grouping
 from linkrisk.datasets.microdata.categories import Categories
-from linkrisk.datasets.microdata.category_names import in_order, spelled
 from linkrisk.datasets.microdata.dates import LEVELS, at_level, days_of_names
 from linkrisk.datasets.microdata.recoding_files import RecodingFile
 from linkrisk.datasets.microdata.schema import Role, Scale
+from linkrisk.datasets.microdata.values import in_order, spelled
 from linkrisk.errors import called
 
 

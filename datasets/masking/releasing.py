@@ -14,7 +14,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.base import ColumnNotes, StoredFile
 from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.datasets.microdata.numeric import check_known
-from linkrisk.datasets.microdata.shuffling import renumbered, shuffled
+from linkrisk.datasets.microdata.released_files import renumbered, shuffled
 from linkrisk.errors import called
 
 _LARGEST = 1e16

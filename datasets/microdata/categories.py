@@ -12,11 +12,11 @@ import pandas as pd
 
 from linkrisk.arrays import IndexArray
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.category_names import are_numbers, in_order, spelled
 from linkrisk.datasets.microdata.missing import without_codes
 from linkrisk.datasets.microdata.numeric import suggestion
-from linkrisk.datasets.microdata.scales import CATEGORICAL
+from linkrisk.datasets.microdata.roles import CATEGORICAL
 from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.datasets.microdata.values import are_numbers, in_order, spelled
 
 
 @dataclass(frozen=True, eq=False)

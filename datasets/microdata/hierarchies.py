@@ -1,4 +1,4 @@
-"""Hierarchies of categories: ever coarser groups, inline or from a CSV file with one column per level."""
+"""Hierarchies of categories: from rows, from a CSV file with a column per level, or from a tree (.hrc)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,94 @@ from pathlib import Path
 from typing import Self
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.category_names import are_numbers
+from linkrisk.datasets.microdata.formats.argus_metadata import read_text
 from linkrisk.datasets.microdata.formats.delimited import plain_rows
 from linkrisk.datasets.microdata.formats.delimited_shape import check_header
 from linkrisk.datasets.microdata.formats.registry import DELIMITED, check_readable, read_table
-from linkrisk.datasets.microdata.hierarchy_trees import tree_levels
 from linkrisk.datasets.microdata.names import parse_pair, shown_name, shown_names
+from linkrisk.datasets.microdata.values import are_numbers
+
+DEEPER = "@"
+TOP = "*"
+"""What everything becomes at the last level; trees do not name it."""
+
+
+def tree_levels(path: str | Path) -> tuple[tuple[str, ...], ...]:
+    """The leaves of a tree, and what they become level by level, up to `TOP`.
+
+    Where a leaf is nearer to the root than others, it stays what it is until they have come as far.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read or is empty, a line has no code or is more than one level below the one
+        before, or a code stands there twice.
+    """
+    branches: list[tuple[str, ...]] = []
+    above: list[str] = []
+    for depth, code in tree_lines(path):
+        if branches and depth == len(branches[-1]):  # the line before is no leaf
+            branches.pop()
+        above[depth:] = [code]
+        branches.append(tuple(above))
+    deepest = max(map(len, branches))
+    coarser = [
+        tuple(branch[min(len(branch), depth) - 1] for branch in branches) for depth in range(deepest, 0, -1)
+    ]
+    return (*coarser, (TOP,) * len(branches))
+
+
+def tree_lines(path: str | Path, deeper: str = DEEPER) -> list[tuple[int, str]]:
+    """The lines of a tree: how deep each code is, from 0, and the code.
+
+    Parameters
+    ----------
+    path : path
+    deeper : str
+        What stands before a code once for each level down.
+
+    Raises
+    ------
+    DataError
+        See `tree_levels`.
+    """
+    found: list[tuple[int, str]] = []
+    above: list[str] = []
+    seen: dict[str, int] = {}
+    for number, text in enumerate(read_text(Path(path))[0].splitlines(), start=1):
+        code, depth = text.strip(), 0
+        if not code:
+            continue
+        while code.startswith(deeper):
+            code, depth = code[len(deeper) :].lstrip(), depth + 1
+        _check(f"{path}, line {number}", code, depth, above, seen, deeper)
+        seen[code] = number
+        above[depth:] = [code]
+        found.append((depth, code))
+    if not found:
+        raise DataError(
+            f"{path} has no code; write one on each line, with an {deeper} more for each level down"
+        )
+    return found
+
+
+def _check(where: str, code: str, depth: int, above: list[str], seen: dict[str, int], deeper: str) -> None:
+    if not code:
+        raise DataError(f"{where}: there is no code behind {deeper!r}; write one")
+    if depth > len(above):
+        raise DataError(
+            f"{where}: {code!r} is {depth - len(above) + 1} levels below the line before; go down one at a "
+            "time"
+        )
+    if code in above[:depth]:
+        raise DataError(
+            f"{where}: {code!r} is below itself, which makes a loop; give one of them another name"
+        )
+    if code in seen:
+        raise DataError(
+            f"{where}: {code!r} stands in line {seen[code]} already; a code has one place in the tree"
+        )
+
 
 _HEADING = re.compile(r"(?:code|categor(?:y|ie)|value|level|leaf)e?s?[ _.]?\d*", re.IGNORECASE)
 """What the column of the categories is often called."""

@@ -15,9 +15,9 @@ from typing import Self
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.category_names import spelled
-from linkrisk.datasets.microdata.formats.argus_files import read_code_list, read_text
+from linkrisk.datasets.microdata.formats.argus_metadata import read_code_list, read_text
 from linkrisk.datasets.microdata.names import parse_pair
+from linkrisk.datasets.microdata.values import spelled
 
 Range = tuple[str, str]
 """From and to, both included; an empty text where it is open. A single code is a range of itself."""

@@ -1,20 +1,45 @@
-"""Schema files: JSON or TOML by their suffix, read strictly and written whole."""
+"""Schema files: JSON or TOML by their suffix, read strictly and written atomically."""
 
 from __future__ import annotations
 
 import codecs
 import json
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.schema import Attribute, Schema
-from linkrisk.datasets.microdata.schema_rows import read_rows
+from linkrisk.datasets.microdata.schema import Attribute, Schema, read_rows
 from linkrisk.datasets.microdata.strict_json import AmbiguousError, parse
-from linkrisk.datasets.microdata.toml_text import toml_text, toml_value
 from linkrisk.datasets.microdata.writing import write_whole
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def toml_value(value: Any) -> str:
+    """Text, a number, a truth value, or lists and tables of these."""
+    if isinstance(value, str):
+        return toml_text(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{toml_key(key)} = {toml_value(item)}" for key, item in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(toml_value(item) for item in value) + "]"
+    return repr(value)
+
+
+def toml_key(key: str) -> str:
+    """A key, in quotes where it needs them."""
+    return key if _BARE.fullmatch(key) else toml_text(key)
+
+
+def toml_text(text: str) -> str:
+    """A basic string of TOML, which is a string of JSON except for one character."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")
+
 
 SUFFIXES = (".json", ".toml")
 

@@ -12,11 +12,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.blank_text import without_blanks
-from linkrisk.datasets.microdata.formats.arrow import own_labels, split_labels
 from linkrisk.datasets.microdata.formats.base import ColumnNotes, Dialect
 from linkrisk.datasets.microdata.formats.delimited import written_columns
+from linkrisk.datasets.microdata.formats.parquet import own_labels, split_labels
 from linkrisk.datasets.microdata.formats.registry import DELIMITED, read_file
+from linkrisk.datasets.microdata.values import without_blanks
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,6 @@ import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.dated import date_columns, in_days
 from linkrisk.datasets.microdata.formats.delimited_values import MISSING_MARKS
 from linkrisk.datasets.microdata.names import Labels, labels_of, shown_names
 from linkrisk.datasets.microdata.numeric import (
@@ -23,13 +22,19 @@ from linkrisk.datasets.microdata.numeric import (
     constant_attributes,
     numeric_matrix,
 )
+from linkrisk.datasets.microdata.scale_inference import category_notes, date_columns, in_days
 from linkrisk.datasets.microdata.schema import Schema
-from linkrisk.datasets.microdata.spelling import spelled_alike
 from linkrisk.datasets.microdata.tables import Table
-from linkrisk.datasets.microdata.undeclared import category_notes
 from linkrisk.datasets.options.option import asking
-from linkrisk.datasets.pairs.attributes import chosen_attributes, special_columns, special_notes
-from linkrisk.datasets.pairs.by_schema import record_id, text_columns, with_missing
+from linkrisk.datasets.pairs.alignment import BY_ROW, align, check_alignment, load_tables
+from linkrisk.datasets.pairs.attributes import (
+    chosen_attributes,
+    record_id,
+    special_columns,
+    special_notes,
+    text_columns,
+    with_missing,
+)
 from linkrisk.datasets.pairs.categorical import (
     NOT_INFERRED,
     CategoricalAttribute,
@@ -38,15 +43,19 @@ from linkrisk.datasets.pairs.categorical import (
     known_recodings,
     listed_categories,
     scales_of,
+    spelled_alike,
     with_frequencies,
     with_undeclared,
 )
-from linkrisk.datasets.pairs.date_recodings import date_recodings
-from linkrisk.datasets.pairs.inferred import NumberRecoding, inferred_recodings, without_common
 from linkrisk.datasets.pairs.left_in import LeftIn, left_in
+from linkrisk.datasets.pairs.recodings import (
+    NumberRecoding,
+    date_recodings,
+    inferred_recodings,
+    without_common,
+)
 from linkrisk.datasets.pairs.remarks import recoding_notes, remarks
 from linkrisk.datasets.pairs.survey_design import SurveyDesign, survey_design
-from linkrisk.datasets.pairs.table_pair import BY_ROW, align, check_alignment, load_tables
 from linkrisk.errors import called
 
 _WITHOUT_RANGE = {
@@ -89,7 +98,7 @@ class FilePair:
         Sampling weights and strata of the original records, where a schema names columns for them.
     recoded : mapping of str to NumberRecoding
         Numeric attributes whose recoding the files show, and categorical ones that were recoded but for some
-        records (`datasets.pairs.inferred`).
+        records (`datasets.pairs.recodings`).
     not_comparable : tuple of str
         The attributes without a category in common whose recoding is not known: no distance of them says
         anything.

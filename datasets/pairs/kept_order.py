@@ -14,9 +14,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.arrays import FloatArray, IndexArray
-from linkrisk.datasets.microdata.cells import are_numeric
 from linkrisk.datasets.microdata.names import shown_names
-from linkrisk.datasets.pairs.related import in_order
+from linkrisk.datasets.pairs.cells import are_numeric
+from linkrisk.datasets.pairs.column_relations import in_order
 from linkrisk.errors import called
 
 MOST_RECORDS = 2_000

@@ -14,24 +14,27 @@ import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.arrays import BoolArray, LongArray
-from linkrisk.datasets.microdata.cells import are_numeric, cell_codes
 from linkrisk.datasets.microdata.names import shown_name
-from linkrisk.datasets.microdata.roles import Role, household, recognition
+from linkrisk.datasets.microdata.role_recognition import household, recognition
+from linkrisk.datasets.microdata.roles import Role
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.tables import Table
-from linkrisk.datasets.pairs.digests import digests_like
-from linkrisk.datasets.pairs.kept_order import KeptOrder, kept_order
-from linkrisk.datasets.pairs.parts import MOST_RECORDS as PARTS_OF
-from linkrisk.datasets.pairs.parts import has_parts, parts, telling_part
-from linkrisk.datasets.pairs.related import (
+from linkrisk.datasets.pairs.cells import are_numeric, cell_codes
+from linkrisk.datasets.pairs.column_relations import (
     MOST_RECORDS,
     Codings,
     alone,
     by_words,
     codings,
+    digests_like,
     goes_with,
+    has_parts,
+    parts,
+    telling_part,
     told_by,
 )
+from linkrisk.datasets.pairs.column_relations import MOST_RECORDS as PARTS_OF
+from linkrisk.datasets.pairs.kept_order import KeptOrder, kept_order
 from linkrisk.errors import called
 
 NEARLY = 0.95

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 
 from linkrisk.datasets.microdata.categories import occurring
-from linkrisk.datasets.microdata.cells import cell_codes, has_digits_cut
 from linkrisk.datasets.microdata.names import shown_names
+from linkrisk.datasets.pairs.alignment import TablePair
 from linkrisk.datasets.pairs.categorical import INFERRED, CategoricalAttribute
-from linkrisk.datasets.pairs.table_pair import TablePair
+from linkrisk.datasets.pairs.cells import cell_codes, has_digits_cut
 from linkrisk.errors import called
 
 _NAMES, _CATEGORIES = 10, 5

@@ -11,12 +11,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.category_names import in_order, spelled
 from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.datasets.microdata.numeric import numeric_matrix
 from linkrisk.datasets.microdata.roles import ROLE_WORDS, Role
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.tables import Table
+from linkrisk.datasets.microdata.values import in_order, spelled
 
 UNKNOWN = "(missing)"
 """What records without a stratum are called."""

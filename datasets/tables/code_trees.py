@@ -13,12 +13,11 @@ import pandas as pd
 
 from linkrisk.arrays import BoolArray, LongArray
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.category_names import in_natural_order, spelled
 from linkrisk.datasets.microdata.formats.delimited import plain_rows
 from linkrisk.datasets.microdata.formats.registry import DELIMITED, check_readable
-from linkrisk.datasets.microdata.hierarchies import TREE, is_row
-from linkrisk.datasets.microdata.hierarchy_trees import DEEPER, tree_lines
+from linkrisk.datasets.microdata.hierarchies import DEEPER, TREE, is_row, tree_lines
 from linkrisk.datasets.microdata.tables import load_table
+from linkrisk.datasets.microdata.values import in_natural_order, spelled
 
 TreeSource = str | Path | pd.DataFrame
 """A hierarchy as a file, or as a frame (pandas; of another library, if it has `to_pandas`)."""

@@ -12,12 +12,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.dates import LEVELS, at_level, read_dates
-from linkrisk.datasets.microdata.formats.argus_files import read_text
+from linkrisk.datasets.microdata.formats.argus_metadata import read_text
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.recoding_files import RecodingFile
 from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.datasets.microdata.values import spelled
 from linkrisk.datasets.tables.code_trees import Codes, CodeTree, JoinedTrees
 
 _Given = TypeVar("_Given")

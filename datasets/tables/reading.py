@@ -13,12 +13,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.category_names import spelled
-from linkrisk.datasets.microdata.formats.argus_files import METADATA, find_file
+from linkrisk.datasets.microdata.formats.argus_metadata import METADATA, find_file
 from linkrisk.datasets.microdata.formats.registry import read_table
 from linkrisk.datasets.microdata.numeric import check_known
 from linkrisk.datasets.microdata.strict_json import headed
 from linkrisk.datasets.microdata.tables import load_table
+from linkrisk.datasets.microdata.values import spelled
 from linkrisk.datasets.tables.argus import jj_files, ready_tables
 from linkrisk.datasets.tables.argus.apriori import with_apriori
 from linkrisk.datasets.tables.code_trees import Hierarchies

@@ -13,8 +13,8 @@ from scipy.sparse.csgraph import connected_components
 
 from linkrisk.arrays import LongArray
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.names import with_columns
+from linkrisk.datasets.microdata.values import spelled
 from linkrisk.datasets.tables.code_trees import TOTAL, Codes, CodeTree, Hierarchies, codes_of
 from linkrisk.datasets.tables.linking import STRONGEST
 from linkrisk.datasets.tables.stored_table import NUMBERS, STATUS, StoredTable, stored_table

@@ -17,10 +17,10 @@ import pandas as pd
 from linkrisk.arrays import FloatArray, LongArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.local_suppression import without_values
-from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.names import Labels
 from linkrisk.datasets.microdata.numeric import check_known, numeric_matrix
 from linkrisk.datasets.microdata.tables import Table, load_table
+from linkrisk.datasets.microdata.values import spelled
 from linkrisk.datasets.tables.code_trees import Codes
 from linkrisk.datasets.tables.counts_and_bounds import are_counts, usual_bounds
 from linkrisk.errors import called

@@ -13,7 +13,7 @@ import pandas as pd
 
 from linkrisk.arrays import FloatArray, LongArray
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.category_names import spelled
+from linkrisk.datasets.microdata.values import spelled
 from linkrisk.datasets.tables.code_trees import Codes
 from linkrisk.datasets.tables.relations import product_terms
 from linkrisk.datasets.tables.stored_table import numbers_of

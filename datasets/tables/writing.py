@@ -14,7 +14,7 @@ from linkrisk.arrays import BoolArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats import timeless
 from linkrisk.datasets.microdata.formats.base import StoredFile
-from linkrisk.datasets.microdata.formats.encodings import UTF8, encode
+from linkrisk.datasets.microdata.formats.file_content import UTF8, encode
 from linkrisk.datasets.microdata.formats.registry import writable_format
 from linkrisk.datasets.microdata.writing import contents
 from linkrisk.datasets.tables.argus import jj_files, ready_tables

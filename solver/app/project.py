@@ -15,8 +15,8 @@ from typing import Any
 import psutil
 
 import linkrisk
-from linkrisk.datasets.microdata.formats.argus_files import DATA as DATA_OF_ARGUS
-from linkrisk.datasets.microdata.formats.argus_files import METADATA, find_file
+from linkrisk.datasets.microdata.formats.argus_metadata import DATA as DATA_OF_ARGUS
+from linkrisk.datasets.microdata.formats.argus_metadata import METADATA, find_file
 from linkrisk.datasets.microdata.formats.reading import SIGNS, reading
 from linkrisk.datasets.microdata.formats.registry import known_suffixes
 from linkrisk.datasets.microdata.hierarchies import TREE

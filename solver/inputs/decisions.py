@@ -11,7 +11,7 @@ import pandas as pd
 from linkrisk.arrays import BoolArray, FloatArray, IndexArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.tables import Table, load_table
-from linkrisk.datasets.pairs.identifiers import id_text
+from linkrisk.datasets.pairs.cells import id_text
 from linkrisk.errors import called
 from linkrisk.solver.linkage.probabilistic.decisions import Reviewed
 

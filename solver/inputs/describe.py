@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from linkrisk.datasets.microdata.describing import ColumnDescription, described_columns
+from linkrisk.datasets.microdata.column_descriptions import ColumnDescription, described_columns
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.schema_files import write_schema
 from linkrisk.datasets.microdata.tables import Table, load_table

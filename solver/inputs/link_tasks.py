@@ -12,24 +12,23 @@ from linkrisk.arrays import IndexArray
 from linkrisk.datasets.masking.spelled import masking_method
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.numeric import check_no_duplicates
-from linkrisk.datasets.microdata.roles import Recognition, Role
-from linkrisk.datasets.microdata.scales import CATEGORICAL
+from linkrisk.datasets.microdata.role_recognition import Recognition
+from linkrisk.datasets.microdata.roles import CATEGORICAL, Role
 from linkrisk.datasets.microdata.schema import Schema
-from linkrisk.datasets.microdata.spelling import spelled_alike
 from linkrisk.datasets.microdata.tables import Table, load_table
+from linkrisk.datasets.pairs.alignment import TablePair, align, label_columns, load_tables, unaligned
 from linkrisk.datasets.pairs.attributes import (
     check_compared,
     open_columns,
+    record_id,
     special_columns,
     special_notes,
+    text_columns,
+    with_missing,
 )
-from linkrisk.datasets.pairs.by_schema import record_id, text_columns, with_missing
-from linkrisk.datasets.pairs.categorical import NOT_INFERRED, listed_categories
-from linkrisk.datasets.pairs.date_recodings import date_recodings
-from linkrisk.datasets.pairs.linkage_frames import LinkageFrames, linkage_frames
-from linkrisk.datasets.pairs.recoded_frames import recoded_frames
-from linkrisk.datasets.pairs.table_pair import TablePair, align, load_tables
-from linkrisk.datasets.pairs.unaligned import label_columns, unaligned
+from linkrisk.datasets.pairs.categorical import NOT_INFERRED, listed_categories, spelled_alike
+from linkrisk.datasets.pairs.linkage_frames import LinkageFrames, linkage_frames, recoded_frames
+from linkrisk.datasets.pairs.recodings import date_recodings
 from linkrisk.errors import called
 from linkrisk.formulations.linkage.pair import Direction
 from linkrisk.solver.inputs.problem import check_alignment_options, schema_of

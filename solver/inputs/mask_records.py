@@ -13,10 +13,10 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.recoding import CategoricalMethod
 from linkrisk.datasets.masking.registry import METHODS
 from linkrisk.datasets.masking.spelled import is_record, masking_method
-from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.strict_json import AmbiguousError, parse
+from linkrisk.datasets.microdata.values import spelled
 from linkrisk.datasets.pairs.attributes import open_columns
 from linkrisk.datasets.pairs.categorical import Masking, listed_categories
 from linkrisk.errors import called

@@ -14,9 +14,9 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.names import shown_labels, shown_name
 from linkrisk.datasets.microdata.schema import Attribute, Role, Scale, Schema
 from linkrisk.datasets.microdata.schema_files import read_schema
+from linkrisk.datasets.pairs.alignment import check_alignment
 from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
-from linkrisk.datasets.pairs.table_pair import check_alignment
-from linkrisk.datasets.public.default_pair import default_pair
+from linkrisk.datasets.public.embedded import default_pair
 from linkrisk.errors import called
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS, Aggregator, make_aggregator
 from linkrisk.formulations.linkage.comparison import Columns, Missing

@@ -13,11 +13,11 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.roles import Role
 from linkrisk.datasets.microdata.tables import Table, load_table
-from linkrisk.datasets.pairs.by_schema import text_columns, with_missing
+from linkrisk.datasets.pairs.alignment import records_named
+from linkrisk.datasets.pairs.attributes import text_columns, with_missing
 from linkrisk.datasets.pairs.categorical import listed_categories
 from linkrisk.datasets.pairs.file_pair import FilePair
-from linkrisk.datasets.pairs.recorded_order import records_named
-from linkrisk.datasets.pairs.sources import joined_sources
+from linkrisk.datasets.pairs.several_files import joined_sources
 from linkrisk.errors import called
 from linkrisk.formulations.linkage.pair import Direction
 from linkrisk.solver.inputs.problem import schema_of

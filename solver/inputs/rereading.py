@@ -16,7 +16,7 @@ import numpy as np
 
 from linkrisk.arrays import FloatArray
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.formats.parquet_numbers import read_numbers
+from linkrisk.datasets.microdata.formats.parquet import read_numbers
 from linkrisk.datasets.microdata.numeric import numeric_matrix
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.linkage.distances import FileMoments, Standardisation, standardise

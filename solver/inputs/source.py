@@ -13,18 +13,16 @@ import pandas as pd
 from linkrisk.datasets.masking.base import MaskingMethod
 from linkrisk.datasets.masking.choosing import TABLE
 from linkrisk.datasets.masking.record import check_new, sha256
-from linkrisk.datasets.microdata.blank_text import without_blanks
-from linkrisk.datasets.microdata.carried import occurring_only
-from linkrisk.datasets.microdata.category_names import spelled
+from linkrisk.datasets.microdata.column_descriptions import guessed_schema
 from linkrisk.datasets.microdata.formats.base import StoredFile
 from linkrisk.datasets.microdata.formats.delimited import DelimitedDialect, written_columns
-from linkrisk.datasets.microdata.formats.kinds import Kind, kind_of
 from linkrisk.datasets.microdata.formats.registry import DELIMITED, format_of, read_file, writable_format
-from linkrisk.datasets.microdata.guessing import guessed_schema
 from linkrisk.datasets.microdata.missing import with_codes, without_codes
 from linkrisk.datasets.microdata.names import labels_of, with_columns
+from linkrisk.datasets.microdata.released_files import occurring_only
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.tables import load_table
+from linkrisk.datasets.microdata.values import Kind, kind_of, spelled, without_blanks
 from linkrisk.datasets.pairs.categorical import listed_categories
 from linkrisk.datasets.public.registry import load
 from linkrisk.errors import called

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from linkrisk.datasets.microdata.names import parse_names
 from linkrisk.datasets.options.kinds import by_name, number, whole
-from linkrisk.datasets.options.option import Option, options_of
-from linkrisk.datasets.options.parameter import later, meant, parameter, shared_options
+from linkrisk.datasets.options.option import Option, later, meant, options_of, parameter, shared_options
 from linkrisk.solver.options import names
 
 if TYPE_CHECKING:

@@ -25,10 +25,10 @@ from linkrisk.datasets.masking.sequence import (
     seed_of_step,
 )
 from linkrisk.datasets.masking.spelled import masking_method
-from linkrisk.datasets.microdata.carried import carried, labels_of_recoded, occurring_only
 from linkrisk.datasets.microdata.formats.registry import with_suffix_of, writable_format
 from linkrisk.datasets.microdata.names import shown_names, with_columns
 from linkrisk.datasets.microdata.recoding_files import codes_become
+from linkrisk.datasets.microdata.released_files import carried, labels_of_recoded, occurring_only
 from linkrisk.datasets.microdata.roles import Role
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.strict_json import headed

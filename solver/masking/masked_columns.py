@@ -9,11 +9,10 @@ import pandas as pd
 
 from linkrisk.datasets.masking.recoding import CategoricalMethod
 from linkrisk.datasets.masking.sequence import Step
-from linkrisk.datasets.microdata.cells import cell_codes
-from linkrisk.datasets.microdata.guessing import may_be_codes
-from linkrisk.datasets.microdata.roles import NAMES_RECORDS, Role
-from linkrisk.datasets.microdata.scales import CATEGORICAL
+from linkrisk.datasets.microdata.column_descriptions import may_be_codes
+from linkrisk.datasets.microdata.roles import CATEGORICAL, NAMES_RECORDS, Role
 from linkrisk.datasets.microdata.schema import Attribute
+from linkrisk.datasets.pairs.cells import cell_codes
 from linkrisk.solver.inputs.source import Source
 
 

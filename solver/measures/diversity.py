@@ -19,9 +19,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from linkrisk.arrays import FloatArray, LongArray
-from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.schema import Attribute, Scale
+from linkrisk.datasets.microdata.values import spelled
 from linkrisk.solver.measures.base import OF_RECORDS, Finding, Measure, Unit, Worse
 from linkrisk.solver.measures.keys import (
     MISSING,

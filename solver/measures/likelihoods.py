@@ -19,8 +19,8 @@ import pandas as pd
 from scipy.optimize import linear_sum_assignment
 
 from linkrisk.arrays import FloatArray, IndexArray
+from linkrisk.datasets.pairs.alignment import BY_ROW
 from linkrisk.datasets.pairs.file_pair import FilePair
-from linkrisk.datasets.pairs.table_pair import BY_ROW
 from linkrisk.formulations.linkage.pair import Direction
 from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.measures.other_scales import ranks, traits

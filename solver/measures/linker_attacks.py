@@ -10,10 +10,9 @@ import pandas as pd
 from linkrisk.arrays import BoolArray, FloatArray, IndexArray
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.tables import Table
+from linkrisk.datasets.pairs.alignment import TablePair
 from linkrisk.datasets.pairs.categorical import NOT_INFERRED
-from linkrisk.datasets.pairs.linkage_frames import linkage_frames
-from linkrisk.datasets.pairs.recoded_frames import recoded_frames
-from linkrisk.datasets.pairs.table_pair import TablePair
+from linkrisk.datasets.pairs.linkage_frames import linkage_frames, recoded_frames
 from linkrisk.formulations.linkage.pair import Direction, Ties
 from linkrisk.solver.inputs.link_tasks import linkage_task, twin_group
 from linkrisk.solver.linkage.bayesian import Bayesian

@@ -19,8 +19,8 @@ from linkrisk.datasets.masking.spelled import spelled_recodings
 from linkrisk.datasets.microdata.categories import Categories, occurring
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.datasets.pairs.categorical import NOT_INFERRED
-from linkrisk.datasets.pairs.date_recodings import level_of
 from linkrisk.datasets.pairs.file_pair import FilePair
+from linkrisk.datasets.pairs.recodings import level_of
 
 
 class Source(StrEnum):

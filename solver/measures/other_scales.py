@@ -9,14 +9,15 @@ import numpy as np
 import pandas as pd
 
 from linkrisk.arrays import FloatArray, IndexArray
-from linkrisk.datasets.microdata.cells import are_numeric
-from linkrisk.datasets.microdata.roles import Role, household
+from linkrisk.datasets.microdata.role_recognition import household
+from linkrisk.datasets.microdata.roles import Role
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.tables import Table
+from linkrisk.datasets.pairs.cells import are_numeric
+from linkrisk.datasets.pairs.column_relations import parts
 from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.datasets.pairs.left_in import SAYS_NOTHING, role_of
-from linkrisk.datasets.pairs.parts import parts
-from linkrisk.datasets.pairs.releases import side_by_side
+from linkrisk.datasets.pairs.several_files import side_by_side
 from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.inputs.problem import Problem, problem_of

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.datasets.microdata.names import shown_names
-from linkrisk.datasets.microdata.scales import CATEGORICAL
+from linkrisk.datasets.microdata.roles import CATEGORICAL
 from linkrisk.errors import called
 from linkrisk.solver.measures.base import Finding, Measure, MeasureResult, Unit, Worse
 from linkrisk.solver.measures.loglinear import (

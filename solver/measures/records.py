@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.datasets.microdata.names import code_in_words, group_in_words, names_in_words
-from linkrisk.datasets.microdata.roles import NAMES_RECORDS, Role
-from linkrisk.datasets.microdata.scales import CATEGORICAL
+from linkrisk.datasets.microdata.roles import CATEGORICAL, NAMES_RECORDS, Role
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import Direction, LinkagePair
 from linkrisk.solver.inputs.problem import shares

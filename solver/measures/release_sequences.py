@@ -16,9 +16,9 @@ import numpy as np
 import pandas as pd
 
 from linkrisk.arrays import BoolArray, FloatArray, IndexArray
-from linkrisk.datasets.microdata.category_names import spelled
+from linkrisk.datasets.microdata.values import spelled
 from linkrisk.datasets.pairs.file_pair import FilePair
-from linkrisk.datasets.pairs.releases import same_files, side_by_side
+from linkrisk.datasets.pairs.several_files import same_files, side_by_side
 from linkrisk.formulations.linkage.aggregators import Aggregator
 from linkrisk.formulations.linkage.aggregators.choquet import Choquet
 from linkrisk.formulations.linkage.aggregators.mahalanobis import Mahalanobis

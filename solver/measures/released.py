@@ -18,13 +18,13 @@ from scipy import stats
 from linkrisk.arrays import FloatArray
 from linkrisk.datasets.errors import DataError, NotANumberError
 from linkrisk.datasets.microdata.categories import coded, occurring
-from linkrisk.datasets.microdata.category_names import in_order
-from linkrisk.datasets.microdata.dated import date_columns, in_days
 from linkrisk.datasets.microdata.numeric import numeric_matrix
-from linkrisk.datasets.microdata.scales import Scale
+from linkrisk.datasets.microdata.roles import Scale
+from linkrisk.datasets.microdata.scale_inference import date_columns, in_days
 from linkrisk.datasets.microdata.schema import Schema
-from linkrisk.datasets.microdata.spelling import spelled_alike
 from linkrisk.datasets.microdata.tables import Table
+from linkrisk.datasets.microdata.values import in_order
+from linkrisk.datasets.pairs.categorical import spelled_alike
 from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.solver.measures.task import RiskTask
 

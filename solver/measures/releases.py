@@ -13,7 +13,7 @@ import pandas as pd
 from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.datasets.microdata.roles import Role
 from linkrisk.datasets.pairs.file_pair import FilePair
-from linkrisk.datasets.pairs.releases import same_files
+from linkrisk.datasets.pairs.several_files import same_files
 from linkrisk.errors import called
 from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.inputs.releases import Releases, Way, spelled_groups

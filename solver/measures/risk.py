@@ -13,11 +13,11 @@ import pandas as pd
 from linkrisk.datasets.masking.base import MaskingMethod
 from linkrisk.datasets.masking.recoding import CategoricalMethod
 from linkrisk.datasets.masking.spelled import masking_method
-from linkrisk.datasets.microdata.dated import of_days
+from linkrisk.datasets.microdata.scale_inference import of_days
 from linkrisk.datasets.options.kinds import words
 from linkrisk.datasets.options.option import part, recorded_of
 from linkrisk.datasets.pairs.categorical import NOT_INFERRED, Masking
-from linkrisk.datasets.pairs.releases import check_alike
+from linkrisk.datasets.pairs.several_files import check_alike
 from linkrisk.errors import called
 from linkrisk.solver.compiling.ahead import LINKAGE, RISK, compile_once
 from linkrisk.solver.inputs.limits import check_limits, engine_options

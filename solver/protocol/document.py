@@ -15,7 +15,7 @@ from typing import Any
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.reading import SIGNS, reading
 from linkrisk.datasets.microdata.numeric import suggestion
-from linkrisk.datasets.microdata.toml_text import toml_key, toml_value
+from linkrisk.datasets.microdata.schema_files import toml_key, toml_value
 from linkrisk.datasets.options.option import PROTOCOL, options_of
 from linkrisk.datasets.options.typed import NotSoError, Reader
 from linkrisk.solver.options.operations.mask import MaskCommand

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from linkrisk.datasets.microdata.names import code_in_words, group_in_words, name_in_words
-from linkrisk.datasets.pairs.table_pair import BY_ROW
+from linkrisk.datasets.pairs.alignment import BY_ROW
 from linkrisk.errors import called
 from linkrisk.solver.documents.document import Block, Items, Paragraph
 from linkrisk.solver.documents.wording import family_words, joined, of_all, table

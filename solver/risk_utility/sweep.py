@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.options.option import options_of, recorded_of
-from linkrisk.datasets.pairs.by_schema import text_columns
+from linkrisk.datasets.pairs.attributes import text_columns
 from linkrisk.datasets.pairs.categorical import listed_categories
 from linkrisk.errors import called
 from linkrisk.solver.inputs.limits import check_limit, engine_options

@@ -8,8 +8,8 @@ from typing import Any
 
 from linkrisk.datasets.masking.base import MaskingMethod
 from linkrisk.datasets.masking.recoding import CategoricalMethod
-from linkrisk.datasets.microdata.carried import carried
 from linkrisk.datasets.microdata.formats.base import StoredFile
+from linkrisk.datasets.microdata.released_files import carried
 from linkrisk.datasets.microdata.tables import Table
 from linkrisk.errors import LinkriskError
 from linkrisk.solver.inputs.limits import engine_options

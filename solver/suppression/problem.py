@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from linkrisk.arrays import LongArray
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.category_names import spelled
+from linkrisk.datasets.microdata.values import spelled
 from linkrisk.formulations.suppression.checked_tables import (
     CheckedTables,
     by_levels,

@@ -7,7 +7,7 @@ import sys
 import pytest
 import reading_speed
 
-from linkrisk.datasets.microdata.formats.kinds import Kind, kind_of
+from linkrisk.datasets.microdata.values import Kind, kind_of
 
 
 def test_a_line_for_each_format(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

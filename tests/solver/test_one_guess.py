@@ -14,7 +14,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.noise import AdditiveNoise
 from linkrisk.datasets.microdata.formats.base import ColumnNotes, StoredFile
 from linkrisk.datasets.microdata.formats.registry import read_file, writable_format
-from linkrisk.datasets.microdata.scales import CATEGORICAL
+from linkrisk.datasets.microdata.roles import CATEGORICAL
 from linkrisk.datasets.microdata.schema import Role, Schema
 from linkrisk.datasets.microdata.tables import load_table
 from linkrisk.datasets.microdata.writing import write_all

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from linkrisk.datasets.microdata.formats.base import ColumnNotes, StoredFile
-from linkrisk.datasets.microdata.formats.kinds import cells_of, kind_of
 from linkrisk.datasets.microdata.formats.registry import FORMATS, Format, format_of, read_file
 from linkrisk.datasets.microdata.missing import MissingRange
+from linkrisk.datasets.microdata.values import cells_of, kind_of
 
 WRITTEN = tuple(suffix for made in FORMATS if not made.cannot_write for suffix in made.suffixes)
 """Suffixes of all files that are written."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from linkrisk.datasets.microdata.scales import Scale
+from linkrisk.datasets.microdata.roles import Scale
 from linkrisk.solver.measures.released import ReleasedAttribute
 
 

@@ -12,34 +12,42 @@ from pathlib import Path
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.formats.argus_cells import cut, left_out, separated
-from linkrisk.datasets.microdata.formats.argus_files import (
+from linkrisk.datasets.microdata.formats.argus_metadata import (
     DATA,
     METADATA,
+    Metadata,
+    Variable,
     find_file,
+    metadata_text,
     pair_of,
+    parse_metadata,
     read_code_list,
     read_text,
 )
-from linkrisk.datasets.microdata.formats.argus_metadata import (
-    Metadata,
-    Variable,
-    metadata_text,
-    parse_metadata,
-)
-from linkrisk.datasets.microdata.formats.argus_values import (
+from linkrisk.datasets.microdata.formats.argus_records import (
     Cells,
     Written,
     code_in,
+    cut,
     is_left_aligned,
+    left_out,
+    separated,
     typed_cells,
     written,
 )
-from linkrisk.datasets.microdata.formats.base import ColumnNotes, Dialect, Format, Measure, StoredFile
+from linkrisk.datasets.microdata.formats.base import (
+    ColumnNotes,
+    Dialect,
+    Format,
+    Holds,
+    Measure,
+    StoredFile,
+    losses,
+    sentence,
+)
 from linkrisk.datasets.microdata.formats.delimited_values import reads_as_numbers
-from linkrisk.datasets.microdata.formats.encodings import NAMES, UTF8, WINDOWS, cannot_encode, encode
-from linkrisk.datasets.microdata.formats.kinds import Kind, kind_of
-from linkrisk.datasets.microdata.formats.losses import Holds, losses, sentence
+from linkrisk.datasets.microdata.formats.file_content import NAMES, UTF8, WINDOWS, cannot_encode, encode
+from linkrisk.datasets.microdata.values import Kind, kind_of
 
 _MOST_MISSING = 2
 _UNFIT = re.compile(r"[^\w.-]+")

@@ -11,8 +11,16 @@ from pathlib import Path
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.blank_text import without_blanks
-from linkrisk.datasets.microdata.formats.base import Dialect, Format, StoredFile, parts
+from linkrisk.datasets.microdata.formats.base import (
+    Dialect,
+    Format,
+    Holds,
+    StoredFile,
+    columns,
+    losses,
+    parts,
+    sentence,
+)
 from linkrisk.datasets.microdata.formats.delimited_numbers import read_numbers
 from linkrisk.datasets.microdata.formats.delimited_shape import (
     DELIMITERS,
@@ -31,7 +39,7 @@ from linkrisk.datasets.microdata.formats.delimited_values import (
     reads_as_numbers,
     with_thousands,
 )
-from linkrisk.datasets.microdata.formats.encodings import (
+from linkrisk.datasets.microdata.formats.file_content import (
     NAMES,
     UTF8,
     UTF8_MARK,
@@ -39,10 +47,9 @@ from linkrisk.datasets.microdata.formats.encodings import (
     decode,
     encode,
 )
-from linkrisk.datasets.microdata.formats.kinds import Kind, cells_of, kind_of
-from linkrisk.datasets.microdata.formats.losses import Holds, columns, losses, sentence
 from linkrisk.datasets.microdata.formats.reading import number_signs
 from linkrisk.datasets.microdata.names import with_columns
+from linkrisk.datasets.microdata.values import Kind, cells_of, kind_of, without_blanks
 from linkrisk.errors import called
 
 

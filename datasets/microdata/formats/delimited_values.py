@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from linkrisk.datasets.microdata.formats.delimited_scan import blocks, may_hold_codes
-from linkrisk.datasets.microdata.formats.kinds import cells_of
+from linkrisk.datasets.microdata.values import cells_of
 
 # From version 3.1 pandas always reads the nearest double, and warns when asked to.
 _PANDAS_ALWAYS_EXACT = tuple(int(part) for part in pd.__version__.split(".")[:2]) >= (3, 1)

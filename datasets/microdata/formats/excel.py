@@ -17,11 +17,13 @@ import pandas as pd
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats import timeless
-from linkrisk.datasets.microdata.formats.base import Dialect, Format, StoredFile
+from linkrisk.datasets.microdata.formats.base import Dialect, Format, Holds, StoredFile, columns, losses
 from linkrisk.datasets.microdata.formats.delimited_shape import check_header
 from linkrisk.datasets.microdata.formats.delimited_values import is_code
-from linkrisk.datasets.microdata.formats.foreign import check_content, first_line
-from linkrisk.datasets.microdata.formats.kinds import (
+from linkrisk.datasets.microdata.formats.file_content import check_content, first_line
+from linkrisk.datasets.microdata.formats.reading import number_signs, reading_options
+from linkrisk.datasets.microdata.names import with_columns
+from linkrisk.datasets.microdata.values import (
     Kind,
     as_text,
     cells_of,
@@ -30,9 +32,6 @@ from linkrisk.datasets.microdata.formats.kinds import (
     kind_of,
     plain,
 )
-from linkrisk.datasets.microdata.formats.losses import Holds, columns, losses
-from linkrisk.datasets.microdata.formats.reading import number_signs, reading_options
-from linkrisk.datasets.microdata.names import with_columns
 
 _ROWS, _COLUMNS, _LETTERS = 1_048_575, 16_384, 32_767
 """The most records, columns and letters of a cell that a sheet holds."""

@@ -13,10 +13,11 @@ from typing import Any
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.formats.base import ColumnNotes, Measure, StoredFile
-from linkrisk.datasets.microdata.formats.foreign import first_line
-from linkrisk.datasets.microdata.formats.kinds import (
+from linkrisk.datasets.microdata.formats.file_content import first_line
+from linkrisk.datasets.microdata.missing import MissingRange
+from linkrisk.datasets.microdata.names import with_columns
+from linkrisk.datasets.microdata.values import (
     Kind,
     as_doubles,
     as_text,
@@ -26,9 +27,8 @@ from linkrisk.datasets.microdata.formats.kinds import (
     kind_of,
     narrowed,
     plain,
+    spelled,
 )
-from linkrisk.datasets.microdata.missing import MissingRange
-from linkrisk.datasets.microdata.names import with_columns
 
 _MEASURES: Mapping[str, Measure] = {"scale": "numeric", "ordinal": "ordinal", "nominal": "nominal"}
 MEASURE_NAMES: Mapping[Measure, str] = {measure: name for name, measure in _MEASURES.items()}

@@ -9,18 +9,16 @@ from pathlib import Path
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.blank_text import without_blanks
 from linkrisk.datasets.microdata.formats.argus import Argus
-from linkrisk.datasets.microdata.formats.argus_files import METADATA, is_metadata
-from linkrisk.datasets.microdata.formats.arrow import Feather
+from linkrisk.datasets.microdata.formats.argus_metadata import METADATA, is_metadata
 from linkrisk.datasets.microdata.formats.base import Format, StoredFile
 from linkrisk.datasets.microdata.formats.delimited import Delimited
 from linkrisk.datasets.microdata.formats.excel import Excel
-from linkrisk.datasets.microdata.formats.parquet import Parquet
-from linkrisk.datasets.microdata.formats.sas import Sas
-from linkrisk.datasets.microdata.formats.sas_transport import SasTransport
+from linkrisk.datasets.microdata.formats.parquet import Feather, Parquet
+from linkrisk.datasets.microdata.formats.sas import Sas, SasTransport
 from linkrisk.datasets.microdata.formats.spss import Spss
 from linkrisk.datasets.microdata.formats.stata import Stata
+from linkrisk.datasets.microdata.values import without_blanks
 
 DELIMITED = Delimited()
 """Text files without types."""

@@ -12,10 +12,18 @@ import pandas as pd
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats import timeless
-from linkrisk.datasets.microdata.formats.base import ColumnNotes, Dialect, Format, StoredFile
-from linkrisk.datasets.microdata.formats.foreign import check_content
-from linkrisk.datasets.microdata.formats.kinds import Kind, kind_of
-from linkrisk.datasets.microdata.formats.losses import Holds, ends_blank, has_empty_text, losses, sentence
+from linkrisk.datasets.microdata.formats.base import (
+    ColumnNotes,
+    Dialect,
+    Format,
+    Holds,
+    StoredFile,
+    ends_blank,
+    has_empty_text,
+    losses,
+    sentence,
+)
+from linkrisk.datasets.microdata.formats.file_content import check_content
 from linkrisk.datasets.microdata.formats.readstat import (
     MEASURE_NAMES,
     check_names,
@@ -31,6 +39,7 @@ from linkrisk.datasets.microdata.formats.readstat import (
     with_whole_numbers,
 )
 from linkrisk.datasets.microdata.missing import MissingRange
+from linkrisk.datasets.microdata.values import Kind, kind_of
 
 _LABEL_BYTES, _VALUE_LABEL_BYTES, _MISSING_BYTES = 256, 120, 8
 _RULES = (

@@ -11,10 +11,8 @@ from typing import Any
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.formats.base import Dialect, Format, StoredFile
-from linkrisk.datasets.microdata.formats.foreign import check_content
-from linkrisk.datasets.microdata.formats.kinds import Kind, kind_of
-from linkrisk.datasets.microdata.formats.losses import Holds, losses, sentence
+from linkrisk.datasets.microdata.formats.base import Dialect, Format, Holds, StoredFile, losses, sentence
+from linkrisk.datasets.microdata.formats.file_content import check_content
 from linkrisk.datasets.microdata.formats.readstat import (
     check_names,
     cut,
@@ -27,6 +25,7 @@ from linkrisk.datasets.microdata.formats.readstat import (
     with_letters,
     with_missing_text,
 )
+from linkrisk.datasets.microdata.values import Kind, kind_of
 
 _LABEL_LETTERS, _VALUE_LABEL_BYTES = 80, 32000
 _RULES = (

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from linkrisk.arrays import FloatArray
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.formats.argus_files import read_text
+from linkrisk.datasets.microdata.formats.argus_metadata import read_text
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.tables.argus.ready_tables import MANUAL
 from linkrisk.datasets.tables.stored_table import (

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.formats.argus_files import find_file, read_text
+from linkrisk.datasets.microdata.formats.argus_metadata import find_file, read_text
 from linkrisk.datasets.tables.argus.batch_commands import (
     CELLS,
     KEYS,

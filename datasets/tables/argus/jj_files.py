@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.formats.argus_files import read_text
+from linkrisk.datasets.microdata.formats.argus_metadata import read_text
 from linkrisk.datasets.tables.counts_and_bounds import whole_numbers
 from linkrisk.datasets.tables.stored_table import NUMBERS, STATUS, StoredTable, stored_table
 

@@ -12,8 +12,14 @@ import numpy as np
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.formats.argus_files import METADATA, find_file, read_text
-from linkrisk.datasets.microdata.formats.argus_metadata import Metadata, Variable, parse_metadata
+from linkrisk.datasets.microdata.formats.argus_metadata import (
+    METADATA,
+    Metadata,
+    Variable,
+    find_file,
+    parse_metadata,
+    read_text,
+)
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.tables.code_trees import TOTAL, CodeTree, parents_in, renamed
 from linkrisk.datasets.tables.relations import relations_of_cells, with_sums

@@ -12,8 +12,7 @@ import numpy.typing as npt
 
 from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.formats.argus_files import METADATA
-from linkrisk.datasets.microdata.formats.argus_metadata import Metadata, Variable, metadata_text
+from linkrisk.datasets.microdata.formats.argus_metadata import METADATA, Metadata, Variable, metadata_text
 from linkrisk.datasets.microdata.hierarchies import TREE
 from linkrisk.datasets.tables.argus.ready_tables import EMPTY, RESPONDENTS, tree_text
 from linkrisk.datasets.tables.code_trees import CodeTree

@@ -13,11 +13,9 @@ from nicegui import ui
 from nicegui.events import UploadEventArguments
 
 from linkrisk.datasets.microdata.formats.reading import BLANK
-from linkrisk.datasets.microdata.roles import NAMES_RECORDS, Role
-from linkrisk.datasets.microdata.scales import Scale
-from linkrisk.datasets.microdata.schema import Attribute, Schema
+from linkrisk.datasets.microdata.roles import NAMES_RECORDS, Role, Scale
+from linkrisk.datasets.microdata.schema import Attribute, Schema, read_rows
 from linkrisk.datasets.microdata.schema_files import read_schema, write_schema
-from linkrisk.datasets.microdata.schema_rows import read_rows
 from linkrisk.errors import LinkriskError
 from linkrisk.solver.app.looking import HIDDEN
 from linkrisk.solver.app.pages import layout

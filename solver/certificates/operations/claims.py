@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from linkrisk.datasets.pairs.table_pair import BY_ID, BY_ROW
+from linkrisk.datasets.pairs.alignment import BY_ID, BY_ROW
 from linkrisk.solver.certificates.checking.objective import TOTAL, objective_keys
 from linkrisk.solver.certificates.checking.sampled import Limit
 from linkrisk.solver.certificates.checking.sampling import Sampling

@@ -15,7 +15,7 @@ from linkrisk.datasets.microdata.strict_json import kind_of
 from linkrisk.datasets.options.option import given_of, part
 from linkrisk.datasets.pairs.categorical import NOT_INFERRED
 from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
-from linkrisk.datasets.public.default_pair import default_pair
+from linkrisk.datasets.public.embedded import default_pair
 from linkrisk.errors import called
 from linkrisk.solver.certificates.checking import verify as checking
 from linkrisk.solver.certificates.checking.bundle import fits_and_certificates, is_bundle

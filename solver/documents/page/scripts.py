@@ -14,7 +14,7 @@ from pathlib import Path
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.writing import write_whole
-from linkrisk.datasets.public.download import cache_folder
+from linkrisk.datasets.public.sources import cache_folder
 
 _HERE = Path(__file__).parent / "scripts"
 # In the order in which they are put together.

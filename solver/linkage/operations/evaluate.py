@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from linkrisk.datasets.microdata.strict_json import AmbiguousError, kind_of, parse
 from linkrisk.datasets.options.option import given_of, recorded_of
-from linkrisk.datasets.pairs.table_pair import BY_ID, BY_ROW
-from linkrisk.datasets.public.default_pair import default_pair
+from linkrisk.datasets.pairs.alignment import BY_ID, BY_ROW
+from linkrisk.datasets.public.embedded import default_pair
 from linkrisk.errors import called
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.solver.compiling.ahead import LINKAGE, compile_once

@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 from linkrisk.datasets.microdata.names import labels_of, shown_labels, shown_names
 from linkrisk.datasets.microdata.schema import Scale
 from linkrisk.datasets.options.option import recorded_of
+from linkrisk.datasets.pairs.alignment import UNKNOWN, TablePair
 from linkrisk.datasets.pairs.linkage_frames import LinkageFrames
 from linkrisk.datasets.pairs.remarks import remarks
 from linkrisk.datasets.pairs.survey_design import survey_design
-from linkrisk.datasets.pairs.table_pair import TablePair
-from linkrisk.datasets.pairs.unaligned import UNKNOWN
 from linkrisk.errors import called
 from linkrisk.formulations.linkage.pair import Direction, Ties
 from linkrisk.solver.compiling.ahead import LINKAGE, compile_once

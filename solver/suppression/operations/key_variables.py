@@ -15,15 +15,15 @@ from linkrisk.datasets.masking.choosing import (
     known_values,
 )
 from linkrisk.datasets.masking.local_suppression import LocalSuppression
-from linkrisk.datasets.microdata.dated import date_hierarchy
 from linkrisk.datasets.microdata.dates import LEVELS
 from linkrisk.datasets.microdata.formats.delimited import DelimitedDialect
-from linkrisk.datasets.microdata.formats.kinds import Kind, kind_of
 from linkrisk.datasets.microdata.hierarchies import Hierarchy
 from linkrisk.datasets.microdata.missing import is_declared_missing
 from linkrisk.datasets.microdata.names import parse_pair, with_columns
 from linkrisk.datasets.microdata.roles import Role
+from linkrisk.datasets.microdata.scale_inference import date_hierarchy
 from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.datasets.microdata.values import Kind, kind_of
 from linkrisk.formulations.suppression.counting import OWN_CATEGORY, SAFE, MissingMeaning
 from linkrisk.formulations.suppression.key_table import KeyTable
 from linkrisk.solver.inputs.problem import schema_of

@@ -11,12 +11,11 @@ from typing import Any, ClassVar
 import pandas as pd
 
 from linkrisk.datasets.masking.base import random_generator
-from linkrisk.datasets.microdata.carried import carried, labels_of_recoded
 from linkrisk.datasets.microdata.formats.registry import with_suffix_of, writable_format
 from linkrisk.datasets.microdata.missing import is_declared_missing
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.recoding_files import codes_become
-from linkrisk.datasets.microdata.shuffling import renumbered, shuffled
+from linkrisk.datasets.microdata.released_files import carried, labels_of_recoded, renumbered, shuffled
 from linkrisk.datasets.microdata.writing import write_all
 from linkrisk.formulations.suppression.counting import MissingMeaning
 from linkrisk.solver.inputs.source import Source, check_targets, is_input

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.local_suppression import without_values
 from linkrisk.datasets.masking.releasing import Release
-from linkrisk.datasets.microdata.carried import occurring_only
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.recoding_files import codes_become
+from linkrisk.datasets.microdata.released_files import occurring_only
 from linkrisk.formulations.suppression.counting import MATCHES_ANYTHING, OWN_CATEGORY, MissingMeaning
 from linkrisk.formulations.suppression.key_table import KeyTable, members
 from linkrisk.formulations.suppression.minimal_unsafe import MinimalUnsafe, minimal_unsafe, unsafe_in

@@ -14,8 +14,8 @@ import pandas as pd
 from linkrisk.arrays import LongArray
 from linkrisk.datasets.masking.record import version
 from linkrisk.datasets.masking.spelled import masking_method
-from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.hierarchies import Hierarchy
+from linkrisk.datasets.microdata.values import spelled
 from linkrisk.formulations.suppression.checked_tables import CheckedTables
 from linkrisk.formulations.suppression.counting import MissingMeaning
 from linkrisk.formulations.suppression.key_table import MISSING, KeyTable

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from linkrisk.arrays import BoolArray, FloatArray, LongArray
-from linkrisk.datasets.microdata.category_names import in_natural_order, spelled
+from linkrisk.datasets.microdata.values import in_natural_order, spelled
 from linkrisk.datasets.tables.code_trees import Codes
 from linkrisk.datasets.tables.stored_table import SECONDARY, SENSITIVE, STATUS, STATUSES, StoredTable
 from linkrisk.formulations.tables.cell_table import CellTable

@@ -13,10 +13,10 @@ import pandas as pd
 
 from linkrisk.datasets.masking.choosing import known_values
 from linkrisk.datasets.masking.record import version
-from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.formats.base import StoredFile
 from linkrisk.datasets.microdata.names import Labels, with_columns
 from linkrisk.datasets.microdata.numeric import check_known, check_no_duplicates
+from linkrisk.datasets.microdata.values import spelled
 from linkrisk.datasets.microdata.writing import contents, for_the_house, write_all
 from linkrisk.datasets.tables.code_trees import Codes, CodeTree, Hierarchies, codes_of, renamed
 from linkrisk.datasets.tables.counts_and_bounds import check_weights, with_bounds, with_whole_levels

@@ -12,10 +12,10 @@ import pandas as pd
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.choosing import known_values
 from linkrisk.datasets.masking.record import version
-from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.formats.registry import read_table
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.numeric import check_known
+from linkrisk.datasets.microdata.values import spelled
 from linkrisk.datasets.options.option import recorded_of
 from linkrisk.datasets.tables.code_trees import CodeTree, Hierarchies, codes_of
 from linkrisk.datasets.tables.explanatory_variables import cut_at_level, recoded

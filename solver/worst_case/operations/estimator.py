@@ -12,14 +12,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from linkrisk.arrays import FloatArray, IndexArray
-from linkrisk.datasets.microdata.dated import in_days
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.numeric import check_known
-from linkrisk.datasets.microdata.spelling import spelled_alike
+from linkrisk.datasets.microdata.scale_inference import in_days
 from linkrisk.datasets.microdata.tables import Table, load_table
 from linkrisk.datasets.options.option import options_of
-from linkrisk.datasets.pairs.by_schema import text_columns, with_missing
-from linkrisk.datasets.pairs.categorical import listed_categories, with_frequencies
+from linkrisk.datasets.pairs.attributes import text_columns, with_missing
+from linkrisk.datasets.pairs.categorical import listed_categories, spelled_alike, with_frequencies
 from linkrisk.datasets.pairs.file_pair import attribute_values, recoded_values
 from linkrisk.datasets.pairs.survey_design import survey_design
 from linkrisk.formulations.linkage.comparison import Columns, KnownValues, Missing, compare_files

@@ -21,8 +21,8 @@ from linkrisk.datasets.masking.pram import (
 from linkrisk.datasets.masking.recoding import CategoricalMethod, recodings_of
 from linkrisk.datasets.masking.transition_matrix import TransitionMatrix
 from linkrisk.datasets.microdata.categories import categories_of
-from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
+from linkrisk.datasets.microdata.values import spelled
 
 ORDINAL = Schema(
     (

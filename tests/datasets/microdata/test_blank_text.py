@@ -10,12 +10,12 @@ import pandas as pd
 import pyarrow
 import pytest
 
-from linkrisk.datasets.microdata.blank_text import without_blanks
-from linkrisk.datasets.microdata.describing import described_columns
+from linkrisk.datasets.microdata.column_descriptions import described_columns
 from linkrisk.datasets.microdata.formats.base import StoredFile
 from linkrisk.datasets.microdata.formats.registry import read_file, writable_format
-from linkrisk.datasets.microdata.scales import Scale
+from linkrisk.datasets.microdata.roles import Scale
 from linkrisk.datasets.microdata.tables import load_table
+from linkrisk.datasets.microdata.values import without_blanks
 from linkrisk.datasets.microdata.writing import write_all
 from linkrisk.solver.masking.mask import mask
 

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from linkrisk.datasets.microdata.carried import carried
 from linkrisk.datasets.microdata.formats.base import ColumnNotes, StoredFile
-from linkrisk.datasets.microdata.formats.kinds import cells_of
 from linkrisk.datasets.microdata.missing import MissingRange
+from linkrisk.datasets.microdata.released_files import carried
+from linkrisk.datasets.microdata.values import cells_of
 
 LABEL = "age group"
 LABELS = {"1": "young", "2": "old", "9": "refused"}

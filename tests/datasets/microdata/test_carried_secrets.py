@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 
 from linkrisk import mask, suppress
-from linkrisk.datasets.microdata.carried import carried
 from linkrisk.datasets.microdata.formats.base import ColumnNotes, StoredFile
 from linkrisk.datasets.microdata.formats.registry import read_file, writable_format
-from linkrisk.datasets.microdata.formats.sas_transport import TransportDialect
+from linkrisk.datasets.microdata.formats.sas import TransportDialect
 from linkrisk.datasets.microdata.formats.spss import SpssDialect
 from linkrisk.datasets.microdata.formats.stata import StataDialect
+from linkrisk.datasets.microdata.released_files import carried
 from linkrisk.datasets.microdata.writing import write_all
 
 TOWNS = ["Aa"] * 6 + ["ZZTOP"]

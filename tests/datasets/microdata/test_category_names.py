@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linkrisk.datasets.microdata.category_names import in_natural_order, in_order
+from linkrisk.datasets.microdata.values import in_natural_order, in_order
 
 
 @pytest.mark.parametrize(

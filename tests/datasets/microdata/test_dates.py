@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.column_descriptions import guesses
 from linkrisk.datasets.microdata.dates import DATE_FORMS, at_level, forms_of, looks_dated, read_dates
-from linkrisk.datasets.microdata.guessing import guesses
-from linkrisk.datasets.microdata.scales import Scale
+from linkrisk.datasets.microdata.roles import Scale
 from linkrisk.datasets.microdata.schema import Attribute, Role, Schema
 
 DAYS = st.dates(dt.date(1000, 1, 1), dt.date(2999, 12, 31))

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from linkrisk.datasets.microdata.describing import Frequency, described_columns
+from linkrisk.datasets.microdata.column_descriptions import Frequency, described_columns, guesses
 from linkrisk.datasets.microdata.formats.base import ColumnNotes
-from linkrisk.datasets.microdata.guessing import guesses
 from linkrisk.datasets.microdata.missing import MissingRange
 from linkrisk.datasets.microdata.schema import Attribute, Role, Scale
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from linkrisk.datasets.microdata.formats.registry import read_table
-from linkrisk.datasets.microdata.roles import household, recognised, recognition, stratum
+from linkrisk.datasets.microdata.role_recognition import household, recognised, recognition, stratum
 from linkrisk.datasets.microdata.schema import Role, Schema
 
 DATA = os.environ.get("LINKRISK_DATA")

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from linkrisk.datasets.errors import NotANumberError
-from linkrisk.datasets.microdata.scales import Scale
+from linkrisk.datasets.microdata.roles import Scale
+from linkrisk.datasets.microdata.scale_inference import MOST_CATEGORIES, category_notes, undeclared_scale
 from linkrisk.datasets.microdata.tables import Table
-from linkrisk.datasets.microdata.undeclared import MOST_CATEGORIES, category_notes, undeclared_scale
 
 NUMBERS = [1.0, 2.5, 3.0, 4.0]
 WORDS = ["a", "b", "a", "b"]

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linkrisk.datasets.options import kinds
+from linkrisk.datasets.options.kinds import NotSoError
 from linkrisk.datasets.options.option import (
     COMMAND,
     PYTHON,
@@ -22,7 +23,6 @@ from linkrisk.datasets.options.option import (
     part,
     recorded_of,
 )
-from linkrisk.datasets.options.typed import NotSoError
 
 
 @dataclass(frozen=True)

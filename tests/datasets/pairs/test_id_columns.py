@@ -10,8 +10,8 @@ import pytest
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.writing import write_table
+from linkrisk.datasets.pairs.alignment import make_table_pair
 from linkrisk.datasets.pairs.file_pair import make_file_pair
-from linkrisk.datasets.pairs.table_pair import make_table_pair
 
 RECORDS = 40
 OUT_OF_ORDER = (

@@ -10,7 +10,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.spelled import masking_method
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
-from linkrisk.datasets.pairs.inferred import NumberRecoding
+from linkrisk.datasets.pairs.recodings import NumberRecoding
 
 RECORDS = 300
 

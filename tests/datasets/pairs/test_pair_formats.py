@@ -12,8 +12,8 @@ from format_cases import WRITTEN, there_and_back
 from linkrisk.datasets.microdata.formats.base import ColumnNotes, StoredFile
 from linkrisk.datasets.microdata.formats.delimited import DelimitedDialect
 from linkrisk.datasets.microdata.tables import load_table
+from linkrisk.datasets.pairs.alignment import make_table_pair
 from linkrisk.datasets.pairs.file_pair import make_file_pair
-from linkrisk.datasets.pairs.table_pair import make_table_pair
 
 ORIGINAL = pd.DataFrame({"id": ["007", "008", "009", "010"], "x": [1.5, 2.25, 3.5, 9.0], "y": [4, 3, 9, 1]})
 MASKED = ORIGINAL.assign(x=[1.75, 2.0, 3.25, 8.5]).iloc[::-1].reset_index(drop=True)

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.pairs.table_pair import TablePair, make_table_pair
+from linkrisk.datasets.pairs.alignment import TablePair, make_table_pair
 
 NOTE = (
     "records were aligned by the labels of the two indexes, which hold the same ones in different orders; "

@@ -11,7 +11,7 @@ import pytest
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.missing import MissingRange
 from linkrisk.datasets.microdata.schema import Attribute, Role, Scale, Schema
-from linkrisk.datasets.pairs.by_schema import WITHOUT_ID
+from linkrisk.datasets.pairs.attributes import WITHOUT_ID
 from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
 from linkrisk.datasets.pairs.survey_design import by_stratum
 

@@ -9,7 +9,7 @@ import pytest
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.pairs.file_pair import make_file_pair
-from linkrisk.datasets.pairs.releases import check_alike, same_files, side_by_side
+from linkrisk.datasets.pairs.several_files import check_alike, same_files, side_by_side
 
 ORIGINAL = pd.DataFrame({"id": list("abcd"), "A": [1.0, 2.0, 3.0, 5.0], "B": [4.0, 1.0, 2.0, 8.0]})
 FIRST = pd.DataFrame({"id": list("abc"), "A": [1.5, 2.5, 3.5], "B": [4.0, 1.0, 2.5]})

@@ -8,7 +8,7 @@ import pytest
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.tables import load_table
-from linkrisk.datasets.pairs.sources import joined_sources
+from linkrisk.datasets.pairs.several_files import joined_sources
 
 
 def table(name, **columns):

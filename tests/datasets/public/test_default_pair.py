@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from linkrisk.datasets.masking.microaggregation import Microaggregation
-from linkrisk.datasets.public.default_pair import GROUPS, default_pair
-from linkrisk.datasets.public.embedded import load_wdbc
+from linkrisk.datasets.public.embedded import GROUPS, default_pair, load_wdbc
 
 
 def test_default_pair_is_what_its_page_says() -> None:

@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from linkrisk.datasets.microdata.scales import Scale
+from linkrisk.datasets.microdata.roles import Scale
 from linkrisk.solver.measures import information_loss as propensity_module
 from linkrisk.solver.measures.information_loss import Terms, design, information_loss, propensity
 from linkrisk.solver.measures.interval_disclosure import interval_disclosure

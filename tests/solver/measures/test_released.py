@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 
-from linkrisk.datasets.microdata.scales import Scale
+from linkrisk.datasets.microdata.roles import Scale
 from linkrisk.datasets.microdata.schema import Role, Schema
 from linkrisk.datasets.pairs.file_pair import make_file_pair
 from linkrisk.solver.measures.released import released, unreadable

@@ -9,7 +9,7 @@ import numpy as np
 
 from linkrisk.arrays import FloatArray
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.formats.encodings import UTF8, encode
+from linkrisk.datasets.microdata.formats.file_content import UTF8, encode
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.tables.argus.batch_commands import Write
 from linkrisk.datasets.tables.argus.jj_files import jj_text

@@ -12,7 +12,7 @@ import numpy as np
 
 from linkrisk.arrays import BoolArray
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.formats.argus_files import find_file
+from linkrisk.datasets.microdata.formats.argus_metadata import find_file
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.tables.argus.apriori import with_apriori
 from linkrisk.datasets.tables.argus.batch_commands import KEYS, Apriori, CellKeys, Specified, Suppress

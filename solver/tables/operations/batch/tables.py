@@ -11,11 +11,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.formats.argus import Argus
-from linkrisk.datasets.microdata.formats.argus_files import read_text
-from linkrisk.datasets.microdata.formats.argus_metadata import Variable, parse_metadata
+from linkrisk.datasets.microdata.formats.argus_metadata import Variable, parse_metadata, read_text
 from linkrisk.datasets.microdata.names import with_columns
+from linkrisk.datasets.microdata.values import spelled
 from linkrisk.datasets.tables.argus.batch_commands import MICRODATA, Batch, Opened, Recode, Rule, Specified
 from linkrisk.datasets.tables.argus.ready_tables import RESPONDENTS, read_argus_table, tree_of
 from linkrisk.datasets.tables.code_trees import CodeTree

@@ -14,11 +14,11 @@ from format_cases import described, there_and_back
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.argus import Argus
-from linkrisk.datasets.microdata.formats.argus_values import typed_cells
+from linkrisk.datasets.microdata.formats.argus_records import typed_cells
 from linkrisk.datasets.microdata.formats.base import ColumnNotes, StoredFile
-from linkrisk.datasets.microdata.formats.kinds import cells_of
 from linkrisk.datasets.microdata.formats.registry import read_file
 from linkrisk.datasets.microdata.missing import MissingRange
+from linkrisk.datasets.microdata.values import cells_of
 
 METADATA = """hh 1 3 "998" "999"
    <HOUSE_ID>

@@ -12,7 +12,7 @@ from format_cases import described
 from pyarrow import parquet
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.describing import described_columns
+from linkrisk.datasets.microdata.column_descriptions import described_columns
 from linkrisk.datasets.microdata.formats.registry import read_file
 
 

@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.blank_text import without_blanks
 from linkrisk.datasets.microdata.formats.base import StoredFile
 from linkrisk.datasets.microdata.formats.delimited import DelimitedDialect, dialect_for
 from linkrisk.datasets.microdata.formats.registry import format_of, read_file, read_table
+from linkrisk.datasets.microdata.values import without_blanks
 from linkrisk.datasets.microdata.writing import write_table
 
 

@@ -11,8 +11,7 @@ import pytest
 from pyarrow import parquet
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.formats import parquet as format_of_parquet
-from linkrisk.datasets.microdata.formats import parquet_numbers
+from linkrisk.datasets.microdata.formats import parquet as parquet_numbers
 from linkrisk.datasets.microdata.formats.registry import read_file
 
 NUMBERS = pd.DataFrame(
@@ -61,7 +60,7 @@ def test_the_same_as_read_whole(name: str, tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(parquet_numbers, "_ROWS", 3)
     assert (parquet_numbers.read_numbers(path) is not None) == in_batches
     found = outcome(path)
-    monkeypatch.setattr(format_of_parquet, "read_numbers", lambda _: None)
+    monkeypatch.setattr(parquet_numbers, "read_numbers", lambda _: None)
     expected = outcome(path)
     if isinstance(expected, str):
         assert found == expected

@@ -14,7 +14,7 @@ from format_cases import BIG, COLUMNS, LABELLED, RANGED, WRITTEN, described, of_
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.base import ColumnNotes, StoredFile
 from linkrisk.datasets.microdata.formats.registry import read_file
-from linkrisk.datasets.microdata.formats.sas_transport import TransportDialect
+from linkrisk.datasets.microdata.formats.sas import TransportDialect
 from linkrisk.datasets.microdata.formats.stata import StataDialect
 from linkrisk.datasets.microdata.missing import MissingRange, is_declared_missing
 from linkrisk.datasets.microdata.writing import write_table

@@ -9,7 +9,7 @@ from aggregator_cases import BY_LABEL, CASES, LABELS
 from exact_runs import MOST_TREE_DIMENSION, engine, files, optimum, start
 from pairwise import pairwise
 
-from linkrisk.datasets.public.default_pair import default_pair
+from linkrisk.datasets.public.embedded import default_pair
 from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
 from linkrisk.solver.backends.registry import available_backends

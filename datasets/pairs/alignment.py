@@ -1,9 +1,12 @@
-"""Two tables and the truth between them: which record of one is which of the other."""
+"""Alignment: which masked record is which original one, by id, record of a masking, index labels or row."""
 
 from __future__ import annotations
 
+import codecs
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,14 +14,99 @@ import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.id_columns import check_old_labels
 from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.datasets.microdata.numeric import check_known
+from linkrisk.datasets.microdata.roles import Role
+from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.datasets.microdata.strict_json import AmbiguousError, parse
 from linkrisk.datasets.microdata.tables import Table, load_table
-from linkrisk.datasets.pairs.identifiers import match_ids, record_ids
-from linkrisk.datasets.pairs.recorded_order import names_record, record_notes, recorded_partner
-from linkrisk.datasets.pairs.row_order import check_row_order
+from linkrisk.datasets.pairs.cells import match_ids, record_ids
+from linkrisk.datasets.pairs.row_order import check_old_labels, check_row_order
 from linkrisk.errors import called
+
+
+def names_record(id_column: str | None) -> bool:
+    """Whether what identifies the records is a record of `mask`, and no column."""
+    return id_column is not None and id_column.lower().endswith(".json") and Path(id_column).is_file()
+
+
+def records_named(id_column: str | None) -> tuple[str, ...]:
+    """The records of several maskings, joined by commas, or one; none where it is a column."""
+    if id_column is None or names_record(id_column):
+        return () if id_column is None else (id_column,)
+    parts = tuple(id_column.split(","))
+    return parts if all(names_record(part) for part in parts) else ()
+
+
+def recorded_partner(path: str, original: Table, masked: Table) -> npt.NDArray[np.intp]:
+    """The masked row of each original record, by the order that a record keeps.
+
+    Parameters
+    ----------
+    path : str
+        What `mask --shuffle --record` has written.
+    original, masked : Table
+        n records each.
+
+    Returns
+    -------
+    intp array (n,)
+
+    Raises
+    ------
+    DataError
+        If it cannot be read, keeps no order, or one of other files.
+    """
+    rows = _read(path).get("order")
+    if not isinstance(rows, list) or not all(type(row) is int for row in rows):
+        raise DataError(
+            f"{called('id', path)} keeps no order of records, as `mask --shuffle --record` does: name "
+            "a column, or give such a record",
+            option="id",
+        )
+    order = np.array(rows, dtype=np.intp)
+    if not np.array_equal(np.sort(order), np.arange(1, len(order) + 1)):
+        raise DataError(
+            f"{called('id', path)}: its order does not have every record once; it is damaged",
+            option="id",
+        )
+    for table in (original, masked):
+        if len(table.frame) != len(order):
+            raise DataError(
+                f"{called('id', path)} is about {len(order)} records and {table.source} has "
+                f"{len(table.frame)}: give the two files of that masking",
+                option="id",
+            )
+    return np.argsort(order).astype(np.intp)
+
+
+def record_notes(path: str, masked: Table) -> tuple[str, ...]:
+    """Say where a masked file is not the one that the masking of a record has written."""
+    output = _read(path).get("output")
+    written = output.get("sha256") if isinstance(output, dict) else None
+    if masked.path is None or not isinstance(written, str) or not masked.path.is_file():
+        return ()
+    if hashlib.sha256(masked.path.read_bytes()).hexdigest() == written:
+        return ()
+    return (
+        f"{masked.source} is not what the masking of {path} has written: who is who is right where that file "
+        "was changed since without moving records, and wrong where another masking made this one",
+    )
+
+
+def _read(path: str) -> dict[str, Any]:
+    """A record; an empty one where it is none."""
+    try:
+        record = parse(Path(path).read_bytes().removeprefix(codecs.BOM_UTF8))
+    except OSError as error:
+        raise DataError(
+            f"{called('id', path)} cannot be read: {(error.strerror or str(error)).lower()}",
+            option="id",
+        ) from None
+    except (ValueError, RecursionError, AmbiguousError):
+        return {}
+    return record if isinstance(record, dict) else {}
+
 
 BY_ROW = "row by row"
 BY_LABEL = "index labels"
@@ -223,3 +311,52 @@ def _by_label(first: Table, second: Table) -> npt.NDArray[np.intp] | None:
 
 def _labels(table: Table) -> pd.Index:
     return pd.RangeIndex(len(table.frame)) if table.labels is None else table.labels
+
+
+UNKNOWN = "unknown"
+"""How their records are aligned."""
+
+
+def label_columns(
+    tables: tuple[Table, Table], given: tuple[str | None, str | None], schema: Schema | None
+) -> tuple[str | None, str | None]:
+    """The column that names the records of each table: the given one, else the record id of the schema.
+
+    Raises
+    ------
+    DataError
+        If a given column does not exist, or the schema has two record ids.
+    """
+    listed = None if schema is None else schema.only(Role.RECORD_ID)
+    found = []
+    for table, name, option in zip(tables, given, ("original_id", "masked_id"), strict=True):
+        if name is not None:
+            check_known([name], table.columns, table.source, option=option)
+        found.append(name or (listed if listed in table.columns else None))
+    return found[0], found[1]
+
+
+def unaligned(first: Table, second: Table, columns: tuple[str | None, str | None]) -> TablePair:
+    """Both tables without partners.
+
+    Parameters
+    ----------
+    first, second : Table
+        n and m records.
+    columns : pair of str or None
+        The column that names the records of each; without one they are called by their row, from 1.
+
+    Raises
+    ------
+    DataError
+        If a name is missing or given twice.
+    """
+    names = [
+        tuple(str(row) for row in range(1, len(table.frame) + 1))
+        if column is None
+        else record_ids(table.frame, column, table.source)
+        for table, column in zip((first, second), columns, strict=True)
+    ]
+    said = (f"{table.source}: {remark}" for table in (first, second) for remark in table.remarks)
+    nobody = np.full(len(first.frame), -1, dtype=np.intp)
+    return TablePair(first, second, nobody, names[0], names[1], UNKNOWN, tuple(dict.fromkeys(said)))

@@ -1,23 +1,30 @@
-"""Recodings that the two files show: each value of an attribute has become one other, always the same.
-
-An intruder knows such a map, as it is published or as he reads it off the codes, and applies it to what he
-knows. It is told from chance by the evidence that the records give: noise, swapping, PRAM and groups of whole
-records either contradict a map, or leave nothing that repeats.
-"""
+"""Recodings of attributes: inferred from the two files, or known of dates."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from linkrisk.arrays import FloatArray, IndexArray
-from linkrisk.datasets.microdata.category_names import in_order
-from linkrisk.datasets.microdata.scales import Scale
-from linkrisk.datasets.pairs.categorical import INFERRED, CategoricalAttribute
+from linkrisk.datasets.masking.recode import Recode
+from linkrisk.datasets.masking.spelled import masking_method, names_files
+from linkrisk.datasets.microdata.dates import at_level, read_dates
+from linkrisk.datasets.microdata.roles import Scale
+from linkrisk.datasets.microdata.tables import Table
+from linkrisk.datasets.microdata.values import in_order
+from linkrisk.datasets.pairs.categorical import (
+    INFERRED,
+    NOT_INFERRED,
+    CategoricalAttribute,
+    KnownRecoding,
+    Masking,
+    check_listed,
+)
 
 _EVIDENCE = 10.0
 """Bits: a map that chance would show once in a thousand such columns is none."""
@@ -281,3 +288,51 @@ def _steps(one: ValueMap) -> tuple[tuple[float, float | None], ...]:
             continue
         steps.append((value, target))
     return tuple(steps)
+
+
+def date_recodings(
+    masking: Masking, original: Table, dates: Collection[str]
+) -> tuple[Masking, dict[str, NumberRecoding]]:
+    """What levels of dates make of the days of an original table, and the masking methods that are left.
+
+    Parameters
+    ----------
+    masking : sequence of str or KnownRecoding
+    original : Table
+        With days in the place of dates.
+    dates : collection of str
+        The attributes that are dates.
+
+    Raises
+    ------
+    DataError
+        If the methods are one text.
+    """
+    check_listed(masking)
+    left: list[str | KnownRecoding] = []
+    found: dict[str, NumberRecoding] = {}
+    for item in masking:
+        level, names = level_of(item, dates)
+        if level is None:
+            left.append(item)
+            continue
+        found |= {name: _recoding(name, original.frame[name], level) for name in names}
+    return tuple(left), found
+
+
+def level_of(item: object, dates: Collection[str]) -> tuple[str | None, tuple[str, ...]]:
+    """The level that a method recodes dates to, and which; None where it does something else."""
+    if not isinstance(item, str) or item == NOT_INFERRED or names_files(item):
+        return None, ()
+    method = masking_method(item)
+    if not isinstance(method, Recode) or method.level is None:
+        return None, ()
+    names = tuple(dates) if method.attributes is None else tuple(method.attributes)
+    return (str(method.level), names) if names and set(names) <= set(dates) else (None, ())
+
+
+def _recoding(name: str, column: pd.Series, level: str) -> NumberRecoding:
+    days = np.unique(column.dropna().to_numpy(dtype=np.float64))
+    codes = pd.Series([at_level(day, level) for day in days.tolist()], dtype=object)
+    became = read_dates([(codes, name)])[0].days
+    return NumberRecoding(name, tuple(zip(days.tolist(), became.tolist(), strict=True)))

@@ -219,3 +219,85 @@ def _translated(word: str) -> str:
 
 _LAST = frozenset(("nr", "id", "no", "number", "weight", "key"))
 """English or short words at the end of a word of two."""
+
+
+ID_NAMES = frozenset(
+    (
+        *("id", "ident", "identifier", "identification", "pid", "uid", "uuid", "guid", "key"),
+        *(
+            "record",
+            "recid",
+            "recordnumber",
+            "recno",
+            "recnum",
+            "recnr",
+            "rowid",
+            "rowno",
+            "rownum",
+            "rownumber",
+        ),
+        *("caseid", "caseno", "casenum", "casenr", "respid", "persid", "persnr", "personid", "patientid"),
+        *("idno", "idnum", "idnr", "idcode", "serial", "serialno", "serialnumber", "serialnum"),
+        *("row", "line", "lineno", "linenumber", "lfd", "lfdnr", "lfdno", "nr", "no", "unnamed", "rownames"),
+    )
+)
+"""Names of record ids, in small letters and without separators."""
+
+UNITS = frozenset(
+    (
+        *("household", "hh", "family", "fam", "dwelling", "person", "pers", "individual", "respondent"),
+        *("firm", "company", "enterprise", "establishment", "holding", "farm", "school"),
+    )
+)
+"""Whose weights a file may have."""
+
+SHARED_IDS = UNITS | {"patient", "member", "student", "pupil", "employee", "employer", "customer", "client"}
+SHARED_IDS |= {"account", "plant", "utility", "h"}
+"""Whose ids several records may share: persons of a household, months of a firm."""
+
+ID_OF = re.compile(r"(?P<whose>.*?)_?(id|ident|num|number|nr|no|serial|key)")
+
+WEIGHT = re.compile(r"(?P<before>.*?)(?P<name>weights?|wgts?|wgh|wght|wts?|gewicht|poids)")
+
+SAMPLING = frozenset(
+    (
+        *("sampling", "sample", "survey", "design", "base", "basic", "final", "grossing", "raising", "pop"),
+        *(
+            "expansion",
+            "calibrated",
+            "calibration",
+            "nonresponse",
+            "replicate",
+            "rep",
+            "population",
+            "record",
+        ),
+        *("analysis", "analytic", "normalised", "normalized", "frequency", "inverse", "prob", "probability"),
+        *("cross", "sectional", "longitudinal", "post", "stratification", "strat", "year", "per", "p", "h"),
+        *UNITS,
+    )
+)
+"""What may stand beside "weight" in the name of a sampling weight: body_weight and fnlwgt are none."""
+
+BODY = frozenset(("height", "stature", "bmi", "waist", "pulse", "systolic", "diastolic", "cholesterol"))
+"""Beside one of these a weight is that of a body."""
+
+MEMBERS = frozenset(("person", "pers", "individual", "member"))
+"""Of whom a household has several, with the numbers 1, 2, 3."""
+
+COUNTED = frozenset(("num", "number", "nr", "no"))
+"""Behind a unit these are an id (person_no); before it they count (no_persons)."""
+
+HOUSEHOLDS = frozenset(("household", "hh", "family", "fam", "dwelling", "h"))
+"""Whose ids say which persons live together."""
+
+PERSONAL_NUMBERS = frozenset(
+    (
+        *("ssn", "social", "security", "soc", "sec", "nino", "passport", "tax", "vat", "national"),
+        *("phone", "telephone", "mobile", "email", "mail", "iban", "licence", "license", "insurance"),
+    )
+)
+"""In the names of numbers that people have outside of the file too, and which identify them directly."""
+
+STRATA = frozenset(("stratum", "strata", "strat", "strate", "strates", "schicht", "estrato", "stratumid"))
+"""Names of strata, in small letters and without separators."""
