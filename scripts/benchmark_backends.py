@@ -24,7 +24,7 @@ from linkrisk.formulations.linkage.pair import Direction, make_pair
 from linkrisk.solver.backends.base import SolveOptions
 from linkrisk.solver.backends.isolated import solve_isolated
 from linkrisk.solver.backends.registry import available_backends
-from linkrisk.solver.inputs.problem import make_problem
+from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.worst_case.operations.fit import fit

@@ -23,7 +23,7 @@ from linkrisk.solver.engines.exact.cores.pairs import SmallCores
 from linkrisk.solver.engines.exact.hitting_sets.covering import CoveringProgram
 from linkrisk.solver.engines.exact.hitting_sets.hitting_set import HittingSet
 from linkrisk.solver.engines.exact.polytope.cores import PolytopeCoreFinder
-from linkrisk.solver.inputs.problem import make_problem
+from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.clock import Clock
 

@@ -19,13 +19,13 @@ from linkrisk.formulations.linkage.block_system import indicator_model, paper_op
 from linkrisk.solver.backends.base import SolveOptions
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.engines.base import EngineOptions, rounded_bound
-from linkrisk.solver.inputs.problem import make_problem
+from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.memory import MemoryMeter
 from linkrisk.solver.worst_case.operations.fit import fit
-from linkrisk.solver.worst_case.problem_rows import problem_system
+from linkrisk.solver.worst_case.search_state import problem_system
 
 METHODS = {
     "exact": "--engine exact",

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from linkrisk.solver.engines.base import EngineOptions
-from linkrisk.solver.inputs.problem import make_problem
+from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.measures.attributes import WithheldAttribute, withheld
 from linkrisk.solver.measures.task import Attack
 from linkrisk.solver.options.pair import ProblemOptions

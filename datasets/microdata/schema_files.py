@@ -141,3 +141,10 @@ def to_toml(schema: Schema, comments: Mapping[str, str]) -> str:
 
 def _printable(text: str) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
+def schema_of(given: str | Path | Mapping[str, Any] | Schema | None) -> Schema | None:
+    """A schema as it may be given: a file, a mapping as `Schema.from_dict` reads it, or a schema."""
+    if given is None or isinstance(given, Schema):
+        return given
+    return read_schema(given) if isinstance(given, str | Path) else Schema.from_dict(given)

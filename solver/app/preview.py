@@ -150,7 +150,7 @@ def _scaled(before: pd.Series, after: pd.Series) -> tuple[list[Any], Callable[[f
 def _linked(before: pd.DataFrame, after: pd.DataFrame, schema: Schema | None) -> dict[str, Any]:
     """What linking each record to the nearest masked one gets right, identical candidates sharing a link."""
     from linkrisk.errors import LinkriskError
-    from linkrisk.solver.inputs.problem import make_problem
+    from linkrisk.solver.inputs.reading import make_problem
     from linkrisk.solver.linkage.baselines import euclidean_form
     from linkrisk.solver.linkage.evaluator import Evaluator
     from linkrisk.solver.options.pair import ProblemOptions

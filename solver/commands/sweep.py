@@ -43,9 +43,9 @@ def complete(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def run(asked: SweepCommand) -> int:
     """Sweep, print the map, write the files that were asked for; 1 where a run failed by a fault."""
+    from linkrisk.datasets.microdata.schema_files import schema_of
     from linkrisk.solver.commands.progress import progress_line, reporter
     from linkrisk.solver.commands.targets import hand_over
-    from linkrisk.solver.inputs.problem import schema_of
     from linkrisk.solver.risk_utility.maskings import maskings_of
     from linkrisk.solver.risk_utility.runs import Status
     from linkrisk.solver.risk_utility.sweep import sweep

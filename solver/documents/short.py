@@ -22,7 +22,7 @@ _OF_TABLES = (
     "recoded-table",
 )
 _MAKERS = {
-    "inputs.short": {"dataset": "data_set", "datasets": "data_sets", "description": "description"},
+    "inputs.describe": {"dataset": "data_set", "datasets": "data_sets", "description": "description"},
     "linkage.short": {"evaluation": "evaluation", "link": "linkage", "links": "found"},
     "masking.short": {"masking": "masking"},
     "protocol.run": {"protocol": "said"},

@@ -1,36 +1,126 @@
-"""From files or frames to a linkage problem: what `fit`, `compare` and `evaluate` share."""
+"""A linkage problem: a file pair with its attacker's distances, survey design, and JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any
+import math
+from dataclasses import dataclass, field
+from typing import Any, Self
 
 import numpy as np
 
-from linkrisk.arrays import FloatArray
-from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.names import shown_labels, shown_name
+from linkrisk.arrays import BoolArray, FloatArray, IndexArray
+from linkrisk.datasets.microdata.names import shown_labels
 from linkrisk.datasets.microdata.schema import Attribute, Role, Scale, Schema
-from linkrisk.datasets.microdata.schema_files import read_schema
-from linkrisk.datasets.pairs.alignment import check_alignment
-from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
-from linkrisk.datasets.public.embedded import default_pair
-from linkrisk.errors import called
-from linkrisk.formulations.linkage.aggregators import AGGREGATORS, Aggregator, make_aggregator
-from linkrisk.formulations.linkage.comparison import Columns, Missing
-from linkrisk.formulations.linkage.distances import Differences, FileMoments, Standardisation, file_moments
-from linkrisk.formulations.linkage.pair import Direction, LinkagePair, Ties, make_pair
+from linkrisk.datasets.pairs.file_pair import FilePair
+from linkrisk.datasets.pairs.survey_design import SurveyDesign, by_stratum
+from linkrisk.formulations.linkage.aggregators import Aggregator
+from linkrisk.formulations.linkage.pair import Direction, LinkagePair
 from linkrisk.solver.inputs.recorded_masking import what_masking_did
-from linkrisk.solver.inputs.rereading import Rereading, rereading
-from linkrisk.solver.inputs.scales import scale_notes
-from linkrisk.solver.inputs.survey import BlockSurvey, weight_unit
-from linkrisk.solver.linkage.distance_based import category_distances
-from linkrisk.solver.options.checks import check_asked
+from linkrisk.solver.inputs.rereading import Rereading
 from linkrisk.solver.options.pair import ProblemOptions
-from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.results import plain
+
+
+@dataclass(frozen=True, eq=False)
+class BlockSurvey:
+    """Sampling weight and stratum of every block.
+
+    Attributes
+    ----------
+    weight_column, stratum_column : str, optional
+        Where they are from; None where there are none.
+    weight : ndarray of float64, shape (blocks,), optional
+        How many of the population each block stands for.
+    stratum : tuple of str, length blocks, optional
+    unit : float
+        What a weight of one in the search counts in the population (`weight_unit`).
+    """
+
+    weight_column: str | None = None
+    weight: FloatArray | None = None
+    stratum_column: str | None = None
+    stratum: tuple[str, ...] | None = None
+    unit: float = 1.0
+
+    @classmethod
+    def of(
+        cls, design: SurveyDesign, direction: Direction, query_rows: IndexArray, partner: IndexArray
+    ) -> Self:
+        """The design of the original records, for blocks.
+
+        Parameters
+        ----------
+        design : SurveyDesign
+        direction : Direction
+            Whether the blocks are original or masked records.
+        query_rows, partner : ndarray of int, shape (blocks,)
+            The row of each block in its own file, and of its partner in the other one.
+        """
+        rows = query_rows if direction is Direction.ORIGINAL_TO_MASKED else partner
+        weight = None if design.weight is None else design.weight[rows]
+        return cls(
+            weight_column=design.weight_column,
+            weight=weight,
+            stratum_column=design.stratum_column,
+            stratum=None if design.stratum is None else tuple(design.stratum[row] for row in rows.tolist()),
+            unit=1.0 if weight is None else weight_unit(weight),
+        )
+
+    def describe(self) -> dict[str, Any]:
+        """What the JSON says: the columns, and the sum of the weights of all blocks."""
+        said: dict[str, Any] = {}
+        if self.weight is not None:
+            said |= {"weight": self.weight_column, "total_weight": plain(math.fsum(self.weight.tolist()))}
+        if self.stratum is not None:
+            said["stratum"] = self.stratum_column
+        return said
+
+    @property
+    def shown(self) -> dict[str, tuple[str, ...]]:
+        """The column of strata with its codes; empty where there is none."""
+        if self.stratum is None or self.stratum_column is None:
+            return {}
+        return {self.stratum_column: tuple(dict.fromkeys(self.stratum))}
+
+    def strata(self, linked: BoolArray) -> dict[str, Any]:
+        """``{"strata": {stratum: {"records": n, "linked": m}}}``; empty where there are no strata.
+
+        Parameters
+        ----------
+        linked : ndarray of bool, shape (blocks,)
+        """
+        return {} if self.stratum is None else {"strata": by_stratum(self.stratum, linked)}
+
+    def links(self, linked: BoolArray, share: FloatArray) -> dict[str, Any]:
+        """``{"weighted_links": sum}``; empty where there are no weights.
+
+        Parameters
+        ----------
+        linked : ndarray of bool, shape (blocks,)
+        share : ndarray of float64, shape (blocks,)
+            What a link of each block counts apart from its sampling weight.
+        """
+        if self.weight is None:
+            return {}
+        return {"weighted_links": plain(math.fsum((self.weight * share)[linked].tolist()))}
+
+
+def weight_unit(weight: FloatArray) -> float:
+    """By what to divide weights for a search, whose tolerances are made for weights near one.
+
+    A power of two near their mean, so that dividing and multiplying round nothing; their value where they are
+    all equal, as whole numbers of links make better bounds.
+
+    Parameters
+    ----------
+    weight : ndarray of float64, shape (any,)
+        Finite and above 0.
+    """
+    if weight.size == 0:
+        return 1.0
+    if (weight == weight[0]).all():
+        return float(weight[0])
+    return float(2.0 ** round(math.log2(float(weight.mean()))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,126 +205,10 @@ class Problem:
         }
 
 
-def check_alignment_options(id_column: str | None, row_by_row: bool) -> None:
-    """Refuse two ways to align the records at a time."""
-    try:
-        check_alignment(id_column, row_by_row)
-    except DataError as error:
-        raise UsageError(str(error), option=error.option) from None
-
-
-def make_problem(original: Any = None, masked: Any = None, options: ProblemOptions | None = None) -> Problem:
-    """Read a file pair and set up its linkage problem.
-
-    Parameters
-    ----------
-    original, masked : path, pandas.DataFrame or polars.DataFrame, optional
-        The two files; the embedded default pair when both are absent.
-    options : ProblemOptions, optional
-
-    Returns
-    -------
-    Problem
-
-    Raises
-    ------
-    UsageError, DataError, FormulationError
-        If the request or the files cannot be used; one line that says how to fix it.
-    """
-    options = options or ProblemOptions()
-    check_problem_options(options)
-    clock, schema = Clock(None), schema_of(options.schema)
-    found = problem_of(_files(original, masked, options, schema), options, (original, masked))
-    return replace(found, seconds=clock.seconds)
-
-
-def check_problem_options(options: ProblemOptions) -> None:
-    """Refuse a request that no file could satisfy, before any is read; UsageError or FormulationError."""
-    check_alignment_options(options.id, options.row_by_row)
-    check_asked(options)
-    k: object = options.k_additive
-    if k is not None and (isinstance(k, bool) or not isinstance(k, int)):
-        raise UsageError(f"{called('k_additive')} must be a whole number, not {k!r}", option="k_additive")
-    _aggregator(options, ("A", "B"), categorical=False)  # any attributes will do
-
-
-def problem_of(files: FilePair, options: ProblemOptions, read: tuple[Any, Any] = (None, None)) -> Problem:
-    """Set up the linkage problem of files that were read, with options that `make_problem` has checked.
-
-    `read` is where others can read them, if they can.
-    """
-    clock, missing = Clock(None), Missing(options.missing)
-    # The aggregator next: a request that it refuses should not cost the comparison of records.
-    aggregator = _aggregator(options, files.attributes, categorical=bool(files.categorical))
-    weight = files.design.weight
-    unit = 1.0 if weight is None else weight_unit(weight[files.partner >= 0])
-    direction, standardisation = Direction(options.direction), Standardisation(options.standardisation)
-    moments = None if files.categorical else _moments(files, standardisation)
-    pair = make_pair(
-        files.compared_values,
-        files.masked_values,
-        files.partner,
-        columns=Columns(names=files.attributes, tables=distance_tables(files, missing), missing=missing),
-        direction=direction,
-        standardisation=moments or standardisation,
-        ties=None if options.ties is None else Ties(options.ties),
-        weight=None if weight is None else weight / unit,
-    )
-    survey = BlockSurvey.of(files.design, direction, pair.query_rows, pair.partner)
-    files = replace(files, notes=(*files.notes, *_missing_notes(files, missing), *scale_notes(files, pair)))
-    again = _rereading(pair, *read, direction, moments)
-    return Problem(files, pair, aggregator, options, clock.seconds, survey, again)
-
-
-def _moments(files: FilePair, standardisation: Standardisation) -> FileMoments | None:
-    """What numeric attributes are standardised by; None where they are not."""
-    names = [repr(name) for name in files.attributes]
-    return file_moments(files.compared_values, files.masked_values, standardisation, names)
-
-
-def _rereading(
-    pair: LinkagePair, original: Any, masked: Any, direction: Direction, moments: FileMoments | None
-) -> Rereading | None:
-    """How others can read the pair, queries first."""
-    if direction is Direction.MASKED_TO_ORIGINAL:
-        original, masked = masked, original
-        moments = None if moments is None else FileMoments(moments.masked, moments.original)
-    return rereading(pair, (original, masked), moments)
-
-
-def with_aggregator(problem: Problem, name: str, k_additive: int | None) -> Problem:
-    """The same files and comparison for another family; FormulationError when it cannot take them."""
-    options = replace(problem.options, aggregator=name, k_additive=k_additive)
-    files = problem.files
-    aggregator = _aggregator(options, files.attributes, categorical=bool(files.categorical))
-    return replace(problem, aggregator=aggregator, options=options)
-
-
 def shares(problem: Problem) -> FloatArray:
     """What a link of each block counts apart from its sampling weight: one, except for shared ties."""
     weight, pair = problem.survey.weight, problem.pair
     return pair.weight if weight is None else np.asarray(pair.weight * problem.survey.unit / weight)
-
-
-def _aggregator(options: ProblemOptions, attributes: tuple[str, ...], *, categorical: bool) -> Aggregator:
-    """The aggregator that is asked for; FormulationError or UsageError when there is none."""
-    differences = None if options.differences is None else Differences(options.differences)
-    if categorical:
-        differences = _without_sign(options.aggregator, differences)
-    return make_aggregator(
-        options.aggregator, attributes, differences=differences, k_additive=options.k_additive
-    )
-
-
-def distance_tables(files: FilePair, missing: Missing) -> list[FloatArray | None] | None:
-    """Distances between the categories of each attribute, None for numeric ones; None if all are."""
-    if not files.categorical:
-        return None
-    tables: list[FloatArray | None] = []
-    for name in files.attributes:
-        attribute = files.categorical.get(name)
-        tables.append(None if attribute is None else category_distances(attribute, missing))
-    return tables
 
 
 def categorical_schema(files: FilePair) -> Schema:
@@ -245,70 +219,3 @@ def categorical_schema(files: FilePair) -> Schema:
     }
     kinds |= {name: Attribute(name, Role.KEY, Scale.DATE, form=form) for name, form in files.dates.items()}
     return Schema(tuple(kinds[name] for name in files.attributes if name in kinds))
-
-
-def _missing_notes(files: FilePair, rule: Missing) -> tuple[str, ...]:
-    """How many values are missing in which columns, and how they are compared."""
-    lacking = []
-    for name in files.attributes:
-        counts = [int(frame[name].isna().sum()) for frame in (files.original, files.masked)]
-        if any(counts):
-            lacking.append(f"{shown_name(name)} ({counts[0]:,} and {counts[1]:,})")
-    if not lacking:
-        return ()
-    return (
-        f"values are missing in the original and the masked file and compared by {called('missing', rule)}: "
-        f"{', '.join(lacking)}",
-    )
-
-
-def schema_of(given: str | Path | Mapping[str, Any] | Schema | None) -> Schema | None:
-    """A schema as it may be given: a file, a mapping as `Schema.from_dict` reads it, or a schema."""
-    if given is None or isinstance(given, Schema):
-        return given
-    return read_schema(given) if isinstance(given, str | Path) else Schema.from_dict(given)
-
-
-def _without_sign(aggregator: str, asked: Differences | None) -> Differences | None:
-    """The kind of differences where some attributes are categorical: the default, unless that is signed."""
-    if asked is Differences.SIGNED:
-        raise UsageError(
-            f"differences of categories have no sign: use {called('differences', 'absolute')}, or leave "
-            "categorical attributes out",
-            option="differences",
-        )
-    signed = AGGREGATORS[aggregator].allowed_differences[0] is Differences.SIGNED
-    return Differences.ABSOLUTE if asked is None and signed else asked
-
-
-def _files(original: Any, masked: Any, options: ProblemOptions, schema: Schema | None) -> FilePair:
-    if original is None and masked is None:
-        pair = default_pair()
-        own = (options.attributes, options.id, schema, *options.nominal, *options.ordinal)
-        if not options.masking and all(value is None for value in own):
-            return pair
-        chosen = make_file_pair(pair.original, pair.masked, **_file_options(options, schema))
-        return replace(chosen, name=pair.name)
-    if original is None or masked is None:
-        missing = "original" if original is None else "masked"
-        raise UsageError(
-            f"the {missing} file is missing: give both {called('original')} and {called('masked')}, or "
-            "neither",
-            option=missing,
-        )
-    return make_file_pair(
-        original, masked, drop_constant=options.drop_constant, **_file_options(options, schema)
-    )
-
-
-def _file_options(options: ProblemOptions, schema: Schema | None) -> dict[str, Any]:
-    """Those of the options that say which attributes there are and what they are."""
-    return {
-        "attributes": options.attributes,
-        "id": options.id,
-        "row_by_row": options.row_by_row,
-        "nominal": options.nominal,
-        "ordinal": options.ordinal,
-        "schema": schema,
-        "masking": options.masking,
-    }

@@ -12,6 +12,7 @@ from typing import Any
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.roles import Role
+from linkrisk.datasets.microdata.schema_files import schema_of
 from linkrisk.datasets.microdata.tables import Table, load_table
 from linkrisk.datasets.pairs.alignment import records_named
 from linkrisk.datasets.pairs.attributes import text_columns, with_missing
@@ -20,7 +21,6 @@ from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.datasets.pairs.several_files import joined_sources
 from linkrisk.errors import called
 from linkrisk.formulations.linkage.pair import Direction
-from linkrisk.solver.inputs.problem import schema_of
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.errors import UsageError
 

@@ -31,11 +31,11 @@ from linkrisk.datasets.microdata.recoding_files import codes_become
 from linkrisk.datasets.microdata.released_files import carried, labels_of_recoded, occurring_only
 from linkrisk.datasets.microdata.roles import Role
 from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.datasets.microdata.schema_files import schema_of
 from linkrisk.datasets.microdata.strict_json import headed
 from linkrisk.datasets.microdata.writing import together, write_all
 from linkrisk.errors import called
 from linkrisk.solver.compiling.ahead import MASKING, compile_once
-from linkrisk.solver.inputs.problem import schema_of
 from linkrisk.solver.inputs.source import Source, check_targets, read_source
 from linkrisk.solver.masking.masked_columns import columns_of
 from linkrisk.solver.options.operations.mask import MaskOptions

@@ -18,15 +18,16 @@ from linkrisk.formulations.linkage.aggregators.owa import OrderedWeightedAverage
 from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
 from linkrisk.formulations.linkage.forms import FormKind
 from linkrisk.formulations.linkage.pair import Ties
-from linkrisk.solver.inputs.problem import Problem, problem_of
+from linkrisk.solver.inputs.problem import Problem
+from linkrisk.solver.inputs.reading import problem_of
 from linkrisk.solver.measures.base import OF_WEIGHTS, Finding, Kind, Measure, MeasureResult, Unit, Worse
 from linkrisk.solver.measures.forced_weights import forced_range, importances
 from linkrisk.solver.measures.task import Attack, RiskTask
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.percent import percent
 from linkrisk.solver.run.results import is_bound, objective
-from linkrisk.solver.worst_case.beside_orders import beside_orders
 from linkrisk.solver.worst_case.search import SearchTask, Start, search
+from linkrisk.solver.worst_case.search_state import beside_orders
 from linkrisk.solver.worst_case.single_fit import FitRequest
 
 _NOTHING = 1e-9

@@ -380,7 +380,7 @@ def link_reliability(
         Weights of checked links, of any linker; larger ones make likelier links.
     right : array_like of bool, shape (links,)
         Whether each was found to be right: by the truth, or by people
-        (`linkrisk.solver.inputs.decisions.read_checked_links`).
+        (`linkrisk.solver.inputs.link_tasks.read_checked_links`).
     lower, upper : float, optional
         LOW and UPP, the ends of the grey area; by default the least and the largest weight. Links outside are
         not looked at.

@@ -20,7 +20,8 @@ from linkrisk.datasets.pairs.left_in import SAYS_NOTHING, role_of
 from linkrisk.datasets.pairs.several_files import side_by_side
 from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import LinkagePair
-from linkrisk.solver.inputs.problem import Problem, problem_of
+from linkrisk.solver.inputs.problem import Problem
+from linkrisk.solver.inputs.reading import problem_of
 from linkrisk.solver.measures.task import RiskTask
 
 CATEGORIES = 4

@@ -230,7 +230,7 @@ def out_of_reach(task: RiskTask, stop: Callable[[], bool]) -> dict[str, BoolArra
     """For each family the records that one rival alone keeps from being linked, whatever the parameters.
 
     Without those that comparing attributes, or ranks, one after another links: parameters come as near to
-    that as doubles allow (see `worst_case.beside_orders`).
+    that as doubles allow (see `search_state.beside_orders`).
     """
     pair, names = task.first.pair, task.worst.results
     lost = {name: lost_blocks(pair, task.problems[name].aggregator, stop) for name in names}

@@ -12,7 +12,8 @@ from scipy.special import factorial
 from linkrisk.arrays import FloatArray
 from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
 from linkrisk.formulations.linkage.pair import Ties
-from linkrisk.solver.inputs.problem import Problem, problem_of
+from linkrisk.solver.inputs.problem import Problem
+from linkrisk.solver.inputs.reading import problem_of
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.measures.base import OF_WEIGHTS, Finding, Kind, Measure, MeasureResult
 from linkrisk.solver.measures.task import RiskTask

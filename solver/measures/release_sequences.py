@@ -25,7 +25,8 @@ from linkrisk.formulations.linkage.aggregators.mahalanobis import Mahalanobis
 from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
-from linkrisk.solver.inputs.problem import Problem, problem_of
+from linkrisk.solver.inputs.problem import Problem
+from linkrisk.solver.inputs.reading import problem_of
 from linkrisk.solver.inputs.releases import Releases
 from linkrisk.solver.measures.attributes import contained
 from linkrisk.solver.measures.record_attacks import in_units_of

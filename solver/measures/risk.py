@@ -14,6 +14,7 @@ from linkrisk.datasets.masking.base import MaskingMethod
 from linkrisk.datasets.masking.recoding import CategoricalMethod
 from linkrisk.datasets.masking.spelled import masking_method
 from linkrisk.datasets.microdata.scale_inference import of_days
+from linkrisk.datasets.microdata.schema_files import schema_of
 from linkrisk.datasets.options.kinds import words
 from linkrisk.datasets.options.option import part, recorded_of
 from linkrisk.datasets.pairs.categorical import NOT_INFERRED, Masking
@@ -21,8 +22,8 @@ from linkrisk.datasets.pairs.several_files import check_alike
 from linkrisk.errors import called
 from linkrisk.solver.compiling.ahead import LINKAGE, RISK, compile_once
 from linkrisk.solver.inputs.limits import check_limits, engine_options
-from linkrisk.solver.inputs.mask_records import with_records
-from linkrisk.solver.inputs.problem import Problem, schema_of
+from linkrisk.solver.inputs.problem import Problem
+from linkrisk.solver.inputs.recorded_masking import with_records
 from linkrisk.solver.inputs.releases import Given, Releases, Way, aligned_groups, given_releases
 from linkrisk.solver.measures.base import Measure, MeasureResult, jsonable
 from linkrisk.solver.measures.registry import MEASURES
@@ -51,11 +52,10 @@ from linkrisk.solver.worst_case.families import (
     search_families,
     several,
 )
-from linkrisk.solver.worst_case.operations.fit import fit_request
+from linkrisk.solver.worst_case.operations.fit import fit_request, sampling_choice
 from linkrisk.solver.worst_case.operations.live import watched
-from linkrisk.solver.worst_case.operations.sampling import sampling_choice
-from linkrisk.solver.worst_case.problem_rows import pairs_of
 from linkrisk.solver.worst_case.result import FitResult
+from linkrisk.solver.worst_case.search_state import pairs_of
 from linkrisk.solver.worst_case.single_fit import CERTIFICATE_SECONDS, FitRequest
 
 FINDING_COLUMNS = ("measure", "key", "finding", "value", "low", "high", "interval", "unit", "worse")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from linkrisk.datasets.microdata.schema import Schema
-from linkrisk.solver.inputs.problem import schema_of
+from linkrisk.datasets.microdata.schema_files import schema_of
 from linkrisk.solver.risk_utility.maskings import Masking, maskings_of
 from linkrisk.solver.run.errors import UsageError
 

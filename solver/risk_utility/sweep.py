@@ -6,12 +6,13 @@ import time
 from collections.abc import Sequence
 
 from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.datasets.microdata.schema_files import schema_of
 from linkrisk.datasets.options.option import options_of, recorded_of
 from linkrisk.datasets.pairs.attributes import text_columns
 from linkrisk.datasets.pairs.categorical import listed_categories
 from linkrisk.errors import called
 from linkrisk.solver.inputs.limits import check_limit, engine_options
-from linkrisk.solver.inputs.problem import check_problem_options, schema_of
+from linkrisk.solver.inputs.reading import check_problem_options
 from linkrisk.solver.inputs.source import read_source
 from linkrisk.solver.masking.mask import methods_of
 from linkrisk.solver.measures.registry import MEASURES as MEASURES_BY_NAME

@@ -10,10 +10,10 @@ from linkrisk.datasets.masking.base import MaskingMethod
 from linkrisk.datasets.masking.recoding import CategoricalMethod
 from linkrisk.datasets.microdata.formats.base import StoredFile
 from linkrisk.datasets.microdata.released_files import carried
+from linkrisk.datasets.microdata.schema_files import schema_of
 from linkrisk.datasets.microdata.tables import Table
 from linkrisk.errors import LinkriskError
 from linkrisk.solver.inputs.limits import engine_options
-from linkrisk.solver.inputs.problem import schema_of
 from linkrisk.solver.inputs.releases import Given
 from linkrisk.solver.inputs.source import Source
 from linkrisk.solver.linkage.spreading import Asked

@@ -1,9 +1,4 @@
-"""Parts of a file that are searched each by itself: the sum of their bounds is a bound of the whole.
-
-Among thousands of records that exclude each other in many ways a search proves little, among fifty nearly
-everything. No parameters link more of all records than the most that any link of each part. The price is that
-every part may have parameters of its own; so where there is time left, two parts become one, and so on.
-"""
+"""Bounds of a file from parts of it that are searched each by itself: the sum of their bounds."""
 
 from __future__ import annotations
 
@@ -12,8 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from linkrisk.arrays import IndexArray
-from linkrisk.solver.engines.base import Engine, EngineOptions
+from linkrisk.arrays import BoolArray, FloatArray, IndexArray
+from linkrisk.formulations.linkage.block_system import BlockSystem
+from linkrisk.solver.engines.base import Engine, EngineOptions, Proof
 from linkrisk.solver.engines.steering import PartSteering
 from linkrisk.solver.inputs.problem import Searched
 from linkrisk.solver.linkage.counting import counting_by
@@ -22,10 +18,84 @@ from linkrisk.solver.run.crew import Crew
 from linkrisk.solver.run.limits import in_time, memory_errors
 from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.run.workers import Here, Processes, Workers
-from linkrisk.solver.worst_case.beside_orders import beside_orders
-from linkrisk.solver.worst_case.part_search import PartSearch, Shared, search_part
 from linkrisk.solver.worst_case.search import SearchTask, Start, search
-from linkrisk.solver.worst_case.search_state import Run, out_of_time
+from linkrisk.solver.worst_case.search_state import Run, beside_orders, out_of_time
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What the searches of all parts share.
+
+    Attributes
+    ----------
+    searched : Searched
+        The whole file.
+    engine : Engine
+    options : EngineOptions
+    orders : bool
+        Whether the bound of each part is to be one of what orders link, too (`beside_orders`).
+    """
+
+    searched: Searched
+    engine: Engine
+    options: EngineOptions
+    orders: bool = True
+
+
+@dataclass(frozen=True)
+class PartSearch:
+    """What the search of one part found.
+
+    Attributes
+    ----------
+    blocks : ndarray of int, shape (size,)
+        Its records, as blocks of the file.
+    theta : ndarray of float64, shape (dimension,)
+        Parameters that link most of them.
+    linked, bound : float
+        Weight that they link, and that no parameters exceed.
+    lost : ndarray of bool, shape (size,)
+        Records that no parameters link.
+    seconds : float
+    proof : Proof
+        What the bound rests on.
+    system : BlockSystem
+        What the proof is about; its pair has no candidates, so that it travels light.
+    """
+
+    blocks: IndexArray
+    theta: FloatArray
+    linked: float
+    bound: float
+    lost: BoolArray
+    seconds: float
+    proof: Proof
+    system: BlockSystem
+
+
+def search_part(shared: Shared, numbered: tuple[int, IndexArray], clock: Clock) -> PartSearch:
+    """Search one part, given by its number and its blocks."""
+    blocks = numbered[1]
+    pair = shared.searched.pair.part(blocks)
+    searched = replace(shared.searched, pair=pair)
+    # What a part's bound rests on is known when its engine has ended; the run as a whole keeps the time.
+    task = SearchTask(searched, shared.engine, clock, shared.options, orders=shared.orders)
+    run = search(task, wait=True)
+    if shared.orders:
+        beside_orders(run, searched)
+    final = run.final
+    light = replace(pair, candidates=pair.candidates[:0])
+    return PartSearch(
+        blocks=blocks,
+        theta=run.incumbent.solution,
+        linked=final.linked_weight,
+        bound=run.incumbent.bound,
+        lost=run.out_of_reach,
+        seconds=clock.seconds,
+        proof=run.outcome.proof or Proof("lost"),
+        system=replace(run.system, pair=light),
+    )
+
 
 Moment = tuple[float, float, float]
 """Of a trace: seconds, value, bound."""

@@ -33,8 +33,7 @@ from linkrisk.solver.run.limits import in_time, memory_errors
 from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.run.results import plain
 from linkrisk.solver.run.work import COMPARISON
-from linkrisk.solver.worst_case.problem_rows import pairs_of, problem_system
-from linkrisk.solver.worst_case.search_state import Orders, Run, out_of_time
+from linkrisk.solver.worst_case.search_state import Orders, Run, out_of_time, pairs_of, problem_system
 
 _ROW = 5.0
 """What making a row costs, in comparisons; that others imply it is looked at as well."""

@@ -1,4 +1,4 @@
-"""The state of a search, which is its answer whenever it ends, and the final count of all records."""
+"""State of a search, which is its answer whenever it ends: rows, first incumbent, orders, final count."""
 
 from __future__ import annotations
 
@@ -6,10 +6,16 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from linkrisk.arrays import BoolArray, FloatArray
-from linkrisk.formulations.linkage.block_system import BlockSystem
+from linkrisk.datasets.microdata.names import shown_name
+from linkrisk.errors import called
+from linkrisk.formulations.linkage.block_system import BlockSystem, block_system
 from linkrisk.solver.engines.base import EngineResult
+from linkrisk.solver.engines.steering import STEERING, BuildSteering
+from linkrisk.solver.inputs.problem import Searched
 from linkrisk.solver.linkage.evaluator import Evaluation, Evaluator
 from linkrisk.solver.linkage.lexicographic import Ordered
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.incumbent import Incumbent
 from linkrisk.solver.run.limits import last_call
 from linkrisk.solver.run.status import Limit, Status
@@ -114,3 +120,100 @@ def out_of_time(incumbent: Incumbent[FloatArray], outcome: EngineResult | None =
         return replace(outcome, status=Status.OPTIMAL, limit=None)
     status = Status.INTERRUPTED if incumbent.clock.stopped else Status.FEASIBLE
     return replace(outcome, status=status, limit=outcome.limit or incumbent.clock.limit)
+
+
+LARGEST_SYSTEM = 40_000_000
+"""Most pairs of a block and a candidate for a big-C model that leaves dominated rows out."""
+
+LARGEST_UNREDUCED = 4_000_000
+"""Most pairs for a big-C model with a row for each of them."""
+
+
+def problem_system(
+    problem: Searched,
+    *,
+    reduce: bool = True,
+    model: bool = True,
+    clock: Clock | None = None,
+    steering: BuildSteering = STEERING.build,
+) -> BlockSystem:
+    """The inequalities of every block, or of as many as a share of the clock's time allows.
+
+    UsageError when there are more pairs than a big-C model can hold.
+    """
+    most = LARGEST_SYSTEM if reduce and problem.aggregator.monotone else LARGEST_UNREDUCED
+    if model and pairs_of(problem) > most:
+        raise UsageError(
+            f"{problem.pair.blocks:,} records and {len(problem.pair.candidates):,} candidates make "
+            f"{pairs_of(problem):,} comparisons, more than the {most:,} that the big-C model can hold: take "
+            f"a sample of the records, fit with {called('engine', 'exact')}, or judge given parameters with "
+            "`evaluate`",
+            option="engine",
+        )
+    reduce = reduce or not model
+    if clock is None:
+        return block_system(problem.pair, problem.aggregator, reduce=reduce)
+    until = max(steering.moment, clock.share(steering.model_share if model else 1.0, float("inf")))
+    return block_system(
+        problem.pair,
+        problem.aggregator,
+        reduce=reduce,
+        expired=lambda: clock.stopped or clock.out_of_memory or clock.now >= until,
+    )
+
+
+def first_incumbent(system: BlockSystem, evaluator: Evaluator, clock: Clock) -> Incumbent[FloatArray]:
+    """Equal weights as the first attack, and all blocks that are not lost as the first bound."""
+    theta = system.aggregator.equal()
+    linked = evaluator.weight(system.aggregator.form(theta))
+    incumbent = Incumbent(clock, theta, linked, system.kept_weight)
+    incumbent.note()
+    return incumbent
+
+
+def pairs_of(problem: Searched) -> int:
+    """How many pairs of a block and a candidate there are."""
+    return problem.pair.blocks * len(problem.pair.candidates)
+
+
+_BEYOND_TIES = (
+    "{:.6g} are re-identified by comparing {}, so the bound is not lower; the bound of distances is {:.6g}, "
+    "as differences that are very small compared with others count as ties: take codes such as 99999999 out "
+    "of the columns, or give the fine ones in coarser units"
+)
+
+_ORDERS_UNCOUNTED = (
+    "there was no time to count what comparing attributes (or ranks) one after another links: the bound is "
+    "that of distances that differ by more than a tie"
+)
+
+
+def beside_orders(run: Run, searched: Searched) -> Run:
+    """Raise the bound where an order links more, and say so; or that there was no time to count them.
+
+    Parameters
+    ----------
+    run : Run
+        All that lowers its bound has been done; it is changed.
+    searched : Searched
+        What it is the run of.
+    """
+    notes, pair, incumbent = list(run.outcome.notes), searched.pair, run.incumbent
+    best = run.orders.best
+    if best is not None and best.weight > incumbent.bound + 1e-9:
+        unit, said = searched.unit, _described(best, pair.attributes)
+        notes.append(_BEYOND_TIES.format(best.weight * unit, said, incumbent.bound * unit))
+        incumbent.bound, run.in_order = best.weight, best.linked
+        run.outcome = replace(run.outcome, limit=run.outcome.limit or Limit.TIES)
+    if not run.orders.counted and incumbent.bound < pair.weight[pair.reachable].sum() - 1e-9:
+        notes.append(_ORDERS_UNCOUNTED)
+    run.outcome = out_of_time(incumbent, replace(run.outcome, notes=tuple(notes)))
+    return run
+
+
+def _described(best: Ordered, attributes: tuple[str, ...]) -> str:
+    """What is compared, in words."""
+    ranks = [f"the attribute distance of rank {k + 1}" for k in range(len(attributes))]
+    names = ranks if best.ranked else [shown_name(name) for name in attributes]
+    said = " and then ".join(names[k] for k in best.order)
+    return f"{said} alone" if len(best.order) == 1 else f"{said}, each only where those before it tie"

@@ -30,12 +30,17 @@ from linkrisk.solver.run.records import MOST_ROWS
 from linkrisk.solver.run.results import LINKED, NOT_YET, FamilyFit, objective, plain
 from linkrisk.solver.run.status import Status
 from linkrisk.solver.worst_case.answers import answer, most_blocks
-from linkrisk.solver.worst_case.part_search import PartSearch
-from linkrisk.solver.worst_case.parts import Part, search_whole
-from linkrisk.solver.worst_case.sampled.draw import block_strata, fingerprint
-from linkrisk.solver.worst_case.sampled.plan import Plan, SamplingChoice, make_plan
+from linkrisk.solver.worst_case.parts import Part, PartSearch, search_whole
 from linkrisk.solver.worst_case.sampled.result import sampled_answer
-from linkrisk.solver.worst_case.sampled.samples import Samples, draw_samples
+from linkrisk.solver.worst_case.sampled.samples import (
+    Plan,
+    Samples,
+    SamplingChoice,
+    block_strata,
+    draw_samples,
+    fingerprint,
+    make_plan,
+)
 from linkrisk.solver.worst_case.sampled.search import SampledRun, search_samples
 from linkrisk.solver.worst_case.search import Start
 from linkrisk.solver.worst_case.search_state import Run

@@ -46,7 +46,7 @@ from linkrisk.solver.options.run import CONFIDENCE as SAMPLED
 from linkrisk.solver.run import clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.suppression.problem import COSTS, KINDS
-from linkrisk.solver.worst_case.sampled.plan import CONFIDENCE
+from linkrisk.solver.worst_case.sampled.samples import CONFIDENCE
 
 HAND_ON = {"make_tables": "make_table"}
 """Functions that hand their keywords on to another."""

@@ -23,11 +23,12 @@ from linkrisk.solver.certificates.checking.records import make_records
 from linkrisk.solver.certificates.checking.verify import demand_fit, fit_setting, verify
 from linkrisk.solver.certificates.writing.build import ProvenSearch, certify
 from linkrisk.solver.engines.base import CoreProof, Proof
-from linkrisk.solver.inputs.problem import Problem, make_problem
+from linkrisk.solver.inputs.problem import Problem
+from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.worst_case.answers import most_blocks
 from linkrisk.solver.worst_case.operations.fit import fit
-from linkrisk.solver.worst_case.problem_rows import problem_system
+from linkrisk.solver.worst_case.search_state import problem_system
 
 
 @dataclass(frozen=True)

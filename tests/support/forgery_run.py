@@ -33,7 +33,8 @@ from linkrisk.solver.certificates.checking.fields import read_object
 from linkrisk.solver.certificates.checking.verify import Verdict, demand_fit, fit_setting, verify
 from linkrisk.solver.certificates.core.claims import RejectedError
 from linkrisk.solver.certificates.operations.claims import coverage, proved
-from linkrisk.solver.inputs.problem import Problem, make_problem
+from linkrisk.solver.inputs.problem import Problem
+from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.errors import UsageError

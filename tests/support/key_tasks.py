@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from linkrisk.solver.inputs.problem import schema_of
+from linkrisk.datasets.microdata.schema_files import schema_of
 from linkrisk.solver.measures.keys import KeyFile, column_codes
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.options.pair import ProblemOptions

@@ -1,7 +1,8 @@
 """The task of a measure that does not look at worst cases, without searching for any."""
 
+from linkrisk.datasets.microdata.schema_files import schema_of
 from linkrisk.solver.engines.base import EngineOptions
-from linkrisk.solver.inputs.problem import make_problem, schema_of
+from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.measures.task import MeasureChoices, RiskTask
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.clock import Clock, Limits

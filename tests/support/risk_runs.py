@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from linkrisk.datasets.microdata.schema_files import schema_of
 from linkrisk.solver.engines.base import EngineOptions
-from linkrisk.solver.inputs.problem import Problem, schema_of
+from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.measures.task import MeasureChoices, RiskTask
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.clock import Limits

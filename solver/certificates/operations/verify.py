@@ -11,6 +11,7 @@ from typing import Any
 
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.schema import Attribute, Role, Scale, Schema
+from linkrisk.datasets.microdata.schema_files import schema_of
 from linkrisk.datasets.microdata.strict_json import kind_of
 from linkrisk.datasets.options.option import given_of, part
 from linkrisk.datasets.pairs.categorical import NOT_INFERRED
@@ -28,7 +29,7 @@ from linkrisk.solver.certificates.operations.claims import quoted
 from linkrisk.solver.certificates.operations.tables import checked_table
 from linkrisk.solver.certificates.operations.verification import VerificationResult
 from linkrisk.solver.compiling.ahead import CERTIFICATES, compile_once
-from linkrisk.solver.inputs.problem import check_alignment_options, schema_of
+from linkrisk.solver.inputs.reading import check_alignment_options
 from linkrisk.solver.options.operations.verify import Bundled, FilesOptions, VerifyOptions
 from linkrisk.solver.options.tables import TableOptions
 from linkrisk.solver.options.taking import taking

@@ -22,9 +22,9 @@ from linkrisk.errors import called
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
 from linkrisk.solver.inputs.limits import check_limits
-from linkrisk.solver.inputs.mask_records import recorded
-from linkrisk.solver.inputs.problem import Problem, make_problem
-from linkrisk.solver.inputs.recorded_masking import recorded_masking
+from linkrisk.solver.inputs.problem import Problem
+from linkrisk.solver.inputs.reading import make_problem
+from linkrisk.solver.inputs.recorded_masking import recorded, recorded_masking
 from linkrisk.solver.linkage.operations.evaluation_task import EvaluationResult, EvaluationTask
 from linkrisk.solver.linkage.operations.link import relink
 from linkrisk.solver.linkage.registry import Run

@@ -32,9 +32,8 @@ from linkrisk.solver.run.results import EXPECTED, LINKED, WEIGHTED, least_key, l
 from linkrisk.solver.run.status import Status
 from linkrisk.solver.run.versions import library_versions
 from linkrisk.solver.worst_case.answers import in_population, records_table
-from linkrisk.solver.worst_case.sampled.draw import drawing_order, fingerprint
-from linkrisk.solver.worst_case.sampled.plan import CONFIDENCE
-from linkrisk.solver.worst_case.sampled.staged_count import StagedCount, count_in_stages
+from linkrisk.solver.worst_case.sampled.result import StagedCount, count_in_stages
+from linkrisk.solver.worst_case.sampled.samples import CONFIDENCE, drawing_order, fingerprint
 
 _EACH_WRITTEN, _MOST_LEFT = 1.5e-5, 1.0 / 3.0
 """Seconds that are left to what lists a record, and the share of the limit that they have at most."""

@@ -21,18 +21,20 @@ from linkrisk.datasets.pairs.survey_design import survey_design
 from linkrisk.errors import called
 from linkrisk.formulations.linkage.pair import Direction, Ties
 from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
-from linkrisk.solver.inputs.decisions import DECISION, SIDES, read_decisions
 from linkrisk.solver.inputs.link_tasks import (
+    DECISION,
+    SIDES,
     Asked,
     check_options,
     compared_frames,
     given_schema,
     linkage_task,
+    read_decisions,
     read_pair,
     twin_group,
 )
-from linkrisk.solver.inputs.mask_records import with_records
-from linkrisk.solver.inputs.survey import BlockSurvey
+from linkrisk.solver.inputs.problem import BlockSurvey
+from linkrisk.solver.inputs.recorded_masking import with_records
 from linkrisk.solver.linkage.distance_based import DistanceBased, without_files
 from linkrisk.solver.linkage.helpers import Helpers
 from linkrisk.solver.linkage.judging import judged_links

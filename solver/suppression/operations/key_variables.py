@@ -23,10 +23,10 @@ from linkrisk.datasets.microdata.names import parse_pair, with_columns
 from linkrisk.datasets.microdata.roles import Role
 from linkrisk.datasets.microdata.scale_inference import date_hierarchy
 from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.datasets.microdata.schema_files import schema_of
 from linkrisk.datasets.microdata.values import Kind, kind_of
 from linkrisk.formulations.suppression.counting import OWN_CATEGORY, SAFE, MissingMeaning
 from linkrisk.formulations.suppression.key_table import KeyTable
-from linkrisk.solver.inputs.problem import schema_of
 from linkrisk.solver.inputs.source import Source, read_source
 from linkrisk.solver.options.keys import UnsafeKeys
 from linkrisk.solver.options.types import SchemaLike, TableLike

@@ -16,6 +16,7 @@ from linkrisk.datasets.masking.record import version
 from linkrisk.datasets.microdata.formats.base import StoredFile
 from linkrisk.datasets.microdata.names import Labels, with_columns
 from linkrisk.datasets.microdata.numeric import check_known, check_no_duplicates
+from linkrisk.datasets.microdata.schema_files import schema_of
 from linkrisk.datasets.microdata.values import spelled
 from linkrisk.datasets.microdata.writing import contents, for_the_house, write_all
 from linkrisk.datasets.tables.code_trees import Codes, CodeTree, Hierarchies, codes_of, renamed
@@ -40,7 +41,6 @@ from linkrisk.formulations.tables.primary_rules import (
     least_of,
     sensitive,
 )
-from linkrisk.solver.inputs.problem import schema_of
 from linkrisk.solver.inputs.source import read_source
 from linkrisk.solver.options.operations.tables.make import MakeOptions
 from linkrisk.solver.options.taking import taking

@@ -15,11 +15,11 @@ from linkrisk.datasets.masking.record import version
 from linkrisk.datasets.microdata.formats.registry import read_table
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.numeric import check_known
+from linkrisk.datasets.microdata.schema_files import schema_of
 from linkrisk.datasets.microdata.values import spelled
 from linkrisk.datasets.options.option import recorded_of
 from linkrisk.datasets.tables.code_trees import CodeTree, Hierarchies, codes_of
 from linkrisk.datasets.tables.explanatory_variables import cut_at_level, recoded
-from linkrisk.solver.inputs.problem import schema_of
 from linkrisk.solver.inputs.source import read_source
 from linkrisk.solver.options.operations.tables.recode import RecodeOptions
 from linkrisk.solver.options.taking import taking

@@ -15,6 +15,7 @@ from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.numeric import check_known
 from linkrisk.datasets.microdata.scale_inference import in_days
+from linkrisk.datasets.microdata.schema_files import schema_of
 from linkrisk.datasets.microdata.tables import Table, load_table
 from linkrisk.datasets.options.option import options_of
 from linkrisk.datasets.pairs.attributes import text_columns, with_missing
@@ -24,7 +25,8 @@ from linkrisk.datasets.pairs.survey_design import survey_design
 from linkrisk.formulations.linkage.comparison import Columns, KnownValues, Missing, compare_files
 from linkrisk.formulations.linkage.distances import FileMoments, Standardisation, file_moments
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair, pair_of
-from linkrisk.solver.inputs.problem import Problem, distance_tables, make_problem, schema_of
+from linkrisk.solver.inputs.problem import Problem
+from linkrisk.solver.inputs.reading import distance_tables, make_problem
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.options.operations.estimator import EstimatorOptions
 from linkrisk.solver.options.operations.fit import FitOptions
@@ -34,7 +36,6 @@ from linkrisk.solver.options.types import TableLike
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.worst_case.families import several
 from linkrisk.solver.worst_case.operations.fit import asked_fit
-from linkrisk.solver.worst_case.operations.partners import partner_ids, partner_rows
 from linkrisk.solver.worst_case.result import FitResult
 from linkrisk.solver.worst_case.single_fit import fit_one
 
@@ -276,3 +277,36 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
 WorstCaseLinkage.__doc__ = (WorstCaseLinkage.__doc__ or "").replace(
     "{options}", docstring(EstimatorOptions).lstrip()
 )
+
+
+def partner_rows(partner: ArrayLike | None, original: Table, masked: Table) -> IndexArray:
+    """The masked row of each original record; UsageError when that is not known or not a whole number."""
+    if partner is None:
+        sizes = f"{len(original.frame)} original and {len(masked.frame)} masked records"
+        if len(original.frame) != len(masked.frame):
+            raise UsageError(
+                f"{sizes}: without a partner for each, the files must have the same number of rows"
+            )
+        return np.arange(len(original.frame))
+    rows = np.asarray(partner)
+    if rows.ndim != 1 or not np.issubdtype(rows.dtype, np.integer) or (rows < -1).any():
+        raise UsageError("partner must be a list of masked rows, counted from 0, with -1 for none")
+    return rows.astype(np.intp)
+
+
+def partner_ids(partner: IndexArray, originals: int, masked: int) -> tuple[list[str], list[str]]:
+    """Ids by which the records of both files are aligned."""
+    if len(partner) != originals:
+        given = f"{len(partner)} partners for {originals} original records"
+        raise UsageError(f"{given}: give one for each, -1 for none")
+    known = np.flatnonzero(partner >= 0)
+    if partner.max(initial=-1) >= masked:
+        raise UsageError(
+            f"partner {partner.max()} is not a row of the {masked} masked records: rows count from 0"
+        )
+    if np.unique(partner[known]).size != known.size:
+        raise UsageError("two original records have the same partner: give each a different masked row")
+    own = [f"masked {at}" for at in range(masked)]
+    for row in known.tolist():
+        own[partner[row]] = f"original {row}"
+    return [f"original {row}" for row in range(originals)], own

@@ -1,27 +1,32 @@
-"""`fit`: the worst case of a file pair, from files or frames to a recounted result."""
+"""`fit`: the worst case of a file pair, from files or frames to a recounted result or a model file."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from linkrisk.datasets.options.option import part, recorded_of
 from linkrisk.errors import called
+from linkrisk.formulations.linkage.block_system import IndicatorOptions, indicator_model
+from linkrisk.formulations.programs import MilpModel
+from linkrisk.solver.backends.model_file import write_model
 from linkrisk.solver.engines.base import EngineOptions
 from linkrisk.solver.engines.registry import ENGINES, check_taken, choose_engine, get_engine
 from linkrisk.solver.inputs.limits import check_limit, check_limits, engine_options
-from linkrisk.solver.inputs.mask_records import recorded
-from linkrisk.solver.inputs.problem import make_problem
+from linkrisk.solver.inputs.reading import make_problem
+from linkrisk.solver.inputs.recorded_masking import recorded
 from linkrisk.solver.options.operations.fit import FitOptions
 from linkrisk.solver.options.pair import ALL, ProblemOptions
 from linkrisk.solver.options.taking import taking
-from linkrisk.solver.run.clock import Limits
+from linkrisk.solver.run.clock import AUTOMATIC, Limits
 from linkrisk.solver.run.crew import crew_choice
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.worst_case.families import fit_families, several
 from linkrisk.solver.worst_case.operations.live import watched
-from linkrisk.solver.worst_case.operations.sampling import sampling_choice
 from linkrisk.solver.worst_case.result import FitResult
+from linkrisk.solver.worst_case.sampled.samples import SamplingChoice, check_choice
+from linkrisk.solver.worst_case.search_state import problem_system
 from linkrisk.solver.worst_case.single_fit import FitRequest, Fitted, fit_one
 
 
@@ -131,3 +136,69 @@ def fit_request(
             option="engine",
         )
     return FitRequest(runner, options, limits, certificate)
+
+
+def sampling_choice(
+    sample: int | str | None, samples: int | None, confidence: float, strata: str | None
+) -> SamplingChoice:
+    """What `fit` was asked for; UsageError when no file could satisfy it.
+
+    Parameters
+    ----------
+    sample : int, ``auto`` or None
+        Records in each sample.
+    samples : int or None
+        How many samples.
+    confidence : float
+        Of the limit for the whole file.
+    strata : str or None
+        Column to draw by.
+    """
+    for value, what in ((sample, "sample"), (samples, "number of samples")):
+        if value is None or (what == "sample" and value == AUTOMATIC):
+            continue
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise UsageError(f"the {what} must be a whole number of at least 1, not {value!r}")
+    if isinstance(confidence, bool) or not isinstance(confidence, int | float):
+        raise UsageError(f"the confidence must be a number above 0 and below 1, not {confidence!r}")
+    choice = SamplingChoice(sample, samples, float(confidence), strata)
+    check_choice(choice)
+    return choice
+
+
+def save_model(asked: FitOptions, path: str | Path) -> MilpModel:
+    """Write the model that the engine ``milp`` would solve, as ``.lp`` or ``.mps``.
+
+    Parameters
+    ----------
+    asked : FitOptions
+        What `fit` is asked, of one family and of all records.
+    path : str or Path
+
+    Raises
+    ------
+    UsageError, DataError, FormulationError
+        If the request or the files cannot be used, or several families or samples are asked for.
+    """
+    request = asked_fit(asked, modelling=True)
+    if request.sampling.asked:
+        raise UsageError(
+            f"a model is of all records: leave {called('sample')}, {called('samples')} and "
+            f"{called('strata')} out, or run twice",
+            option="sample",
+        )
+    one = asked.aggregator if isinstance(asked.aggregator, str) else ALL
+    if several(asked.aggregator) is not None:
+        raise UsageError(
+            f"{called('write_model')} writes the model of one family: name one {called('aggregator')}",
+            option="aggregator",
+        )
+    options = recorded(part(ProblemOptions, asked, aggregator=one))
+    problem = make_problem(asked.original, asked.masked, options)
+    settings = request.options
+    tight = settings.big_c is None
+    system = problem_system(problem.searched, reduce=tight)
+    choices = IndicatorOptions(margin=settings.margin, big_c=settings.big_c, scale=tight)
+    model = indicator_model(system, choices).milp
+    write_model(model, path)
+    return model

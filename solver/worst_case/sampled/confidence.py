@@ -1,40 +1,17 @@
-r"""What a random sample says of the whole file: exact upper confidence limits.
-
-Of the n records of a file some W have a property: here, the parameters that link most records of the file
-link them. These parameters do not depend on which m records are drawn, and in the sample at most u records
-are linked by any parameters, so at most u by these. The limit is the largest W that this does not contradict
-at a level :math:`\alpha`. Whatever W is, the limit is below it with probability :math:`\alpha` at most: it
-is only where the sample has at most as many of the W as contradict W, and it is monotone in u.
-
-**Every sample equally likely.** The number X in the sample is hypergeometric (W. G. Cochran, Sampling
-Techniques, 3rd ed. 1977, section 3.6), and W is contradicted where
-
-.. math:: P_W(X \le u) = \sum_{k \le u} \binom{W}{k} \binom{n-W}{m-k} / \binom{n}{m} < \alpha.
-
-**Drawn by stratum**, from each at least a share f of its records. X is a sum of independent hypergeometric
-numbers, each of which is a sum of independent trials (V. A. Vatutin and V. G. Mikhailov, Theory Probab. Appl.
-27, 1982), m in all, and its mean is at least fW, however the W are spread over the strata. So
-:math:`P(X \le u)` is at most that of a binomial number of m trials with mean fW, if :math:`u \le fW - 1`
-(W. Hoeffding, Ann. Math. Statist. 27, 1956, theorem 5); if not, what follows is used.
-
-**Values between 0 and 1** instead of 0 or 1, of which W is the sum and u that of the sample. For every t
-above u, :math:`P(X \le u) \le E (t - X)_+ / (t - u)`. Among all files of values with a sum of at least W, the
-expectation is largest where the values are 0 or 1, as it is convex in them: then X is as above. Drawn by
-stratum it is at most that of the binomial number (Hoeffding, theorem 3, and Ann. Math. Statist. 34, 1963,
-theorem 4). W is contradicted where this is below :math:`\alpha` for some t.
-
-Comparisons are of logarithms where these tell for sure (`chances`), else of whole numbers; where these would
-have millions of digits, what cannot be told is taken for not contradicted.
-"""
+"""Exact upper confidence limits of a file from a random sample of it."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, comb, floor
 
-from linkrisk.solver.worst_case.sampled.chances import Chances, binomial, hypergeometric
+import numpy as np
+from scipy.special import gammaln
+
+from linkrisk.arrays import FloatArray
 
 _MOST_EXACT = 20_000
 """Records of a sample whose chances are known in whole numbers within a moment."""
@@ -189,3 +166,81 @@ def _binomial(trials: int, chance: Fraction) -> Iterator[tuple[int, int]]:
     for k in range(trials + 1):
         yield k, ways
         ways = ways * (trials - k) * p // ((k + 1) * q)
+
+
+_ROUNDED = 1e-13
+"""Error of a sum of ten logarithms of factorials beside the largest of them: hundreds of roundings."""
+
+_ADDED = 1e-7
+"""And of the logarithm of a sum of some million terms."""
+
+
+@dataclass(frozen=True, eq=False)
+class Chances:
+    """How likely each number in the sample is.
+
+    Attributes
+    ----------
+    first : int
+        The smallest number that there can be.
+    log : ndarray of float64, shape (numbers,)
+        Logarithm of the probability of `first`, the next number, and so on, up to the largest.
+    error : float
+        No sum of these probabilities has a logarithm that is farther from the truth.
+    """
+
+    first: int
+    log: FloatArray
+    error: float
+
+    def few(self, found: int, alpha: Fraction) -> bool | None:
+        """Whether at most `found` is less likely than `alpha`; None where that cannot be told."""
+        if found < self.first:
+            return True
+        known = float(np.logaddexp.reduce(self.log[: found - self.first + 1]))
+        return _below(known - _log(alpha), self.error)
+
+    def small(self, found: Fraction, alpha: Fraction) -> bool | None:
+        r"""Whether :math:`E (t - X)_+ < \alpha (t - u)` for some whole t above u; None where unknown."""
+        expected = np.logaddexp.accumulate(np.logaddexp.accumulate(self.log))
+        t = self.first + 1.0 + np.arange(self.log.size)
+        above = t > float(found) * (1.0 + 1e-12)
+        if not above.any():
+            return None
+        gap = expected[above] - np.log(t[above] - float(found)) - _log(alpha)
+        return _below(float(gap.min()), 2.0 * self.error)
+
+
+def hypergeometric(records: int, sample: int, having: int) -> Chances:
+    """How many of the sample are among the `having` of the file, every sample being equally likely."""
+    first, last = max(0, sample - (records - having)), min(having, sample)
+    k = np.arange(first, last + 1, dtype=np.float64)
+    log = (
+        _choose(having, k) + _choose(records - having, sample - k) - _choose(records, np.array(float(sample)))
+    )
+    return Chances(first, np.asarray(log), _ADDED + _ROUNDED * float(gammaln(records + 2.0)))
+
+
+def binomial(trials: int, chance: Fraction) -> Chances:
+    """How many of so many trials succeed."""
+    if chance in (0, 1):
+        return Chances(trials if chance else 0, np.zeros(1), 0.0)
+    k = np.arange(trials + 1, dtype=np.float64)
+    logs = _log(chance), _log(1 - chance)
+    log = _choose(trials, k) + k * logs[0] + (trials - k) * logs[1]
+    largest = float(gammaln(trials + 2.0)) + trials * max(1.0, -min(logs))
+    return Chances(0, np.asarray(log), _ADDED + _ROUNDED * largest)
+
+
+def _choose(among: int, k: FloatArray) -> FloatArray:
+    """Logarithms of binomial coefficients."""
+    return np.asarray(gammaln(among + 1.0) - gammaln(k + 1.0) - gammaln(among - k + 1.0))
+
+
+def _log(alpha: Fraction) -> float:
+    return math.log(alpha.numerator) - math.log(alpha.denominator)  # whole numbers of any length
+
+
+def _below(difference: float, error: float) -> bool | None:
+    """Whether a difference that is known up to an error is below zero."""
+    return None if abs(difference) <= error else difference < 0.0

@@ -27,7 +27,7 @@ from linkrisk.solver.run.limits import in_time, memory_errors
 from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.run.results import plain
 from linkrisk.solver.run.workers import Here, Processes, Workers
-from linkrisk.solver.worst_case.part_search import PartSearch, Shared, search_part
+from linkrisk.solver.worst_case.parts import PartSearch, Shared, search_part
 from linkrisk.solver.worst_case.sampled.samples import Samples
 from linkrisk.solver.worst_case.search import SearchTask, Start, count_starts, search
 from linkrisk.solver.worst_case.search_state import Run, out_of_time

@@ -13,7 +13,7 @@ from linkrisk import fit
 from linkrisk.formulations.linkage.block_system import block_system
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
 from linkrisk.formulations.linkage.rows import lost_blocks
-from linkrisk.solver.inputs.problem import make_problem
+from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.options.pair import ProblemOptions
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)

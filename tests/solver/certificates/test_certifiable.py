@@ -10,7 +10,7 @@ from linkrisk.solver.certificates.checking.families import FAMILIES
 from linkrisk.solver.certificates.writing.build import ProvenSearch, certify
 from linkrisk.solver.certificates.writing.certifiable import CertificateError, why_not_certifiable
 from linkrisk.solver.engines.base import Proof
-from linkrisk.solver.inputs.problem import make_problem
+from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.options.pair import ProblemOptions
 
 every_case = pytest.mark.parametrize("case", CERTIFIABLE, ids=[case.label for case in CERTIFIABLE])

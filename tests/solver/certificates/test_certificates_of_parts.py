@@ -17,7 +17,7 @@ from linkrisk import fit
 from linkrisk.solver.certificates.checking.verify import demand_fit, verify
 from linkrisk.solver.certificates.core.claims import RejectedError
 from linkrisk.solver.certificates.operations.claims import checked, coverage, proved
-from linkrisk.solver.inputs.problem import make_problem
+from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.errors import UsageError
 

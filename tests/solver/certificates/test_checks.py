@@ -33,7 +33,7 @@ from linkrisk.solver.certificates.core.claims import RejectedError
 from linkrisk.solver.certificates.core.families import is_negative_semidefinite
 from linkrisk.solver.certificates.writing.hitting import HittingTree
 from linkrisk.solver.certificates.writing.simplex_search import TreeSearch
-from linkrisk.solver.inputs.problem import make_problem
+from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.options.pair import ProblemOptions
 
 every_case = pytest.mark.parametrize("case", CERTIFIABLE, ids=[case.label for case in CERTIFIABLE])

@@ -28,7 +28,7 @@ from linkrisk.solver.certificates.checking.verify import demand_fit, verify
 from linkrisk.solver.certificates.core import check, claims, records, tables
 from linkrisk.solver.certificates.operations.tables import exact_table
 from linkrisk.solver.certificates.writing.table import table_certificate
-from linkrisk.solver.inputs.problem import make_problem
+from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.tables.attackers.certified import certify
 

@@ -21,7 +21,7 @@ from linkrisk.solver.certificates.checking.orders import best_order
 from linkrisk.solver.certificates.checking.records import make_records
 from linkrisk.solver.certificates.checking.setting import read_setting
 from linkrisk.solver.certificates.operations.verify import verify
-from linkrisk.solver.inputs.problem import make_problem
+from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.worst_case.operations.fit import fit
 

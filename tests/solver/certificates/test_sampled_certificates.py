@@ -22,7 +22,7 @@ from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.solver.certificates.checking.verify import Verdict, demand_fit, verify
 from linkrisk.solver.certificates.core.claims import RejectedError
 from linkrisk.solver.certificates.core.samples import Stage, ruled_out
-from linkrisk.solver.inputs.problem import make_problem
+from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.worst_case.sampled.confidence import Design, upper_limit, upper_limit_of_sum

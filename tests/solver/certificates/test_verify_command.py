@@ -14,10 +14,10 @@ from certified import certified, frames
 from linkrisk.solver.certificates.writing.build import ProvenSearch, certify
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.engines.base import Proof
-from linkrisk.solver.inputs.problem import make_problem
+from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.worst_case.operations.fit import fit
-from linkrisk.solver.worst_case.problem_rows import problem_system
+from linkrisk.solver.worst_case.search_state import problem_system
 
 PAIR = ("--original", "original.csv", "--masked", "masked.csv")
 

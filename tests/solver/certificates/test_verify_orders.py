@@ -23,11 +23,11 @@ from linkrisk.solver.certificates.checking.setting import read_setting
 from linkrisk.solver.certificates.writing.build import ProvenSearch, certify
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.engines.base import Proof
-from linkrisk.solver.inputs.problem import make_problem
+from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.linkage import lexicographic as orders
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.worst_case.operations.fit import fit
-from linkrisk.solver.worst_case.problem_rows import problem_system
+from linkrisk.solver.worst_case.search_state import problem_system
 
 COMMAND = ["--original", "original.csv", "--masked", "masked.csv", "--row-by-row"]
 CHECK = ["verify", "fit.json", "--certificate", "proof.json", *COMMAND]

@@ -270,7 +270,7 @@ def test_compare_leaves_out_what_is_not_installed(monkeypatch, capsys):
 
 @pytest.mark.parametrize("name", ["fit", "compare"])
 def test_too_many_comparisons_for_the_model(name, monkeypatch, capsys):
-    monkeypatch.setattr("linkrisk.solver.worst_case.problem_rows.LARGEST_SYSTEM", 899)
+    monkeypatch.setattr("linkrisk.solver.worst_case.search_state.LARGEST_SYSTEM", 899)
     message = (
         "30 records and 30 candidates make 900 comparisons, more than the 899 that the big-C model can hold: "
         "take a sample of the records, fit with --engine exact, or judge given parameters with `evaluate`"

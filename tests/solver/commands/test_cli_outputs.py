@@ -44,7 +44,7 @@ def no_work(monkeypatch) -> None:
     def read(*_: object) -> None:
         raise AssertionError("the work began")
 
-    monkeypatch.setattr("linkrisk.solver.inputs.problem._files", read)
+    monkeypatch.setattr("linkrisk.solver.inputs.reading._files", read)
     monkeypatch.setattr("linkrisk.solver.linkage.operations.evaluate.read_parameters", read)
 
 

@@ -13,7 +13,7 @@ from pairwise import pairwise
 from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import Direction, Ties
 from linkrisk.solver.inputs import rereading
-from linkrisk.solver.inputs.problem import make_problem
+from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.options.pair import ProblemOptions
 
 ARRAYS = ("queries", "candidates", "partner", "weight", "query_rows", "offset", "grains")

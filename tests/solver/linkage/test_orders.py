@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from linkrisk import fit
 from linkrisk.formulations.linkage.distances import Differences, Standardisation
 from linkrisk.formulations.linkage.pair import Ties, make_pair
-from linkrisk.solver.inputs.problem import make_problem
+from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.linkage.lexicographic import Ordered, best_order, linked_in_order
 from linkrisk.solver.options.pair import ProblemOptions
 

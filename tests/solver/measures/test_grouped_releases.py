@@ -11,7 +11,7 @@ from release_runs import files, table, taken, wide
 from risk_runs import task_of
 
 from linkrisk import fit
-from linkrisk.solver.inputs.problem import make_problem
+from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.inputs.releases import Releases, aligned_groups, spelled_groups
 from linkrisk.solver.measures.release_sequences import searched_stages
 from linkrisk.solver.measures.releases import SeveralReleases

@@ -10,7 +10,7 @@ from scipy.special import expit
 from scipy.stats import binom
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.solver.inputs.decisions import read_checked_links
+from linkrisk.solver.inputs.link_tasks import read_checked_links
 from linkrisk.solver.measures.link_reliability import (
     ReliabilityLine,
     ReliabilityOfLinks,

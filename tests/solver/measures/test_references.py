@@ -8,7 +8,7 @@ import pytest
 from survey_files import NAMES, noisy, survey
 
 from linkrisk import evaluate, risk
-from linkrisk.solver.inputs.problem import make_problem
+from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.measures import references
 from linkrisk.solver.measures.references import SHUFFLES, shuffled, unmasked
 from linkrisk.solver.options.pair import ProblemOptions

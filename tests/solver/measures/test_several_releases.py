@@ -16,7 +16,7 @@ from risk_runs import task_of
 
 from linkrisk import fit, risk
 from linkrisk.errors import LinkriskError
-from linkrisk.solver.inputs.problem import make_problem
+from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.inputs.releases import Releases, Way, aligned_groups
 from linkrisk.solver.measures import releases
 from linkrisk.solver.measures.base import Kind

@@ -21,7 +21,7 @@ from linkrisk import evaluate, fit
 from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.solver.certificates.checking.verify import demand_fit, verify
 from linkrisk.solver.certificates.core.claims import RejectedError
-from linkrisk.solver.inputs.problem import make_problem
+from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.linkage.baselines import euclidean_form, mahalanobis_form
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.matching import assigned_links, distance_matrix

@@ -364,7 +364,7 @@ def test_time_is_left_to_what_lists_records():
     from dataclasses import replace
 
     from linkrisk.solver.engines.base import EngineOptions
-    from linkrisk.solver.inputs.problem import make_problem
+    from linkrisk.solver.inputs.reading import make_problem
     from linkrisk.solver.options.pair import ProblemOptions
     from linkrisk.solver.run.clock import Limits
     from linkrisk.solver.worst_case.operations.fit import fit_request

@@ -10,7 +10,7 @@ import pytest
 from cli_runs import run
 
 from linkrisk import WorstCaseLinkage, compare, evaluate, fit, risk, verify
-from linkrisk.solver.inputs.problem import make_problem
+from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.errors import UsageError
 

@@ -17,7 +17,7 @@ from linkrisk.formulations.linkage.comparison import Columns, Missing
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
 from linkrisk.solver.certificates.checking.verify import verify
 from linkrisk.solver.certificates.core.claims import RejectedError
-from linkrisk.solver.inputs.problem import make_problem
+from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.lexicographic import linked_in_order
 from linkrisk.solver.options.pair import ProblemOptions

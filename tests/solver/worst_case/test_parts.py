@@ -16,7 +16,7 @@ from part_runs import PARTS, STEERING, hopeless, in_parts, noisy, one_round
 from linkrisk import fit
 from linkrisk.solver.engines.base import EngineOptions, Proof
 from linkrisk.solver.engines.registry import get_engine
-from linkrisk.solver.inputs.problem import make_problem
+from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.linkage.lexicographic import best_order
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run import limits
@@ -25,8 +25,7 @@ from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.run.progress import Progress
 from linkrisk.solver.run.status import Limit
 from linkrisk.solver.worst_case import parts
-from linkrisk.solver.worst_case.part_search import PartSearch
-from linkrisk.solver.worst_case.parts import Part, UntilHopeless, search_whole
+from linkrisk.solver.worst_case.parts import Part, PartSearch, UntilHopeless, search_whole
 
 FAMILIES = ["weighted-mean", "owa", "choquet", "mahalanobis"]
 

@@ -16,7 +16,7 @@ from fit_runs import frames, solve
 from report_texts import said
 
 from linkrisk import compare, evaluate, fit, link
-from linkrisk.solver.inputs.survey import weight_unit
+from linkrisk.solver.inputs.problem import weight_unit
 
 SCHEMA = {
     "attributes": [{"name": "W", "role": "weight"}, {"name": "S", "role": "stratum", "scale": "nominal"}]

@@ -16,7 +16,8 @@ from hunting.quarry import Quarry
 from hunting.reached import Reached, reached
 from linkrisk.solver.certificates.checking.verify import verify
 from linkrisk.solver.certificates.core.claims import RejectedError
-from linkrisk.solver.inputs.problem import Problem, make_problem
+from linkrisk.solver.inputs.problem import Problem
+from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.results import FamilyFit

@@ -19,10 +19,10 @@ from linkrisk.solver.certificates.writing.build import ProvenSearch, certify
 from linkrisk.solver.engines.base import EngineOptions, Proof
 from linkrisk.solver.engines.exact.engine import ExactEngine
 from linkrisk.solver.engines.exact.hitting_sets.search import HittingSearch
-from linkrisk.solver.inputs.problem import make_problem
+from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.worst_case.answers import records_table
-from linkrisk.solver.worst_case.problem_rows import problem_system
+from linkrisk.solver.worst_case.search_state import problem_system
 
 everywhere = pytest.mark.parametrize("case", CERTIFIABLE, ids=[case.label for case in CERTIFIABLE])
 

@@ -197,7 +197,7 @@ def test_half_a_pair(missing):
     ("limit", "aggregator"), [("LARGEST_SYSTEM", "choquet"), ("LARGEST_UNREDUCED", "mahalanobis")]
 )
 def test_a_pair_too_large_for_the_model(monkeypatch, limit, aggregator):
-    monkeypatch.setattr(f"linkrisk.solver.worst_case.problem_rows.{limit}", 100)
+    monkeypatch.setattr(f"linkrisk.solver.worst_case.search_state.{limit}", 100)
     with pytest.raises(UsageError) as error:
         fit(*frames(0, 11), aggregator=aggregator, engine="milp")
     assert str(error.value) == (

@@ -12,9 +12,14 @@ from scipy.stats import binomtest
 from linkrisk import fit
 from linkrisk.formulations.linkage.pair import make_pair
 from linkrisk.solver.worst_case.sampled.confidence import upper_limit
-from linkrisk.solver.worst_case.sampled.draw import draw, drawing_order, fingerprint
-from linkrisk.solver.worst_case.sampled.plan import Plan, Stage
-from linkrisk.solver.worst_case.sampled.samples import draw_samples
+from linkrisk.solver.worst_case.sampled.samples import (
+    Plan,
+    Stage,
+    draw,
+    draw_samples,
+    drawing_order,
+    fingerprint,
+)
 
 DRAWS = 3_000
 UNLIKELY = 1e-6

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.worst_case.sampled.draw import check_strata, draw, drawing_order, fingerprint
+from linkrisk.solver.worst_case.sampled.samples import check_strata, draw, drawing_order, fingerprint
 
 FILES = hashlib.sha256(b"files").digest()
 

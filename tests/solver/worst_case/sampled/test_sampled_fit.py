@@ -12,15 +12,14 @@ from fit_runs import frames
 from pairwise import pairwise
 
 from linkrisk import evaluate, fit, verify
-from linkrisk.solver.inputs.problem import make_problem
+from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.results import WEIGHTED
 from linkrisk.solver.worst_case.sampled.confidence import Design, upper_limit, upper_limit_of_sum
-from linkrisk.solver.worst_case.sampled.plan import Plan, Stage
 from linkrisk.solver.worst_case.sampled.result import _counted
-from linkrisk.solver.worst_case.sampled.samples import draw_samples
+from linkrisk.solver.worst_case.sampled.samples import Plan, Stage, draw_samples
 
 FAMILIES = ["weighted-mean", "owa", "choquet", "mahalanobis"]
 DIRECTIONS = ["original-to-masked", "masked-to-original"]

@@ -13,8 +13,8 @@ from linkrisk import Cancel, evaluate, fit, link
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.linkage.evaluator import Evaluation
 from linkrisk.solver.run.errors import CancelledError, UsageError
-from linkrisk.solver.worst_case.sampled import staged_count
-from linkrisk.solver.worst_case.sampled.staged_count import StagedCount
+from linkrisk.solver.worst_case.sampled import result as sampled_result
+from linkrisk.solver.worst_case.sampled.result import StagedCount
 
 RECORDS = 60
 KEYS = {"counted", "status", "limit", "confidence", "linked_lower_limit", "linked_confidence_limit"}
@@ -28,7 +28,7 @@ def files():
 
 @pytest.fixture(autouse=True)
 def small_stages(monkeypatch):
-    monkeypatch.setattr(staged_count, "FIRST_STAGE", 8)
+    monkeypatch.setattr(sampled_result, "FIRST_STAGE", 8)
 
 
 @pytest.fixture
