@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import benchmark_certificates
+import certificates
 import numpy as np
 import pandas as pd
 
@@ -10,12 +10,12 @@ import pandas as pd
 def test_every_case_is_a_row(tmp_path, capsys):
     random = np.random.default_rng(3)
     original = random.normal(size=(25, 3))
-    for case in benchmark_certificates.CASES:
+    for case in certificates.CASES:
         for side, values in (("original", original), ("masked", original + 0.8 * np.sin(99 * original))):
             pd.DataFrame(values, columns=["A", "B", "C"]).to_csv(
                 tmp_path / f"{case.pair}_{side}.csv", index=False
             )
-    benchmark_certificates.main(["--pairs", str(tmp_path)])
+    certificates.main(["--pairs", str(tmp_path)])
     head, _, *rows = [
         [cell.strip() for cell in row.strip("|").split("|")] for row in capsys.readouterr().out.splitlines()
     ]

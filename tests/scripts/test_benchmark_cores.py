@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 
-import benchmark_cores
+import cores
 import numpy as np
 import pandas as pd
 import pytest
@@ -18,8 +18,8 @@ def test_both_finders_are_measured(aggregator, tmp_path, monkeypatch, capsys):
     for side, values in (("original", original), ("masked", original + random.normal(size=(40, 3)))):
         pd.DataFrame(values, columns=["A", "B", "C"]).to_csv(tmp_path / f"own_{side}.csv", index=False)
     arguments = ["--pairs", str(tmp_path), "--pair", "own", "--aggregator", aggregator, "--seconds", "0.3"]
-    monkeypatch.setattr(sys, "argv", ["benchmark_cores.py", *arguments])
-    benchmark_cores.main()
+    monkeypatch.setattr(sys, "argv", ["cores.py", *arguments])
+    cores.main()
     first, second, *lines = capsys.readouterr().out.splitlines()
     assert first.startswith(f"own, original-to-masked, {aggregator}: ")
     assert int(second.split()[0]) > 0

@@ -4,20 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import ArgumentTypeError
 
 import numpy as np
 import pytest
-from bayes_part import bayes
-from benchmark_linkers import PARTS, parts
-from prl_parts import accuracy, drawn_categories, errors, febrl4, prl_size
-
-
-def test_parts_are_known_by_name():
-    assert parts("febrl4, prl-size") == ("febrl4", "prl-size")
-    assert parts(",".join(PARTS)) == tuple(PARTS)
-    with pytest.raises(ArgumentTypeError, match="unknown part 'febrl'; choose of prl-size, febrl4, bayes"):
-        parts("febrl")
+from linkers import accuracy, bayes, drawn_categories, errors, febrl4, prl_size
 
 
 def test_sizes_are_measured():

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import numpy as np
-from benchmark_passes import PASSES, figures, linked, splink_line
-from drawn_persons import CHANGED, LACKING, MANY, draw_persons
+from passes import PASSES, figures, linked, splink_line
+from persons import CHANGED, LACKING, MANY, draw_persons
 
 
 def test_persons_have_as_many_errors_as_they_should():
@@ -46,7 +46,7 @@ def test_another_linker_beside_ours(tmp_path):
              "linked": 5000, "precision": 0.99999, "recall": 0.4}  # fmt: skip
     (tmp_path / "found.json").write_text(json.dumps(found), encoding="utf-8")
     python = tmp_path / "python"
-    python.write_text(f'#!/bin/sh\ntest -f "$1" && cp "{tmp_path}/found.json" "$4"\n', encoding="utf-8")
+    python.write_text(f'#!/bin/sh\ntest -f "$1" && cp "{tmp_path}/found.json" "$5"\n', encoding="utf-8")
     python.chmod(0o755)
     assert splink_line(str(python), [tmp_path / "first.csv", tmp_path / "second.csv"]) == (
         "  Splink 9 on DuckDB 8: 7 s (6 s of processor time), peak memory 1,234 MB; 5,000 links: precision "

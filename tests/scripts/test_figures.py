@@ -9,9 +9,9 @@ import subprocess
 import tomllib
 from pathlib import Path
 
+import d11_table2 as table2
 import figures
 import pytest
-import reproduce_d11_table2 as table2
 from figures import Stamp, stamps
 
 from linkrisk.datasets.masking.protections import PROTECTIONS
@@ -38,8 +38,10 @@ def sections(page: Path) -> list[str]:
 def test_where_a_script_is_run_its_figures_are_stamped(page):
     """In each section, for each script whose command it shows; every stamp is read."""
     for section in sections(page):
-        named = set(re.findall(r"python (scripts/\w+\.py)", figures.STAMP.sub("", " ".join(section.split()))))
-        stamped = {re.search(r"scripts/\w+\.py", stamp.command)[0] for stamp in stamps(section)}
+        named = set(
+            re.findall(r"python (scripts/[\w/]+\.py)", figures.STAMP.sub("", " ".join(section.split())))
+        )
+        stamped = {re.search(r"scripts/[\w/]+\.py", stamp.command)[0] for stamp in stamps(section)}
         assert named <= stamped
         assert len(stamps(section)) == section.count("*Figures:")
 
@@ -91,7 +93,7 @@ def test_the_version_is_not_behind_that_of_the_project(page, stamp):
 @everywhere
 def test_the_command_and_the_code_exist(page, stamp):
     del page
-    assert (ROOT / re.search(r"scripts/\w+\.py", stamp.command)[0]).exists()
+    assert (ROOT / re.search(r"scripts/[\w/]+\.py", stamp.command)[0]).exists()
     asked = ["git", "log", "-1", "--format=%ad", "--date=short", stamp.code]
     shown = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=False)
     if shown.returncode != 0:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
-import category_experiments as protocol
+import domingo_torra as script
+import linkers
 import numpy as np
 import pandas as pd
 import pytest
-import reproduce_domingo_torra as script
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.schema import Scale
@@ -27,7 +27,7 @@ def drawn(records=60):
     """A survey of categories, each of which occurs."""
     chance = np.random.default_rng(0)
     columns = {name: chance.permutation(np.resize(np.arange(size), records)) for name, size in SIZES.items()}
-    return protocol.survey_of(pd.DataFrame(columns), ("e", "i", "k"))
+    return script.survey_of(pd.DataFrame(columns), ("e", "i", "k"))
 
 
 class Fixed(LearnedLinker):
@@ -53,7 +53,7 @@ def test_groups_by_number_of_categories():
     assert "k" not in data.frame
     assert data.schema["e"].categories == tuple(str(at) for at in range(12))
     assert {name: data.schema[name].scale for name in "ei"} == dict.fromkeys("ei", Scale.ORDINAL)
-    plain = protocol.without_order(data.schema)
+    plain = script.without_order(data.schema)
     assert plain.select(scale=Scale.NOMINAL) == plain.names == data.schema.names
     assert [row.categories for row in plain.attributes] == [row.categories for row in data.schema.attributes]
 
@@ -65,8 +65,8 @@ def test_ties_count_by_three_rules():
         [0, 0, 3, 2],  # the nearest
         [-np.inf] * 4,  # cannot be anybody
     ]
-    found = protocol.Links.of(judge(Fixed(scores), Truth.of(np.arange(4), 4)))
-    assert found == protocol.Links(nearest=2, expected=pytest.approx(1 + 1 / 3), strict=1)
+    found = script.Links.of(judge(Fixed(scores), Truth.of(np.arange(4), 4)))
+    assert found == script.Links(nearest=2, expected=pytest.approx(1 + 1 / 3), strict=1)
 
 
 def test_all_records_of_one_masked_record_show_how_the_paper_counts():
@@ -75,12 +75,12 @@ def test_all_records_of_one_masked_record_show_how_the_paper_counts():
     That is what Table 2 shows at p = 8: the same 3 for bottom coding and global recoding, 42 for top coding.
     """
     data = drawn(600)
-    masking = protocol.METHODS["Top"].paper_parameter(9)
+    masking = script.METHODS["Top"].paper_parameter(9)
     masked = replace(masking, attributes=data.groups["s"], schema=data.schema).apply(data.frame)
     names = list(data.groups["s"])
     assert len(masked[names].drop_duplicates()) == 1
     same = int((data.frame[names] == masked[names]).all(axis=1).sum())
-    found = list(protocol.experiments(data, parameters=(9,), linkers=("DBRL",)))
+    found = list(script.experiments(data, parameters=(9,), linkers=("DBRL",)))
     (links,) = (each.links for each in found if (each.group, each.method) == ("s", "Top"))
     assert same > 1
     assert (links.nearest, links.expected, links.strict) == (same, pytest.approx(1.0), 0)
@@ -88,7 +88,7 @@ def test_all_records_of_one_masked_record_show_how_the_paper_counts():
 
 def test_every_experiment_is_made_once_and_knowing_the_masking_never_hurts():
     data = drawn()
-    found = script.as_table(protocol.experiments(data, parameters=(1, 4)))
+    found = script.as_table(script.experiments(data, parameters=(1, 4)))
     assert len(found) == 3 * 4 * 2 * 5
     keys = ["group", "method", "p"]
     assert not found.duplicated([*keys, "linker"]).any()
@@ -107,7 +107,7 @@ def test_every_experiment_is_made_once_and_knowing_the_masking_never_hurts():
 def test_draws_differ_only_for_pram():
     data = drawn()
     first, second = (
-        script.as_table(protocol.experiments(data, parameters=(9,), linkers=("DBRL",), draw=draw))
+        script.as_table(script.experiments(data, parameters=(9,), linkers=("DBRL",), draw=draw))
         for draw in (0, 1)
     )
     differs = (first.nearest != second.nearest) | (first.expected != second.expected)
@@ -115,7 +115,7 @@ def test_draws_differ_only_for_pram():
 
 
 def test_a_method_as_text_says_what_was_done():
-    texts = [protocol.as_text(kind.paper_parameter(3)) for kind in protocol.METHODS.values()]
+    texts = [script.as_text(kind.paper_parameter(3)) for kind in script.METHODS.values()]
     assert texts == [
         "bottom-coding categories=4",
         "global-recoding categories=4",
@@ -158,8 +158,8 @@ def test_missing_data_are_said(monkeypatch):
     def unreachable(name):
         raise DataError(f"{name}: no connection")
 
-    monkeypatch.setattr(protocol, "load", unreachable)
-    assert list(protocol.figures()) == [
+    monkeypatch.setattr(script, "load", unreachable)
+    assert list(linkers.category_experiments()) == [
         "german-credit: left out: german-credit: no connection",
         "adult: left out: adult: no connection",
     ]
@@ -178,17 +178,17 @@ def test_missing_data_are_said(monkeypatch):
     ],
 )
 def test_the_groups_of_the_page(name, few, many):
-    data = protocol.survey(name)
+    data = script.survey(name)
     assert len(data.frame) == 1000
     assert (data.groups["s"], data.groups["l"]) == (few, many)
-    assert set(data.groups["o"]) == set(protocol.SOURCES[name].ordered)
+    assert set(data.groups["o"]) == set(script.SOURCES[name].ordered)
 
 
 @with_data
 def test_adult_on_a_small_part():
     """What the paper concludes, on three parameters and 200 records; and the tables of the script."""
-    data = protocol.survey("adult", 200)
-    table = script.as_table(protocol.experiments(data, parameters=(1, 5, 9)))
+    data = script.survey("adult", 200)
+    table = script.as_table(script.experiments(data, parameters=(1, 5, 9)))
     means = table.groupby("linker").nearest.mean()
     assert means["aware"] > max(means["DBRL"], means["PRL"])
     pram = table[table.method == "PRAM"].groupby("linker").nearest.mean()

@@ -8,8 +8,8 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-import reproduce_smith as script
-from smith_linkage import AGREEMENT, ClassicalLinkage
+import smith as script
+from smith import AGREEMENT, ClassicalLinkage
 
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.solver.linkage.linker import LinkageTask

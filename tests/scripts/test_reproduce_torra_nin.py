@@ -6,7 +6,7 @@ import os
 import re
 
 import pytest
-import reproduce_torra_nin as script
+import torra_nin as script
 
 with_data = pytest.mark.skipif(
     "LINKRISK_DATA" not in os.environ, reason="needs public data: set LINKRISK_DATA to its folder"

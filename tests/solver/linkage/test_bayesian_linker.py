@@ -290,7 +290,7 @@ def test_parameters_of_other_attributes():
 
 @pytest.mark.skipif(not DATA, reason="needs public data: set LINKRISK_DATA to its folder")
 def test_ionosphere():
-    """100 attacked records, 34 attributes; `scripts/benchmark_linkers.py` measures how long it takes."""
+    """100 attacked records, 34 attributes; `scripts/benchmarks/linkers.py` measures how long it takes."""
     frame = pd.read_csv(Path(str(DATA)) / "uci_ionosphere.csv").drop(columns="a02")
     random = np.random.default_rng(0)
     order, names = random.permutation(len(frame)), random.permutation(frame.columns)

@@ -6,8 +6,8 @@ import functools
 
 import numpy as np
 import pytest
-from drawn_persons import draw_persons
 from pass_cases import linker, task
+from persons import draw_persons
 from prl_cases import compare, task_of
 
 from linkrisk.solver.linkage.linker import Truth

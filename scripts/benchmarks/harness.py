@@ -1,0 +1,86 @@
+"""What all benchmarks share: options, work in a process of its own, seconds and memory, lines of tables."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import time
+from collections.abc import Callable, Iterable, Sequence
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+DATA = Path(os.environ.get("LINKRISK_DATA", "../shared/data"))
+BENCH = DATA.parent / "bench"
+PAIRS = BENCH / "pairs"
+TABLES = BENCH / "tables"
+
+CENSUS = ["AFNLWGT", "AGI", "EMCONTRB", "FEDTAX", "PTOTVAL", "STATETAX"]
+"""Six attributes of the Census file."""
+
+Result = TypeVar("Result")
+
+
+class Spent(NamedTuple):
+    """Seconds by the clock, of all processors, and the most megabytes that the process has held so far."""
+
+    seconds: float
+    processor: float
+    megabytes: float
+
+    def __str__(self) -> str:
+        return f"{self.seconds:.2f} s ({self.processor:.2f} s of processors, {self.megabytes:,.0f} MB)"
+
+
+def timed(work: Callable[[], Result]) -> tuple[Result, Spent]:
+    """Call `work`; its result, and what it took."""
+    clock, processor = time.perf_counter(), time.process_time()
+    result = work()
+    spent = time.perf_counter() - clock, time.process_time() - processor
+    return result, Spent(*spent, peak())
+
+
+def peak() -> float:
+    """The most megabytes that this process has held (`getrusage` gives kilobytes on Linux)."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+
+
+def alone(work: Callable[..., Result], *given: Any, **named: Any) -> Result:
+    """Call `work` in a fresh process, so that its peak of memory is its own."""
+    with get_context("spawn").Pool(1) as pool:
+        return pool.apply(work, given, named)
+
+
+def parser(doc: str | None, *parts: str, **paths: Path) -> argparse.ArgumentParser:
+    """A command line that shows a module's docstring; `part` where there are several, and folders."""
+    made = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    if parts:
+        made.add_argument("part", choices=parts)
+    for name, path in paths.items():
+        made.add_argument(f"--{name}", type=Path, default=path, help=f"default: {path}")
+    return made
+
+
+def listed(kind: Callable[[str], Any] = str) -> Callable[[str], list[Any]]:
+    """Reads values that commas separate."""
+    return lambda text: [kind(one.strip()) for one in text.split(",")]
+
+
+def show(cells: Iterable[object]) -> None:
+    """Print a line of a table at once, floating-point numbers with up to ten digits."""
+    print(
+        *(f"{one:.10g}" if isinstance(one, float) else "-".join(str(one).split()) for one in cells),
+        flush=True,
+    )
+
+
+def row(cells: Iterable[object]) -> None:
+    """Print a row of a table of Markdown at once."""
+    print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+
+
+def head(titles: Sequence[str]) -> None:
+    """Print the head of a table of Markdown."""
+    row(titles)
+    print("|" + "---|" * len(titles), flush=True)

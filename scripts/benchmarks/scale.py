@@ -1,0 +1,259 @@
+"""Print what fits and counts of files of any size take, in seconds and in memory, and draw how both grow.
+
+    LINKRISK_DATA=../shared/data python scripts/benchmarks/scale.py --part fits --records 100000,1000000
+    LINKRISK_DATA=../shared/data python scripts/benchmarks/scale.py --part samples --records 10000
+    LINKRISK_DATA=../shared/data python scripts/benchmarks/scale.py --part count --records 1000000
+    LINKRISK_DATA=../shared/data python scripts/benchmarks/scale.py --part growth --picture growth.svg
+    LINKRISK_DATA=../shared/data python scripts/benchmarks/scale.py --part dask --records 1000000
+    LINKRISK_DATA=../shared/data python scripts/benchmarks/scale.py --part nearest --cases M6-385,noise,mixed
+
+Every run is a command of its own, with its files in a temporary folder or that of `--folder`. Memory is the
+most that the command and the processes that it starts hold together, looked at ten times a second.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import math
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import psutil
+from growth_picture import growth_picture
+from scale_cases import CASES, NOMINAL, make_files
+
+from linkrisk.solver.linkage.baselines import euclidean_form
+from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.options.pair import ProblemOptions
+from linkrisk.solver.worst_case.families import read_once
+
+PARTS = ("fits", "samples", "count", "growth", "dask", "nearest")
+FAMILIES = ("weighted-mean", "choquet")
+SAMPLE_SIZES = (250, 500, 1000, 2000, 4000)
+GROWTH = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
+
+NEAREST = (10_000, 100_000, 1_000_000)
+
+_LOOK = 0.1
+_TURNS = 2
+"""Runs of each kind, one after the other: whatever else the machine does, both kinds meet it."""
+_LEARNED = 400
+
+
+class Measured(NamedTuple):
+    """One command: what it took, and what it wrote."""
+
+    seconds: float
+    megabytes: float
+    result: dict[str, Any]
+
+    def keep(self, path: Path) -> None:
+        """Write what the command wrote to another file."""
+        path.write_text(json.dumps(self.result), encoding="utf-8")
+
+
+def measured(command: Sequence[str], output: Path, workers: Sequence[psutil.Process] = ()) -> Measured:
+    """Run a command of the program that writes JSON to `output`; memory is that of its workers, too."""
+    began = time.perf_counter()
+    process = psutil.Popen(
+        [sys.executable, "-m", "solver", *command, "--json", str(output)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    most = 0.0
+    while process.poll() is None:
+        most = max(most, sum(_held(each) for each in (process, *workers)))
+        time.sleep(_LOOK)
+    if process.returncode != 0:
+        raise SystemExit(process.stderr.read())
+    return Measured(time.perf_counter() - began, most, json.loads(output.read_text(encoding="utf-8")))
+
+
+@contextlib.contextmanager
+def _two_workers() -> Iterator[tuple[str, list[psutil.Process]]]:
+    """The address of a scheduler with two workers of one thread each, and their processes."""
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster:
+        yield cluster.scheduler_address, psutil.Process().children()
+
+
+def _held(process: psutil.Process) -> float:
+    """Megabytes of a process and of all that it has started."""
+    held = 0.0
+    try:
+        for each in (process, *process.children(recursive=True)):
+            held += each.memory_info().rss / 1e6
+    except psutil.NoSuchProcess:  # has ended in between
+        pass
+    return held
+
+
+class Bench:
+    """The runs, all with files in one folder."""
+
+    def __init__(self, folder: Path, seconds: float) -> None:
+        self._folder, self._seconds = folder, seconds
+
+    def command(self, case: str, records: int, family: str, *further: str) -> Measured:
+        """One fit."""
+        original, masked = make_files(self._folder, case, records)
+        nominal = ("--nominal", ",".join(NOMINAL)) if case == "mixed" else ()
+        return measured(
+            [
+                "fit", "--original", str(original), "--masked", str(masked), "--row-by-row", *nominal,
+                "--aggregator", family, "--time-limit", str(self._seconds), *further,
+            ],
+            self._folder / "result.json",
+        )  # fmt: skip
+
+    def fits(self, cases: Sequence[str], sizes: Sequence[int]) -> None:
+        """Figure 1: the interval of every case, with the samples that the program plans."""
+        for case in cases:
+            for records in sizes:
+                for family in FAMILIES:
+                    run = self.command(case, records, family)
+                    print(f"{case:7} {records:9,} {family:14} {_interval(run)}", flush=True)
+
+    def samples(self, records: int) -> None:
+        """Figure 2: one sample of each size, the program's plan, and a search of all records."""
+        for size in SAMPLE_SIZES:
+            run = self.command("noise", records, FAMILIES[0], "--sample", str(size), "--samples", "1")
+            print(f"one sample of {size:5,}      {_interval(run)}", flush=True)
+        run = self.command("noise", records, FAMILIES[0], "--sample", "50")
+        print(f"samples of 50, planned    {_interval(run)}", flush=True)
+        run = self.command("noise", records, FAMILIES[0], "--sample", "none")
+        print(f"all records               {_interval(run)}", flush=True)
+
+    def count(
+        self, case: str, records: int, *further: str, workers: Sequence[psutil.Process] = ()
+    ) -> Measured:
+        """Figure 3: a weighted mean, learned on a few records, counted on all, with ranks and distances."""
+        learned = self._folder / "learned.json"
+        self.command(case, _LEARNED, FAMILIES[0]).keep(learned)
+        original, masked = make_files(self._folder, case, records)
+        return measured(
+            [
+                "evaluate", "--original", str(original), "--masked", str(masked), "--row-by-row",
+                "--parameters", str(learned), *further,
+            ],
+            self._folder / "result.json",
+            workers,
+        )  # fmt: skip
+
+    def by_dask(self, case: str, records: int) -> None:
+        """The same count by the threads of one process, and by two Dask workers of one thread each."""
+        self.count(case, _LEARNED)  # what is compiled is compiled now
+        best: dict[str, float] = {}
+        with _two_workers() as (address, workers):
+            ways = {"threads": ((), ()), "dask": (("--scheduler", address), workers)}
+            for _ in range(_TURNS):
+                for name, (options, others) in ways.items():
+                    run = self.count(case, records, *options, workers=others)
+                    best[name] = min(best.get(name, run.seconds), run.seconds)
+                    linked = f"{run.result['linked']:9,} linked"
+                    print(
+                        f"{name:8} {records:9,} {linked} {run.seconds:8.1f} s {run.megabytes:8.0f} MB",
+                        flush=True,
+                    )
+        print(f"dask/threads, the best of each: {best['dask'] / best['threads']:.2f}")
+
+    def growth(self, cases: Sequence[str], sizes: Sequence[int], picture: Path | None) -> None:
+        """Figure 5: counting one attack, from a thousand records to a million, or as far as time goes."""
+        points: dict[str, list[tuple[int, float, float]]] = {}
+        for case in cases:
+            for records in sizes:
+                run = self.count(case, records)
+                print(f"{case:7} {records:9,} {run.seconds:8.1f} s {run.megabytes:8.0f} MB", flush=True)
+                points.setdefault(case, []).append((records, run.seconds, run.megabytes))
+                if run.seconds > self._seconds:
+                    break
+        if picture is not None:
+            picture.write_text(growth_picture(points), encoding="utf-8")
+
+
+def nearest(folder: Path, cases: Sequence[str], sizes: Sequence[int]) -> None:
+    """Nearest candidates alone, for equal weights and in this process: no reading, no ranks, no baselines."""
+    for case in cases:
+        before: tuple[int, float] | None = None
+        for records in sizes:
+            original, masked = make_files(folder, case, records)
+            nominal = NOMINAL if case == "mixed" else ()
+            options = ProblemOptions(row_by_row=True, nominal=nominal)
+            pair = read_once(str(original), str(masked), options).pair
+            Evaluator(pair.part(np.arange(9))).nearest(euclidean_form(pair))  # what is compiled is loaded now
+            began = time.perf_counter()
+            found = Evaluator(pair).nearest(euclidean_form(pair))
+            seconds = time.perf_counter() - began
+            line = f"{case:7} {records:9,} {found.count:9,} linked {seconds:8.1f} s"
+            if before is not None:
+                power = math.log(seconds / before[1]) / math.log(records / before[0])
+                line += f"   power of n {power:.2f}"
+            print(line, flush=True)
+            before = records, seconds
+
+
+def _interval(run: Measured) -> str:
+    found, records = run.result, run.result["records"]
+    limit = found.get("linked_confidence_limit")
+    most = found["linked_upper_bound"] if limit is None else limit
+    kind = "for certain" if limit is None else "at 95 %"
+    return (
+        f"{found['linked']:9,}..{most:9,} {kind:11} ({100 * found['linked'] / records:5.1f} to "
+        f"{100 * most / records:5.1f} %) {run.seconds:6.0f} s {run.megabytes:6.0f} MB"
+    )
+
+
+def main() -> None:
+    """Print one of the figures."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--part", choices=PARTS, default="fits")
+    parser.add_argument("--cases", default=",".join(CASES))
+    parser.add_argument("--records", default="10000", help="numbers joined by commas")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=120.0,
+        help="time limit of every fit; no larger files after a longer count",
+    )
+    parser.add_argument("--folder", type=Path, help="where the files are kept")
+    parser.add_argument("--picture", type=Path, help="where to write the picture of the growth")
+    given = parser.parse_args()
+    sizes = [int(float(size)) for size in given.records.split(",")]
+    with tempfile.TemporaryDirectory() as temporary:
+        bench = Bench(given.folder or Path(temporary), given.seconds)
+        if given.part == "fits":
+            bench.fits(given.cases.split(","), sizes)
+        elif given.part == "samples":
+            bench.samples(sizes[0])
+        elif given.part == "nearest":
+            nearest(
+                given.folder or Path(temporary),
+                given.cases.split(","),
+                NEAREST if given.records == "10000" else sizes,
+            )
+        elif given.part == "dask":
+            for records in sizes:
+                bench.by_dask(given.cases.split(",")[0], records)
+        elif given.part == "count":
+            for records in sizes:
+                run = bench.count(given.cases.split(",")[0], records)
+                linked = f"{run.result['linked']:9,} linked"
+                print(f"count {records:9,} {linked} {run.seconds:8.1f} s {run.megabytes:8.0f} MB")
+        else:
+            bench.growth(given.cases.split(","), GROWTH if given.records == "10000" else sizes, given.picture)
+
+
+if __name__ == "__main__":
+    main()

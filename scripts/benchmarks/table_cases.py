@@ -1,0 +1,176 @@
+"""Tables of benchmarks: those of reference lists with what is known of them, and drawn ones of any size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from linkrisk.datasets.tables.code_trees import CodeTree
+from linkrisk.datasets.tables.stored_table import StoredTable, read_cells_and_relations
+from linkrisk.datasets.tables.tabulating import Roles, tabulate
+from linkrisk.formulations.tables.cell_table import CellTable
+from linkrisk.formulations.tables.contributions import Contributions
+from linkrisk.formulations.tables.primary_rules import PPercentRule, sensitive
+from linkrisk.solver.tables.operations.source import cell_table
+
+_RULES = {"P(10,1)": "P10-1", "NK(2,75)": "NK2-75"}
+_COSTS = {"OPTvalue": "value", "OPTunit": "unit"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A table with a way of counting costs, and what is known of it."""
+
+    name: str
+    cost: str
+    cells: Path
+    relations: Path
+    known: float
+    proven: bool
+
+
+def cases(folder: Path, most: float = np.inf) -> Iterator[Case]:
+    """The tables of a folder with at most so many cells."""
+    if folder.name == "ref":
+        wanted = pd.read_csv(folder / "reference.csv")
+        wanted = wanted[wanted["method"].isin(_COSTS) & (wanted["cells"] <= most)]
+        for row in wanted.itertuples():
+            name = f"{row.table}_{_RULES[row.rule]}"
+            relations = folder / f"{row.table}_equations.csv.gz"
+            known, proven = row.objective_secondaries, row.status == "proven optimal"
+            yield Case(name, _COSTS[row.method], folder / f"{name}_cells.csv", relations, known, proven)
+        return
+    known = pd.read_csv(folder / "suppression_reference.csv").set_index(["instance", "cost"])
+    for row in pd.read_csv(folder / "instances.csv").itertuples():
+        for cost in _COSTS.values() if row.cells <= most else ():
+            there = (row.instance, cost) in known.index
+            best = known.loc[(row.instance, cost), "objective_secondaries"] if there else np.nan
+            proven = there and known.loc[(row.instance, cost), "status"] == "proven optimal"
+            yield Case(row.instance, cost, folder / row.cells_file, folder / row.equations_file, best, proven)
+
+
+def stored(case: Case) -> StoredTable:
+    """Cells whose bounds leave nothing open are always published; costs are whole, as the reference's."""
+    cells = pd.read_csv(case.cells)
+    if "status" not in cells:
+        sensitive_, decided = cells["sensitive"] == 1, cells["lower_bound"] == cells["upper_bound"]
+        cells["status"] = np.where(sensitive_, "u", np.where(decided, "z", "s"))
+        for side, room in (
+            ("lower", cells["value"] - cells["lower_bound"]),
+            ("upper", cells["upper_bound"] - cells["value"]),
+        ):
+            cells[f"{side}_protection"] = np.minimum(cells[f"{side}_protection"], room)
+    whole = np.maximum(1.0, np.round(np.abs(cells["value"])))
+    cells["cost"] = whole if case.cost == "value" else 1.0
+    wanted = ["value", "status", "lower_protection", "upper_protection", "lower_bound", "upper_bound", "cost"]
+    relations = pd.read_csv(case.relations)
+    return read_cells_and_relations(cells[[name for name in wanted if name in cells]], relations)
+
+
+def of_files(cells: Path) -> StoredTable:
+    """A table of `NAME_cells.csv`, with `NAME_equations.csv(.gz)` or `NAME_relations.csv` beside."""
+    name = cells.name.removesuffix("_cells.csv")
+    beside = [
+        cells.with_name(f"{one}_{end}")
+        for one in (name, name.rpartition("_")[0])  # several rules of one table share its relations
+        for end in ("relations.csv", "equations.csv", "equations.csv.gz")
+    ]
+    frame = pd.read_csv(cells)
+    if "status" not in frame.columns:
+        frame["status"] = np.where(frame["sensitive"], "u", "s")
+        frame = frame.fillna(0.0)
+    return read_cells_and_relations(frame, pd.read_csv(next(one for one in beside if one.exists())))
+
+
+def tree(variable: str, size: int, groups: int = 0) -> CodeTree:
+    """Codes below so many groups; right below the total where there are none."""
+    parents = [-1, *[0] * groups, *(1 + code % groups if groups else 0 for code in range(size))]
+    codes = ("Total", *(f"g{group}" for group in range(groups)), *(f"c{code}" for code in range(size)))
+    return CodeTree(variable, codes, np.array(parents, dtype=np.int64))
+
+
+def deep_tree(variable: str, branches: tuple[int, ...]) -> tuple[CodeTree, list[str]]:
+    """A tree with so many codes below each one, level by level, and its leaves."""
+    codes, parents, level = ["Total"], [-1], [0]
+    for many in branches:
+        above, level = level, []
+        for parent in above:
+            for _ in range(many):
+                level.append(len(codes))
+                codes.append(f"{variable}{len(codes)}")
+                parents.append(parent)
+    return CodeTree(variable, tuple(codes), np.array(parents, dtype=np.int64)), [codes[at] for at in level]
+
+
+def crossed(sizes: tuple[int, ...], groups: tuple[int, ...]) -> tuple[list[CodeTree], pd.DataFrame]:
+    """Trees of variables, and a record for each combination of their codes."""
+    trees = [tree(f"v{at}", *one) for at, one in enumerate(zip(sizes, groups, strict=True))]
+    leaves = [[f"c{code}" for code in range(size)] for size in sizes]
+    return trees, pd.DataFrame(product(*leaves), columns=[one.variable for one in trees])
+
+
+def tabulated(frame: pd.DataFrame, trees: list[CodeTree], largest: int = 1) -> tuple[Any, sparse.csr_array]:
+    """The table of the column `value`, and its relations."""
+    made = tabulate(frame, trees, Roles(response="value"), largest)
+    terms = made.terms()
+    places = (terms["coefficient"].to_numpy(dtype=float), (terms["relation"], terms["cell"]))
+    shape = (int(terms["relation"].max()) + 1, made.total.size)
+    return made, sparse.csr_array(places, shape=shape)
+
+
+LARGE = {
+    "2500": (((4, 3, 3), (4, 3, 3)), 9_000),
+    "10000": (((5, 4, 4), (5, 4, 4)), 40_000),
+    "100000": (((6, 7, 6), (5, 8, 7)), 400_000),
+}
+"""Seeded tables of two variables with trees of three levels below the total: branches, and records."""
+
+
+def large(name: str) -> CellTable:
+    """One of `LARGE`: lognormal contributions, p % rule with p = 10; the cost is the value."""
+    branches, records = LARGE[name]
+    generator = np.random.default_rng(1)
+    trees, leaves = zip(*(deep_tree(f"v{at}", one) for at, one in enumerate(branches)), strict=True)
+    columns = {}
+    for one, codes in zip(trees, leaves, strict=True):
+        weight = generator.lognormal(0.0, 0.7, len(codes))
+        columns[one.variable] = np.array(codes)[
+            generator.choice(len(codes), records, p=weight / weight.sum())
+        ]
+    frame = pd.DataFrame(columns)
+    frame["value"] = np.maximum(1.0, np.round(generator.lognormal(4.0, 1.2, records)))
+    made, relations = tabulated(frame, list(trees), 2)
+    seen = Contributions(made.seen.total, made.seen.largest, made.respondents)
+    found = sensitive((PPercentRule(10.0),), seen)
+    none = np.zeros(made.total.size)
+    return CellTable(
+        value=made.total,
+        relations=relations,
+        lower=none,
+        upper=np.full(none.size, made.total.max()),
+        primary=found.unsafe,
+        fixed=made.respondents == 0,
+        cost=np.maximum(made.total, 1.0),
+        lower_level=found.lower,
+        upper_level=found.upper,
+        sliding_level=none,
+    )
+
+
+def large_tables(names: list[str], folder: Path | None = None) -> Iterator[tuple[str, CellTable]]:
+    """Tables of `LARGE`, or those of a folder with 2,000 cells and more (all where no name is given)."""
+    if folder is None:
+        yield from ((name, large(name)) for name in names)
+        return
+    for case in cases(folder):
+        if case.cost == "value" and (case.name in names or not names):
+            table = cell_table(stored(case), "given")
+            if len(table) > 2000:
+                yield case.name, table
