@@ -28,7 +28,7 @@ from harness import PAIRS, TABLES, listed, parser, timed
 from scipy import sparse
 from table_cases import cases, large, large_tables, stored
 
-from linkrisk.formulations.programs.separation import no_cuts
+from linkrisk.formulations.programs import no_cuts
 from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.solver.engines.steering import STEERING, Steering
 from linkrisk.solver.run.clock import Clock
