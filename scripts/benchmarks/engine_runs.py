@@ -253,7 +253,7 @@ def solve_bare(case: Case, seconds: float) -> dict[str, Any]:
         bound = min(bound, int(rounded_bound(model.linked_weight(result.bound), problem.pair.weight)))
     if result.values is not None:
         theta = system.aggregator.domain.repair(result.values[: model.dimension])
-        linked = int(Evaluator(problem.pair).weight(system.aggregator.form(theta)))
+        linked = int(Evaluator(problem.pair).count(system.aggregator.form(theta)).linked_weight)
     return {
         # A proof counts when the recount reaches it; links below the model's margin may exceed it.
         "status": "optimal" if linked >= bound else "feasible",

@@ -160,7 +160,7 @@ def _linked(before: pd.DataFrame, after: pd.DataFrame, schema: Schema | None) ->
         pair = make_problem(before, after, options).pair
     except LinkriskError as error:
         return {"not_linked": str(error)}
-    return {"linked": float(Evaluator(pair).weight(euclidean_form(pair))) / pair.blocks}
+    return {"linked": float(Evaluator(pair).count(euclidean_form(pair)).linked_weight) / pair.blocks}
 
 
 if __name__ == "__main__":

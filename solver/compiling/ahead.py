@@ -80,7 +80,7 @@ def _read_once() -> None:
     """Compare a few records, for which numba reads what all compiled code needs."""
     pair = _small_pair()
     aggregator = make_aggregator("weighted-mean", pair.attributes)
-    Evaluator(pair, threads=1).weight(aggregator.form(aggregator.equal()))
+    Evaluator(pair, threads=1).count(aggregator.form(aggregator.equal()))
 
 
 def compile_everything(say: Callable[[str], None]) -> None:
@@ -132,7 +132,7 @@ def _incumbent(system: BlockSystem) -> Incumbent[FloatArray]:
 def _search(system: BlockSystem) -> None:
     """Run each search on its own: in a fit, the first may prove everything."""
     evaluator, aggregator = Evaluator(system.pair), system.aggregator
-    evaluator.table(aggregator.form(aggregator.equal()))
+    evaluator.rank(aggregator.form(aggregator.equal()))
     attack(system, _incumbent(system), evaluator, 0)
     if isinstance(system.values, np.ndarray):  # as of many attributes, most entries of which are zero
         _cut_sparse(replace(system, values=sparse.csr_array(system.values)))
@@ -246,7 +246,7 @@ def _linkage() -> None:
     pair = _small_pair()
     for name in AGGREGATORS:
         aggregator = make_aggregator(name, pair.attributes)
-        Evaluator(pair).table(aggregator.form(aggregator.equal()))
+        Evaluator(pair).rank(aggregator.form(aggregator.equal()))
 
 
 def _link_in_passes(task: LinkageTask) -> None:

@@ -152,7 +152,7 @@ def baselines(evaluator: Evaluator, aggregator: Aggregator | None = None) -> dic
     Under the strict tie rule that is their number.
     """
     forms = baseline_forms(evaluator.pair, aggregator)
-    counts = {name: evaluator.counted(form) for name, form in forms.items()}
+    counts = {name: evaluator.count(form) for name, form in forms.items()}
     return {
         name: plain(found.linked_weight) if found.settled.all() else None for name, found in counts.items()
     }
@@ -160,21 +160,11 @@ def baselines(evaluator: Evaluator, aggregator: Aggregator | None = None) -> dic
 
 @dataclass(frozen=True)
 class KnownAttack:
-    """A baseline of another family that links more than the attack that was found.
+    """A baseline of another family that links more than the attack that was found."""
 
-    Attributes
-    ----------
-    name : str
-        ``euclid`` or ``mahalanobis``.
-    linked : float
-        What it links.
-    options : str or None
-        Options of `fit` whose family contains it; None where no family does.
-    """
-
-    name: str
-    linked: float
-    options: str | None
+    name: str  # ``euclid`` or ``mahalanobis``
+    linked: float  # what it links
+    options: str | None  # options of `fit` whose family contains it; None where no family does
 
 
 def best_known(
@@ -194,7 +184,7 @@ def best_known(
 
 
 def _options(name: str, aggregator: Aggregator, pair: LinkagePair) -> str | None:
-    """What to ask `fit` for to start from a baseline."""
+    """Options of `fit` that start from a baseline."""
     if name == "euclid":
         return called("differences", "squared")
     usual = aggregator.differences is aggregator.allowed_differences[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -30,38 +30,20 @@ from linkrisk.solver.linkage.parameters import BayesianParameters
 from linkrisk.solver.run.errors import UsageError
 
 _LEAST = -60.0
-"""The logit of the smallest share that is told from none, about 1e-26."""
+"""Logit of the smallest share that differs from none, about 1e-26."""
 
 
 def match_probabilities(weights: FloatArray, match_share: float) -> FloatArray:
-    """Posterior probability of a match, ``p BF / (p BF + 1 - p)`` (Smith 2016, Eq. 4).
-
-    Parameters
-    ----------
-    weights : ndarray of float64
-        Match weights, log2 BF.
-    match_share : float
-        p, the probability of a match before anything is known of the pair.
-    """
+    """Posterior probability of a match, ``p BF / (p BF + 1 - p)`` (Smith 2016, Eq. 4)."""
     return np.asarray(expit(weights * np.log(2.0) + logit(match_share)), dtype=np.float64)
 
 
 def estimated_match_share(weights: FloatArray) -> float:
-    """The share p of matches among pairs of which we have the match weights.
+    """Maximum likelihood estimate of the share p of matches among all pairs, from their match weights.
 
     EM takes the mean of the posterior probabilities as the next p until it stays the same (Smith 2016,
     section 4). It climbs the likelihood ``prod (1 - p + p BF)``, whose logarithm is concave in p, so it ends
     at the only maximum. We look for that end directly, because near 0 EM creeps.
-
-    Parameters
-    ----------
-    weights : ndarray of float64, any shape
-        Match weights, log2 BF, of all pairs.
-
-    Returns
-    -------
-    float
-        p; 0 when the likelihood is largest without any matches, 1 when it is when all pairs match.
     """
     logs = weights * np.log(2.0)
     small = np.exp(-np.abs(logs))
@@ -81,96 +63,76 @@ def estimated_match_share(weights: FloatArray) -> float:
 
 
 _DECIMALS = 9
-"""Digits of a match weight: what is smaller is rounding."""
+"""Digits of a match weight; smaller differences are rounding."""
+
+
+class _Side(NamedTuple):
+    """One file: codes (n, a), nodes of columns, groups of rows with their known columns, and log Pr (n,)."""
+
+    codes: IndexArray
+    nodes: tuple[int, ...]
+    groups: list[tuple[IndexArray, IndexArray]]
+    logs: FloatArray
 
 
 class BayesFactors:
     """Bayes factors ``Pr(a, b) / (Pr(a) Pr(b))`` between two files (Smith 2016, Eq. 4).
 
-    A value that is missing, or that no training record had, is summed out: it is no evidence.
-
-    Parameters
-    ----------
-    model : GraphicalModel
-        Of all nodes of both files, perhaps of others that neither file has.
-    queries, candidates : ndarray of int, shapes (n, a) and (m, b)
-        Codes; `UNKNOWN` where there is no evidence.
-    query_nodes, candidate_nodes : sequence of int, lengths a and b
-        The nodes that their columns are; none in both.
-    cells_at_once : int
-        Numbers that a clique may hold at a time.
+    Files are codes (n, a) and the nodes of their columns, none in both. A missing value (`UNKNOWN`) is no
+    evidence and is summed out. A clique holds at most `cells_at_once` numbers at a time.
     """
 
     def __init__(
         self,
         model: GraphicalModel,
-        queries: IndexArray,
-        candidates: IndexArray,
-        query_nodes: Sequence[int],
-        candidate_nodes: Sequence[int],
+        queries: tuple[IndexArray, Sequence[int]],
+        candidates: tuple[IndexArray, Sequence[int]],
         cells_at_once: int = 2_000_000,
     ) -> None:
         self._model, self._cells_at_once = model, cells_at_once
-        self._queries = queries
-        self._candidates = candidates
-        self._query_nodes = tuple(query_nodes)
-        self._candidate_nodes = tuple(candidate_nodes)
-        self._query_kinds = list(_kinds(queries))
-        self._candidate_kinds = list(_kinds(candidates))
-        self._query_logs = self._own(queries, self._query_nodes, self._query_kinds)
-        self._candidate_logs = self._own(candidates, self._candidate_nodes, self._candidate_kinds)
+        self._queries, self._candidates = self._side(*queries), self._side(*candidates)
 
     @property
     def connected(self) -> bool:
         """Whether any node of one file depends on any of the other."""
-        return self._model.connected(self._query_nodes, self._candidate_nodes)
+        return self._model.connected(self._queries.nodes, self._candidates.nodes)
 
     def weights(self, rows: IndexArray) -> FloatArray:
         """Match weights ``log2 BF`` of some queries with every candidate, shape (any, m), no -0."""
-        weights = np.empty((rows.size, len(self._candidates)))
-        for query_rows, known in self._query_kinds:
+        first, second = self._queries, self._candidates
+        weights = np.empty((rows.size, len(second.codes)))
+        for query_rows, known in first.groups:
             places = np.flatnonzero(np.isin(rows, query_rows))
-            for candidate_rows, also_known in self._candidate_kinds:
-                for part in self._parts(places, candidate_rows.size, known, also_known):
-                    logs = self._joint(rows[part], candidate_rows, known, also_known)
-                    logs = logs - self._query_logs[rows[part], None] - self._candidate_logs[candidate_rows]
+            for candidate_rows, also_known in second.groups:
+                nodes = [first.nodes[k] for k in known] + [second.nodes[k] for k in also_known]
+                for part in self._parts(places, nodes, candidate_rows.size):
+                    evidence = {first.nodes[k]: first.codes[rows[part], k][:, None] for k in known}
+                    evidence |= {
+                        second.nodes[k]: second.codes[candidate_rows, k][None, :] for k in also_known
+                    }
+                    logs = self._model.log_probability(evidence)
+                    logs = logs - first.logs[rows[part], None] - second.logs[candidate_rows]
                     weights[np.ix_(part, candidate_rows)] = logs
         return np.asarray(np.round(weights / np.log(2.0), _DECIMALS) + 0.0)
 
-    def _own(
-        self, codes: IndexArray, nodes: tuple[int, ...], kinds: list[tuple[IndexArray, IndexArray]]
-    ) -> FloatArray:
-        """``log Pr(a)`` of each record of a file, the attributes of the other file summed out, shape (n,)."""
-        logs = np.empty(len(codes))
-        for rows, known in kinds:
-            size = max(1, self._cells_at_once // self._model.hidden_cells([nodes[k] for k in known]))
-            for first in range(0, rows.size, size):
-                part = rows[first : first + size]
-                logs[part] = self._model.log_probability({nodes[k]: codes[part, k, None] for k in known})[
-                    :, 0
-                ]
-        return logs
+    def _side(self, codes: IndexArray, nodes: Sequence[int]) -> _Side:
+        """A file with ``log Pr(a)`` of each record, the attributes of the other file summed out."""
+        logs, groups = np.empty(len(codes)), list(_groups(codes))
+        for rows, known in groups:
+            for part in self._parts(rows, [nodes[k] for k in known]):
+                evidence = {nodes[k]: codes[part, k, None] for k in known}
+                logs[part] = self._model.log_probability(evidence)[:, 0]
+        return _Side(codes, tuple(nodes), groups, logs)
 
-    def _joint(
-        self, queries: IndexArray, candidates: IndexArray, known: IndexArray, also_known: IndexArray
-    ) -> FloatArray:
-        """``log Pr(a, b)`` of queries and candidates of one kind each."""
-        evidence = {self._query_nodes[k]: self._queries[queries, k][:, None] for k in known}
-        evidence |= {self._candidate_nodes[k]: self._candidates[candidates, k][None, :] for k in also_known}
-        return self._model.log_probability(evidence)
-
-    def _parts(
-        self, places: IndexArray, candidates: int, known: IndexArray, also_known: IndexArray
-    ) -> Iterator[IndexArray]:
-        """Some of the queries at a time."""
-        nodes = [self._query_nodes[k] for k in known] + [self._candidate_nodes[k] for k in also_known]
-        size = max(1, self._cells_at_once // (candidates * self._model.hidden_cells(nodes)))
-        for first in range(0, places.size, size):
-            yield places[first : first + size]
+    def _parts(self, rows: IndexArray, nodes: Sequence[int], others: int = 1) -> Iterator[IndexArray]:
+        """Some rows at a time, each with `others` records, where these nodes are known."""
+        size = max(1, self._cells_at_once // (others * self._model.hidden_cells(nodes)))
+        for first in range(0, rows.size, size):
+            yield rows[first : first + size]
 
 
-def _kinds(codes: IndexArray) -> Iterator[tuple[IndexArray, IndexArray]]:
-    """Records of which the same columns are known: their rows, and these columns."""
+def _groups(codes: IndexArray) -> Iterator[tuple[IndexArray, IndexArray]]:
+    """Group records by their known columns: the rows of each group, and these columns."""
     patterns, kind = np.unique(codes != UNKNOWN, axis=0, return_inverse=True)
     for at, pattern in enumerate(patterns):
         yield np.flatnonzero(kind == at), np.flatnonzero(pattern)
@@ -184,7 +146,7 @@ _MOST_PAIRS = 1_000_000
 class Bayesian(BayesianParameters, Linker):
     """Link by the Bayes factor ``Pr(a, b) / (Pr(a) Pr(b))`` of a decomposable graphical model.
 
-    The files have no attribute in common; training records, of which all attributes are known, say how those
+    The files have no attribute in common; training records with all attributes show how those
     of one file depend on those of the other. D. Smith, *Re-identification in the absence of common matching
     variables*, University of Manchester, CMIST working paper 2016-02, sections 4 and 5.2.
 
@@ -195,7 +157,7 @@ class Bayesian(BayesianParameters, Linker):
     prior_weight : float
         Sum of the parameters of the hyper-Dirichlet prior, positive: how many records it counts for.
     match_share : float, optional
-        Probability that a pair is a match before its records are looked at. By default one in the number of
+        Prior probability that a pair is a match. By default one in the number of
         candidates for a bijection, otherwise estimated.
 
     Raises
@@ -242,13 +204,7 @@ class Bayesian(BayesianParameters, Linker):
 
 
 class LearnedBayesian(ScoredByKind):
-    """A model applied to two files; scores are match weights, the binary logarithm of the Bayes factor.
-
-    Attributes
-    ----------
-    match_share : float
-        p, the probability that a pair is a match.
-    """
+    """A model applied to two files; scores are match weights, the binary logarithm of the Bayes factor."""
 
     def __init__(
         self, learned: Learned, task: LinkageTask, match_share: float | None, notes: tuple[str, ...] = ()
@@ -258,13 +214,12 @@ class LearnedBayesian(ScoredByKind):
         queries, candidates = (
             coded(frame, {name: learned.categories[name] for name in names}) for frame, names in sides
         )
-        self._both = tuple(Kinds.where_worth(side.T, len(side)) for side in (queries, candidates))
+        first, second = (Kinds.where_worth(side.T, len(side)) for side in (queries, candidates))
+        self.both = first, second
         self._factors = BayesFactors(
             learned.model,
-            queries[self._both[0].first],
-            candidates[self._both[1].first],
-            [nodes[name] for name in task.query_attributes],
-            [nodes[name] for name in task.candidate_attributes],
+            (queries[first.first], [nodes[name] for name in task.query_attributes]),
+            (candidates[second.first], [nodes[name] for name in task.candidate_attributes]),
         )
         notes += _unseen(task.queries, task.query_attributes, queries)
         notes += _unseen(task.candidates, task.candidate_attributes, candidates)
@@ -277,11 +232,6 @@ class LearnedBayesian(ScoredByKind):
         self.match_share = match_share
         self.notes = notes
         self.parameters = learned.to_dict() | {"p": match_share}
-
-    @property
-    def both(self) -> tuple[Kinds, Kinds]:
-        """Records with equal codes."""
-        return self._both[0], self._both[1]
 
     def kind_scores(self, rows: IndexArray) -> FloatArray:
         """``log2 BF`` to a billionth: what differs by rounding only ties."""
@@ -311,7 +261,7 @@ def coded(frame: pd.DataFrame, categories: Mapping[str, Categories]) -> IndexArr
 
 
 def _unseen(frame: pd.DataFrame, names: tuple[str, ...], codes: IndexArray) -> tuple[str, ...]:
-    """What to say about values that are there but that no training record has."""
+    """Notes on values that no training record has."""
     unseen = (codes == UNKNOWN) & frame[list(names)].notna().to_numpy()
     return tuple(
         f"{count} values of {name!r} are in no training record and count as missing"
@@ -333,7 +283,7 @@ def _check_apart(task: LinkageTask) -> None:
 
 
 def _complete(task: LinkageTask, names: tuple[str, ...]) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """The training records without missing values, and what to say about the others."""
+    """The training records without missing values, and a note on the others."""
     if task.training is None:
         raise UsageError(
             "bayes learns from records of which all attributes are known: give training records "

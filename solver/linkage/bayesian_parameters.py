@@ -1,4 +1,4 @@
-"""What the linker bayes learns: categories of attributes and counts of cliques, in memory and as JSON."""
+"""Parameters of the linker bayes: categories of attributes and counts of cliques, in memory and as JSON."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Categories(ABC):
 
     @abstractmethod
     def codes(self, column: pd.Series) -> IndexArray:
-        """The code of each value, shape (n,); `UNKNOWN` where it says nothing."""
+        """The code of each value, shape (n,); `UNKNOWN` where it is no evidence."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, list[Any]]:
@@ -49,15 +49,9 @@ class Categories(ABC):
 
 @dataclass(frozen=True)
 class Intervals(Categories):
-    """Classes of numbers.
+    """Classes of numbers."""
 
-    Attributes
-    ----------
-    cuts : tuple of float
-        Ascending; class k holds the values above ``cuts[k - 1]`` and up to ``cuts[k]``.
-    """
-
-    cuts: tuple[float, ...]
+    cuts: tuple[float, ...]  # ascending; class k holds the values above ``cuts[k - 1]`` and up to ``cuts[k]``
 
     @property
     def size(self) -> int:
@@ -77,15 +71,9 @@ class Intervals(Categories):
 
 @dataclass(frozen=True)
 class Labels(Categories):
-    """Categories that are values themselves.
+    """Categories that are values themselves."""
 
-    Attributes
-    ----------
-    labels : tuple of str
-        The values, all different.
-    """
-
-    labels: tuple[str, ...]
+    labels: tuple[str, ...]  # the values, all different
 
     @property
     def size(self) -> int:
@@ -103,17 +91,7 @@ class Labels(Categories):
 
 
 def learn_categories(column: pd.Series, scale: Scale, classes: int) -> Categories:
-    """Categories of an attribute from its values in the training records.
-
-    Parameters
-    ----------
-    column : Series
-        Values, none missing, at least one.
-    scale : Scale
-        Numbers are cut into classes (see `equal_frequency`), other values stay as they are.
-    classes : int
-        Most classes of a numeric attribute, at least 2.
-    """
+    """Categories of an attribute from its values in the training records."""
     if scale is Scale.NUMERIC:
         return Intervals(equal_frequency(column.to_numpy(dtype=np.float64), classes))
     return Labels(tuple(sorted(_text(column).unique())))
@@ -126,17 +104,7 @@ def equal_frequency(values: FloatArray, classes: int) -> tuple[float, ...]:
     the records above the last cut are shared out evenly among the classes that are left, and the next cut
     is made where it comes nearest to that share. A cut lies half way between two values, so that a value
     that was not seen falls into the class of the nearest one that was.
-
-    Parameters
-    ----------
-    values : ndarray of float64, shape (n,)
-        None missing.
-    classes : int
-
-    Returns
-    -------
-    tuple of float
-        Ascending cuts, at most `classes` - 1.
+    Shapes: `values` (n,).
     """
     distinct, counts = np.unique(values, return_counts=True)
     below = np.cumsum(counts)[:-1]
@@ -162,13 +130,7 @@ def _even(below: IndexArray, records: int, classes: int) -> IndexArray:
 
 
 def read_categories(entry: Any, name: str) -> Categories:
-    """Read what `to_dict` wrote.
-
-    Raises
-    ------
-    UsageError
-        If it is not that.
-    """
+    """Read what `to_dict` wrote."""
     if isinstance(entry, Mapping) and set(entry) == {"cuts"} and _list_of(entry["cuts"], int | float):
         cuts = tuple(float(cut) for cut in entry["cuts"])
         if all(lower < upper for lower, upper in pairwise(cuts)):
@@ -198,23 +160,12 @@ _FIX = "use parameters as they were written"
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """A graph and its counts.
+    """A graph and its counts."""
 
-    Attributes
-    ----------
-    categories : dict of str to Categories
-        Of each attribute, in the order of the nodes.
-    prior_weight : float
-        lambda of the hyper-Dirichlet prior.
-    forest : tuple of Clique
-        The junction tree of each component, parents first.
-    counts : tuple of (ndarray of int, ndarray of int)
-        Of each clique the cells of its flattened table that are not empty, and the records there.
-    """
-
-    categories: dict[str, Categories]
-    prior_weight: float
-    forest: tuple[Clique, ...]
+    categories: dict[str, Categories]  # of each attribute, in the order of the nodes
+    prior_weight: float  # lambda of the hyper-Dirichlet prior
+    forest: tuple[Clique, ...]  # the junction tree of each component, parents first
+    # of each clique the cells of its flattened table that are not empty, and the records there
     counts: tuple[tuple[IndexArray, IndexArray], ...]
 
     @cached_property
@@ -256,13 +207,7 @@ def counted(
 
 
 def read_parameters(parameters: Mapping[str, Any]) -> tuple[Learned, float]:
-    """Read what `Learned.to_dict` wrote, and p.
-
-    Raises
-    ------
-    UsageError
-        If a part is missing or does not fit the others.
-    """
+    """Read what `Learned.to_dict` wrote, and p."""
     for key, kind in _KINDS.items():
         if not isinstance(parameters.get(key), kind) or isinstance(parameters[key], bool):
             raise UsageError(f'parameters of bayes: "{key}" is missing or of the wrong type; {_FIX}')

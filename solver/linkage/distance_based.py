@@ -57,17 +57,7 @@ from linkrisk.solver.run.errors import UsageError
 def category_distances(attribute: CategoricalAttribute, missing: Missing) -> NDArray[np.float64]:
     """The distance of each category of an original record to each of a masked one.
 
-    Parameters
-    ----------
-    attribute : CategoricalAttribute
-    missing : Missing
-        What a missing category is compared as.
-
-    Returns
-    -------
-    ndarray of float64, shape (categories, categories)
-        inf where masking cannot have made the second of the first. With a last row and column for the
-        category that is missing, where one is.
+    Shapes: result (categories, categories).
     """
     make = ordinal_table if attribute.scale is Scale.ORDINAL else nominal_table
     table = restricted(make(len(attribute.categories)), attribute.possible)
@@ -144,8 +134,11 @@ class _Distances(ScoredByKind):
             raise UsageError("dbrl compares attributes that both files have: name the same ones for both")
         self._weights = _checked_weights(linker.weights, task.query_attributes)
         self._comparison = _compared(linker, task)
-        both = self._both = _kinds_of(self._comparison)
-        self._of_kinds = self._comparison.part(both[0].first, both[1].first)
+        # Equal in every attribute, so that missing values are compared alike, too.
+        sides = self._comparison.queries, self._comparison.candidates
+        first, second = (Kinds.where_worth(side.T, len(side)) for side in sides)
+        self.both = first, second
+        self._of_kinds = self._comparison.part(first.first, second.first)
         self._form = WeightedMean(task.query_attributes, linker.differences).form(self._weights)
         self.parameters = {
             "weights": dict(zip(task.query_attributes, self._weights.tolist(), strict=True)),
@@ -160,11 +153,6 @@ class _Distances(ScoredByKind):
         ties = Ties.STRICT if truth.twin_group is None else Ties.SHARE
         weight = np.ones(truth.partner.size)
         return pair_of(self._comparison, truth.query_rows, truth.partner, weight, ties), self._form
-
-    @property
-    def both(self) -> tuple[Kinds, Kinds]:
-        """Records with equal values."""
-        return self._both
 
     def kind_scores(self, rows: IndexArray) -> FloatArray:
         """Minus the distance; -inf where masking cannot have made one record of the other."""
@@ -187,12 +175,6 @@ class _Distances(ScoredByKind):
             if possible is not None:
                 total[~possible] = np.inf
         return -total
-
-
-def _kinds_of(compared: Comparison) -> tuple[Kinds, Kinds]:
-    """Records that are equal in every attribute, so that also what is missing is compared alike."""
-    first, second = compared.queries, compared.candidates
-    return Kinds.where_worth(first.T, len(first)), Kinds.where_worth(second.T, len(second))
 
 
 def _checked_weights(given: Sequence[tuple[str, float]] | None, attributes: tuple[str, ...]) -> FloatArray:

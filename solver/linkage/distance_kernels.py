@@ -45,7 +45,7 @@ class Compared(NamedTuple):
     Those that lie in no box come last: only blocks whose partners they are are compared with them.
     """
     number: IndexArray
-    """Shape (candidates in boxes,): who they are."""
+    """Shape (candidates in boxes,): their rows."""
     group: IndexArray
     """Shape (candidates,): candidates with the number of a block's partner are no rivals of it."""
     partner: IndexArray
@@ -55,15 +55,15 @@ class Compared(NamedTuple):
     rounding: FloatArray
     """Shape (blocks, attributes): what rounding may have moved differences to partners by."""
     allowance: FloatArray
-    """Shape (attributes,): what every attribute distance of a partner is longer by (`ties.grain`)."""
+    """Shape (attributes,): addition to every attribute distance of a partner (`ties.grain`)."""
     tables: Tables
-    """Distances of the attributes that are looked up."""
+    """Distance tables of categorical attributes."""
     missing: Missing
     """Differences to missing values, of these blocks and candidates."""
 
 
 class Boxes(NamedTuple):
-    """Boxes around the candidates (`BoxTree`), and what says how near whoever lies in one can be.
+    """Boxes around the candidates (`BoxTree`), and a lower bound of the distance to the candidates in one.
 
     No candidate in a box is nearer than ``(1 - 1e-9) * bound - blur``, with `bound` the distance `form` of
     the box and the query's point.
@@ -81,14 +81,14 @@ class Boxes(NamedTuple):
     form: Form
     """Monotone."""
     tables: Tables
-    """Distances of the dimensions that are looked up."""
+    """Distance tables of categorical dimensions."""
     shift: float
     """Differences may be smaller by so much."""
     blur: float
 
 
 class Found(NamedTuple):
-    """What was found of every block; filled in."""
+    """Result of every block, filled in by compiled code."""
 
     rank: IndexArray
     """1 + number of strictly nearer rivals."""
@@ -105,7 +105,7 @@ class Found(NamedTuple):
 
 
 def nothing_found(blocks: int) -> Found:
-    """Arrays to be filled in for so many blocks; a rank of 0 says that a block was not looked at."""
+    """Empty results of so many blocks; a rank of 0 means that a block was not compared."""
     return Found(
         rank=np.zeros(blocks, dtype=np.intp),
         ties=np.zeros(blocks, dtype=np.intp),
@@ -173,7 +173,7 @@ def _quadratic(matrix: FloatArray, c: FloatArray) -> float:
 
 @kernel
 def aggregate(form: Form, c: FloatArray, order: IndexArray) -> Any:
-    """Aggregate the attribute distances `c` (overwritten) as `FormKind` says."""
+    """Aggregate the attribute distances `c` (overwritten) by the `FormKind` of the form."""
     if form.kind in (_ORDERED_SUM, _CHOQUET):
         _sort_descending(c, order)
     total = 0.0
@@ -192,7 +192,7 @@ def aggregate(form: Form, c: FloatArray, order: IndexArray) -> Any:
 def difference(
     query: FloatArray, candidate: FloatArray, missing: Missing, block: int, at: int, k: int
 ) -> Any:
-    """Difference of two values, of which either may be missing."""
+    """Difference of two values, either of which may be missing."""
     z = query[k] - candidate[k]
     if z == z or missing[2].shape[0] == 0:
         return z

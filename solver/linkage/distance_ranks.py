@@ -1,7 +1,7 @@
-"""Compiled code that settles blocks: is the partner strictly nearer than every rival.
+"""Compiled ranks of partners by distance: is the partner strictly nearer than every rival.
 
-Candidates lie in boxes, and a box whose nearest corner is beyond whatever matters is left out with all that
-it holds. The nearer half of a box is looked at first.
+Candidates lie in boxes, and a box whose nearest corner is too far to matter is excluded with all its
+candidates. The nearer half of a box is searched first.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from linkrisk.solver.linkage.distance_kernels import (
 )
 
 RANKING, COUNTING, NEAREST = 0, 1, 2
-"""What `settle` looks for: every nearer rival, any rival that is, or the nearest rival alone."""
+"""Purposes of `settle`: count every nearer rival, stop at any such rival, or find the nearest rival."""
 
 _SAFE = 1.0 - 1e-9
 """Far more than rounding does to a distance that does not cancel."""
@@ -112,7 +112,7 @@ def _complete_least(
     tables: Tables,
     c: FloatArray,
 ) -> bool:
-    """What `_least` cannot know: missing values and categories; False if nobody there can be the partner."""
+    """Complete `_least` by missing values and categories; False if no candidate there can be the partner."""
     if lacking.size > 0:
         _least_to_missing(point, low, high, lacking, unknown, differences, c)
     return _look_up_least(point, low, high, differences, tables, c)
@@ -122,10 +122,7 @@ def _complete_least(
 def _partner(
     form: Form, compared: Compared, block: int, apart: FloatArray, c: FloatArray, ranks: IndexArray
 ) -> tuple[float, float]:
-    """Distance of a block's partner, and how much farther rivals tie.
-
-    Whoever is possible is nearer than a partner that is not.
-    """
+    """Distance of a block's partner, infinite if it is impossible, and how much farther rivals tie."""
     own = compared.partner[block]
     query, candidate = compared.queries[block], compared.candidates[own]
     compare(query, candidate, form.differences, c)
@@ -137,7 +134,7 @@ def _partner(
 
 @kernel
 def _put(pending: IndexArray, bounds: FloatArray, box: int, first: float, second: float) -> None:
-    """The halves of a box are the next to be looked at, the nearer one first."""
+    """Put the halves of a box on the stack of boxes, the nearer one on top."""
     near = 1 if second < first else 0
     pending[0], bounds[0] = 2 * box + 1 - near, max(first, second)
     pending[1], bounds[1] = 2 * box + near, min(first, second)
@@ -147,11 +144,11 @@ def _put(pending: IndexArray, bounds: FloatArray, box: int, first: float, second
 def settle(
     form: Form, compared: Compared, boxes: Boxes, purpose: int, blocks: IndexArray, found: Found
 ) -> None:
-    """Settle some of the blocks of `compared`; results go into `found`.
+    """Compare some of the blocks of `compared` with their rivals; results go into `found`.
 
-    `purpose` is `RANKING`; or `COUNTING`: stop at a block's first rival that keeps it from being linked; or
-    `NEAREST`: leave out who cannot be the nearest rival. Of the last two, `Found.rank` and `Found.ties` say
-    only whether there is a rival in the way.
+    `purpose` is `RANKING`; or `COUNTING`: stop at a block's first rival that prevents the link; or `NEAREST`:
+    exclude candidates that cannot be the nearest rival. With the last two, `Found.rank` and `Found.ties` show
+    only whether a rival prevents the link.
     """
     # Every array by itself: out of a tuple, each use would count its references, for both threads.
     queries, candidates, number, group, partner, known, _, _, tables, missing = compared
@@ -162,7 +159,7 @@ def settle(
     c, apart, corner = np.empty(n), np.empty(n), np.empty(points.shape[1])
     ranks = np.empty(max(n, corner.size), dtype=np.intp)
     pending, bounds, halves = np.empty(levels + 2, dtype=np.intp), np.empty(levels + 2), np.empty(2)
-    # Most files have neither categories nor missing values, and every pair of records is looked at here.
+    # Most files have neither categories nor missing values, and this loop runs over all pairs of records.
     plain = tables[0].shape[0] == 0 and missing[2].shape[0] == 0
     plain_boxes, whole = (
         looked_up[0].size == 0 and lacking.size == 0,
@@ -170,7 +167,7 @@ def settle(
     )  # 1 where nothing is missing
     # A rival at distance y (with rounding error e) ties with x only when y - e - x is at most
     # moved + noise * sum_k P_kk c_k**2. Without noise that is y <= x + moved, give or take a rounding; with
-    # it, `Boxes.blur` has e and the last term of whoever is farthest.
+    # it, `Boxes.blur` has e and the last term of the farthest rival.
     widening = 1.0 + 1e-12
     for block in blocks:
         query, point, own = queries[block], points[block], group[partner[block]]
@@ -236,7 +233,7 @@ def _lot(seed: Any, number: int) -> Any:
 def _halves(
     boxes: Boxes, point: FloatArray, unknown: FloatArray, box: int, corner: FloatArray, ranks: IndexArray
 ) -> tuple[float, float]:
-    """Bounds from below of the distance to whoever lies in the first and in the second half of a box."""
+    """Lower bounds of the distance to the candidates in the first and in the second half of a box."""
     _, low, high, lacking, _, bounding, looked_up, _, blur = boxes
     first, whole = np.inf, lacking.shape[0]
     for half in range(2):
@@ -256,14 +253,9 @@ def _halves(
 def _look(
     form: Form, compared: Compared, boxes: Boxes, block: int, moved: float, best: float, who: int, seed: Any
 ) -> tuple[float, int]:
-    """Look for who is nearer than `best`, a partner's distance; or where `who` is one, for who ties with it.
+    """Find the distance of the nearest candidate, `best` being the partner's; or with a `who`, one that ties.
 
-    Returns
-    -------
-    best : float
-        The distance of the nearest candidate.
-    who : int
-        Of the given one, unless that is -2, and of those that tie with `best`: the one with the least lot.
+    `who` is -2 for the first; else the partner, or -1, and of those that tie with `best` the least lot wins.
     """
     queries, candidates, number, _, partner, _, _, _, tables, missing = compared
     query, point, levels, n = queries[block], boxes.points[block], boxes.levels, queries.shape[1]
@@ -310,7 +302,7 @@ def draw(
     blocks: IndexArray,
     chosen: IndexArray,
 ) -> None:
-    """Draw one of the candidates that are nearest to each of some blocks; -1 where none is possible.
+    """Draw one of the candidates nearest to each of some blocks; -1 where none is possible.
 
     `partners` are the numbers of partners, `lots` a random number for each block.
     """
@@ -322,6 +314,6 @@ def draw(
         who = -1
         if mine < np.inf and mine <= (best + moved) * (1.0 + 1e-12):
             who = partners[block]
-        else:  # what rounding does to a partner that is far away is none of theirs
+        else:  # the rounding of a partner that is far away does not concern them
             moved = min(moved, form.tolerance * max(best, 0.0))
         chosen[block] = _look(form, compared, boxes, block, moved, best, who, lots[block])[1]

@@ -34,7 +34,7 @@ _COUNTS_KEPT = 16
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What became of every block under fixed parameters."""
+    """Links, ranks and distances of every block under fixed parameters."""
 
     # (blocks,): the partner is strictly nearer than every rival; near-ties (`linkage.ties`) are not linked
     linked: NDArray[np.bool_]
@@ -44,10 +44,10 @@ class Evaluation:
     # (blocks,): distance to the nearest rival; inf when there is none that can be the partner
     nearest_other: FloatArray
     weight: FloatArray  # (blocks,): what linking each block counts
-    # (blocks,): the candidate that stands most in the way of a link; -1 where there is no rival
+    # (blocks,): the rival that prevents a link most clearly; -1 where there is no rival
     rival: IndexArray
-    # (blocks,): whether the block was looked at: False where there was no time to. Such a block counts as
-    # not linked. Its rank is 0, which no other is
+    # (blocks,): whether the block was compared: False where there was no time to. Such a block counts as not
+    # linked, and its rank is 0, which no other is.
     settled: NDArray[np.bool_]
 
     @property
@@ -72,6 +72,10 @@ class Evaluation:
         return margin
 
 
+def _key(form: DistanceForm) -> bytes:
+    return f"{form.kind:d} {form.differences} ".encode() + form.parameters.tobytes()
+
+
 class BestCounts:
     """Counts of the best distances so far, so that the best of all need not be counted again at the end."""
 
@@ -79,48 +83,42 @@ class BestCounts:
         self._kept: dict[bytes, Evaluation] = {}
 
     def note(self, form: DistanceForm, evaluation: Evaluation) -> None:
-        """Keep the count, and of all kept the best few; of those that are as good, the last."""
+        """Keep a count among the best few; of those that are as good, the last."""
         key = _key(form)
         before = self._kept.get(key)
-        kept = {**self._kept, key: evaluation if before is None else completed(evaluation, before)}
+        kept = {**self._kept, key: evaluation if before is None else _completed(evaluation, before)}
         if len(kept) > _COUNTS_KEPT:
             worst = min(kept, key=lambda key: kept[key].linked_weight)
             del kept[worst]
         self._kept = kept
 
     def known(self, form: DistanceForm) -> Evaluation | None:
-        """The count of this distance; None when it was not kept."""
+        """The count of a distance; None when it was not kept."""
         return self._kept.get(_key(form))
 
 
-def completed(evaluation: Evaluation, known: Evaluation) -> Evaluation:
-    """An evaluation, and of blocks that it has not looked at whether they are linked by what was known."""
+def _completed(evaluation: Evaluation, known: Evaluation) -> Evaluation:
+    """An evaluation whose blocks that are not settled are taken from an earlier one."""
     linked = np.where(evaluation.settled, evaluation.linked, known.linked)
     return replace(evaluation, linked=linked, settled=evaluation.settled | known.settled)
 
 
 def spread(part: Evaluation, blocks: IndexArray, weight: FloatArray, *, settled: bool) -> Evaluation:
-    """The evaluation of some blocks as one of all, `weight` being theirs: the others are lost or open."""
-    linked, looked_at = np.zeros(weight.size, dtype=np.bool_), np.full(weight.size, settled)
-    rank, ties = np.full(weight.size, 2 if settled else 0), np.zeros(weight.size, int)
-    rival = np.full(weight.size, -1)
-    distance, nearest = np.full(weight.size, np.nan), np.full(weight.size, np.nan)
-    for whole, own in (
-        (linked, part.linked),
-        (looked_at, part.settled),
-        (rank, part.rank),
-        (ties, part.ties),
-        (rival, part.rival),
-        (distance, part.distance),
-        (nearest, part.nearest_other),
-    ):
-        whole[blocks] = own
-    return Evaluation(linked, rank, ties, distance, nearest, weight, rival, looked_at)
-
-
-def _key(form: DistanceForm) -> bytes:
-    """What tells one distance from another."""
-    return f"{form.kind:d} {form.differences} ".encode() + form.parameters.tobytes()
+    """Extend the evaluation of some blocks to all, of these weights: others are lost, or not `settled`."""
+    many = weight.size
+    full = Evaluation(
+        linked=np.zeros(many, dtype=np.bool_),
+        rank=np.full(many, 2 if settled else 0),
+        ties=np.zeros(many, int),
+        distance=np.full(many, np.nan),
+        nearest_other=np.full(many, np.nan),
+        weight=weight,
+        rival=np.full(many, -1),
+        settled=np.full(many, settled),
+    )
+    for name in ("linked", "rank", "ties", "distance", "nearest_other", "rival", "settled"):
+        getattr(full, name)[blocks] = getattr(part, name)
+    return full
 
 
 _MATTERS = 1.0 / 64.0
@@ -134,18 +132,18 @@ _ROUNDED = 2.0**-44
 
 
 class Bounded(NamedTuple):
-    """Boxes of candidates, and the distance of a block to whoever lies in one.
+    """Boxes of candidates, and a lower bound of a block's distance to the candidates in a box.
 
-    Nobody in a box is nearer than `form` of the least differences of the block's point and the box, each less
-    by `shift`; that less `blur`.
+    The bound is `form` of the least differences of the block's point and the box, each less by `shift`; that
+    less `blur`.
     """
 
     candidates: BoxedCandidates
     points: FloatArray  # (blocks, dimensions): the blocks where the boxes are
     form: DistanceForm  # monotone
-    of_values: bool  # whether the points are values, some of which may be looked up or missing
+    of_values: bool  # whether the points are values, which may be missing or categories
     shift: float = 0.0  # zero unless rounding matters
-    blur: float = 0.0  # zero unless rounding matters
+    blur: float = 0.0
 
 
 def bounded(pair: LinkagePair, form: DistanceForm) -> Bounded:
@@ -164,7 +162,7 @@ def bounded(pair: LinkagePair, form: DistanceForm) -> Bounded:
 
 
 def _by_values(pair: LinkagePair, importance: FloatArray) -> BoxedCandidates:
-    """The tree that is halved by the attributes that matter to a distance."""
+    """The tree whose boxes are halved by the attributes that matter to a distance."""
     matters = importance >= _MATTERS * importance.max()
     if pair.blocks < _WORTH_A_TREE and not pair.by_candidate.has_boxed(matters.tobytes()):
         matters[:] = True
@@ -172,9 +170,9 @@ def _by_values(pair: LinkagePair, importance: FloatArray) -> BoxedCandidates:
 
 
 def _turned(pair: LinkagePair, form: DistanceForm) -> Bounded:
-    """A quadratic form as the sum of squares of other coordinates, ``B z`` with ``B' B`` the matrix.
+    """A quadratic form as the sum of squares of the coordinates ``B z``, ``B' B`` being its matrix.
 
-    With the eigenvalues and eigenvectors of the matrix; negative ones, which rounding makes, are left out.
+    B comes from eigenvalues and eigenvectors; negative eigenvalues, which rounding makes, are left out.
     """
     matrix, n = form.parameters, len(pair.attributes)
     values, vectors = np.linalg.eigh(matrix)
@@ -184,22 +182,18 @@ def _turned(pair: LinkagePair, form: DistanceForm) -> Bounded:
     boxed = pair.by_candidate.boxed(key, np.ones(n), points=lambda: pair.candidates @ turn.T)
     largest = _largest(pair, Differences.SQUARED)
     left_out = _ROUNDED * n * float(np.abs(values).max()) - float(values.min(initial=0.0))
-    noise = _noise(form, largest)
+    # The evaluator's rounding, and the part of a tie that comes of it, of the farthest rival.
+    with np.errstate(invalid="ignore"):
+        noise = 2.0 * form.noise * float(np.diag(matrix) @ largest)
     far = np.maximum(np.abs(pair.by_candidate.extremes).max(axis=0), np.abs(pair.queries).max(axis=0))
     shift = _ROUNDED * n * float((np.abs(turn) @ far).max())
     squares = DistanceForm(FormKind.WEIGHTED_SUM, Differences.SQUARED, np.ones(n))
     return Bounded(boxed, own, squares, False, shift, left_out * float(largest.sum()) + noise)
 
 
-def _noise(form: DistanceForm, largest: FloatArray) -> float:
-    """What the evaluator's rounding, and the part of a tie that comes of it, can be of the farthest rival."""
-    with np.errstate(invalid="ignore"):
-        return 2.0 * form.noise * float(np.diag(form.parameters) @ largest)
-
-
 def _largest(pair: LinkagePair, kind: Differences) -> FloatArray:
-    """Above every attribute distance that is finite, shape (attributes,)."""
-    # Nothing is known of no records at all: what is NaN counts for nothing here.
+    """Upper bounds of the finite attribute distances, shape (attributes,)."""
+    # Without records all is NaN, which counts for nothing here.
     low, high = pair.by_candidate.extremes
     low = np.fmin(low, np.fmin.reduce(pair.queries, initial=np.nan))
     high = np.fmax(high, np.fmax.reduce(pair.queries, initial=np.nan))
@@ -210,21 +204,21 @@ def _largest(pair: LinkagePair, kind: Differences) -> FloatArray:
             largest = np.fmax(largest, np.fmax.reduce(np.abs(values), initial=np.nan))
     for k, table in pair.looked_up.items():
         largest[k] = table[np.isfinite(table)].max(initial=0.0)
-    with np.errstate(over="ignore"):  # bounds of minus infinity leave nobody out
+    with np.errstate(over="ignore"):  # bounds of minus infinity exclude no candidate
         return np.asarray(largest if kind is Differences.ABSOLUTE else largest**2)
 
 
 BLOCKS_AT_ONCE = 512
-"""Blocks that are counted between two questions whether to stop."""
+"""Blocks that are counted between two checks of whether to stop."""
 
 _MISSED = 50
-"""Candidates that are looked at until one is found that stands in the way, roughly."""
+"""Candidates that are compared until one prevents a link, roughly."""
 
 _PAIRS_PER_TASK = 3_000_000
-"""So that whether to stop is asked again within a fraction of a second."""
+"""So that whether to stop is checked again within a fraction of a second."""
 
 _FEWEST_AT_ONCE = 32
-"""Blocks however many candidates there are: boxes leave most of these out, and calls have their price."""
+"""Blocks of a task at least: boxes exclude most candidates, and calls cost time."""
 
 _DIFFERENCES = {Differences.SQUARED: 0, Differences.ABSOLUTE: 1, Differences.SIGNED: 2}
 
@@ -239,14 +233,14 @@ class Evaluator:
     threads : int, optional
         Threads to use; all cores when absent.
     stop : callable, optional
-        Asked again and again whether to stop. Blocks that were not looked at by then are not `settled` and
-        count as not linked, so that a count is never too high.
+        Checked again and again for whether to stop. Blocks that were not compared by then are not `settled`
+        and count as not linked, so that a count is never too high.
     spend : callable
         Called with the cost of every count.
     blocks_at_once : int
-        Blocks that are counted before `stop` is asked again; fewer where there are many candidates.
+        Blocks that are counted before `stop` is checked again; fewer where there are many candidates.
     elsewhere : Elsewhere, optional
-        Who counts where there is much to count; the answers are the same.
+        Workers that count where there is much to count; the answers are the same.
     """
 
     def __init__(
@@ -263,69 +257,56 @@ class Evaluator:
         self.threads = threads or os.cpu_count() or 1
         self._stop, self._spend = stop, spend
         self._open: IndexArray | None = None
-        self._asked = pair
+        self._open_pair = pair
         self.best = BestCounts()
 
     def mark_lost(self, lost: NDArray[np.bool_]) -> None:
-        """Mark blocks, shape (blocks,), as lost: counts skip them."""
+        """Mark blocks, shape (blocks,), as lost, so that counts skip them."""
         self._open = np.flatnonzero(~lost).astype(np.intp)
-        self._asked = self.pair.part(self._open)
+        self._open_pair = self.pair.part(self._open)
 
-    def count(self, form: DistanceForm) -> NDArray[np.bool_]:
-        """Which blocks are linked, shape (blocks,): stops at each block's first nearer rival."""
-        return self.counted(form).linked
+    def count(self, form: DistanceForm, blocks: IndexArray | None = None) -> Evaluation:
+        """Find which blocks are linked: stops at each block's first rival that prevents it.
 
-    def weight(self, form: DistanceForm) -> float:
-        """Weight of the linked blocks."""
-        return self.counted(form).linked_weight
-
-    def counted(self, form: DistanceForm) -> Evaluation:
-        """Which blocks are linked and which were looked at; ranks, ties and distances are not complete."""
-        return self._noted(form, COUNTING)
-
-    def recount(self, form: DistanceForm, blocks: IndexArray) -> Evaluation:
-        """`counted` of some blocks alone; all others are not `settled`."""
-        part = self._settle(form, COUNTING, self.pair.part(blocks), self._stop, blocks)
-        evaluation = spread(part, blocks, self.pair.weight, settled=False)
-        self.best.note(form, evaluation)
-        return evaluation
+        Ranks, ties and distances are not complete. With `blocks` all others are not `settled`.
+        """
+        return self._noted(form, COUNTING, blocks)
 
     def nearest(self, form: DistanceForm) -> Evaluation:
-        """The nearest rival of every block, and whether it is linked; ranks and ties are not complete."""
+        """Find the nearest rival of every block, and the links; ranks and ties are not complete."""
         return self._noted(form, NEAREST)
 
-    def _noted(self, form: DistanceForm, purpose: int) -> Evaluation:
-        evaluation = self._settle(form, purpose, self._asked, self._stop, self._open)
-        if self._open is not None:
-            evaluation = spread(evaluation, self._open, self.pair.weight, settled=True)
+    def rank(
+        self, form: DistanceForm, blocks: IndexArray | None = None, stop: Callable[[], bool] | None = None
+    ) -> Evaluation:
+        """Find rank, ties and distances of every block, or of some alone.
+
+        With a `stop` of its own that comes too soon, blocks that only an earlier count of the same distance
+        has compared are `settled` and have rank 0.
+        """
+        evaluation = self._settle(form, RANKING, blocks, stop or self._stop)
+        known = None if stop is None else self.best.known(form)
+        return evaluation if known is None else _completed(evaluation, known)
+
+    def _noted(self, form: DistanceForm, purpose: int, blocks: IndexArray | None = None) -> Evaluation:
+        asked = self._open if blocks is None else blocks
+        evaluation = self._settle(form, purpose, asked, self._stop)
+        if asked is not None:
+            evaluation = spread(evaluation, asked, self.pair.weight, settled=blocks is None)
         self.best.note(form, evaluation)
         return evaluation
 
-    def table(self, form: DistanceForm, blocks: IndexArray | None = None) -> Evaluation:
-        """Rank, ties and distances of every block, or of some alone."""
-        pair = self.pair if blocks is None else self.pair.part(blocks)
-        return self._settle(form, RANKING, pair, self._stop, blocks)
-
-    def final(self, form: DistanceForm, stop: Callable[[], bool]) -> Evaluation:
-        """`table` with another time to stop, and where that comes too soon, what was counted before.
-
-        Blocks that only the count has looked at are `settled` and have rank 0.
-        """
-        evaluation = self._settle(form, RANKING, self.pair, stop)
-        known = self.best.known(form)
-        return evaluation if known is None else completed(evaluation, known)
-
     def found(self, form: DistanceForm, purpose: int, blocks: IndexArray) -> Found:
-        """What became of some blocks, here: what `Elsewhere` asks of another process."""
-        return self._found_here(form, purpose, self.pair.part(blocks), self._stop)
+        """Compare some blocks with their rivals in this process; `Elsewhere` lets workers do it."""
+        return self._compare(form, purpose, self.pair.part(blocks), self._stop)
 
     def claims(self, form: DistanceForm, seed: int) -> IndexArray:
-        """Which candidate an intruder claims for each block: of those that are nearest, one by lot.
+        """Draw the candidate that an intruder claims for each block among the nearest ones.
 
         Returns
         -------
         ndarray of int, shape (blocks,)
-            -1 where there was no time to look, or no candidate is possible.
+            -1 where time was up before, or no candidate is possible.
         """
         pair, bounds = self.pair, bounded(self.pair, form)
         compared, boxes = _compared(pair, form, bounds), as_boxes(pair, bounds)
@@ -343,17 +324,20 @@ class Evaluator:
         self,
         form: DistanceForm,
         purpose: int,
-        pair: LinkagePair,
+        blocks: IndexArray | None,
         stop: Callable[[], bool] | None,
-        blocks: IndexArray | None = None,
     ) -> Evaluation:
-        """Settle the blocks of `pair`, which has all candidates: some blocks of the whole pair, or all."""
+        """Evaluate all blocks, or some, with all candidates; by workers where there are some."""
+        if blocks is None:
+            pair = self.pair
+        else:
+            pair = self._open_pair if blocks is self._open else self.pair.part(blocks)
         found = None
         if self._elsewhere is not None:
             asked = np.arange(pair.blocks) if blocks is None else blocks
             found = self._elsewhere.found(form, purpose, asked, stop)
         if found is None:
-            found = self._found_here(form, purpose, pair, stop)
+            found = self._compare(form, purpose, pair, stop)
         linked = (found.rank == 1) & (found.ties == 0) & pair.reachable
         self._spend(_cost(pair, int(linked.sum()), purpose))
         return Evaluation(
@@ -367,13 +351,12 @@ class Evaluator:
             settled=found.rank > 0,
         )
 
-    def _found_here(
+    def _compare(
         self, form: DistanceForm, purpose: int, pair: LinkagePair, stop: Callable[[], bool] | None
     ) -> Found:
-        """Settle the blocks of `pair`, in this process."""
         bounds = bounded(pair, form)
         compared, boxes = _compared(pair, form, bounds), as_boxes(pair, bounds)
-        # Neighbours one after the other: what one of them looks at is still at hand for the next.
+        # Neighbours follow one another: the candidates of one are still in the cache for the next.
         turns = np.argsort(compared.partner, kind="stable").astype(np.intp)
         return settled(form, purpose, compared, boxes, turns, stop, self.threads, self._blocks_at_once)
 
@@ -388,7 +371,7 @@ def settled(
     threads: int,
     blocks_at_once: int = BLOCKS_AT_ONCE,
 ) -> Found:
-    """Settle all blocks of `compared` in the order of `turns`, until it is time to stop."""
+    """Compare all blocks with their rivals in the order of `turns`, until it is time to stop."""
     numbers, found = as_numbers(form), nothing_found(turns.size)
 
     def some(blocks: IndexArray) -> None:
@@ -399,7 +382,7 @@ def settled(
 
 
 def _at_once(compared: Compared, blocks: int) -> int:
-    """Blocks between two questions whether to stop: so many, but fewer where there are many candidates."""
+    """Blocks between two checks of whether to stop; fewer where there are many candidates."""
     return min(blocks, max(_FEWEST_AT_ONCE, _PAIRS_PER_TASK // max(1, len(compared.candidates))))
 
 
@@ -410,7 +393,7 @@ def _in_turns(
     threads: int,
     together: int,
 ) -> None:
-    """Do the work for so many blocks at a time, by threads, until it is time to stop."""
+    """Do the work for `together` blocks at a time, by threads, until it is time to stop."""
 
     def task(first: int) -> None:
         if stop is None or not stop():
@@ -427,13 +410,13 @@ def _in_turns(
 
 def _cost(pair: LinkagePair, linked: int, purpose: int) -> float:
     """Operations of a count: all candidates where no rival prevents a link, or ranks are counted."""
-    whole = pair.blocks if purpose == RANKING else linked
-    pairs = whole * len(pair.candidates) + (pair.blocks - whole) * min(_MISSED, len(pair.candidates))
+    full = pair.blocks if purpose == RANKING else linked
+    pairs = full * len(pair.candidates) + (pair.blocks - full) * min(_MISSED, len(pair.candidates))
     return COMPARISON * len(pair.attributes) * pairs
 
 
 def _compared(pair: LinkagePair, form: DistanceForm, bounds: Bounded) -> Compared:
-    """Blocks and candidates, these in their places."""
+    """Blocks and candidates for compiled code, the candidates in their places in the boxes."""
     order, missing = bounds.candidates.tree.order, missing_arrays(pair)
     return Compared(
         queries=pair.queries,
@@ -450,13 +433,13 @@ def _compared(pair: LinkagePair, form: DistanceForm, bounds: Bounded) -> Compare
 
 
 def allowance(pair: LinkagePair, form: DistanceForm) -> FloatArray:
-    """What every attribute distance of a partner is longer by, shape (attributes,)."""
+    """Addition to every attribute distance of a partner, shape (attributes,) (`ties.grain`)."""
     squared = form.differences is not Differences.ABSOLUTE or form.kind is FormKind.QUADRATIC
     return pair.grains**2 if squared else GRAIN_SHARE * pair.grains
 
 
 def as_boxes(pair: LinkagePair, bounds: Bounded) -> Boxes:
-    """The boxes of candidates as compiled code takes them."""
+    """The boxes of candidates for compiled code."""
     tree = bounds.candidates.tree
     return Boxes(
         points=bounds.points,
@@ -472,7 +455,7 @@ def as_boxes(pair: LinkagePair, bounds: Bounded) -> Boxes:
 
 
 def as_numbers(form: DistanceForm) -> Form:
-    """A distance as compiled code takes it."""
+    """A distance for compiled code."""
     flat = form.parameters.ndim == 1
     return Form(
         kind=int(form.kind),
@@ -485,13 +468,13 @@ def as_numbers(form: DistanceForm) -> Form:
 
 
 def as_arrays(pair: LinkagePair | None) -> Tables:
-    """The tables of a pair as compiled code takes them; none where there is none."""
+    """The distance tables of a pair for compiled code, empty without any."""
     tables = (pair and pair.tables) or DistanceTables.of(())
     return tables.attributes, tables.values, tables.first, tables.width
 
 
 def missing_arrays(pair: LinkagePair) -> Missing:
-    """Differences to missing values of a pair as compiled code takes them, of no length without any."""
+    """Differences to missing values of a pair for compiled code, empty without any."""
     if pair.missing is None:
         return np.empty((0, 0)), np.empty((0, 0)), np.empty(0)
     return pair.missing.of_queries, pair.missing.of_candidates, pair.missing.of_both

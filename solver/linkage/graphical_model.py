@@ -61,21 +61,11 @@ def _components(graph: nx.Graph, without: frozenset[int]) -> dict[int, int]:
 
 @dataclass(frozen=True)
 class Clique:
-    """A clique and its place in the junction tree.
+    """A clique and its place in the junction tree."""
 
-    Attributes
-    ----------
-    nodes : tuple of int
-        In ascending order.
-    separator : tuple of int
-        What it shares with its parent, in ascending order; empty for a root.
-    parent : int
-        The place of its parent in the list of cliques, -1 for a root.
-    """
-
-    nodes: tuple[int, ...]
-    separator: tuple[int, ...]
-    parent: int
+    nodes: tuple[int, ...]  # in ascending order
+    separator: tuple[int, ...]  # what it shares with its parent, in ascending order; empty for a root
+    parent: int  # the place of its parent in the list of cliques, -1 for a root
 
 
 def junction_forest(graph: nx.Graph) -> tuple[Clique, ...]:
@@ -84,11 +74,6 @@ def junction_forest(graph: nx.Graph) -> tuple[Clique, ...]:
     A spanning tree of the cliques with the largest total size of separators has the running intersection
     property (Lauritzen and Spiegelhalter 1988; Jensen 1996): what two cliques share is in every clique
     between them.
-
-    Parameters
-    ----------
-    graph : networkx Graph
-        Chordal, with whole numbers as nodes.
     """
     cliques = sorted(tuple(sorted(nodes)) for nodes in nx.find_cliques(graph))
     overlaps = nx.empty_graph(len(cliques))
@@ -119,15 +104,6 @@ class MarginalLikelihood:
     Smith 2016, section 4.2)
 
         p(x_A) = Gamma(lambda) / Gamma(lambda + n) prod_i Gamma(lambda_i + n_i) / Gamma(lambda_i).
-
-    Parameters
-    ----------
-    codes : ndarray of int, shape (n, attributes)
-        Codes from 0 of the training records, none missing.
-    sizes : iterable of int
-        The number of categories of each attribute.
-    prior_weight : float
-        lambda, positive: how many records the prior counts for.
     """
 
     def __init__(self, codes: IndexArray, sizes: Iterable[int], prior_weight: float = 1.0) -> None:
@@ -180,11 +156,7 @@ def cell_counts(
 ) -> tuple[IndexArray, IndexArray]:
     """Count records in the cells of the table of some attributes.
 
-    Returns
-    -------
-    cells : ndarray of int, shape (occupied,)
-        Places of the cells that are not empty in the flattened table, in ascending order.
-    counts : ndarray of int, shape (occupied,)
+    Shapes: result (occupied,), result (occupied,).
     """
     place = np.zeros(len(codes), dtype=np.intp)
     for column in columns:
@@ -201,7 +173,7 @@ _ROUNDING = 1e-9
 
 
 class Move(NamedTuple):
-    """An edge that was added or removed, and what the log likelihood gained by it."""
+    """An edge that was added or removed, and its gain in log likelihood."""
 
     one: int
     other: int
@@ -209,18 +181,7 @@ class Move(NamedTuple):
 
 
 def learn_graph(likelihood: MarginalLikelihood) -> nx.Graph:
-    """The graph where the search ends that begins with full independence.
-
-    Parameters
-    ----------
-    likelihood : MarginalLikelihood
-        Of the training records. All graphs have the same prior probability, so it decides.
-
-    Returns
-    -------
-    networkx Graph
-        Chordal; its nodes are the numbers of the attributes.
-    """
+    """The graph where the search ends that begins with full independence."""
     graph = nx.empty_graph(len(likelihood.sizes))
     for _ in improvements(graph, likelihood):
         pass
@@ -233,11 +194,6 @@ def improvements(graph: nx.Graph, likelihood: MarginalLikelihood) -> Iterator[Mo
     Upwards, the edge whose addition gains most is added until none gains anything; downwards, the edge whose
     removal gains most is removed likewise; both in turn until neither helps. The graph stays decomposable
     throughout. Of equal gains the first edge in the order of the nodes counts.
-
-    Yields
-    ------
-    Move
-        Once it is made.
     """
 
     def addition(edge: Edge) -> float:
@@ -273,18 +229,11 @@ def _climb(edges: Callable[[], Iterable[Edge]], gain: Callable[[Edge], float]) -
 
 @dataclass(frozen=True, eq=False)
 class GraphicalModel:
-    """A joint distribution ``prod_C Pr(C) / prod_S Pr(S)`` (Smith 2016, section 4.1).
+    """A joint distribution ``prod_C Pr(C) / prod_S Pr(S)`` (Smith 2016, section 4.1)."""
 
-    Attributes
-    ----------
-    forest : tuple of Clique
-        Parents first.
-    tables : tuple of ndarray of float64
-        Pr(C) of each clique, one axis per node; positive, each sums to one, and two cliques agree on what
-        they share.
-    """
-
-    forest: tuple[Clique, ...]
+    forest: tuple[Clique, ...]  # parents first
+    # pr(C) of each clique, one axis per node; positive, each sums to one, and two cliques agree on what
+    # they share
     tables: tuple[FloatArray, ...]
 
     @cached_property
@@ -305,21 +254,12 @@ class GraphicalModel:
         )
 
     def log_probability(self, evidence: Mapping[int, IndexArray]) -> FloatArray:
-        """Natural logarithm of the probability of what is known; all other nodes are summed out.
+        """Natural logarithm of the probability of the evidence; all other nodes are summed out.
 
         Messages go from the leaves of the junction tree to its roots (Lauritzen and Spiegelhalter 1988), for
         many records at a time and scaled, so that nothing vanishes. A message that depends on the records of
         one file only is computed once for each of them, not for each pair.
-
-        Parameters
-        ----------
-        evidence : mapping of int to ndarray of int, shapes (q, 1) or (1, c)
-            The codes of each node that is known: of q records of one file, c of the other.
-
-        Returns
-        -------
-        ndarray of float64, shape (q, c)
-            With an axis of length 1 where nothing is known of the records of that file.
+        Shapes: `evidence` (q, 1), result (q, c).
         """
         total: FloatArray = np.zeros((1, 1))
         messages: list[list[tuple[set[int], FloatArray]]] = [[] for _ in self.forest]
@@ -375,15 +315,7 @@ def posterior_mean(
 
     The posterior mean under the hyper-Dirichlet prior (Smith 2016, section 5.2): its marginals are the tables
     of the separators, whatever clique they are taken from.
-
-    Parameters
-    ----------
-    cells, counts : ndarray of int, shape (occupied,)
-        Places in the flattened table, and how many training records are there.
-    shape : tuple of int
-        Categories of each node; K is their product.
-    prior_weight : float
-        lambda.
+    Shapes: `cells, counts` (occupied,), `shape` : tuple of int.
     """
     table = np.full(prod(shape), prior_weight / prod(shape))
     table[cells] += counts

@@ -14,26 +14,16 @@ from numpy.typing import NDArray
 from linkrisk.arrays import FloatArray, IndexArray, IntArray, LongArray
 
 _WORTH = 0.9
-"""Kinds as a share of the records up to which they are told apart: with more, nothing is saved."""
+"""Largest number of kinds as a share of the records; with more, nothing is saved."""
 
 
 @dataclass(frozen=True, eq=False)
 class Kinds:
-    """The kinds of the records of a file, in the order of their first records.
+    """The kinds of the records of a file, in the order of their first records."""
 
-    Attributes
-    ----------
-    kind : ndarray of int, shape (records,)
-        The kind of each record.
-    first : ndarray of int, shape (kinds,)
-        The row of the first record of each kind, ascending.
-    times : ndarray of int64, shape (kinds,)
-        How many records are of each kind.
-    """
-
-    kind: IndexArray
-    first: IndexArray
-    times: LongArray
+    kind: IndexArray  # (records,): the kind of each record
+    first: IndexArray  # (kinds,): the row of the first record of each kind, ascending
+    times: LongArray  # (kinds,): how many records are of each kind
 
     @property
     def apart(self) -> bool:
@@ -72,21 +62,12 @@ class Kinds:
 
 @dataclass(frozen=True, eq=False)
 class ScoredPairs:
-    """Pairs that may be matches, each once; all others score -inf.
+    """Pairs that may be matches, each once; all others score -inf."""
 
-    Attributes
-    ----------
-    query, candidate : ndarray of int32, shape (pairs,)
-        Their rows, in ascending order of queries.
-    score : ndarray of float64, shape (pairs,)
-    queries, candidates : int
-        How many records there are.
-    """
-
-    query: IntArray
+    query: IntArray  # (pairs,): their rows, in ascending order of queries
     candidate: IntArray
-    score: FloatArray
-    queries: int
+    score: FloatArray  # (pairs,)
+    queries: int  # how many records there are
     candidates: int
 
     @cached_property
@@ -96,12 +77,9 @@ class ScoredPairs:
         return np.searchsorted(self.query, rows)
 
     def place(self, query: IndexArray, candidate: IndexArray) -> IndexArray:
-        """Where the given pairs stand, -1 for those that are none of these.
+        """Place of the given pairs among these, -1 for others; each query at most once.
 
-        Parameters
-        ----------
-        query, candidate : ndarray of int, shape (any,)
-            Each query at most once.
+        Shapes: `query, candidate` (any,).
         """
         wanted = np.full(self.queries, -1, dtype=np.int32)
         wanted[query] = candidate

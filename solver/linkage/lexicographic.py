@@ -31,7 +31,7 @@ Order = tuple[int, ...]
 
 _BLOCKS_AT_ONCE = 256
 _PAIRS_AT_ONCE = 10_000_000
-"""So that whether to stop is asked again within a fraction of a second, however many candidates there are."""
+"""Pairs between two checks of whether to stop, so that these are a fraction of a second apart."""
 
 _PAIRS_KEPT = 1_000_000
 """Of files with more pairs of records, candidates nearby are sought anew for every order, to save memory."""
@@ -68,7 +68,7 @@ def _away(
 
 @kernel
 def _farther(order: IndexArray, mine: FloatArray, tied: FloatArray, other: FloatArray) -> bool:
-    """Whether a rival is farther than the partner where the first of these distances tells them apart.
+    """Whether a rival is farther than the partner in the first of these distances that differs.
 
     What rounding leaves open, up to `tied`, counts as nearer.
     """
@@ -132,23 +132,7 @@ def linked_in_order(
 ) -> BoolArray:
     """Which blocks are linked by comparing attributes in an order, each where all before it tie.
 
-    Parameters
-    ----------
-    pair : LinkagePair
-    order : ndarray of int, shape (any,)
-        Some of the attributes, the one that decides first in front.
-    ranked : bool
-        Compare ranks instead: 0 is the largest attribute distance of each candidate.
-    stop : callable
-        Asked again and again whether to stop; blocks that were not looked at by then are not linked.
-    threads : int, optional
-        As many as there are processors when absent.
-    kept : dict, optional
-        What earlier orders of this pair have left, by what decides first.
-
-    Returns
-    -------
-    ndarray of bool, shape (blocks,)
+    Shapes: `order` (any,), result (blocks,).
     """
     linked = np.zeros(pair.blocks, dtype=bool)
     label = pair.twin_group if pair.ties is Ties.SHARE else np.arange(len(pair.candidates))
@@ -206,14 +190,7 @@ class _Near:
         return self._found[part.start]
 
     def _seek(self, part: slice) -> tuple[IndexArray, IndexArray]:
-        """The candidates near some blocks.
-
-        Returns
-        -------
-        near : ndarray of int, shape (any,)
-        window : ndarray of int, shape (blocks, 2)
-            The part of `near` that is each block's, from the first to the second number.
-        """
+        """The candidates near some blocks. Shapes: result (any,), result (blocks, 2)."""
         pair, many = self._pair, len(self._pair.candidates)
         blocks = np.arange(pair.blocks)[part]
         if self._all:
@@ -248,18 +225,11 @@ def _near(pair: LinkagePair, first: int, ranked: bool, kept: Kept | None) -> _Ne
 
 @dataclass(frozen=True)
 class InOrder:
-    """Which blocks an order links (`linked_in_order`), to be asked of other processes.
-
-    Attributes
-    ----------
-    order : tuple of int
-    ranked : bool
-    kept : dict, optional
-        As in `linked_in_order`, for one pair and one process.
-    """
+    """Which blocks an order links (`linked_in_order`), as a question to workers."""
 
     order: Order
     ranked: bool
+    # as in `linked_in_order`, for one pair and one process
     kept: Kept | None = field(default=None, compare=False, repr=False)
 
     def __call__(self, pair: LinkagePair, stop: Callable[[], bool], threads: int | None = None) -> BoolArray:
@@ -270,24 +240,13 @@ class InOrder:
 
 @dataclass(frozen=True)
 class Ordered:
-    """An order, and what it links.
+    """An order, and what it links."""
 
-    Attributes
-    ----------
-    order : tuple of int
-        Attributes, or ranks of the attribute distances (0 is the largest); what decides first is in front.
-    ranked : bool
-        Which of the two.
-    linked : ndarray of bool, shape (blocks,)
-        As far as there was time to look at blocks.
-    weight : float
-        Of the blocks that it links.
-    """
-
+    # attributes, or ranks of the attribute distances (0 is the largest); what decides first is in front
     order: Order
-    ranked: bool
-    linked: BoolArray
-    weight: float
+    ranked: bool  # which of the two
+    linked: BoolArray  # (blocks,): False also where time was up before
+    weight: float  # of the blocks that it links
 
 
 def best_order(
@@ -298,20 +257,7 @@ def best_order(
     spend: Spend = ignore,
     elsewhere: Elsewhere | None = None,
 ) -> Ordered:
-    """The order that links most, of those that grow from each attribute by whichever adds most.
-
-    Parameters
-    ----------
-    pair : LinkagePair
-    stop : callable
-        Asked again and again whether to end.
-    ranked : bool
-        As in `linked_in_order`.
-    spend : callable
-        Called with the cost of each order.
-    elsewhere : Elsewhere, optional
-        Who compares records where there are many; the answers are the same.
-    """
+    """The order that links most, of those that grow from each attribute by whichever adds most."""
     attributes = range(len(pair.attributes))
     best = Ordered((), ranked, np.zeros(pair.blocks, dtype=np.bool_), 0.0)
     known: dict[Order, float] = {(): 0.0}

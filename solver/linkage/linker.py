@@ -1,4 +1,4 @@
-"""What every linker is: something that learns without the truth, and scores pairs of records."""
+"""Base classes of linkers, which learn without the true links and score pairs of records."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PAIRS_AT_ONCE = 64
 
 @dataclass(frozen=True, eq=False)
 class LinkageTask:
-    """What a linker may look at. The true partners are not part of it.
+    """Input of a linker. The true partners are not part of it.
 
     Attributes
     ----------
@@ -41,17 +41,17 @@ class LinkageTask:
     schema : Schema
         Scale and categories of all these attributes. Missing values are missing in the frames.
     sources : pair of str
-        What to call the files of queries and of candidates in messages.
+        Names of the files of queries and of candidates in messages.
     bijection : bool
         Whether every query is known to have exactly one partner, and the other way round.
     training : DataFrame, optional
-        Other records of which all attributes of both files are known.
+        Other records with all attributes of both files.
     seed : int
         Seed of every random choice.
     masked_queries : bool
         Whether the queries are the masked records and the candidates the original ones.
     helpers : Helpers, optional
-        Who compares records besides this process.
+        Workers that compare records.
     """
 
     queries: pd.DataFrame
@@ -128,9 +128,9 @@ class LearnedLinker(ABC):
     Attributes
     ----------
     parameters : dict
-        What was learned, as the JSON shows it; `Linker.restored` reads it.
+        Learned parameters as in the JSON; `Linker.restored` reads them.
     notes : tuple of str
-        What users ought to know: no convergence, parameters at their bounds, and the like.
+        Notes for users: no convergence, parameters at their bounds, and the like.
     """
 
     parameters: dict[str, Any]
@@ -183,7 +183,7 @@ class LearnedLinker(ABC):
         return self.scores(rows)
 
     def standing(self, part: Part) -> Standing | None:
-        """How partners stand among all kinds, where not every pair has to be scored for that; else None.
+        """Rank partners among all kinds, where not every pair has to be scored for that; else None.
 
         Parameters
         ----------
@@ -194,12 +194,7 @@ class LearnedLinker(ABC):
         return None
 
     def judged_as(self, truth: Truth) -> tuple[LinkagePair, DistanceForm] | None:
-        """The distance that scores stand for, so that the evaluator judges them; None if there is none.
-
-        Parameters
-        ----------
-        truth : Truth
-        """
+        """The distance that the scores represent, to be judged by the evaluator; None if there is none."""
         del truth
         return None
 
@@ -212,10 +207,8 @@ class LearnedLinker(ABC):
 class ScoredByKind(LearnedLinker):
     """A linker that scores kinds of records: the scores of records are those of their kinds."""
 
-    @property
-    @abstractmethod
-    def both(self) -> tuple[Kinds, Kinds]:
-        """The kinds of queries and of candidates."""
+    both: tuple[Kinds, Kinds]
+    """The kinds of queries and of candidates."""
 
     @property
     def kinds(self) -> tuple[Kinds, Kinds] | None:
@@ -238,11 +231,7 @@ def in_small_blocks(
 ) -> FloatArray:
     """`LearnedLinker.pair_scores` by a function that scores some queries with some candidates.
 
-    Parameters
-    ----------
-    score : callable
-        From rows of queries, and ascending ones of candidates, to scores of all their pairs.
-    queries, candidates : ndarray of int, shape (pairs,)
+    Shapes: `queries, candidates` (pairs,).
     """
     found = np.empty(queries.size)
     for first in range(0, queries.size, _PAIRS_AT_ONCE):
@@ -280,21 +269,7 @@ def in_chunks(
 ) -> Iterator[tuple[slice, FloatArray]]:
     """Scores of some queries with every candidate, a part of the queries at a time.
 
-    Parameters
-    ----------
-    linker : LearnedLinker or ReadyPairs
-    rows : ndarray of int, shape (any,)
-        Rows of the queries.
-    candidates : int
-        How many candidates there are.
-    cells : int
-        Most scores to hold at a time, at least one row of them.
-
-    Yields
-    ------
-    slice
-        Which of `rows`.
-    ndarray of float64, shape (rows of the part, candidates)
+    Shapes: `rows` (any,), result (rows of the part, candidates).
     """
     size = max(1, cells // max(1, candidates))
     for first in range(0, rows.size, size):
@@ -337,3 +312,8 @@ class Truth:
         if twin_group is not None:
             weight /= np.bincount(twin_group)[twin_group[partner[rows]]]
         return cls(rows, partner[rows], weight, partner.size, candidates, twin_group)
+
+    @property
+    def groups(self) -> IndexArray:
+        """The group of each candidate, shape (candidates,): those of the partner's group are no rivals."""
+        return np.arange(self.candidates) if self.twin_group is None else self.twin_group

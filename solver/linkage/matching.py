@@ -24,29 +24,26 @@ from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker, i
 from linkrisk.solver.run.errors import UsageError
 
 LARGEST_MATRIX = 100_000_000
-"""Most cells of a distance matrix: 800 MB."""
+"""Most cells of a matrix of distances or scores: 800 MB."""
 
 
-def check_assignable(pair: LinkagePair) -> None:
-    """UsageError if the matrix of distances would have more than `LARGEST_MATRIX` cells."""
-    cells = pair.blocks * len(pair.candidates)
-    if cells > LARGEST_MATRIX:
+def check_size(rows: int, columns: int, what: str = "matching", cells: str = "scores") -> None:
+    """Refuse matrices with more than `LARGEST_MATRIX` cells."""
+    if rows * columns > LARGEST_MATRIX:
         raise UsageError(
-            f"one-to-one assignment needs a matrix of {pair.blocks:,} x {len(pair.candidates):,} distances, "
-            f"more than the {LARGEST_MATRIX:,} that are allowed: take a sample, or leave "
-            f"{called('one_to_one')} out",
+            f"one-to-one {what} needs a matrix of {rows:,} x {columns:,} {cells}, more than the "
+            f"{LARGEST_MATRIX:,} that are allowed: take a sample, or leave {called('one_to_one')} out",
             option="one_to_one",
         )
 
 
-def distance_matrix(pair: LinkagePair, form: DistanceForm) -> NDArray[np.float64]:
-    """Distance of every block to every candidate, shape (blocks, candidates); inf for impossible pairs.
+def check_assignable(pair: LinkagePair) -> None:
+    """Refuse a pair with too many distances for one matrix."""
+    check_size(pair.blocks, len(pair.candidates), "assignment", "distances")
 
-    Raises
-    ------
-    UsageError
-        If it is too large (`check_assignable`).
-    """
+
+def distance_matrix(pair: LinkagePair, form: DistanceForm) -> FloatArray:
+    """Distance of every block to every candidate, shape (blocks, candidates); inf for impossible pairs."""
     check_assignable(pair)
     matrix = np.empty((pair.blocks, len(pair.candidates)))
     for part, distances in pair.chunks(form.differences):
@@ -56,52 +53,23 @@ def distance_matrix(pair: LinkagePair, form: DistanceForm) -> NDArray[np.float64
     return matrix
 
 
-def assigned_links(pair: LinkagePair, form: DistanceForm, random: np.random.Generator | None = None) -> int:
-    """Number of correct links of the assignment with the smallest total distance (`assigned_blocks`)."""
-    return int(assigned_blocks(pair, form, random).sum())
-
-
 def assigned_blocks(
     pair: LinkagePair, form: DistanceForm, random: np.random.Generator | None = None
-) -> NDArray[np.bool_]:
-    """Find whom the assignment with the smallest total distance links rightly (Hungarian method).
+) -> BoolArray:
+    """Which blocks, shape (blocks,), the assignment of smallest total distance links rightly.
 
-    With fewer candidates than blocks some blocks stay without a link.
-
-    Parameters
-    ----------
-    pair : LinkagePair
-    form : DistanceForm
-    random : numpy.random.Generator, optional
-        Puts the candidates into a random order first. Of assignments with the same total the method gives one
-        that goes by position, and in many files the partner is where the record is.
-
-    Returns
-    -------
-    ndarray of bool, shape (blocks,)
+    Of assignments with the same total the method gives one that depends on the order, and in many files the
+    partner is where the record is: `random` puts the candidates into a random order first.
     """
     matrix, partner = distance_matrix(pair, form), pair.partner
     if random is not None:
         order = random.permutation(len(pair.candidates))
         matrix, partner = matrix[:, order], np.argsort(order)[partner]
-    possible = np.isfinite(matrix)
-    if not possible.all():
-        # Beyond the total of any assignment of possible pairs: no more impossible ones than there must be.
-        matrix[~possible] = 2.0 * min(matrix.shape) * max(float(matrix[possible].max(initial=0.0)), 1.0)
-    rows, columns = linear_sum_assignment(matrix)
-    right = np.zeros(pair.blocks, dtype=np.bool_)
-    right[rows] = (partner[rows] == columns) & possible[rows, columns]
-    return right
+    return np.asarray(hungarian(np.negative(matrix, out=matrix)) == partner)
 
 
 def score_matrix(linker: LearnedLinker, queries: int, candidates: int) -> FloatArray:
-    """Scores of all pairs, shape (queries, candidates).
-
-    Raises
-    ------
-    UsageError
-        If the matrix would have more than `LARGEST_MATRIX` cells.
-    """
+    """Scores of all pairs, shape (queries, candidates)."""
     check_size(queries, candidates)
     matrix = np.empty((queries, candidates))
     for part, scores in in_chunks(linker, np.arange(queries), candidates):
@@ -109,28 +77,10 @@ def score_matrix(linker: LearnedLinker, queries: int, candidates: int) -> FloatA
     return matrix
 
 
-def check_size(queries: int, candidates: int) -> None:
-    """Refuse matrices with more than `LARGEST_MATRIX` cells."""
-    if queries * candidates > LARGEST_MATRIX:
-        raise UsageError(
-            f"one-to-one matching needs a matrix of {queries:,} x {candidates:,} scores, more than the "
-            f"{LARGEST_MATRIX:,} that are allowed: take a sample, or leave {called('one_to_one')} out",
-            option="one_to_one",
-        )
-
-
 def hungarian(scores: FloatArray) -> IndexArray:
-    """The matching with the largest total score (Kuhn 1955).
+    """Maximum weight matching (Kuhn 1955) by `scores` (queries, candidates), -inf for impossible pairs.
 
-    Parameters
-    ----------
-    scores : ndarray of float64, shape (queries, candidates)
-        -inf where a pair cannot be a match.
-
-    Returns
-    -------
-    ndarray of int, shape (queries,)
-        The candidate of each query; -1 where none is left or possible.
+    The result (queries,) has the candidate of each query, -1 where none is left or possible.
     """
     matched = np.full(scores.shape[0], -1, dtype=np.intp)
     possible = np.isfinite(scores)
@@ -138,7 +88,7 @@ def hungarian(scores: FloatArray) -> IndexArray:
         return matched
     usable = scores
     if not possible.all():
-        # So bad that no other gain makes up for one of them: as many queries as can be get a candidate.
+        # No gain outweighs such a score, so that as many queries as possible get a candidate.
         least, most = scores[possible].min(), scores[possible].max()
         usable = np.where(possible, scores, least - (most - least + 1.0) * (min(scores.shape) + 1))
     rows, columns = linear_sum_assignment(usable, maximize=True)
@@ -148,11 +98,7 @@ def hungarian(scores: FloatArray) -> IndexArray:
 
 
 def greedy(scores: FloatArray) -> IndexArray:
-    """The matching that takes the pair of largest score, then the next whose records are both free.
-
-    Parameters and result are those of `hungarian`. Of equal scores the first query, then the first candidate
-    comes first.
-    """
+    """Greedy matching, largest scores first, of equal ones those of the first query (see `hungarian`)."""
     matched = np.full(scores.shape[0], -1, dtype=np.intp)
     free = np.ones(scores.shape[1], dtype=np.bool_)
 
@@ -180,23 +126,10 @@ MATCHINGS: Mapping[str, Callable[[FloatArray], IndexArray]] = MappingProxyType(
 
 
 def matched(scores: FloatArray, how: str, seed: int) -> IndexArray:
-    """A matching in which the order of records does not decide between equal scores.
+    """Match by one of `MATCHINGS` after shuffling rows and columns (see `hungarian`).
 
-    Matchings take the first of equal pairs. Where files are aligned row by row, the first would be the right
-    one too often; so rows and columns are shuffled before.
-
-    Parameters
-    ----------
-    scores : ndarray of float64, shape (queries, candidates)
-    how : str
-        One of `MATCHINGS`.
-    seed : int
-        Of the shuffling.
-
-    Returns
-    -------
-    ndarray of int, shape (queries,)
-        The candidate of each query; -1 where none is left or possible.
+    Matchings take the first of equal pairs; where files are aligned row by row, the first would be the right
+    one too often.
     """
     random = np.random.default_rng(seed)
     rows, columns = random.permutation(scores.shape[0]), random.permutation(scores.shape[1])
@@ -207,24 +140,15 @@ def matched(scores: FloatArray, how: str, seed: int) -> IndexArray:
 
 
 _DENSE = 250_000
-"""Cells of a group of connected records up to which its scores are a matrix: 2 MB, and faster than a list."""
+"""Cells of a group of connected records up to which its scores are a dense matrix: 2 MB, and faster."""
 
 
 def matched_pairs(query: IntArray, candidate: IntArray, score: FloatArray, how: str, seed: int) -> BoolArray:
-    """Which pairs a one-to-one matching takes.
+    """Which of the scored pairs one of `MATCHINGS` takes; a `score` is what a link gains, above 0.
 
-    Parameters
-    ----------
-    query, candidate : ndarray of int32, shape (pairs,)
-    score : ndarray of float64, shape (pairs,)
-        What a link gains; finite and above 0.
-    how : str
-        One of `matching.MATCHINGS`: ``greedy`` takes the largest score, then the next whose records are both
-        free; ``hungarian`` the largest total score, each group of connected records by itself. Unlike where
-        all pairs are scored, it does not link as many records as it can: two poor links in place of a good
-        one would mostly be wrong.
-    seed : int
-        Of the order of equal scores.
+    ``hungarian`` maximises the total score of each group of connected records by itself. Unlike where all
+    pairs are scored, it does not link as many records as it can: two poor links in place of a good one would
+    mostly be wrong. Equal scores are in random order.
     """
     shuffled = np.random.default_rng(seed).permutation(query.size)
     taken = np.zeros(query.size, dtype=np.bool_)
@@ -277,17 +201,17 @@ def _hungarian(query: IntArray, candidate: IntArray, score: FloatArray) -> BoolA
 
 
 def _matched_group(row: IndexArray, column: IndexArray, score: FloatArray) -> BoolArray:
-    """The matching of one group of connected records with the largest total score."""
+    """Maximum weight matching of one group of connected records."""
     row, column = (np.unique(side, return_inverse=True)[1] for side in (row, column))
     rows, columns = int(row.max()) + 1, int(column.max()) + 1
     taken: tuple[NDArray[Any], NDArray[Any]]
     if rows * columns <= _DENSE:
-        # What is no pair gains nothing, as little as no link.
+        # A pair without a score gains nothing, as no link does.
         scores = np.zeros((rows, columns))
         scores[row, column] = score
         taken = linear_sum_assignment(scores, maximize=True)
     else:
-        # Every row has a column of its own besides, which gains nothing, so that a full matching exists.
+        # A further column for each row, which gains nothing, makes a full matching exist.
         most, own = float(score.max()) + 1.0, np.arange(rows)
         cost = np.concatenate([most - score, np.full(rows, most)])
         ends = np.concatenate([row, own]), np.concatenate([column, columns + own])
@@ -307,17 +231,7 @@ def probability_of_links(links: int, records: int) -> float:
     """Probability that a random matching of n records with themselves links exactly r of them rightly.
 
     ``sum_(v=0)^(n-r) (-1)^v / v!  /  r!`` (Torra and Nin 2008, Proposition 4). The alternating sum is a whole
-    number of derangements over (n - r)!, so it is added up in whole numbers: no digits cancel.
-
-    Parameters
-    ----------
-    links, records : int
-        r and n, 0 <= r <= n.
-
-    Raises
-    ------
-    UsageError
-        If they are out of range.
+    number of derangements over (n - r)!, so it is added up in integers: no digits cancel.
     """
     _check(links, records)
     fixed_free, arrangements = _derangements(records - links)
@@ -339,10 +253,7 @@ def probability_of_at_least(links: int, records: int) -> float:
 
 
 def _derangements(size: int) -> tuple[int, int]:
-    """Permutations that leave nothing in its place, and all permutations.
-
-    From 30 on, where the sum does not change within double precision, that of 30.
-    """
+    """Permutations without a fixed point, and all; from 30 on those of 30, as the ratio stays."""
     count, factorial = 1, 1
     for k in range(1, min(size, 30) + 1):
         count = k * count + (-1) ** k
@@ -368,7 +279,7 @@ class RandomMatching(Linker):
     common_attributes: ClassVar[bool] = False
 
     def learn(self, task: LinkageTask) -> LearnedLinker:
-        """Draw the matching, by the seed of the task."""
+        """Draw the matching by the seed of the task."""
         queries, candidates = len(task.queries), len(task.candidates)
         if not candidates:
             raise UsageError("there is no candidate to draw; give a file with at least one record")

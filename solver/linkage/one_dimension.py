@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
 from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.datasets.microdata.numeric import LARGEST
-from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.options.option import check_choices, options_of
 from linkrisk.solver.linkage.kinds import Kinds
 from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker, ScoredByKind
@@ -93,17 +92,13 @@ class _Side:
     attributes: tuple[str, ...]
     values: FloatArray
 
-    @classmethod
-    def of(cls, frame: pd.DataFrame, attributes: Sequence[str], schema: Schema) -> Self:
-        values = standardised(attribute_values(frame, attributes, schema))
-        return cls(tuple(attributes), np.nan_to_num(values, nan=0.0))
-
 
 def _sides(task: LinkageTask) -> tuple[_Side, _Side]:
-    return (
-        _Side.of(task.queries, task.query_attributes, task.schema),
-        _Side.of(task.candidates, task.candidate_attributes, task.schema),
-    )
+    def side(frame: pd.DataFrame, attributes: tuple[str, ...]) -> _Side:
+        values = standardised(attribute_values(frame, attributes, task.schema))
+        return _Side(attributes, np.nan_to_num(values, nan=0.0))
+
+    return side(task.queries, task.query_attributes), side(task.candidates, task.candidate_attributes)
 
 
 def _read(loadings: Mapping[str, Any]) -> Loadings:
@@ -116,25 +111,21 @@ def _read(loadings: Mapping[str, Any]) -> Loadings:
 class _Placed(ScoredByKind):
     def __init__(self, queries: FloatArray, candidates: FloatArray, parameters: dict[str, Any]) -> None:
         self.parameters = parameters
-        self._both = tuple(Kinds.where_worth((side,), side.size) for side in (queries, candidates))
-        self._queries, self._candidates = queries[self._both[0].first], candidates[self._both[1].first]
-
-    @property
-    def both(self) -> tuple[Kinds, Kinds]:
-        """Records with equal places."""
-        return self._both[0], self._both[1]
+        first, second = (Kinds.where_worth((side,), side.size) for side in (queries, candidates))
+        self.both = first, second
+        self._queries, self._candidates = queries[first.first], candidates[second.first]
 
     def kind_scores(self, rows: IndexArray) -> FloatArray:
-        """Distances of places with their sign changed."""
+        """Minus the distances of places."""
         return np.asarray(-np.abs(self._queries[rows][:, None] - self._candidates))
 
     def pair_scores(self, queries: IndexArray, candidates: IndexArray) -> FloatArray:
         """The same of single pairs."""
-        first, second = self._both[0].kind[queries], self._both[1].kind[candidates]
+        first, second = self.both[0].kind[queries], self.both[1].kind[candidates]
         return np.asarray(-np.abs(self._queries[first] - self._candidates[second]))
 
     def standing(self, part: Part) -> Standing | None:
-        """By search among sorted places (see `LearnedLinker.standing`)."""
+        """Rank by binary search among sorted places."""
         return standing_on_a_line(self._queries, self._candidates, part)
 
 

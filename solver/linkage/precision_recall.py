@@ -18,21 +18,11 @@ _BUCKETS = 1 << 16
 
 
 class Thresholds(NamedTuple):
-    """Ascending thresholds, with a table of where to look for them.
+    """Ascending thresholds, with a table of buckets to search them."""
 
-    Attributes
-    ----------
-    values : ndarray of float64, shape (thresholds,)
-        Distinct and finite.
-    scale : float
-        Buckets for a unit of score.
-    start : ndarray of int, shape (buckets + 1,)
-        How many thresholds are in earlier buckets.
-    """
-
-    values: FloatArray
-    scale: float
-    start: IndexArray
+    values: FloatArray  # (thresholds,): distinct and finite
+    scale: float  # buckets for a unit of score
+    start: IndexArray  # (buckets + 1,): how many thresholds are in earlier buckets
 
     @classmethod
     def of(cls, values: FloatArray) -> Thresholds:
@@ -58,14 +48,7 @@ def count_between(
 ) -> None:
     """Add to `counts` how many scores reach so many of the thresholds, from none to all of them.
 
-    Parameters
-    ----------
-    scores : ndarray of float64, shape (rows, columns)
-    rows, columns : ndarray of int64
-        How many records each stands for.
-    thresholds : Thresholds
-        At least one.
-    counts : ndarray of int64, shape (thresholds + 1,)
+    Shapes: `scores` (rows, columns), `counts` (thresholds + 1,).
     """
     values, start = thresholds.values, thresholds.start
     least, most = values[0], values[-1]
@@ -90,31 +73,21 @@ def count_between(
 
 
 _AT_ONCE = 1 << 22
-"""Scores of single pairs that are looked at together."""
+"""Scores of single pairs that are counted together."""
 
 
 @dataclass(frozen=True, eq=False)
 class PrecisionRecall:
-    """What is right among all pairs with at least a given score (Smith 2016, section 6.3).
+    """Correct pairs among all pairs with at least a given score (Smith 2016, section 6.3).
 
     Thresholds are the scores of true matches, the only ones where recall changes, in descending order; of
     those that differ by no more than a tie, the least. Whoever ties with a threshold reaches it.
-
-    Attributes
-    ----------
-    thresholds : ndarray of float64, shape (points,)
-    correct : ndarray of int, shape (points,)
-        True matches that reach it (tp).
-    claimed : ndarray of int, shape (points,)
-        Pairs that reach it (tp + fp).
-    matches : int
-        All true matches (tp + fn).
     """
 
-    thresholds: FloatArray
-    correct: IndexArray
-    claimed: IndexArray
-    matches: int
+    thresholds: FloatArray  # (points,)
+    correct: IndexArray  # (points,): true matches that reach it (tp)
+    claimed: IndexArray  # (points,): pairs that reach it (tp + fp)
+    matches: int  # all true matches (tp + fn)
 
     @property
     def precision(self) -> FloatArray:
@@ -149,15 +122,7 @@ class PrecisionRecall:
 
 
 def precision_recall(own: FloatArray, pairs: Iterable[FloatArray]) -> PrecisionRecall:
-    """Count claims at every threshold.
-
-    Parameters
-    ----------
-    own : ndarray of float64, shape (matches,)
-        Scores of the true matches, of one file pair or of several; those of -inf are never claimed.
-    pairs : iterable of ndarray
-        Scores of all pairs, the true matches among them, in any shape: `all_scores`.
-    """
+    """Count claims at every threshold. Shapes: `own` (matches,)."""
     thresholds = thresholds_of(own)
     found = np.zeros(thresholds.size + 1, dtype=np.intp)
     for scores in pairs:
@@ -206,39 +171,22 @@ def all_scores(linker: LearnedLinker, truth: Truth) -> Iterator[FloatArray]:
 
 @dataclass(frozen=True)
 class Claim:
-    """The single most probable match of a file pair (Smith 2016, section 7).
+    """The single most probable match of a file pair (Smith 2016, section 7)."""
 
-    Attributes
-    ----------
-    query, candidate : int
-        Their rows; the first such pair when several score alike.
-    score : float
-    probability : float or None
-        Of a match, where the linker knows it.
-    correct : float
-        1 when the claim is right, 0 when it is wrong; among pairs that tie with it the share of true ones.
-    """
-
-    query: int
+    query: int  # rows of the pair, the first when several score alike
     candidate: int
     score: float
-    probability: float | None
+    probability: float | None  # of a match, where the linker knows it
+    # 1 when the claim is right, 0 when it is wrong; among pairs that tie with it the share of true ones
     correct: float
 
 
 @dataclass(frozen=True)
 class Top:
-    """The largest score of some pairs.
-
-    Attributes
-    ----------
-    score : float
-    place : (int, int)
-        Rows of the first pair that has it; -1 where there is none.
-    """
+    """The largest score of some pairs."""
 
     score: float = -np.inf
-    place: tuple[int, int] = (-1, -1)
+    place: tuple[int, int] = (-1, -1)  # rows of the first pair that has it; -1 where there is none
 
     def or_of(self, other: Top) -> Top:
         """The largest score of these pairs and others."""
@@ -248,14 +196,7 @@ class Top:
 
 
 def top_of(scores: FloatArray, first: IndexArray, candidates: IndexArray) -> Top:
-    """The largest score of some kinds of records.
-
-    Parameters
-    ----------
-    scores : ndarray of float64, shape (rows, columns)
-    first, candidates : ndarray of int
-        The first record of each kind of queries and of candidates, ascending.
-    """
+    """The largest score of some kinds of records. Shapes: `scores` (rows, columns)."""
     top = float(scores.max(initial=-np.inf))
     if top == -np.inf:
         return Top()
@@ -276,14 +217,7 @@ def top_of_pairs(pairs: ScoredPairs) -> Top:
 def claim_of(linker: LearnedLinker, top: Top, own: FloatArray, curve: PrecisionRecall) -> Claim | None:
     """The claim that a pair of the largest score is a match; None when no pair can be one.
 
-    Parameters
-    ----------
-    linker : LearnedLinker
-    top : Top
-    own : ndarray of float64, shape (blocks,)
-        Scores of the true pairs.
-    curve : PrecisionRecall
-        Where a true pair ties with the largest score, its first point claims all pairs that do.
+    Shapes: `own` (blocks,).
     """
     if top.score == -np.inf:
         return None

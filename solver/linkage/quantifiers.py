@@ -20,24 +20,7 @@ from linkrisk.solver.run.errors import UsageError
 def attribute_values(frame: pd.DataFrame, attributes: Sequence[str], schema: Schema) -> FloatArray:
     """Take attributes out of a table as numbers; a category of an ordinal one counts as its position.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        n rows.
-    attributes : sequence of str
-        Columns of the table, numeric or ordinal.
-    schema : Schema
-        Scale and categories of these attributes.
-
-    Returns
-    -------
-    ndarray of float64, shape (n, attributes)
-        NaN where missing.
-
-    Raises
-    ------
-    UsageError
-        If there are none, one is nominal, or a value is not one of the categories or too large.
+    Shapes: result (n, attributes).
     """
     if not attributes:
         raise UsageError("representatives need at least one attribute in each file")
@@ -124,22 +107,10 @@ Family = tuple["Quantifier", ...]
 
 @dataclass(frozen=True)
 class Quantifier:
-    """A non-decreasing function Q on [0, 1] with Q(0) = 0 and Q(1) = 1 (Torra and Nin 2008, Definition 2).
+    """A non-decreasing function Q on [0, 1] with Q(0) = 0 and Q(1) = 1 (Torra and Nin 2008, Definition 2)."""
 
-    Attributes
-    ----------
-    kind : str
-        ``power``, ``sigmoid``, ``threshold`` or ``points``.
-    numbers : tuple of float
-        The parameter alpha; of ``points`` x1, Q(x1), x2, Q(x2), ..., between which Q is linear.
-
-    Raises
-    ------
-    UsageError
-        If there is no such kind, or the numbers do not make a non-decreasing function.
-    """
-
-    kind: str
+    kind: str  # ``power``, ``sigmoid``, ``threshold`` or ``points``
+    # the parameter alpha; of ``points`` x1, Q(x1), x2, Q(x2), ..., between which Q is linear
     numbers: tuple[float, ...]
 
     def __post_init__(self) -> None:
@@ -162,7 +133,7 @@ class Quantifier:
         """Q(x) for numbers in [0, 1].
 
         The sigmoid, and a threshold of 1 or below 0, miss Q(0) = 0 or Q(1) = 1; these two values are set, as
-        Smith (2016, section 5.1.2) says, so that weights always sum to one.
+        in Smith (2016, section 5.1.2), so that weights always sum to one.
         """
         values = _KINDS[self.kind](x, self.numbers)
         return np.where(x <= 0.0, 0.0, np.where(x >= 1.0, 1.0, values))
@@ -228,18 +199,7 @@ and their own Figure 4 multiply by 10); ``threshold`` is 0 up to alpha and 1 abo
 
 
 def parse_family(text: str) -> Family:
-    """Read quantifiers: the name of a family, one with its own alphas, or points.
-
-    Parameters
-    ----------
-    text : str
-        ``power``, ``sigmoid`` or ``threshold``; ``power:0.5,1,2``; ``points:0 0 0.5 0.2 1 1``.
-
-    Raises
-    ------
-    UsageError
-        If the text is none of these.
-    """
+    """Read quantifiers: the name of a family, one with its own alphas, or points."""
     kind, colon, numbers = text.strip().partition(":")
     if not colon:
         if kind not in FAMILIES:
@@ -261,20 +221,7 @@ def _number(word: str, text: str) -> float:
 
 
 def values_at(quantifiers: Sequence[Quantifier], size: int) -> FloatArray:
-    """Q(i/N) of each quantifier for i = 0, ..., N.
-
-    Parameters
-    ----------
-    quantifiers : sequence of Quantifier
-        k of them.
-    size : int
-        N, at least 1.
-
-    Returns
-    -------
-    ndarray of float64, shape (k, N + 1)
-        Each row goes from 0 to 1.
-    """
+    """Q(i/N) of each quantifier for i = 0, ..., N. Shapes: result (k, N + 1)."""
     x = np.arange(size + 1) / size
     return np.vstack([quantifier(x) for quantifier in quantifiers])
 
@@ -286,18 +233,7 @@ def owa(values: FloatArray, quantifiers: Sequence[Quantifier]) -> FloatArray:
     """``OWA_Q(a) = sum_i (Q(i/N) - Q((i-1)/N)) a_(i)`` with ``a_(1) >= a_(2) >= ...``.
 
     Definition 2 of Torra and Nin (2008).
-
-    Parameters
-    ----------
-    values : ndarray of float64, shape (n, attributes)
-        NaN where missing. A missing value is left out: N is the number of values that a record has.
-    quantifiers : sequence of Quantifier
-        k of them.
-
-    Returns
-    -------
-    ndarray of float64, shape (n, k)
-        NaN for records without any value.
+    Shapes: `values` (n, attributes), result (n, k).
     """
     return _by_size(values, quantifiers, _owa)
 
@@ -327,7 +263,7 @@ def _by_size(values: FloatArray, quantifiers: Sequence[Quantifier], aggregation:
 
 def _owa(descending: FloatArray, quantifiers: Sequence[Quantifier]) -> FloatArray:
     weights = np.diff(values_at(quantifiers, descending.shape[1]), axis=1)
-    # Not by matrix product: equal records have equal representatives, wherever they stand in the file.
+    # Not by matrix product: equal records have equal representatives at any place in the file.
     return np.stack([(descending * row).sum(axis=1) for row in weights], axis=1)
 
 

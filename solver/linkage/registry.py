@@ -42,22 +42,12 @@ LINKERS: Mapping[str, type[Linker]] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Run:
-    """What a linkage has besides its options.
+    """Environment of a linkage besides its options."""
 
-    Attributes
-    ----------
-    crew : Crew
-        Who compares records besides this process.
-    report : callable, optional
-    cancel : Cancel, optional
-    settings : mapping
-        What else the result keeps of what was asked.
-    """
-
-    crew: Crew
+    crew: Crew  # workers that compare records
     report: Reporter | None = None
     cancel: Cancel | None = None
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)  # of the request, kept in the result
 
 
 def check_workers(linker: Linker, choice: CrewChoice) -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from operator import index
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -45,10 +44,10 @@ from linkrisk.solver.run.errors import UsageError
 
 @dataclass(frozen=True)
 class Nearest(Linker):
-    """Scores are Euclidean distances with their sign changed; nothing is learned or normalised.
+    """Scores are minus the Euclidean distances of values as they are.
 
     Normalising representatives once more would blow up those that hardly vary. A record with a missing value
-    has no distance to anything and cannot be linked (-inf).
+    has no distance and cannot be linked (-inf).
     """
 
     name: ClassVar[str] = "nearest"
@@ -72,31 +71,24 @@ class Nearest(Linker):
 class _Distances(ScoredByKind):
     def __init__(self, queries: FloatArray, candidates: FloatArray) -> None:
         self.parameters: dict[str, Any] = {}
-        sides = (queries, candidates)
-        self._both = tuple(Kinds.where_worth(side.T, len(side)) for side in sides)
-        self._queries, self._candidates = (
-            side[kinds.first] for side, kinds in zip(sides, self._both, strict=True)
-        )
-
-    @property
-    def both(self) -> tuple[Kinds, Kinds]:
-        """Records with equal values."""
-        return self._both[0], self._both[1]
+        first, second = (Kinds.where_worth(side.T, len(side)) for side in (queries, candidates))
+        self.both = first, second
+        self._queries, self._candidates = queries[first.first], candidates[second.first]
 
     def kind_scores(self, rows: IndexArray) -> FloatArray:
-        """The distances to every candidate, with their sign changed."""
+        """Minus the distances to every candidate."""
         return _scores(self._queries[rows], self._candidates)
 
     def pair_scores(self, queries: IndexArray, candidates: IndexArray) -> FloatArray:
-        """The distances of these pairs, with their sign changed."""
+        """Minus the distances of these pairs."""
         return in_small_blocks(
             lambda rows, columns: _scores(self._queries[rows], self._candidates[columns]),
-            self._both[0].kind[queries],
-            self._both[1].kind[candidates],
+            self.both[0].kind[queries],
+            self.both[1].kind[candidates],
         )
 
     def standing(self, part: Part) -> Standing | None:
-        """By search among sorted values where there is one, and none is missing."""
+        """Rank by binary search where there is one value, and none is missing."""
         line = self._queries.shape[1] == 1 and _roots_are_sizes(self._queries, self._candidates)
         return standing_on_a_line(self._queries[:, 0], self._candidates[:, 0], part) if line else None
 
@@ -116,22 +108,10 @@ ObjectArray = NDArray[np.object_]
 
 
 def in_classes(queries: FloatArray, candidates: FloatArray, classes: int) -> tuple[ObjectArray, ObjectArray]:
-    """Put numbers in classes, column by column.
+    """Put numbers, column by column, in classes bounded by quantiles of both files together.
 
-    The bounds are quantiles of the values of both files together, so that the same number falls into the same
-    class wherever it stands. Equal numbers stay together, so that classes may differ in size or be empty.
-
-    Parameters
-    ----------
-    queries, candidates : ndarray of float64, shapes (n, k) and (m, k)
-        NaN where missing.
-    classes : int
-        How many, at least 2.
-
-    Returns
-    -------
-    pair of object arrays, shapes (n, k) and (m, k)
-        Text from "1" (the smallest values) up; None where missing.
+    Equal numbers stay together, so that classes may differ in size or be empty. Results are text, "1" for the
+    smallest values; None where missing.
     """
     first = np.empty(queries.shape, dtype=object)
     second = np.empty(candidates.shape, dtype=object)
@@ -148,25 +128,7 @@ def in_classes(queries: FloatArray, candidates: FloatArray, classes: int) -> tup
 
 
 AGREEMENT = Comparison(Measure.DEVIATIONS, (0.05,), 1.0)
-"""They agree within a twentieth of a standard deviation; up to one deviation weights are interpolated."""
-
-
-def _nearest(schema: Schema) -> Linker:
-    del schema
-    return Nearest()
-
-
-def _probabilistic(schema: Schema) -> Linker:
-    return Probabilistic(compare=tuple((name, AGREEMENT) for name in schema.select(scale=Scale.NUMERIC)))
-
-
-INNER_LINKERS: Mapping[str, Callable[[Schema], Linker]] = MappingProxyType(
-    {"distance": _nearest, "probabilistic": _probabilistic}
-)
-"""What makes the linker of `--linkage` from the schema of the representatives.
-
-They have equal names in both files, and are numeric, or ordinal under `--classes`.
-"""
+"""Comparison of representatives: within 1/20 of a standard deviation, interpolated up to one."""
 
 
 MOST_CLASSES = 10_000
@@ -188,7 +150,7 @@ class RepresentativeLinker(RepresentativeLinkerParameters, Linker):
     missing : str
         ``projection`` leaves missing values out of their record, ``zero`` replaces them after normalising.
     linkage : str
-        Which linker compares the representatives: one of `INNER_LINKERS`.
+        Which linker compares the representatives: ``distance`` or ``probabilistic``.
     standardise : bool
         Whether the representatives of each file are standardised before they are compared.
     classes : int
@@ -234,22 +196,7 @@ class RepresentativeLinker(RepresentativeLinkerParameters, Linker):
         """Representatives (n, k) of normalised values (n, attributes) that are NaN where missing."""
 
     def representatives(self, frame: pd.DataFrame, attributes: Sequence[str], schema: Schema) -> FloatArray:
-        """Representatives of the records of one file, shape (n, quantifiers); NaN for records without values.
-
-        Parameters
-        ----------
-        frame : DataFrame
-            n rows.
-        attributes : sequence of str
-            Its attributes to use, numeric or ordinal.
-        schema : Schema
-            Scale and categories of these attributes.
-
-        Raises
-        ------
-        UsageError
-            If an attribute is nominal, or a value cannot be used.
-        """
+        """Representatives of the records of a file, (n, quantifiers); NaN for records without values."""
         values = normalised(attribute_values(frame, attributes, schema), self.normalisation, self.missing)
         made = self.aggregate(values, self.functions)
         return standardised(made) if self.standardise else made
@@ -257,7 +204,7 @@ class RepresentativeLinker(RepresentativeLinkerParameters, Linker):
     def learn(self, task: LinkageTask) -> LearnedLinker:
         """Make the representatives of both files, and let the inner linker learn from them."""
         inner_task = self._inner_task(task)
-        return _Learned(self, task, self._inner(inner_task).learn(inner_task))
+        return self._described(task, self._inner(inner_task).learn(inner_task))
 
     @classmethod
     def restored(cls, parameters: Mapping[str, Any], task: LinkageTask) -> LearnedLinker:
@@ -271,10 +218,25 @@ class RepresentativeLinker(RepresentativeLinkerParameters, Linker):
         except (KeyError, TypeError, ValueError, AttributeError):
             raise UsageError(f"these are not parameters of {cls.name}: {_NEEDED}") from None
         inner_task = linker._inner_task(task)
-        return _Learned(linker, task, type(linker._inner(inner_task)).restored(inner, inner_task))
+        return linker._described(task, type(linker._inner(inner_task)).restored(inner, inner_task))
+
+    def _described(self, task: LinkageTask, learned: LearnedLinker) -> LearnedLinker:
+        """The linker of the representatives, with the parameters and notes of this one."""
+        learned.parameters = {
+            "quantifiers": [str(function) for function in self.functions],
+            **{name: getattr(self, name) for name in _SETTINGS},
+            "inner": learned.parameters,
+        }
+        learned.notes = (*_notes_on_empty(task), *learned.notes)
+        return learned
 
     def _inner(self, task: LinkageTask) -> Linker:
-        return self.inner or INNER_LINKERS[self.linkage](task.schema)
+        if self.inner is not None:
+            return self.inner
+        if self.linkage == "distance":
+            return Nearest()
+        numeric = task.schema.select(scale=Scale.NUMERIC)
+        return Probabilistic(compare=tuple((name, AGREEMENT) for name in numeric))
 
     def _inner_task(self, task: LinkageTask) -> LinkageTask:
         """The task of linking representatives, which both files have in common."""
@@ -304,38 +266,6 @@ class RepresentativeLinker(RepresentativeLinkerParameters, Linker):
 
 _SETTINGS = ("normalisation", "missing", "linkage", "standardise", "classes")
 _NEEDED = f"they need quantifiers, {', '.join(_SETTINGS)} and inner"
-
-
-class _Learned(LearnedLinker):
-    """Hands everything to the linker of the representatives."""
-
-    def __init__(self, linker: RepresentativeLinker, task: LinkageTask, inner: LearnedLinker) -> None:
-        self._inner = inner
-        self.parameters = {
-            "quantifiers": [str(function) for function in linker.functions],
-            **{name: getattr(linker, name) for name in _SETTINGS},
-            "inner": inner.parameters,
-        }
-        self.notes = (*_notes_on_empty(task), *inner.notes)
-
-    @property
-    def kinds(self) -> tuple[Kinds, Kinds] | None:
-        return self._inner.kinds
-
-    def kind_scores(self, rows: IndexArray) -> FloatArray:
-        return self._inner.kind_scores(rows)
-
-    def scores(self, rows: IndexArray) -> FloatArray:
-        return self._inner.scores(rows)
-
-    def pair_scores(self, queries: IndexArray, candidates: IndexArray) -> FloatArray:
-        return self._inner.pair_scores(queries, candidates)
-
-    def standing(self, part: Part) -> Standing | None:
-        return self._inner.standing(part)
-
-    def probabilities(self, scores: FloatArray) -> FloatArray | None:
-        return self._inner.probabilities(scores)
 
 
 def _notes_on_empty(task: LinkageTask) -> tuple[str, ...]:

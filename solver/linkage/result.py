@@ -17,103 +17,67 @@ from linkrisk.solver.run.records import RecordsTable
 from linkrisk.solver.run.result import Result
 
 JUDGED = ("right", "lost", "lost_so_far", "precision", "recall")
-"""What a report says where the true links are known."""
+"""Fields of a report where the true links are known."""
 
 ESTIMATED = ("estimated_lost", "estimated_lost_so_far", "estimated_missed")
-"""What it says where they are not; None where it cannot be estimated."""
+"""Fields of a report where they are not known; None where it cannot be estimated."""
 
 
 @dataclass(frozen=True)
 class PassReport:
-    """What one pass did.
-
-    Attributes
-    ----------
-    keys : str
-    pairs : int
-        Pairs that agree on all its keys.
-    compared : int
-        Those of them that no pass before it has compared, and whose records have not left.
-    without_key : (int, int)
-        Queries and candidates that have no value of a key.
-    linked, clerical : int
-        Of the pairs compared.
-    estimated_false_links : float
-        The sum over linked pairs of the probability that they are no match.
-    right : int, optional
-        Linked pairs that are true ones; None, like the next two, where the true links are not known.
-    lost : float, optional
-        Share of the true links whose records do not agree on its keys.
-    lost_so_far : float, optional
-        Share of the true links that neither it nor a pass before it has compared.
-    estimated_lost, estimated_lost_so_far : float, optional
-        The same, of the expected matches, where the true links are not known (`losses.Losses`).
-    """
+    """Report of one pass."""
 
     keys: str
-    pairs: int
-    compared: int
-    without_key: tuple[int, int]
-    linked: int
+    pairs: int  # pairs that agree on all its keys
+    compared: int  # those of them that no pass before it has compared, and whose records have not left
+    without_key: tuple[int, int]  # queries and candidates that have no value of a key
+    linked: int  # of the pairs compared
     clerical: int
-    estimated_false_links: float
+    estimated_false_links: float  # the sum over linked pairs of the probability that they are no match
+    # linked pairs that are right; None, like the next two, where the true links are not known
     right: int | None = None
-    lost: float | None = None
+    lost: float | None = None  # share of the true links whose records do not agree on its keys
+    # share of the true links that neither it nor a pass before it has compared
     lost_so_far: float | None = None
+    # The same shares of the expected matches, where the true links are not known (`Losses`).
     estimated_lost: float | None = None
     estimated_lost_so_far: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The part of the JSON."""
-        return _told(asdict(self), judged=self.right is not None)
+        return _applicable(asdict(self), judged=self.right is not None)
 
 
-def _told(every: dict[str, Any], *, judged: bool) -> dict[str, Any]:
-    """What there is to say, with or without the true links."""
+def _applicable(every: dict[str, Any], *, judged: bool) -> dict[str, Any]:
+    """The fields that apply with, or without, the true links."""
     silent = ESTIMATED if judged else JUDGED
     return {name: value for name, value in every.items() if name not in silent}
 
 
 @dataclass(frozen=True, eq=False)
 class LinkedPasses:
-    """Links made in passes.
+    """Links made in passes."""
 
-    Attributes
-    ----------
-    reports : tuple of PassReport
-        One for each pass.
-    decided : int
-        Pairs that people have decided on.
-    matches : int, optional
-        Records that have a partner; None where the true links are not known.
-    links, clerical : DataFrame
-        The pairs that are linked, and those left for review: their pass (from 1), the labels of both records,
-        match weight and probability; those for review also the values of both records that were compared, and
-        an empty column for the decision. The likeliest come first.
-    estimated_missed : float, optional
-        Share of the expected matches that are not linked, where the true links are not known; None also where
-        it cannot be estimated.
-    """
-
-    reports: tuple[PassReport, ...]
-    decided: int
-    matches: int | None
+    reports: tuple[PassReport, ...]  # one for each pass
+    decided: int  # pairs of the clerical decisions
+    matches: int | None  # records that have a partner; None where the true links are not known
+    # Pass (from 1), labels of both records, match weight and probability, the likeliest pair first; pairs for
+    # review also have the compared values of both records, and an empty column for the decision.
     links: pd.DataFrame
     clerical: pd.DataFrame
+    # share of the expected matches that are not linked, where the true links are not known; None also where
+    # it cannot be estimated
     estimated_missed: float | None = None
-
-    def _sum(self, name: str) -> float:
-        return float(sum(getattr(report, name) for report in self.reports))
 
     @property
     def estimated_false_links(self) -> float:
-        """How many of the links are expected to be wrong."""
-        return self._sum("estimated_false_links")
+        """Expected number of wrong links."""
+        return float(sum(report.estimated_false_links for report in self.reports))
 
     @property
     def right(self) -> int | None:
-        """Links that are true ones; None where the true links are not known."""
-        return None if self.matches is None else int(self._sum("right"))
+        """Number of right links; None where the true links are not known."""
+        return None if self.matches is None else sum(report.right or 0 for report in self.reports)
 
     @property
     def precision(self) -> float | None:
@@ -138,23 +102,13 @@ class LinkedPasses:
             "recall": self.recall,
             "decided": self.decided,
         }
-        return _told(every, judged=self.matches is not None)
+        return _applicable(every, judged=self.matches is not None)
 
 
 def report_passes(
     learned: LearnedPasses, decisions: Decisions, truth: Truth | None, losses: Losses | None = None
 ) -> tuple[PassReport, ...]:
-    """Count what every pass did.
-
-    Parameters
-    ----------
-    learned : LearnedPasses
-    decisions : Decisions
-    truth : Truth, optional
-        The true links, where they are known.
-    losses : Losses, optional
-        What is expected to be lost, where they are not.
-    """
+    """Report every pass, by the true links or by the expected losses."""
     joined = learned.files.joined
     first_pass = learned.files.compared.pairs.first_pass
     many = len(joined.passes)
@@ -166,7 +120,7 @@ def report_passes(
     counts = by_pass(linked), by_pass(np.flatnonzero(decisions.clerical))
     compared = [np.count_nonzero(decisions.looked_at & (first_pass == p)) for p in range(many)]
     false = by_pass(linked, 1.0 - decisions.probability[linked])
-    told = _estimated(losses, many) if truth is None else _judged(learned, decisions, truth, by_pass)
+    fields = _estimated(losses, many) if truth is None else _judged(learned, decisions, truth, by_pass)
     return tuple(
         PassReport(
             keys=str(one),
@@ -176,7 +130,7 @@ def report_passes(
             linked=int(counts[0][p]),
             clerical=int(counts[1][p]),
             estimated_false_links=float(false[p]),
-            **told[p],
+            **fields[p],
         )
         for p, one in enumerate(joined.passes)
     )
@@ -185,7 +139,7 @@ def report_passes(
 def _judged(
     learned: LearnedPasses, decisions: Decisions, truth: Truth, by_pass: Callable[[Any], Any]
 ) -> list[dict[str, Any]]:
-    """What the true links say of every pass."""
+    """Fields of every pass that need the true links."""
     pairs = learned.scored_pairs
     partner = np.full(truth.queries, -1, dtype=np.int64)
     partner[truth.query_rows] = truth.partner
@@ -207,7 +161,7 @@ def _judged(
 
 
 def _estimated(losses: Losses | None, many: int) -> list[dict[str, Any]]:
-    """What is expected of every pass."""
+    """Fields of every pass without the true links."""
     if losses is None:
         return [{}] * many
     return [
@@ -222,25 +176,13 @@ _MOST_POINTS = 500
 
 @dataclass(frozen=True)
 class OneToOne:
-    """What a one-to-one matching links.
-
-    Attributes
-    ----------
-    matching : str
-        Its name.
-    threshold : float or None
-        The smallest score of a link.
-    claimed, correct : int
-        Its links, and those that are right.
-    matches : int
-        Records that have a partner.
-    """
+    """Links of a one-to-one matching."""
 
     matching: str
-    threshold: float | None
-    claimed: int
+    threshold: float | None  # the smallest score of a link
+    claimed: int  # its links; `correct` are those that are right
     correct: int
-    matches: int
+    matches: int  # records that have a partner
 
     @property
     def precision(self) -> float | None:
@@ -260,7 +202,7 @@ class OneToOne:
 
 @dataclass(frozen=True)
 class LinkResult(Result):
-    """What a linker re-identifies in a file pair.
+    """Records of a file pair that a linker re-identifies.
 
     Attributes
     ----------
@@ -273,15 +215,15 @@ class LinkResult(Result):
     parameters : dict
         What the linker learned.
     one_to_one : OneToOne or None
-        What a one-to-one matching links, where asked for.
+        Links of a one-to-one matching, where requested.
     curve : PrecisionRecall or None
         Precision and recall of all pairs with at least some score, unless it was left out.
     table : RecordsTable
-        What became of every record; a distance is a score with its sign changed.
+        Rank and distance of every record; a distance is minus a score.
     details : dict
         Everything else of the JSON.
     passes : LinkedPasses or None
-        What linkage in passes made: a report per pass, the links, the pairs for clerical review.
+        Of linkage in passes: a report per pass, the links, the pairs for clerical review.
     """
 
     kind: ClassVar[str] = "link"
@@ -326,7 +268,7 @@ class LinkResult(Result):
 
 @dataclass(frozen=True)
 class FoundLinks(Result):
-    """The links between two files of which nobody knows the true ones.
+    """Links between two files without known true links.
 
     Attributes
     ----------
@@ -335,7 +277,7 @@ class FoundLinks(Result):
     parameters : dict
         What it learned.
     matching : str or None
-        The one-to-one matching, where asked for.
+        The one-to-one matching, where requested.
     passes : LinkedPasses
         A report per pass, the links, the pairs for clerical review.
     details : dict

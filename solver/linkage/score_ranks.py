@@ -7,38 +7,26 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkrisk.arrays import FloatArray, IndexArray, LongArray
+from linkrisk.arrays import FloatArray, IndexArray, IntArray, LongArray
 from linkrisk.formulations.compiled import kernel
 from linkrisk.formulations.linkage.ties import TIE_TOLERANCE
 from linkrisk.solver.linkage.kinds import Kinds
 
 
 class Rivals(NamedTuple):
-    """Some kinds of candidates, which follow one another.
+    """Consecutive kinds of candidates."""
 
-    Attributes
-    ----------
-    start : int
-        The number of the first of them.
-    times : ndarray of int64, shape (kinds,)
-        How many candidates are of each kind.
-    first, other : ndarray of int, shape (kinds,)
-        The row of the first candidate of each kind, and of the first of another group than this one's, -1
-        where there is none.
-    group : ndarray of int, shape (kinds,)
-        The group of the first candidate: those of the partner's group are no rivals. Candidates of one group
-        are of one kind, or the only ones of their kinds.
-    """
-
-    start: int
-    times: LongArray
-    first: IndexArray
-    other: IndexArray
+    start: int  # the number of the first of them
+    times: LongArray  # (kinds,): how many candidates are of each kind
+    first: IndexArray  # (kinds,): row of the first candidate of each kind
+    other: IndexArray  # (kinds,): row of the first candidate of another group than that one's, -1 without
+    # (kinds,): group of the first candidate. Candidates of the partner's group are no rivals; those of one
+    # group are of one kind, or the only ones of their kinds.
     group: IndexArray
 
     @classmethod
     def of(cls, kinds: Kinds, group: IndexArray) -> Rivals:
-        """All kinds; `group`, shape (candidates,), is the group of each candidate."""
+        """All kinds, from the `group` of each candidate, shape (candidates,)."""
         own = group[kinds.first]
         other = np.full(kinds.first.size, -1, dtype=np.intp)
         away = np.flatnonzero(group != own[kinds.kind])[::-1]
@@ -46,133 +34,78 @@ class Rivals(NamedTuple):
         return cls(0, kinds.times, kinds.first, other, own)
 
     def part(self, columns: slice) -> Rivals:
-        """Some of them."""
-        return Rivals(
-            self.start + columns.start,
-            self.times[columns],
-            self.first[columns],
-            self.other[columns],
-            self.group[columns],
-        )
+        """Some of these kinds."""
+        return Rivals(self.start + columns.start, *(values[columns] for values in self[1:]))
 
 
 class Partners(NamedTuple):
-    """Blocks that stand alike, and their partners.
+    """Partners of blocks, one for all blocks with equal ranks; arrays of shape (partners,)."""
 
-    Attributes
-    ----------
-    query, partner : ndarray of int, shape (any,)
-        Kinds of query and partner, the former ascending.
-    mine : ndarray of int, shape (any,)
-        The group of the partner.
-    away : ndarray of int64, shape (any,)
-        How many candidates of the partner's kind are of that group, itself among them.
-    own : ndarray of float64, shape (any,)
-        The partner's score.
-    """
-
-    query: IndexArray
-    partner: IndexArray
-    mine: IndexArray
-    away: LongArray
-    own: FloatArray
+    query: IndexArray  # kind of the query, ascending
+    partner: IndexArray  # kind of the partner
+    mine: IndexArray  # group of the partner
+    away: LongArray  # number of candidates of the partner's kind that are of its group, itself included
+    own: FloatArray  # score of the partner
 
     def among(self, first: int, last: int) -> slice:
-        """Those of some kinds of queries."""
+        """Place of the partners of the kinds of queries from `first` up to, not with `last`."""
         return slice(*np.searchsorted(self.query, [first, last]).tolist())
 
     def part(self, some: slice) -> Partners:
-        """Some of them."""
+        """Some of these partners."""
         return Partners._make(values[some] for values in self)
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Some kinds of queries, which follow one another, with some kinds of candidates.
+    """Consecutive kinds of queries with consecutive kinds of candidates."""
 
-    Attributes
-    ----------
-    start : int
-        The number of the first kind of queries.
-    times : ndarray of int64, shape (kinds of queries,)
-        How many queries are of each kind.
-    first : ndarray of int, shape (kinds of queries,)
-        The row of the first query of each kind.
-    partners : Partners
-        Of blocks with these queries.
-    rivals : Rivals
-        The kinds of candidates.
-    """
-
-    start: int
-    times: LongArray
-    first: IndexArray
+    start: int  # number of the first kind of queries
+    times: LongArray  # (kinds of queries,): number of queries of each kind
+    first: IndexArray  # (kinds of queries,): row of the first query of each kind
     partners: Partners
     rivals: Rivals
 
     def some(self, rows: slice, columns: slice) -> Part:
-        """Fewer of them, counted from 0."""
-        last = self.start + rows.stop
-        partners = self.partners.part(self.partners.among(self.start + rows.start, last))
-        return Part(
-            self.start + rows.start, self.times[rows], self.first[rows], partners, self.rivals.part(columns)
-        )
+        """Part of these kinds, which the slices count from 0."""
+        start, last = self.start + rows.start, self.start + rows.stop
+        partners = self.partners.part(self.partners.among(start, last))
+        return Part(start, self.times[rows], self.first[rows], partners, self.rivals.part(columns))
 
 
 class Standing(NamedTuple):
-    """How partners stand among rivals.
+    """Ranks of partners among rivals; arrays of shape (partners,)."""
 
-    Attributes
-    ----------
-    nearer, at_least : ndarray of int, shape (blocks,)
-        How many rivals score higher, and how many at least as high.
-    best : ndarray of float64, shape (blocks,)
-        The highest score of a rival.
-    rival : ndarray of int, shape (blocks,)
-        The first rival that has it, -1 where there is none.
-    """
+    nearer: IndexArray  # number of rivals that score higher
+    at_least: IndexArray  # number of rivals that score at least as high
+    best: FloatArray  # highest score of a rival
+    rival: IndexArray  # first rival with that score, -1 without rivals
 
-    nearer: IndexArray
-    at_least: IndexArray
-    best: FloatArray
-    rival: IndexArray
-
-
-def no_standing(blocks: int) -> Standing:
-    """How partners stand before any rival has been looked at."""
-    nearer, at_least = (np.zeros(blocks, dtype=np.intp) for _ in range(2))
-    return Standing(nearer, at_least, np.full(blocks, -np.inf), np.full(blocks, -1, dtype=np.intp))
+    def add(self, place: slice, some: Standing) -> None:
+        """Add what some rivals change for some partners; the first of the best is kept, in any order."""
+        self.nearer[place] += some.nearer
+        self.at_least[place] += some.at_least
+        best, rival = self.best[place], self.rival[place]
+        as_good = (some.best == best) & ((rival < 0) | (some.rival < rival))
+        better = (some.rival >= 0) & ((some.best > best) | as_good)
+        self.best[place] = np.where(better, some.best, best)
+        self.rival[place] = np.where(better, some.rival, rival)
 
 
-def add_standing(whole: Standing, place: slice, some: Standing) -> None:
-    """Add what was found of some blocks among some rivals; the first of the best is kept, in any order."""
-    whole.nearer[place] += some.nearer
-    whole.at_least[place] += some.at_least
-    best, rival = whole.best[place], whole.rival[place]
-    as_good = (some.best == best) & ((rival < 0) | (some.rival < rival))
-    better = (some.rival >= 0) & ((some.best > best) | as_good)
-    whole.best[place] = np.where(better, some.best, best)
-    whole.rival[place] = np.where(better, some.rival, rival)
+def no_standing(partners: int) -> Standing:
+    """Ranks before any rival has been compared."""
+    nearer, at_least = (np.zeros(partners, dtype=np.intp) for _ in range(2))
+    return Standing(nearer, at_least, np.full(partners, -np.inf), np.full(partners, -1, dtype=np.intp))
 
 
 def limits(own: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Above which scores rivals are nearer than partners of these scores, and from which on they tie."""
+    """Scores above which rivals are nearer than partners of score `own`, and from which on they tie."""
     tolerance = np.where(np.isfinite(own), TIE_TOLERANCE * np.abs(own), 0.0)
     return own + tolerance, own - tolerance
 
 
 def stand(scores: FloatArray, first: int, partners: Partners, rivals: Rivals) -> Standing:
-    """How partners stand among some rivals.
-
-    Parameters
-    ----------
-    scores : ndarray of float64, shape (rows, kinds of candidates)
-        Of kinds of queries from `first` on.
-    first : int
-    partners : Partners
-        Of these kinds of queries.
-    rivals : Rivals
-    """
+    """Rank partners by `scores` (rows, kinds of candidates) of the kinds of queries from `first` on."""
     found = no_standing(partners.own.size)
     here = partners._replace(query=partners.query - first, partner=partners.partner - rivals.start)
     _stand(scores, here, *limits(partners.own), rivals, found)
@@ -216,22 +149,10 @@ def _stand(
 
 
 def standing_on_a_line(queries: FloatArray, candidates: FloatArray, part: Part) -> Standing | None:
-    """How partners stand when scores are distances ``|a - b|`` of places with their sign changed.
+    """Rank partners by scores ``-|a - b|`` of places of all `queries` and `candidates`, shapes (kinds,).
 
-    On either side of a query scores fall with the distance, also when they are rounded. So those above a
-    score are found by binary search, the best ones next to the query.
-
-    Parameters
-    ----------
-    queries, candidates : ndarray of float64, shape (kinds,)
-        Places of all kinds, none missing.
-    part : Part
-        All kinds, with the scores of the partners.
-
-    Returns
-    -------
-    Standing or None
-        None where candidates of a partner's group are elsewhere than the partner.
+    On either side of a query scores fall with the distance, also when they are rounded, so binary search
+    finds those above a score. None where candidates of a partner's group are at other places than it.
     """
     rivals, partners = part.rivals, part.partners
     order = np.argsort(candidates, kind="stable")
@@ -241,7 +162,7 @@ def standing_on_a_line(queries: FloatArray, candidates: FloatArray, part: Part) 
     home[group] = candidates
     if (home[group] != candidates).any():
         return None
-    # Whoever is in a partner's group scores as the partner does, so it never scores higher.
+    # Candidates of the partner's group score as the partner does, so they never score higher.
     size = np.bincount(group, rivals.times).astype(np.int64)
     alone = rivals.other < 0
     found = no_standing(partners.own.size)
@@ -264,10 +185,7 @@ def standing_on_a_line(queries: FloatArray, candidates: FloatArray, part: Part) 
 
 @kernel(inline="always")
 def _before(query: float, places: FloatArray, least: float, last: int, strictly: bool) -> int:
-    """How many of the first `last` places, ascending and not above the query, score less than `least`.
-
-    Or at most that, when only those that score `strictly` more count.
-    """
+    """Count the `last` places, ascending up to the query, that score below `least` (`strictly`: at most)."""
     first = 0
     while first < last:
         middle = (first + last) >> 1
@@ -281,7 +199,7 @@ def _before(query: float, places: FloatArray, least: float, last: int, strictly:
 
 @kernel(inline="always")
 def _until(query: float, places: FloatArray, least: float, first: int, strictly: bool) -> int:
-    """Up to where places from `first` on, ascending and above the query, score at least that."""
+    """End of the places from `first` on, ascending from the query, that score `least` (`strictly`: more)."""
     last = places.size
     while first < last:
         middle = (first + last) >> 1
@@ -294,7 +212,7 @@ def _until(query: float, places: FloatArray, least: float, first: int, strictly:
 
 
 class _Sorted(NamedTuple):
-    """Places in ascending order, how many candidates are below each, and who they are (`Rivals`)."""
+    """Places in ascending order, the number of candidates below each, and their fields of `Rivals`."""
 
     places: FloatArray
     below: LongArray
@@ -313,7 +231,6 @@ def _search(
     least: FloatArray,
     found: Standing,
 ) -> None:
-    """For every block its standing."""
     places, below, first, other, group = candidates
     nearer, at_least, best, rival = found
     for block in range(queries.size):
@@ -337,3 +254,34 @@ def _search(
                     top, who = score, one
                 at += step
         best[block], rival[block] = top, who
+
+
+@kernel
+def rank_pairs(
+    spans: tuple[IndexArray, IndexArray],
+    candidate: IntArray,
+    score: FloatArray,
+    group: IndexArray,
+    mine: IndexArray,
+    limits: tuple[FloatArray, FloatArray],
+    found: Standing,
+    scored: IndexArray,
+) -> None:
+    """Rank partners among the scored pairs of their blocks, which lie in `spans`, and count those."""
+    begin, end = spans
+    above, below = limits
+    nearer, at_least, best, rival = found
+    for block in range(begin.size):
+        for at in range(begin[block], end[block]):
+            other = candidate[at]
+            if group[other] == mine[block]:
+                continue
+            scored[block] += 1
+            nearer[block] += score[at] > above[block]
+            at_least[block] += score[at] >= below[block]
+            if (
+                rival[block] < 0
+                or score[at] > best[block]
+                or (score[at] == best[block] and other < rival[block])
+            ):
+                best[block], rival[block] = score[at], other

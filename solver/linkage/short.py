@@ -1,4 +1,4 @@
-"""What is said of `evaluate`, `link` and `find-links` in short: counts, baselines, passes."""
+"""Results of `evaluate`, `link` and `find-links` in short: counts, baselines, passes."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _linked(result: Json) -> Headline:
 
 
 def _counts(result: Json) -> Iterator[tuple[str, str]]:
-    """What was counted, of those records that were."""
+    """Counts of the records that were compared."""
     total = result.get("counted", result["records"])
     linked = "re-identified"
     if result["ties"] == "share":
@@ -107,7 +107,7 @@ def _counts(result: Json) -> Iterator[tuple[str, str]]:
 
 
 def _all(result: Json) -> Iterator[Block]:
-    """What is known of all records where some were compared, and that what follows is of these."""
+    """Intervals for all records where only some were compared, and a note that counts are of these."""
     if "counted" not in result:
         return
     records, sure = result["records"], confident(result["confidence"])

@@ -372,7 +372,7 @@ class _Intruder:
     def equal(self) -> Trial:
         """Equal weights, on both parts: nothing is learned, so the two differ by chance alone."""
         form = euclidean_form(self._known)
-        trained = Evaluator(self._known).weight(form) / self._total
+        trained = Evaluator(self._known).count(form).linked_weight / self._total
         rates = self._attacked.rate(form), self._attacked.one_to_one(form)
         return self._trial(EQUAL, trained, *rates, 0.0, True)
 

@@ -133,7 +133,7 @@ class Attacked:
 
     def rate(self, form: DistanceForm) -> Shares:
         """Share of them that a distance links."""
-        return shares_of(linked_parts(self._evaluator.count(form), self._pair), self._counts)
+        return shares_of(linked_parts(self._evaluator.count(form).linked, self._pair), self._counts)
 
     def one_to_one(self, form: DistanceForm) -> Shares | None:
         """Share of them that are matched with their partner."""

@@ -207,4 +207,4 @@ def _by_equal_weights(problem: Problem, random: np.random.Generator) -> float:
     if pair.blocks > MOST_COUNTED:
         pair = pair.part(np.sort(random.choice(pair.blocks, MOST_COUNTED, replace=False)))
     part = float(pair.weight.sum() / problem.pair.weight.sum())
-    return Evaluator(pair).weight(equal.form(equal.equal())) / part
+    return Evaluator(pair).count(equal.form(equal.equal())).linked_weight / part

@@ -207,7 +207,7 @@ def _elsewhere(compared: Callable[[RiskTask], LinkagePair], name: str) -> _Attac
             raise _NotTriedError(_NO_TIME)
         pair = compared(task)
         part = clock.part(None if clock.remaining is None else max(1e-9, _PART * clock.remaining))
-        found = Evaluator(pair, stop=task.stop_by(part)).table(baseline_forms(pair)[name])
+        found = Evaluator(pair, stop=task.stop_by(part)).rank(baseline_forms(pair)[name])
         if not found.settled.all():
             raise _NotTriedError("there was no time to look at all records")
         return shares_of(linked_parts(found.linked, pair), task.first.survey.weight)

@@ -169,7 +169,7 @@ class RiskTask:
             problem = self.problems[name]
             theta, counted = parameters_of(problem, family.result), family.counted
             if self._small and not counted.rank.all():  # the search had no time to rank all
-                counted = Evaluator(problem.pair).table(problem.aggregator.form(theta))
+                counted = Evaluator(problem.pair).rank(problem.aggregator.form(theta))
             self._attacks[name] = Attack(problem, theta, family.result, counted, family.cores)
         return self._attacks[name]
 
@@ -192,7 +192,7 @@ class RiskTask:
         known = self._baselines.get(name)
         if known is None or not known.settled.all():
             evaluator = Evaluator(self.first.pair, stop=self.stop_by(clock))
-            known = self._baselines[name] = evaluator.table(baseline_forms(self.first.pair)[name])
+            known = self._baselines[name] = evaluator.rank(baseline_forms(self.first.pair)[name])
         return known
 
     @cached_property

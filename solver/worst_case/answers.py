@@ -263,7 +263,7 @@ class _Count:
 
     def __call__(self, gone: Sequence[int]) -> int | None:
         """How many; None where there is no time to look at all records."""
-        evaluation = self._evaluator.counted(self._form(gone))
+        evaluation = self._evaluator.count(self._form(gone))
         return evaluation.count if evaluation.settled.all() else None
 
     def _form(self, gone: Sequence[int]) -> DistanceForm:

@@ -137,7 +137,7 @@ def count_starts(run: Run, starts: Sequence[Start]) -> None:
         theta, blocks = aggregator.domain.exact(start.theta), np.flatnonzero(start.linked)
         if weight[blocks].sum() <= run.incumbent.value:
             continue
-        evaluation = run.evaluator.recount(aggregator.form(theta), blocks)
+        evaluation = run.evaluator.count(aggregator.form(theta), blocks)
         run.incumbent.improve(theta, evaluation.linked_weight)
 
 
@@ -228,7 +228,7 @@ class _Work:
             run.incumbent.improve(theta, evaluation.linked_weight)
         equal = () if "euclid" in own else (aggregator.equal(),)
         for theta in (*equal, *(start.theta for start in self._task.starts)):
-            run.incumbent.improve(theta, run.evaluator.weight(aggregator.form(theta)))
+            run.incumbent.improve(theta, run.evaluator.count(aggregator.form(theta)).linked_weight)
 
     def _count_others(self) -> None:
         """Count the baselines that do not belong to the family, to be shown beside it.
@@ -242,7 +242,7 @@ class _Work:
         self.run.baselines = dict(sorted(self.run.baselines.items()))
 
     def _count_baseline(self, name: str, form: DistanceForm, evaluator: Evaluator) -> Evaluation:
-        evaluation = evaluator.counted(form)
+        evaluation = evaluator.count(form)
         whole = bool(evaluation.settled.all())
         self.run.baselines[name] = plain(evaluation.linked_weight) if whole else None
         return evaluation
@@ -277,9 +277,9 @@ class _Work:
             return
         few = Evaluator(_sample(pair, build.sampled), threads=1)
         form = self._problem.aggregator.form(incumbent.solution)
-        few.counted(form)  # which puts the candidates into boxes, once for all counts
+        few.count(form)  # which puts the candidates into boxes, once for all counts
         began = clock.seconds
-        few.table(form)
+        few.rank(form)
         seconds = (clock.seconds - began) / build.sampled * pair.blocks / self.run.evaluator.threads
         incumbent.work = f"about {max(1.0, seconds):.0f} s for a look at all records"
         incumbent.tell()

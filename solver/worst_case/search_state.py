@@ -96,8 +96,8 @@ class Run:
         # As they are written, and exactly in the domain.
         incumbent.solution = aggregator.domain.exact(incumbent.solution)
         until = last_call(incumbent.clock)
-        evaluation = self.evaluator.final(
-            aggregator.form(incumbent.solution), lambda: incumbent.clock.seconds >= until
+        evaluation = self.evaluator.rank(
+            aggregator.form(incumbent.solution), stop=lambda: incumbent.clock.seconds >= until
         )
         # What was counted in part before may now be more; and less, by a rounding that was moved inside.
         incumbent.improve(incumbent.solution, evaluation.linked_weight)
@@ -165,7 +165,7 @@ def problem_system(
 def first_incumbent(system: BlockSystem, evaluator: Evaluator, clock: Clock) -> Incumbent[FloatArray]:
     """Equal weights as the first attack, and all blocks that are not lost as the first bound."""
     theta = system.aggregator.equal()
-    linked = evaluator.weight(system.aggregator.form(theta))
+    linked = evaluator.count(system.aggregator.form(theta)).linked_weight
     incumbent = Incumbent(clock, theta, linked, system.kept_weight)
     incumbent.note()
     return incumbent

@@ -111,11 +111,11 @@ def agree(found, expected, purpose):
 def check(pair, form, threads=1):
     """Everything that an evaluator can be asked."""
     expected, asked = everyone(pair, form), Evaluator(pair, threads)
-    agree(asked.table(form), expected, "table")
+    agree(asked.rank(form), expected, "table")
     agree(asked.nearest(form), expected, "nearest")
-    agree(asked.counted(form), expected, "count")
+    agree(asked.count(form), expected, "count")
     some = np.arange(0, pair.blocks, 3)
-    part = asked.recount(form, some)
+    part = asked.count(form, some)
     np.testing.assert_array_equal(np.flatnonzero(part.settled), some)
     sure = some[expected.clear[some]]
     np.testing.assert_array_equal(part.linked[sure], expected.linked[sure])

@@ -54,7 +54,7 @@ def start(pair, aggregator, seconds=None, attacked=False):
     system = block_system(pair, aggregator)
     evaluator = Evaluator(pair, 1)
     theta = aggregator.equal()
-    linked = evaluator.weight(aggregator.form(theta))
+    linked = evaluator.count(aggregator.form(theta)).linked_weight
     incumbent = Incumbent(Clock(seconds), theta, linked, system.total_weight - system.lost_weight)
     if attacked:
         attack(system, incumbent, evaluator, 0)
@@ -64,7 +64,9 @@ def start(pair, aggregator, seconds=None, attacked=False):
 def honest(made, aggregator):
     """The attack is what the evaluator counts, lies in the domain, and is not above the bound."""
     incumbent = made.incumbent
-    assert incumbent.value == pytest.approx(made.evaluator.weight(aggregator.form(incumbent.solution)))
+    assert incumbent.value == pytest.approx(
+        made.evaluator.count(aggregator.form(incumbent.solution)).linked_weight
+    )
     assert incumbent.value <= incumbent.bound + 1e-9
     assert aggregator.domain.rows.violation(incumbent.solution) <= 1e-9
     return made

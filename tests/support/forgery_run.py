@@ -208,13 +208,13 @@ class Honest:
         )
         problem = self._weighed(make_problem(self.original, self.masked, options), setting.weight)
         evaluator, aggregator = Evaluator(problem.pair, threads=1), problem.aggregator
-        own = evaluator.table(aggregator.form(aggregator.encode(fitted["parameters"])))
+        own = evaluator.rank(aggregator.form(aggregator.encode(fitted["parameters"])))
         if own.count < fitted["linked"]:
             return "linked, of another problem"
         points = np.vstack(
             [aggregator.domain.sample(200, np.random.default_rng(0)), aggregator.equal()[None, :]]
         )
-        most = max(evaluator.weight(aggregator.form(point)) for point in points)
+        most = max(evaluator.count(aggregator.form(point)).linked_weight for point in points)
         return "bound, of another problem" if most > float(verdict.bound) * (1 + 1e-9) else None
 
     def _weighed(self, problem: Problem, column: str | None) -> Problem:

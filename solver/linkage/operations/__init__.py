@@ -1,1 +1,1 @@
-"""What one can do with linkers, as functions: `link`, `find_links`, `evaluate`."""
+"""Functions of linkage: `link`, `find_links`, `evaluate`."""

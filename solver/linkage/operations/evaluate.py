@@ -41,22 +41,7 @@ from linkrisk.solver.schemas.reading import learned_options
 
 
 def fitted_files(fitted: Mapping[str, Any], source: str, folder: Path | None) -> tuple[str, str] | None:
-    """Name the two files of a fit, as its command line does; None where that was the embedded pair.
-
-    Parameters
-    ----------
-    fitted : mapping
-        The JSON of the fit. Parameters alone, which name no files, may be of the embedded pair.
-    source : str
-        What to call it in messages.
-    folder : Path or None
-        Where the JSON is: names are looked up there, and then in the working folder.
-
-    Raises
-    ------
-    UsageError
-        If the fit was of other files, and these are not named or not there.
-    """
+    """Name the two files of a fit, as its command line does; None where that was the embedded pair."""
     name = fitted.get("name")
     if not isinstance(name, str) or name == default_pair().name:
         return None
@@ -88,15 +73,7 @@ def check_same_records(fitted: Mapping[str, Any], records: int, candidates: int,
 
 
 def changed(fitted: Mapping[str, Any], linked: NDArray[np.bool_]) -> tuple[str, ...]:
-    """Say that files are no longer those of the fit, where other records are re-identified than it tells.
-
-    Parameters
-    ----------
-    fitted : mapping
-        The JSON of the fit, or of one family.
-    linked : bool array (n,)
-        Which records the same parameters re-identify, compared as then.
-    """
+    """Note that files have changed since the fit, where other records are re-identified."""
     table = fitted.get("records_table")
     rows, ranks = (table.get(key) if isinstance(table, Mapping) else None for key in ("rows", "ranks"))
     told, records = fitted.get("linked"), linked.size
@@ -105,7 +82,7 @@ def changed(fitted: Mapping[str, Any], linked: NDArray[np.bool_]) -> tuple[str, 
     else:
         then = [row[1] for row in rows] if isinstance(rows, list) else linked.tolist()
         told = sum(map(bool, then))
-        # What was not counted then, for lack of time, may be either.
+        # Records that were not counted then, for lack of time, may be either.
         same = len(then) == records and all(
             was is None or was == now for was, now in zip(then, linked.tolist(), strict=True)
         )
@@ -176,13 +153,7 @@ def read_parameters(path: str | Path) -> dict[str, Any]:
 
 
 def pick_family(fitted: Mapping[str, Any], aggregator: str | None, source: str) -> Mapping[str, Any]:
-    """The fit of one family where there are several: the one asked for, or else the worst.
-
-    Raises
-    ------
-    UsageError
-        If there is none.
-    """
+    """The fit of one family where there are several: the requested one, or else the worst."""
     if not isinstance(fitted.get("families"), list):
         return fitted
     found = {
@@ -236,7 +207,7 @@ def evaluate(asked: EvaluateOptions) -> EvaluationResult:
 def _read(
     asked: EvaluateOptions, given: dict[str, Any], crew: Crew, clock: Clock
 ) -> EvaluationTask | LinkResult:
-    """What is to be counted, or what a linker links; `given` are options of the problem not as learned."""
+    """The count to do, or the result of a linker; `given` are options of the problem not as learned."""
     parameters, original, masked = asked.parameters, asked.original, asked.masked
     one_to_one, report, cancel = asked.one_to_one, asked.on_progress, asked.cancel
     if isinstance(parameters, Mapping):
@@ -288,9 +259,9 @@ def _link_options(given: Mapping[str, Any], source: str) -> dict[str, Any]:
 
 
 def _encode(problem: Problem, parameters: Mapping[str, Any], source: str, alone: bool) -> NDArray[np.float64]:
-    """Read parameters; what is wrong with them is said along with where they are from.
+    """Read parameters; errors name their source.
 
-    Those that are `alone` come without files, and unless they fit the embedded pair these are asked for.
+    Parameters `alone` come without files, which are required unless they fit the embedded pair.
     """
     try:
         return problem.aggregator.encode(parameters)

@@ -16,7 +16,7 @@ from linkrisk.solver.inputs.problem import Problem, shares
 from linkrisk.solver.linkage.baselines import baselines
 from linkrisk.solver.linkage.counting import counting_by
 from linkrisk.solver.linkage.evaluator import Evaluator
-from linkrisk.solver.linkage.matching import assigned_links, check_assignable
+from linkrisk.solver.linkage.matching import assigned_blocks, check_assignable
 from linkrisk.solver.linkage.result import LinkResult
 from linkrisk.solver.linkage.spreading import TASKS
 from linkrisk.solver.run.clock import Clock
@@ -50,13 +50,13 @@ class EvaluationResult(Result):
     records : int
         Number of blocks.
     one_to_one : int or None
-        Correct links when records are assigned one to one, where asked for.
+        Correct links when records are assigned one to one, where requested.
     table : RecordsTable
-        What became of every record.
+        Rank and distance of every record.
     details : dict
         Everything else of the JSON.
     link : LinkResult or None
-        What a linker re-identifies, where it was a linker that had learned the parameters.
+        The result of a linker, where a linker has learned the parameters.
     """
 
     kind: ClassVar[str] = "evaluation"
@@ -109,40 +109,20 @@ class EvaluationResult(Result):
 
 @dataclass(frozen=True)
 class EvaluationTask:
-    """Parameters that are to be counted.
-
-    Attributes
-    ----------
-    problem : Problem
-    theta : ndarray of float64
-        The parameters.
-    one_to_one : bool
-    crew : Crew
-    clock : Clock
-    report : callable, optional
-    stale : callable, optional
-        What is to be noted of the linked records that were told before, when all were counted.
-    asked : mapping
-        What the result keeps of the request.
-    """
+    """Parameters that are to be counted."""
 
     problem: Problem
-    theta: FloatArray
+    theta: FloatArray  # the parameters
     one_to_one: bool
     crew: Crew
     clock: Clock
     report: Reporter | None
+    # notes on the linked records where they differ from those of the fit, when all were counted
     stale: Callable[[BoolArray], Sequence[str]] | None
-    asked: Mapping[str, Any]
+    asked: Mapping[str, Any]  # of the request, kept in the result
 
     def count(self) -> EvaluationResult:
-        """Count until all is done, or the clock has run out.
-
-        Raises
-        ------
-        CancelledError
-            When it was stopped before enough records were counted.
-        """
+        """Count until all is done, or the clock has run out."""
         problem, clock, pair = self.problem, self.clock, self.problem.pair
         if self.one_to_one:
             check_assignable(pair)
@@ -189,14 +169,14 @@ class EvaluationTask:
         return drawing_order(0, digest, self.problem.pair.blocks, b"evaluate")
 
     def _tell(self, counted: int) -> None:
-        """Say how far the count is."""
+        """Report the progress of the count."""
         if self.report is not None:
             blocks = self.problem.pair.blocks
             work = f"{counted:,} of {blocks:,} records"
             self.report(Progress.uncounted(TASKS, work, done=counted / blocks))
 
     def _sums(self, found: StagedCount) -> dict[str, Any]:
-        """What the linked records sum up to; where not all were counted, what is known of all."""
+        """Sums over the linked records; with intervals for all where not all were counted."""
         problem, share, linked = self.problem, shares(self.problem), found.evaluation.linked
         weighted = problem.survey.links(linked, share)
         sums = {"expected_links": float(share[linked].sum()), **weighted}
@@ -221,7 +201,7 @@ class EvaluationTask:
 
 
 def _whole(ends: tuple[float, float]) -> tuple[float, float]:
-    """Two sums of ones as whole numbers."""
+    """Two sums of ones as integers."""
     low, high = ends
     return round(low), round(high)
 
@@ -235,7 +215,7 @@ class _Assigned:
 
     def do(self) -> int | None:
         """Count its correct links."""
-        return assigned_links(self.pair, self.form)
+        return int(assigned_blocks(self.pair, self.form).sum())
 
     def so_far(self) -> int | None:
         """Nothing is known before the end."""

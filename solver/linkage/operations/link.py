@@ -45,6 +45,7 @@ from linkrisk.solver.linkage.probabilistic.decisions import Decisions, decide, e
 from linkrisk.solver.linkage.probabilistic.keys import parse_pass
 from linkrisk.solver.linkage.probabilistic.learning import LearnedPasses
 from linkrisk.solver.linkage.registry import Run, check_workers, chosen_linker, make_linker
+from linkrisk.solver.linkage.representatives import RepresentativeLinker
 from linkrisk.solver.linkage.result import FoundLinks, LinkedPasses, LinkResult, OneToOne, report_passes
 from linkrisk.solver.options.linking import LinkageOptions
 from linkrisk.solver.options.operations.link import FindOptions, LinkOptions
@@ -64,15 +65,7 @@ def linked_passes(
     labels: tuple[Sequence[str], Sequence[str]],
     options: Asked,
 ) -> LinkedPasses:
-    """Decide on the pairs of passes, and report; by estimates where the true links are not known.
-
-    Raises
-    ------
-    UsageError
-        If an option does not go with passes, or decisions do not go with the pairs.
-    DataError
-        If the file of decisions cannot be used.
-    """
+    """Decide on the pairs of passes, and report; by estimates where the true links are not known."""
     if options.threshold is not None:
         raise UsageError(
             f"passes link from the upper end of {called('clerical_band')}, or as the error rates say: leave "
@@ -104,7 +97,7 @@ def one_to_one_of(passes: LinkedPasses, matching: str, truth: Truth) -> OneToOne
 
 
 def check_not_passes(options: Asked) -> None:
-    """Refuse options that only passes look at."""
+    """Refuse options that only passes have."""
     if options.decisions is not None:
         raise UsageError(
             f"{called('decisions')} is about pairs of passes: give {called('method', 'prl')} with "
@@ -157,7 +150,7 @@ def _for_review(listed: pd.DataFrame, task: LinkageTask) -> pd.DataFrame:
 
 @taking(FindOptions)
 def find_links(asked: FindOptions) -> FoundLinks:
-    """Link two files without known true links; what is wrong and what is missed is estimated.
+    """Link two files without known true links; wrong and missed links are estimated.
 
     Parameters
     ----------
@@ -228,7 +221,7 @@ def _find(options: FindOptions, linker: Linker, run: Run) -> FoundLinks:
 
 
 def _not_estimated(learned: LearnedPasses, passes: LinkedPasses) -> list[str]:
-    """Why it is not said how many links are missed."""
+    """Note on why missed links are not estimated."""
     if passes.estimated_missed is not None:
         return []
     shared = shared_columns(learned.files.joined.passes)
@@ -330,7 +323,7 @@ def _run(
     judged = judged_links(found, truth, task.helpers, curve=options.curve)
     evaluation, claim = judged.evaluation, judged.claim
     passes, one_to_one = None, None
-    if isinstance(found, LearnedPasses):
+    if isinstance(found, LearnedPasses) and not isinstance(linker, RepresentativeLinker):
         passes = linked_passes(found, task, truth, labels, options)
     else:
         check_not_passes(options)
@@ -387,7 +380,7 @@ def _keys(parameters: Mapping[str, Any]) -> tuple[str, ...]:
 def _masking(
     linker: Linker, parameters: Mapping[str, Any] | None, options: LinkageOptions
 ) -> tuple[str, ...]:
-    """How categories were masked, as far as a linker or what it learned says so."""
+    """Masking of categories in the settings of a linker or in its learned parameters."""
     if not isinstance(linker, DistanceBased):
         return ()
     if parameters is not None:

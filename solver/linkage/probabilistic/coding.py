@@ -1,4 +1,4 @@
-"""Two files as codes of distinct values, and the pairs that blocking keys admit."""
+"""Two files as codes of distinct values, and the values of one that agree with those of the other."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from linkrisk.solver.linkage.probabilistic.comparisons import (
     Measure,
     similar_texts,
 )
-from linkrisk.solver.linkage.probabilistic.kernels import MOST_ATTRIBUTES, Blocks, Coded
+from linkrisk.solver.linkage.probabilistic.kernels import MOST_ATTRIBUTES, Coded
 from linkrisk.solver.run.errors import UsageError
 
 _ROUNDING = 4 * np.finfo(np.float64).eps
@@ -30,57 +30,30 @@ _ROUNDING = 4 * np.finfo(np.float64).eps
 
 
 class Segments(NamedTuple):
-    """Ranges of candidate values that agree with each query value (see `kernels`).
+    """Ranges of candidate values that agree with each query value (see `kernels`)."""
 
-    Attributes
-    ----------
-    number : ndarray of int64, shape (distinct query values,)
-        How many segments each value has.
-    start, stop : ndarray of int, shape (segments,)
-        Places among the distinct candidate values, from `start` up to but not with `stop`.
-    level : ndarray of uint8, shape (segments,)
-        1 disagreement, higher ones agreement.
-    similarity : ndarray of float64, shape (segments,)
-        Of the two texts; NaN where numbers are compared.
-    """
-
-    number: NDArray[np.int64]
+    number: NDArray[np.int64]  # (distinct query values,): how many segments each value has
+    # (segments,): places among the distinct candidate values, from `start` up to but not with `stop`
     start: NDArray[np.integer]
     stop: NDArray[np.integer]
-    level: NDArray[np.uint8]
-    similarity: FloatArray
+    level: NDArray[np.uint8]  # (segments,): 1 disagreement, higher ones agreement
+    similarity: FloatArray  # (segments,): of the two texts; NaN where numbers are compared
 
 
 @dataclass(frozen=True, eq=False)
 class CodedColumn:
-    """One attribute of both files.
+    """One attribute of both files."""
 
-    Attributes
-    ----------
-    query_code, candidate_slot : ndarray of int32, shapes (queries,), (candidates,)
-        Which distinct value, -1 missing.
-    query_value, slot_value : ndarray of float64, shapes (distinct query values,), (slots,)
-        The numbers themselves; NaN unless their differences count.
-    segments : Segments
-    """
-
-    query_code: IntArray
+    query_code: IntArray  # (queries,), (candidates,): which distinct value, -1 missing
     candidate_slot: IntArray
+    # (distinct query values,), (slots,): the numbers themselves; NaN unless their differences count
     query_value: FloatArray
     slot_value: FloatArray
     segments: Segments
 
 
 def code_column(queries: pd.Series, candidates: pd.Series, comparison: Comparison) -> CodedColumn:
-    """Code one attribute and find the values that agree.
-
-    Parameters
-    ----------
-    queries, candidates : Series
-        Numbers or text, the same in both; missing values NaN or None.
-    comparison : Comparison
-        In units of the attribute: `EQUAL`, `WITHIN` or a similarity.
-    """
+    """Code one attribute and find the values that agree."""
     first, query_code = distinct_values(queries)
     second, candidate_slot = distinct_values(candidates)
     if comparison.measure in DIFFERENCES:
@@ -135,13 +108,7 @@ def _within(first: FloatArray, second: FloatArray, comparison: Comparison) -> Se
 def readable_columns(
     task: LinkageTask, comparisons: Mapping[str, Comparison]
 ) -> dict[str, tuple[pd.Series, pd.Series]]:
-    """The columns of every attribute in the form that its comparison reads: numbers, or text.
-
-    Raises
-    ------
-    UsageError
-        If the files have no attributes in common, too many, or one is not fit for its comparison.
-    """
+    """The columns of every attribute in the form that its comparison reads: numbers, or text."""
     if task.query_attributes != task.candidate_attributes:
         raise UsageError("probabilistic linkage compares attributes that both files have; name common ones")
     if not task.query_attributes:
@@ -245,7 +212,7 @@ def code_files(columns: Sequence[CodedColumn]) -> Coded:
 
 
 def of_kinds(coded: Coded, queries: Kinds, candidates: Kinds) -> Coded:
-    """The first record of each kind, which stands for all of them; all values stay."""
+    """The codes of the first record of each kind; all values stay."""
     if queries.apart and candidates.apart:
         return coded
     return coded._replace(
@@ -254,41 +221,3 @@ def of_kinds(coded: Coded, queries: Kinds, candidates: Kinds) -> Coded:
         query_times=queries.times,
         candidate_times=candidates.times,
     )
-
-
-def make_blocks(task: LinkageTask, keys: Sequence[str]) -> Blocks:
-    """Candidates by their blocking keys; a missing key is equal to no other.
-
-    Raises
-    ------
-    UsageError
-        If a key is not a column of both files.
-    """
-    codes, members, sizes = [], [], [np.zeros(1, dtype=np.int64)]
-    for key in keys:
-        for frame, source in zip((task.queries, task.candidates), task.sources, strict=True):
-            if key not in frame.columns:
-                raise UsageError(f"blocking key {key!r} is not a column of {source}; both files need it")
-        code, slot, slots = _key_codes(task.queries[key], task.candidates[key])
-        codes.append(np.where(code >= 0, code + sum(map(len, sizes)) - 1, -1))
-        order = np.argsort(slot, kind="stable")
-        members.append(order[np.count_nonzero(slot < 0) :])
-        sizes.append(np.bincount(slot[slot >= 0], minlength=slots))
-    return Blocks(
-        key=np.array(codes, dtype=np.int32).reshape(len(keys), len(task.queries)).T.copy(),
-        first=np.cumsum(np.concatenate(sizes)).astype(np.int64),
-        member=np.concatenate([*members, np.empty(0)]).astype(np.int32),
-    )
-
-
-def _key_codes(
-    queries: pd.Series, candidates: pd.Series
-) -> tuple[NDArray[np.integer], NDArray[np.integer], int]:
-    """The place of each record's key among the keys of candidates, -1 for none, and how many these are."""
-    numbers = all(pd.api.types.is_numeric_dtype(column) for column in (queries, candidates))
-    left, right = (queries, candidates) if numbers else (as_text(queries), as_text(candidates))
-    values, code = distinct_values(left)
-    known, slot = distinct_values(right)
-    place = np.searchsorted(known, values)
-    met = place < np.searchsorted(known, values, side="right")
-    return np.append(np.where(met, place, -1), -1)[code], slot, known.size

@@ -24,7 +24,7 @@ MOST_THRESHOLDS = 6
 
 
 class Measure(StrEnum):
-    """What is compared with the thresholds."""
+    """Quantity that is compared with the thresholds."""
 
     EQUAL = "equal"
     WITHIN = "within"
@@ -43,30 +43,18 @@ SIMILARITIES = frozenset({Measure.JARO_WINKLER, Measure.LEVENSHTEIN})
 
 @dataclass(frozen=True)
 class Comparison:
-    """A measure with its thresholds.
+    """A measure with its thresholds."""
 
-    Attributes
-    ----------
-    measure : Measure
-        `EQUAL` needs no thresholds. The thresholds of `WITHIN` are differences, those of `DEVIATIONS` and
-        `RANGE` shares of the standard deviation and of the range of the attribute in both files together,
-        those of `JARO_WINKLER` and `LEVENSHTEIN` similarities.
-    thresholds : tuple of float
-        One for each level above disagreement, full agreement first: ascending differences or descending
-        similarities.
-    disagreement : float, optional
-        Where disagreement is full. Match weights of differences or similarities between two thresholds, or
-        the last one and this, are then interpolated linearly (Winkler 1990); without it every level has
-        one weight.
-
-    Raises
-    ------
-    DataError
-        If the thresholds do not go with the measure.
-    """
-
+    # `EQUAL` needs no thresholds. The thresholds of `WITHIN` are differences, those of `DEVIATIONS` and
+    # `RANGE` shares of the standard deviation and of the range of the attribute in both files together,
+    # those of `JARO_WINKLER` and `LEVENSHTEIN` similarities
     measure: Measure = Measure.EQUAL
+    # one for each level above disagreement, full agreement first: ascending differences or descending
+    # similarities
     thresholds: tuple[float, ...] = ()
+    # where disagreement is full. Match weights of differences or similarities between two thresholds, or
+    # the last one and this, are then interpolated linearly (Winkler 1990); without it every level has one
+    # weight
     disagreement: float | None = None
 
     def __post_init__(self) -> None:
@@ -115,13 +103,7 @@ class Comparison:
         return self.measure in (Measure.DEVIATIONS, Measure.RANGE)
 
     def in_units(self, deviation: float, extent: float) -> Comparison:
-        """Turn thresholds into units of the attribute: `WITHIN` in place of shares.
-
-        Parameters
-        ----------
-        deviation, extent : float
-            Standard deviation and range of the attribute in both files together.
-        """
+        """Turn thresholds into units of the attribute: `WITHIN` in place of shares."""
         if not self.relative:
             return self
         unit = deviation if self.measure is Measure.DEVIATIONS else extent
@@ -163,7 +145,7 @@ USUAL = {
     Scale.NOMINAL: Comparison(),
     Scale.DATE: Comparison(),  # where dates have stayed text, as keys of passes have
 }
-"""How attributes of each scale are compared when nothing is said."""
+"""Default comparison of attributes of each scale."""
 
 
 def parse_comparison(text: str) -> tuple[str, Comparison]:
@@ -171,11 +153,6 @@ def parse_comparison(text: str) -> tuple[str, Comparison]:
 
     ``surname=equal``, ``age=within:2``, ``income=deviations:0.1,0.5``, ``surname=jaro-winkler:0.92..0.7``:
     after the colon the thresholds, after two dots where disagreement is full.
-
-    Raises
-    ------
-    DataError
-        On any other text.
     """
     attribute, _, how = text.rpartition("=")
     name, _, numbers = how.partition(":")
@@ -216,26 +193,7 @@ def similar_texts(
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
     """Pairs of texts that are alike enough to be more than full disagreement.
 
-    Parameters
-    ----------
-    first, second : ndarray of text
-        Distinct values.
-    comparison : Comparison
-        Jaro-Winkler (with prefix weight 0.1) or Levenshtein (one minus the least number of insertions,
-        deletions and substitutions as a share of the longer text).
-
-    Returns
-    -------
-    segments : ndarray of int64, shape (first,)
-        How many texts of `second` resemble each text of `first`.
-    slot : ndarray of int32, shape (pairs,)
-        Which they are, one text of `first` after the other.
-    similarity : ndarray of float64, shape (pairs,)
-
-    Raises
-    ------
-    UsageError
-        If there are more than `MOST_SIMILAR` such pairs.
+    Shapes: result (first,), result (pairs,), result (pairs,).
     """
     rows, columns = first.tolist(), second.tolist()
     size = max(1, _CELLS_AT_ONCE // max(1, len(columns)))

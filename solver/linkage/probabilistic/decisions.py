@@ -18,66 +18,32 @@ from linkrisk.solver.linkage.probabilistic.learning import LearnedPasses
 from linkrisk.solver.run.errors import UsageError
 
 _LEAST_GAIN = 1e-6
-"""Bits that every link gains, so that one of even odds is taken where nothing stands against it."""
+"""Bits that every link gains, so that a link of even odds is taken where no other excludes it."""
 
 
 @dataclass(frozen=True, eq=False)
 class Reviewed:
-    """Pairs that people have decided on.
+    """Pairs that people have decided on."""
 
-    Attributes
-    ----------
-    query, candidate : ndarray of int, shape (any,)
-        Their rows.
-    link : ndarray of bool, shape (any,)
-        Whether the pair is a link.
-    """
-
-    query: IndexArray
+    query: IndexArray  # (any,): their rows
     candidate: IndexArray
-    link: BoolArray
+    link: BoolArray  # (any,): whether the pair is a link
 
 
 @dataclass(frozen=True, eq=False)
 class Decisions:
-    """What becomes of every compared pair; a pair that is neither linked nor clerical is non-linked.
+    """Outcome of every compared pair; a pair that is neither linked nor clerical is non-linked."""
 
-    Attributes
-    ----------
-    linked, clerical : ndarray of bool, shape (pairs,)
-    looked_at : ndarray of bool, shape (pairs,)
-        Whether both records were still there in the pass of the pair.
-    probability : ndarray of float64, shape (pairs,)
-        Of a match; 1 or 0 where people have decided.
-    """
-
-    linked: BoolArray
+    linked: BoolArray  # (pairs,)
     clerical: BoolArray
-    looked_at: BoolArray
-    probability: FloatArray
+    looked_at: BoolArray  # (pairs,): whether both records were still there in the pass of the pair
+    probability: FloatArray  # (pairs,): of a match; 1 or 0 where people have decided
 
 
 def decide(
     learned: LearnedPasses, one_to_one: str | None = None, reviewed: Reviewed | None = None, seed: int = 0
 ) -> Decisions:
-    """Link pairs by the thresholds that were learned, in the union of all passes or pass by pass.
-
-    Parameters
-    ----------
-    learned : LearnedPasses
-        Its parameters have the thresholds, and whether linked records leave.
-    one_to_one : str, optional
-        The matching that links each record at most once; without it every pair above the threshold is linked.
-    reviewed : Reviewed, optional
-        Links among them come first, whatever they weigh; other pairs are non-linked.
-    seed : int
-        Of the order of equal weights.
-
-    Raises
-    ------
-    UsageError
-        If a reviewed link is compared by no pass, or one-to-one links are asked for and a record has two.
-    """
+    """Link pairs by the thresholds that were learned, in the union of all passes or pass by pass."""
     pairs, parameters = learned.scored_pairs, learned.parameters
     link, non_link = (_weight(parameters["thresholds"][end]) for end in ("link", "non_link"))
     leave = bool(parameters["linked_leave"])
@@ -146,7 +112,7 @@ class _Free:
 
 
 def _places(learned: LearnedPasses, reviewed: Reviewed, one_to_one: str | None) -> IndexArray:
-    """Where the reviewed pairs stand among the compared ones, -1 where they do not."""
+    """Place of the reviewed pairs among the compared ones, -1 for others."""
     pairs = learned.scored_pairs
     every = pairs.query.astype(np.int64) * pairs.candidates + pairs.candidate
     wanted = reviewed.query.astype(np.int64) * pairs.candidates + reviewed.candidate
@@ -176,28 +142,18 @@ MOST_CELLS = 1 << 16
 """Ways to agree on the keys of all columns; passes with more are not estimated."""
 
 _UNLIKELY = 0.01
-"""Pairs less probable say nothing about keys: there are too many of them, and hardly a match among them."""
+"""Less probable pairs are left out of estimates of keys: there are many, and hardly a match among them."""
 
 _ITERATIONS, _TOLERANCE = 10_000, 1e-10
 
 
 @dataclass(frozen=True)
 class Losses:
-    """Expected shares of all matches of two files.
+    """Expected shares of all matches of two files."""
 
-    Attributes
-    ----------
-    lost : tuple of float
-        For each pass, matches whose records do not agree on its keys.
-    lost_so_far : tuple of float
-        For each pass, matches that neither it nor a pass before it has compared.
-    missed : float
-        Matches that are not linked.
-    """
-
-    lost: tuple[float, ...]
-    lost_so_far: tuple[float, ...]
-    missed: float
+    lost: tuple[float, ...]  # for each pass, matches whose records do not agree on its keys
+    lost_so_far: tuple[float, ...]  # for each pass, matches that neither it nor a pass before it has compared
+    missed: float  # matches that are not linked
 
 
 def shared_columns(passes: Sequence[Pass]) -> tuple[str, ...]:
@@ -206,24 +162,11 @@ def shared_columns(passes: Sequence[Pass]) -> tuple[str, ...]:
 
 
 def expected_losses(learned: LearnedPasses, task: LinkageTask, decisions: Decisions) -> Losses | None:
-    """Estimate what is lost.
+    """Estimate the shares of matches that are lost.
 
     Agreement of matches on keys of one column is taken to be independent of that on keys of others, as in
     the model of Fellegi and Sunter. A record that is linked is taken to have no other match: otherwise
     all who look a little like a linked person would count as matches that were missed.
-
-    Parameters
-    ----------
-    learned : LearnedPasses
-    task : LinkageTask
-        The files that it learned from.
-    decisions : Decisions
-        What becomes of its pairs.
-
-    Returns
-    -------
-    Losses or None
-        None where passes share a column, have too many keys, or no two of them find the same matches.
     """
     passes = learned.files.joined.passes
     if shared_columns(passes):
@@ -266,7 +209,7 @@ def _keys_by_column(passes: Sequence[Pass]) -> list[tuple[Key, ...]]:
 def _agreeing(
     passes: Sequence[Pass], columns: Sequence[tuple[Key, ...]], shape: tuple[int, ...]
 ) -> BoolArray:
-    """Whether all keys of a pass agree, shape (passes, cells); a cell says which of all keys agree."""
+    """Whether all keys of a pass agree, shape (passes, cells); a cell is a combination of agreeing keys."""
     keys = [key for own in columns for key in own]
     cells = np.arange(int(np.prod(shape)))
     bit = {key: (cells >> (len(keys) - 1 - at)) & 1 == 1 for at, key in enumerate(keys)}

@@ -25,33 +25,18 @@ START_M = 0.9
 
 @dataclass(frozen=True)
 class EMSettings:
-    """What to estimate, and how long.
+    """Parameters to estimate, and limits of EM."""
 
-    Attributes
-    ----------
-    p : float, optional
-        The share of matches, when it is known; estimated otherwise.
-    start_p : float
-        Where its estimate starts.
-    most_p : float
-        What the estimate may not exceed.
-    fixed_u : bool
-        Take u-probabilities from the agreement of all pairs, which are hardly ever matches, instead of
-        estimating them.
-    prior : float
-        Pairs added to each level of each attribute, for m and for u unless that is fixed: the parameters of
-        the Dirichlet priors (Beta with two levels) are 1 + prior.
-    tolerance : float
-        Converged when no probability moves by more, p as a share of itself.
-    most_iterations : int
-    """
-
-    p: float | None = None
-    start_p: float = 0.01
-    most_p: float = 1.0
+    p: float | None = None  # the share of matches, when it is known; estimated otherwise
+    start_p: float = 0.01  # where its estimate starts
+    most_p: float = 1.0  # upper limit of the estimate
+    # take u-probabilities from the agreement of all pairs, which are hardly ever matches, instead of
+    # estimating them
     fixed_u: bool = False
+    # pairs added to each level of each attribute, for m and for u unless that is fixed: the parameters of
+    # the Dirichlet priors (Beta with two levels) are 1 + prior
     prior: float = 0.0
-    tolerance: float = 1e-6
+    tolerance: float = 1e-6  # converged when no probability moves by more, p as a share of itself
     most_iterations: int = 5000
 
 
@@ -61,16 +46,10 @@ class OutsidePairs:
 
     Where pairs are compared because they agree on something, agreement on it is no rare event among them,
     and u-probabilities learned from them alone would make it worthless.
-
-    Attributes
-    ----------
-    pairs : float
-        How many there are.
-    levels : tuple of ndarray of float64
-        For each attribute how many of them are at each level, disagreement first.
     """
 
-    pairs: float
+    pairs: float  # how many there are
+    # for each attribute how many of them are at each level, disagreement first
     levels: tuple[FloatArray, ...]
 
     @property
@@ -81,29 +60,18 @@ class OutsidePairs:
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """What EM found.
+    """What EM found."""
 
-    Attributes
-    ----------
-    m, u : tuple of ndarray of float64
-        For each attribute the probability of each level among matches and among other pairs,
-        disagreement first; each sums to one.
-    p : float
-        The share of matches among the compared pairs, and those outside where there are any.
-    log_posterior : tuple of float
-        Before each iteration and at the end: the log-likelihood of the pattern counts plus the log of the
-        priors up to a constant. It never falls.
-    converged : bool
-    match_probability : ndarray of float64, shape (G,)
-        Of each pattern.
-    """
-
+    # for each attribute the probability of each level among matches and among other pairs, disagreement
+    # first; each sums to one
     m: tuple[FloatArray, ...]
     u: tuple[FloatArray, ...]
-    p: float
+    p: float  # the share of matches among the compared pairs, and those outside where there are any
+    # before each iteration and at the end: the log-likelihood of the pattern counts plus the log of the
+    # priors up to a constant. It never falls
     log_posterior: tuple[float, ...]
     converged: bool
-    match_probability: FloatArray
+    match_probability: FloatArray  # (G,): of each pattern
 
     @property
     def iterations(self) -> int:
@@ -202,16 +170,6 @@ def estimate(
     """Estimate m, u and p by expectation maximisation.
 
     It starts from m = `START_M` at full agreement, u as it is among all pairs, and p = `start_p`.
-
-    Parameters
-    ----------
-    counts : PatternCounts
-        At least one pair.
-    levels : sequence of int, length K
-        How many levels each attribute has.
-    settings : EMSettings
-    outside : OutsidePairs, optional
-        Other pairs, which are taken to be no matches; p is then the share of matches among all pairs.
     """
     model = _Model(counts, levels, settings, outside)
     m = np.concatenate([np.append(np.full(n - 1, (1 - START_M) / (n - 1)), START_M) for n in levels])
@@ -263,18 +221,7 @@ def bounded_proportions(counts: FloatArray) -> FloatArray:
 def notes_on(
     attributes: Sequence[str], found: Estimate, settings: EMSettings, records: int, pairs: float
 ) -> tuple[str, ...]:
-    """What is doubtful about an estimate.
-
-    Parameters
-    ----------
-    attributes : sequence of str, length K
-    found : Estimate
-    settings : EMSettings
-    records : int
-        Those of the smaller file: the most matches there can be when no record has two partners.
-    pairs : float
-        How many were compared.
-    """
+    """Notes on what is doubtful in an estimate of `pairs` pairs; `records` are those of the smaller file."""
     notes = []
     if not found.converged:
         notes.append(

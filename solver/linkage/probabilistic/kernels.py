@@ -32,7 +32,7 @@ class Coded(NamedTuple):
     level: NDArray[np.uint8]  # (segments,): 1 disagreement, higher ones agreement
     query_value: FloatArray  # (distinct query values,): NaN where the attribute is not numeric
     slot_value: FloatArray  # (slots,): the same
-    query_times: LongArray  # (queries,): how many records each of them stands for
+    query_times: LongArray  # (queries,): number of records that each represents
     candidate_times: LongArray  # (candidates,): the same
 
 
@@ -88,7 +88,7 @@ def _enlarged(table: LongArray) -> LongArray:
 
 @kernel(inline="always")
 def _place(table: LongArray, pattern: int) -> int:
-    """Where a pattern stands, or may stand, in a table whose size is a power of two (linear probing)."""
+    """Place of a pattern in a table whose size is a power of two (linear probing)."""
     mask = len(table) - 1
     mixed = (pattern ^ (pattern >> 31)) * 0x1E3779B97F4A7C15
     place = (mixed ^ (mixed >> 32)) & mask
@@ -138,15 +138,7 @@ def _find_patterns(
 def count_patterns(coded: Coded, blocks: Blocks, first: int, last: int, table: LongArray) -> LongArray:
     """Count the agreement patterns of queries `first`..`last`-1 with the candidates they are compared with.
 
-    Parameters
-    ----------
-    table : ndarray of int64, shape (power of two, 2)
-        A hash table of patterns, -1 where it is empty, and their counts.
-
-    Returns
-    -------
-    ndarray of int64
-        The table with the new counts, the same array or a larger one.
+    Shapes: `table` (power of two, 2).
     """
     attributes, candidates = coded.candidate_slot.shape
     lookup = np.zeros(coded.slot_first[attributes], dtype=np.int64)
@@ -274,7 +266,7 @@ def fill_pairs(
 def equal_levels(
     first: IntArray, second: IntArray, query: IntArray, candidate: IntArray, level: ByteArray
 ) -> None:
-    """Write 0 where a code is missing, 2 where both are equal, 1 elsewhere."""
+    """Write 0 where a code is missing, 2 where both are equal, else 1."""
     for at in range(query.size):
         a, b = first[query[at]], second[candidate[at]]
         level[at] = 0 if a < 0 or b < 0 else (2 if a == b else 1)
@@ -297,7 +289,7 @@ def near_levels(
         if a == a and b == b:
             level[at] = 1
             for threshold in thresholds:
-                # As where all pairs are compared: the larger value or threshold decides what is rounding.
+                # As where all pairs are compared: the rounding is relative to the larger value or threshold.
                 if abs(a - b) <= threshold + rounding * (abs(a) + threshold):
                     level[at] += 1
 
@@ -311,7 +303,7 @@ def add_agreement(
     candidate: IntArray,
     weight: FloatArray,
 ) -> None:
-    """Add to the weight of every pair with equal codes what is due to their value."""
+    """Add to the weight of every pair with equal codes the `extra` weight of their value."""
     for at in range(query.size):
         a = first[query[at]]
         if a >= 0 and a == second[candidate[at]]:

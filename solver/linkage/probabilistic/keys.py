@@ -25,7 +25,7 @@ _KEY = re.compile(
     r"(?(function)\s*\))\s*"
     r"(?:\[\s*(?P<start>-?\d+)?\s*:\s*(?P<stop>-?\d+)?\s*\]\s*)?(?P<end>,|$)"
 )
-"""A key with its function and its truncation, and what ends it; columns may stand in double quotes."""
+"""A key with its function, truncation and separator; columns may be in double quotes."""
 
 _DATE = re.compile(r"\s*(?P<year>\d{4})(?:-(?P<month>\d\d?)-(?P<day>\d\d?)\b.*|(?P<m>\d\d)(?P<d>\d\d)\s*$)")
 _EXAMPLE = "surname, soundex(surname), surname[:3] or year(birth_date)"
@@ -64,25 +64,16 @@ FUNCTIONS: Mapping[str, Callable[[str], str]] = MappingProxyType(
         "day": _of_date("day", "d"),
     }
 )
-"""What can be made of a value before it is compared. An empty text is a missing value."""
+"""Functions of a value before it is compared. An empty text is a missing value."""
 
 
 @dataclass(frozen=True)
 class Key:
-    """A column, or something made of it.
-
-    Attributes
-    ----------
-    column : str
-    function : str, optional
-        One of `FUNCTIONS`.
-    start, stop : int, optional
-        The characters that count, as in a Python slice; after the function.
-    """
+    """A column, or something made of it."""
 
     column: str
-    function: str | None = None
-    start: int | None = None
+    function: str | None = None  # one of `FUNCTIONS`
+    start: int | None = None  # the characters that count, as in a Python slice; after the function
     stop: int | None = None
 
     @property
@@ -107,15 +98,9 @@ class Key:
 
 @dataclass(frozen=True)
 class Pass:
-    """Keys that all have to agree for a pair of records to be compared.
+    """Keys that all have to agree for a pair of records to be compared."""
 
-    Attributes
-    ----------
-    keys : tuple of Key
-        At least one.
-    """
-
-    keys: tuple[Key, ...]
+    keys: tuple[Key, ...]  # at least one
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -127,19 +112,7 @@ class Pass:
 
 
 def parse_pass(text: str) -> Pass:
-    """Read the keys of a pass, separated by commas.
-
-    Parameters
-    ----------
-    text : str
-        Such as ``soundex(surname),year(birth_date)`` or ``surname[:3],postcode``. A column with a comma,
-        bracket or parenthesis stands in double quotes, inside which a double quote is written twice.
-
-    Raises
-    ------
-    DataError
-        If it is something else, names an unknown function or the same key twice.
-    """
+    """Read the keys of a pass, separated by commas."""
     keys: list[Key] = []
     at, ended = 0, False
     while not ended:
@@ -195,15 +168,7 @@ def _text(column: pd.Series) -> NDArray[np.object_]:
 def pass_codes(task: LinkageTask, one: Pass) -> tuple[LongArray, LongArray]:
     """A number for each record, equal where all keys of the pass agree; -1 where one has no value.
 
-    Returns
-    -------
-    ndarray of int, shape (queries,)
-    ndarray of int, shape (candidates,)
-
-    Raises
-    ------
-    UsageError
-        If a key is not a column of both files, or no record of one of them has a value of it.
+    Shapes: result (queries,), result (candidates,).
     """
     queries = len(task.queries)
     together = np.zeros(queries + len(task.candidates), dtype=np.int64)

@@ -21,7 +21,6 @@ from linkrisk.solver.linkage.probabilistic.coding import (
     code_column,
     code_files,
     in_units,
-    make_blocks,
     of_kinds,
     readable_columns,
 )
@@ -35,6 +34,7 @@ from linkrisk.solver.linkage.probabilistic.match_weights import (
     compiled_weights,
     level_weights,
 )
+from linkrisk.solver.linkage.probabilistic.pairs import make_blocks
 from linkrisk.solver.linkage.probabilistic.patterns import (
     PatternCounts,
     as_counts,
@@ -53,18 +53,7 @@ def shown_parameters(
     *,
     p_known: bool,
 ) -> dict[str, Any]:
-    """Probabilities and match weights of every attribute, and how they were learned.
-
-    Parameters
-    ----------
-    attributes : sequence of str, length K
-    comparisons : sequence of Comparison, length K
-        Of each attribute, in its units.
-    counts : PatternCounts
-    found : Estimate
-    p_known : bool
-        Whether the share of matches was given.
-    """
+    """Probabilities and match weights of every attribute, and how they were learned."""
     rows = zip(attributes, comparisons, found.m, found.u, strict=True)
     return {
         "p": found.p,
@@ -95,28 +84,14 @@ _ROWS_PER_TASK = 64
 
 @dataclass(frozen=True, eq=False)
 class ComparedFiles:
-    """Two files ready to be compared.
-
-    Attributes
-    ----------
-    attributes : tuple of str
-    comparisons : tuple of Comparison
-        Of each attribute, in its units.
-    columns : tuple of CodedColumn
-    kinds : (Kinds, Kinds)
-        Records with equal codes; with blocking keys each is its own.
-    coded : Coded
-        The kinds.
-    blocks : Blocks
-        Which pairs of them are compared.
-    """
+    """Two files ready to be compared."""
 
     attributes: tuple[str, ...]
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[Comparison, ...]  # of each attribute, in its units
     columns: tuple[CodedColumn, ...]
-    kinds: tuple[Kinds, Kinds]
-    coded: Coded
-    blocks: Blocks
+    kinds: tuple[Kinds, Kinds]  # records with equal codes; with blocking keys each is its own
+    coded: Coded  # the kinds
+    blocks: Blocks  # which pairs of them are compared
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -145,18 +120,7 @@ class ComparedFiles:
 
 
 class LearnedProbabilistic(MatchWeights, ScoredInShares):
-    """Scores are match weights in bits: the sum over attributes of ``log2(m / u)`` at the level reached.
-
-    Parameters
-    ----------
-    files : ComparedFiles
-    m, u : sequence of ndarray of float64
-        Of every attribute, the probability of each level, disagreement first.
-    p : float
-        The share of matches among the compared pairs.
-    parameters : dict
-    notes : tuple of str
-    """
+    """Scores are match weights in bits: the sum over attributes of ``log2(m / u)`` at the level reached."""
 
     def __init__(
         self,
@@ -168,13 +132,8 @@ class LearnedProbabilistic(MatchWeights, ScoredInShares):
         notes: tuple[str, ...] = (),
     ) -> None:
         super().__init__(m, u, p, parameters, notes)
-        self.files = files
+        self.files, self.both = files, files.kinds
         self._weights: Weights = compiled_weights(files.columns, files.comparisons, self.level_weights)
-
-    @property
-    def both(self) -> tuple[Kinds, Kinds]:
-        """Records with equal codes."""
-        return self.files.kinds
 
     def kind_scores(self, rows: IndexArray) -> FloatArray:
         """Match weights of kinds of queries with all kinds of candidates; -inf where none is compared."""
@@ -210,21 +169,13 @@ class LearnedProbabilistic(MatchWeights, ScoredInShares):
         return CodeShare(self.codes, rows, candidates)
 
     def outcomes(self, thresholds: Thresholds, helpers: Helpers | None = None) -> dict[str, float]:
-        """How many pairs are linked, clerical and non-linked, those of two kinds looked at once."""
+        """Number of pairs that are linked, clerical and non-linked."""
         return outcomes_by(self.codes, thresholds, helpers)
 
 
 @dataclass(frozen=True, eq=False)
 class ReadParameters:
-    """Parameters that were learned before, read and checked.
-
-    Attributes
-    ----------
-    comparisons : dict of str to Comparison
-    m, u : list of ndarray of float64
-    p : float
-    blocking : list of str
-    """
+    """Parameters that were learned before, read and checked."""
 
     comparisons: dict[str, Comparison]
     m: list[FloatArray]
@@ -234,13 +185,7 @@ class ReadParameters:
 
 
 def read_parameters(parameters: Mapping[str, Any], task: LinkageTask) -> ReadParameters:
-    """Read parameters for the files of a task.
-
-    Raises
-    ------
-    UsageError
-        If they are not those of a probabilistic linker, or of other attributes.
-    """
+    """Read parameters for the files of a task."""
     try:
         rows = {str(row["attribute"]): row for row in parameters["attributes"]}
         comparisons = {name: Comparison.from_dict(row["comparison"]) for name, row in rows.items()}

@@ -46,7 +46,7 @@ from linkrisk.solver.linkage.probabilistic.patterns import PatternCounts
 from linkrisk.solver.run.errors import UsageError
 
 RANDOM_PAIRS = 1 << 22
-"""How many pairs drawn at random tell how all pairs agree; files with fewer pairs are compared whole."""
+"""Size of the random sample of all pairs; files with fewer pairs are compared completely."""
 
 _AT_ONCE = 1 << 20
 
@@ -56,18 +56,10 @@ _DEARER = 5
 
 @dataclass(frozen=True, eq=False)
 class ComparedPairs:
-    """Every pair of some pass, once, in the order of queries.
-
-    Attributes
-    ----------
-    pairs : Pairs
-    pattern : ndarray of int32, shape (pairs,)
-        Which of the patterns each has.
-    counts : PatternCounts
-    """
+    """Every pair of some pass, once, in the order of queries."""
 
     pairs: Pairs
-    pattern: IntArray
+    pattern: IntArray  # (pairs,): which of the patterns each has
     counts: PatternCounts
 
 
@@ -76,7 +68,7 @@ def compare_pairs(
 ) -> ComparedPairs:
     """Compare the pairs of all passes, and number their patterns as they come."""
     number: dict[int, int] = {}
-    # Room for all, of which the memory is taken only where something is written.
+    # Room for all; memory is taken only where something is written.
     most = sum(joined.pairs)
     room = Pairs(np.empty(most, np.int32), np.empty(most, np.int32), np.empty(most, np.uint8))
     pattern, size = np.empty(most, dtype=np.int32), 0
@@ -111,17 +103,7 @@ def _counted(pattern: IntArray, number: Mapping[int, int], attributes: int) -> P
 def outside_pairs(
     compared: ComparedPairs, levels: Sequence[PairLevels], queries: int, candidates: int, seed: int
 ) -> OutsidePairs:
-    """How the pairs agree that no pass compares, from all pairs or a random sample of these.
-
-    Parameters
-    ----------
-    compared : ComparedPairs
-    levels : sequence of PairLevels, length K
-    queries, candidates : int
-        How many records there are.
-    seed : int
-        Of the sample.
-    """
+    """How the pairs agree that no pass compares, from all pairs or a random sample of these."""
     every = queries * candidates
     if every <= RANDOM_PAIRS:
         query, candidate = (side.ravel().astype(np.int32) for side in np.indices((queries, candidates)))
@@ -167,27 +149,12 @@ def _among_all(attribute: PairLevels, query: IntArray, candidate: IntArray, ever
     return among
 
 
-def without_interpolation(comparison: Comparison) -> Comparison:
-    """The same levels, each with one weight."""
-    return Comparison(comparison.measure, comparison.thresholds)
-
-
 @dataclass(frozen=True, eq=False)
 class PassFiles:
-    """Two files of which the pairs of all passes were compared.
-
-    Attributes
-    ----------
-    attributes : tuple of str
-    comparisons : tuple of Comparison
-        Of each attribute, in its units.
-    levels : tuple of PairLevels
-    joined : JoinedFiles
-    compared : ComparedPairs
-    """
+    """Two files, and the compared pairs of all passes."""
 
     attributes: tuple[str, ...]
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[Comparison, ...]  # of each attribute, in its units
     levels: tuple[PairLevels, ...]
     joined: JoinedFiles
     compared: ComparedPairs
@@ -196,13 +163,7 @@ class PassFiles:
     def of(
         cls, task: LinkageTask, comparisons: Mapping[str, Comparison], passes: Sequence[Pass]
     ) -> PassFiles:
-        """Join the files of a task and compare their pairs.
-
-        Raises
-        ------
-        UsageError
-            If a key or an attribute cannot be used, or the passes have too many pairs or none.
-        """
+        """Join the files of a task and compare their pairs."""
         joined = JoinedFiles.of(task, passes)
         if not sum(joined.pairs):
             every = " or ".join(f"'{one}'" for one in passes)
@@ -218,20 +179,7 @@ class PassFiles:
 
 
 class LearnedPasses(MatchWeights):
-    """Scores are match weights in bits; a pair that no pass compares cannot be a match.
-
-    Parameters
-    ----------
-    files : PassFiles
-    m, u : sequence of ndarray of float64
-        Of every attribute, the probability of each level, disagreement first.
-    p : float
-        The share of matches among all pairs.
-    frequency_weights : bool
-        Whether agreement on a rare value weighs more.
-    parameters : dict
-    notes : tuple of str
-    """
+    """Scores are match weights in bits; a pair that no pass compares cannot be a match."""
 
     def __init__(
         self,
@@ -272,31 +220,13 @@ class LearnedPasses(MatchWeights):
 
 @dataclass(frozen=True, kw_only=True)
 class PassSettings:
-    """How to link in passes.
-
-    Attributes
-    ----------
-    passes : tuple of Pass
-    linked_leave : bool
-        Whether the records of linked pairs take no part in later passes.
-    frequency_weights : bool
-        Whether agreement on a rare value weighs more.
-    band : (float, float), optional
-        Match probabilities between which pairs are for clerical review.
-    rates : (float, float), optional
-        The error rates mu and lambda, in place of a band.
-
-    Raises
-    ------
-    UsageError
-        If a setting is out of range, or would not be looked at.
-    """
+    """How to link in passes."""
 
     passes: tuple[Pass, ...]
-    linked_leave: bool = False
-    frequency_weights: bool = False
-    band: tuple[float, float] | None = None
-    rates: tuple[float, float] | None = None
+    linked_leave: bool = False  # whether the records of linked pairs take no part in later passes
+    frequency_weights: bool = False  # whether agreement on a rare value weighs more
+    band: tuple[float, float] | None = None  # match probabilities between which pairs are for clerical review
+    rates: tuple[float, float] | None = None  # the error rates mu and lambda, in place of a band
 
     def __post_init__(self) -> None:
         if not self.passes:
@@ -341,17 +271,12 @@ def learn_in_passes(
     Pairs that no pass compares count as non-matches: u is that of all pairs, and p the share of matches among
     all pairs, whatever the keys are. There are at most `MOST_MATCHES` times as many
     matches as records of the smaller file.
-
-    Raises
-    ------
-    UsageError
-        If a pass cannot be used (see `PassFiles.of`).
     """
     files = PassFiles.of(task, comparisons, settings.passes)
     records = len(task.queries), len(task.candidates)
     outside = outside_pairs(files.compared, files.levels, *records, task.seed)
     counts = files.compared.counts
-    # Where nobody knows the share, millions of similar pairs may look likelier as matches than as others.
+    # Without a known share, millions of similar pairs may be likelier as matches than as others.
     most = min(records) / (records[0] * records[1])
     em = replace(em, start_p=min(0.5, most), most_p=min(1.0, MOST_MATCHES * most))
     found = estimate(counts, [how.levels for how in files.comparisons], em, outside)
@@ -400,13 +325,7 @@ def _thresholds(learned: LearnedPasses, settings: PassSettings) -> Thresholds:
 
 
 def restored_passes(parameters: Mapping[str, Any], task: LinkageTask) -> LearnedPasses:
-    """Apply what was learned before to the files of a task.
-
-    Raises
-    ------
-    UsageError
-        If these are not parameters of passes, or the passes cannot be used.
-    """
+    """Apply parameters that were learned before to the files of a task."""
     read = read_parameters(parameters, task)
     try:
         passes = [parse_pass(str(text)) for text in parameters["passes"]]

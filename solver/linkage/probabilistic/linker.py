@@ -41,7 +41,7 @@ class Probabilistic(ProbabilisticParameters, Linker):
     Attributes
     ----------
     compare : tuple of (str, Comparison)
-        How to compare single attributes; the others are compared as `comparisons.USUAL` says.
+        How to compare single attributes; for the others see `comparisons.USUAL`.
     blocking : tuple of str
         Only pairs that are equal on one of these columns are compared; all others are non-links.
     match_share : float, optional

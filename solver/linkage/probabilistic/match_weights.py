@@ -61,17 +61,7 @@ def compiled_weights(
 
 
 class MatchWeights(LearnedLinker):
-    """Scores are match weights in bits: the sum over attributes of ``log2(m / u)`` at the level reached.
-
-    Parameters
-    ----------
-    m, u : sequence of ndarray of float64
-        Of every attribute, the probability of each level, disagreement first.
-    p : float
-        The share of matches among the pairs that the weights are about.
-    parameters : dict
-    notes : tuple of str
-    """
+    """Scores are match weights in bits: the sum over attributes of ``log2(m / u)`` at the level reached."""
 
     def __init__(
         self,
@@ -100,24 +90,13 @@ class MatchWeights(LearnedLinker):
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Match weights that divide pairs in three.
+    """Match weights that divide pairs in three."""
 
-    Attributes
-    ----------
-    link : float
-        Pairs with at least this weight, in bits, are linked; inf when no pair may be.
-    non_link : float
-        Pairs with less are non-linked; those between the two are for clerical review.
-    false_link_rate : float
-        ``P(linked | U)`` that the rule then has: the share of non-matches that are linked.
-    false_non_link_rate : float
-        ``P(non-linked | M)``: the share of matches that are non-linked.
-    """
-
-    link: float
-    non_link: float
+    link: float  # pairs with at least this weight, in bits, are linked; inf when no pair may be
+    non_link: float  # pairs with less are non-linked; those between the two are for clerical review
+    # ``P(linked | U)`` that the rule then has: the share of non-matches that are linked
     false_link_rate: float
-    false_non_link_rate: float
+    false_non_link_rate: float  # ``P(non-linked | M)``: the share of matches that are non-linked
 
     def outcomes(self, weights: FloatArray, counts: FloatArray) -> dict[str, float]:
         """How many pairs of these weights are linked, clerical and non-linked."""
@@ -146,19 +125,7 @@ def error_rate_thresholds(
     Patterns are ordered by their weight; those of equal weight stay together, so that the rates are
     reached or stayed below. Where a pattern could be either, it is linked when a match is at least as
     likely as none, and nothing is left for clerical review.
-
-    Parameters
-    ----------
-    weights : ndarray of float64, shape (G,)
-        Match weight of every pattern.
-    matches, others : ndarray of float64, shape (G,)
-        How many matches and other pairs are expected to have it.
-    most_false_links : float
-        Most ``P(linked | U)``, mu.
-    most_false_non_links : float
-        Most ``P(non-linked | M)``, lambda.
-    even : float
-        The weight at which a match is as likely as none, ``log2((1 - p) / p)``.
+    Shapes: `weights` (G,), `matches, others` (G,).
     """
     levels, place = np.unique(weights, return_inverse=True)
     share_m = _shares(np.bincount(place, matches))

@@ -19,12 +19,18 @@ from linkrisk.arrays import ByteArray, FloatArray, IndexArray, IntArray, LongArr
 from linkrisk.solver.linkage.linker import LinkageTask
 from linkrisk.solver.linkage.probabilistic.comparisons import DIFFERENCES, SCORERS, SIMILARITIES, Comparison
 from linkrisk.solver.linkage.probabilistic.cutting import placed
-from linkrisk.solver.linkage.probabilistic.kernels import Groups, equal_levels, fill_pairs, near_levels
-from linkrisk.solver.linkage.probabilistic.keys import Pass, joint_codes, pass_codes
+from linkrisk.solver.linkage.probabilistic.kernels import (
+    Blocks,
+    Groups,
+    equal_levels,
+    fill_pairs,
+    near_levels,
+)
+from linkrisk.solver.linkage.probabilistic.keys import Key, Pass, joint_codes, key_codes, pass_codes
 from linkrisk.solver.run.errors import UsageError
 
 MOST_PAIRS = 200_000_000
-"""Pairs of all passes together, each of which is kept: 21 bytes for one, 4.2 GB in all."""
+"""Pairs of all passes together: 21 bytes are kept of each, 4.2 GB in all."""
 
 MOST_PASSES = 100
 
@@ -33,75 +39,66 @@ PAIRS_AT_ONCE = 1 << 20
 
 
 class Pairs(NamedTuple):
-    """Some pairs of records.
+    """Some pairs of records."""
 
-    Attributes
-    ----------
-    query, candidate : ndarray of int32
-        Their rows.
-    first_pass : ndarray of uint8
-        The first pass that compares them, from 0.
-    """
-
-    query: IntArray
+    query: IntArray  # their rows
     candidate: IntArray
-    first_pass: ByteArray
+    first_pass: ByteArray  # the first pass that compares them, from 0
 
     def part(self, which: slice) -> Pairs:
         """Some of them."""
         return Pairs(self.query[which], self.candidate[which], self.first_pass[which])
 
 
+def key_groups(codes: Sequence[tuple[LongArray, LongArray]], queries: int) -> Groups:
+    """Group candidates by keys, from the codes of each key: equal where records agree on it, -1 without."""
+    keys, members, sizes, seen = [], [np.zeros(0, dtype=np.intp)], [np.zeros(1, dtype=np.int64)], 0
+    for code, slot in codes:
+        slots = int(max(code.max(initial=-1), slot.max(initial=-1))) + 1
+        keys.append(np.where(code >= 0, code + seen, -1))
+        members.append(np.argsort(slot, kind="stable")[np.count_nonzero(slot < 0) :])
+        sizes.append(np.bincount(slot[slot >= 0], minlength=slots))
+        seen += slots
+    key = np.array(keys, dtype=np.int64).reshape(len(codes), queries).T
+    first = np.cumsum(np.concatenate(sizes)).astype(np.int64)
+    return Groups(np.ascontiguousarray(key), first, np.concatenate(members).astype(np.int32))
+
+
+def make_blocks(task: LinkageTask, keys: Sequence[str]) -> Blocks:
+    """Group candidates by their blocking keys; a missing key is equal to no other."""
+    for key in keys:
+        for frame, source in zip((task.queries, task.candidates), task.sources, strict=True):
+            if key not in frame.columns:
+                raise UsageError(f"blocking key {key!r} is not a column of {source}; both files need it")
+    groups = key_groups([key_codes(task, Key(key)) for key in keys], len(task.queries))
+    return Blocks(groups.key.astype(np.int32), groups.first, groups.member)
+
+
 @dataclass(frozen=True, eq=False)
 class JoinedFiles:
-    """Two files joined by the keys of every pass.
-
-    Attributes
-    ----------
-    passes : tuple of Pass
-    groups : Groups
-    pairs : tuple of int
-        Pairs that agree on all keys of each pass.
-    without_key : tuple of (int, int)
-        Queries and candidates that have no value of a key of each pass.
-    candidates : int
-    """
+    """Two files joined by the keys of every pass."""
 
     passes: tuple[Pass, ...]
     groups: Groups
-    pairs: tuple[int, ...]
+    pairs: tuple[int, ...]  # pairs that agree on all keys of each pass
+    # queries and candidates that have no value of a key of each pass
     without_key: tuple[tuple[int, int], ...]
     candidates: int
 
     @classmethod
     def of(cls, task: LinkageTask, passes: Sequence[Pass]) -> JoinedFiles:
-        """Join the files of a task.
-
-        Raises
-        ------
-        UsageError
-            If a key cannot be used, or there are more than `MOST_PAIRS` pairs.
-        """
-        codes, members, sizes, pairs, without = [], [], [np.zeros(1, dtype=np.int64)], [], []
-        seen = 0
+        """Join the files of a task."""
+        codes: list[tuple[LongArray, LongArray]] = []
+        pairs: list[int] = []
         for one in passes:
             code, slot = pass_codes(task, one)
-            slots = int(max(code.max(), slot.max())) + 1
-            size = np.bincount(slot[slot >= 0], minlength=slots)
+            size = np.bincount(slot[slot >= 0], minlength=int(code.max()) + 1)
             pairs.append(int(size[code[code >= 0]].sum()))
             _check_pairs(pairs, passes, len(code) * len(slot))
-            order = np.argsort(slot, kind="stable")
-            members.append(order[np.count_nonzero(slot < 0) :].astype(np.int32))
-            codes.append(np.where(code >= 0, code + seen, -1))
-            sizes.append(size)
-            without.append((int((code < 0).sum()), int((slot < 0).sum())))
-            seen += slots
-        groups = Groups(
-            key=np.ascontiguousarray(np.stack(codes, axis=1), dtype=np.int64),
-            first=np.cumsum(np.concatenate(sizes)).astype(np.int64),
-            member=np.concatenate(members),
-        )
-        return cls(tuple(passes), groups, tuple(pairs), tuple(without), len(task.candidates))
+            codes.append((code, slot))
+        without = tuple((int((code < 0).sum()), int((slot < 0).sum())) for code, slot in codes)
+        groups = key_groups(codes, len(task.queries))
+        return cls(tuple(passes), groups, tuple(pairs), without, len(task.candidates))
 
     @property
     def queries(self) -> int:
@@ -145,7 +142,7 @@ def found_pairs(groups: Groups, first: int, last: int, mark: LongArray) -> Pairs
 
 
 def _check_pairs(pairs: Sequence[int], passes: Sequence[Pass], every: int) -> None:
-    """Refuse passes with more pairs than could be looked at, naming the last one."""
+    """Refuse passes with more than `MOST_PAIRS` pairs, naming the last one."""
     if sum(pairs) <= MOST_PAIRS:
         return
     one = passes[len(pairs) - 1]
@@ -161,15 +158,7 @@ _ROUNDING = 4 * np.finfo(np.float64).eps
 
 
 class PairLevels(ABC):
-    """One attribute of both files, ready to be compared pair by pair.
-
-    Attributes
-    ----------
-    comparison : Comparison
-        In units of the attribute, without interpolation.
-    threads : int
-        For comparing texts.
-    """
+    """One attribute of both files, ready to be compared pair by pair."""
 
     def __init__(self, comparison: Comparison) -> None:
         self.comparison, self.threads = comparison, os.cpu_count() or 1
@@ -217,15 +206,7 @@ class NumberLevels(PairLevels):
 
 
 class ValueLevels(PairLevels):
-    """Levels of equality, or of the similarity of two texts.
-
-    Attributes
-    ----------
-    first, second : ndarray of int32, shapes (queries,), (candidates,)
-        Which value each record has, the same number for the same value; -1 missing.
-    values : ndarray of object
-        Those that occur.
-    """
+    """Levels of equality, or of the similarity of two texts."""
 
     def __init__(self, queries: pd.Series, candidates: pd.Series, comparison: Comparison) -> None:
         super().__init__(comparison)

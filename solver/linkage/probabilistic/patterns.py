@@ -29,19 +29,12 @@ LARGEST_TABLE = 1 << 25
 
 @dataclass(frozen=True, eq=False)
 class PatternCounts:
-    """How often each agreement pattern occurs.
+    """How often each agreement pattern occurs."""
 
-    Attributes
-    ----------
-    patterns : ndarray of uint8, shape (G, K)
-        The level of each attribute: 0 missing in a record of the pair, 1 disagreement, higher ones
-        agreement up to full agreement.
-    counts : ndarray of float64, shape (G,)
-        Pairs with that pattern; need not be whole.
-    """
-
+    # (G, K): the level of each attribute: 0 missing in a record of the pair, 1 disagreement, higher ones
+    # agreement up to full agreement
     patterns: NDArray[np.uint8]
-    counts: FloatArray
+    counts: FloatArray  # (G,): pairs with that pattern; need not be integers
 
     @property
     def pairs(self) -> float:
@@ -53,11 +46,6 @@ def agreement_patterns(coded: Coded, blocks: Blocks, threads: int | None = None)
     """Compare all pairs of records, or those that share a blocking key, on all cores.
 
     Memory grows with the patterns that occur, not with the pairs.
-
-    Raises
-    ------
-    UsageError
-        If there are too many patterns to hold.
     """
     table = table_of_patterns(coded, blocks, threads or os.cpu_count() or 1)
     return as_counts(table, coded.query_code.shape[1])
@@ -66,18 +54,9 @@ def agreement_patterns(coded: Coded, blocks: Blocks, threads: int | None = None)
 def table_of_patterns(
     coded: Coded, blocks: Blocks, threads: int, stop: Callable[[], bool] = lambda: False
 ) -> LongArray:
-    """The same as a table, shape (G, 2): patterns as codes in ascending order, and how often each occurs.
-
-    Parameters
-    ----------
-    coded : Coded
-    blocks : Blocks
-    threads : int
-    stop : callable
-        Asked now and then whether to give up: nobody then looks at the table.
-    """
+    """The same as a table, shape (G, 2): patterns as codes in ascending order, and how often each occurs."""
     queries = len(coded.query_code)
-    firsts = iter(range(0, queries, _ROWS_PER_TASK))  # taken by whoever is free: next() is atomic
+    firsts = iter(range(0, queries, _ROWS_PER_TASK))  # shared by the threads: next() is atomic
 
     def task(_: int) -> LongArray:
         table = np.full((_SMALLEST_TABLE, 2), -1, dtype=np.int64)
@@ -96,7 +75,7 @@ def table_of_patterns(
 
 
 def _check_patterns(rows: int) -> None:
-    """Refuse a table of more than `LARGEST_TABLE` rows, of which half may be in use."""
+    """Refuse a table of more than `LARGEST_TABLE` rows, half of which may be in use."""
     if rows > LARGEST_TABLE:
         raise UsageError(
             f"there are more than {LARGEST_TABLE // 2:,} agreement patterns: compare fewer "
@@ -105,7 +84,7 @@ def _check_patterns(rows: int) -> None:
 
 
 def added_up(tables: Sequence[LongArray]) -> LongArray:
-    """Tables of patterns as one; numbers are whole, so that their order does not matter."""
+    """Add up tables of patterns; counts are integers, so that the order does not matter."""
     table = np.concatenate(tables)
     keys, place = np.unique(table[:, 0], return_inverse=True)
     _check_patterns(2 * keys.size)
@@ -131,24 +110,14 @@ range of one attribute for a record, and of two."""
 
 @dataclass(frozen=True, eq=False)
 class Agreement:
-    """How values of an attribute agree.
-
-    Attributes
-    ----------
-    column : CodedColumn
-    query, candidate : ndarray of int, shapes (queries,), (candidates,)
-        Codes of query values, and slots of candidate values; -1 missing.
-    levels : int
-        Levels above disagreement.
-    ranges : bool
-        Whether levels are ranges of sorted values; otherwise there is one, equality.
-    """
+    """How values of an attribute agree."""
 
     column: CodedColumn
+    # (queries,), (candidates,): codes of query values, and slots of candidate values; -1 missing
     query: IndexArray
     candidate: IndexArray
-    levels: int
-    ranges: bool
+    levels: int  # levels above disagreement
+    ranges: bool  # whether levels are ranges of sorted values; otherwise there is one, equality
 
     @classmethod
     def of(cls, column: CodedColumn, comparison: Comparison, kinds: tuple[Kinds, Kinds]) -> Agreement:
@@ -185,19 +154,11 @@ class Agreement:
 
 
 class Grouped(NamedTuple):
-    """Records of both files by group: only those of one group are compared.
+    """Records of both files by group: only those of one group are compared."""
 
-    Attributes
-    ----------
-    query, candidate : ndarray of int, shape (any,)
-        Rows.
-    of_query, of_candidate : ndarray of int, shape (any,)
-        Their groups.
-    """
-
-    query: IndexArray
+    query: IndexArray  # (any,): rows
     candidate: IndexArray
-    of_query: IndexArray
+    of_query: IndexArray  # (any,): their groups
     of_candidate: IndexArray
 
     def known(self, attribute: Agreement) -> Grouped:
@@ -222,7 +183,7 @@ class Grouped(NamedTuple):
         return Grouped(self.query[own], self.candidate[its], first[own], second[its])
 
     def pairs(self, times: tuple[LongArray, LongArray]) -> int:
-        """How many there are, by how many records each row stands for."""
+        """Number of pairs; `times` are the numbers of records that rows represent."""
         groups = 1 + max(int(self.of_query.max(initial=-1)), int(self.of_candidate.max(initial=-1)))
         first, second = np.zeros(groups, dtype=np.int64), np.zeros(groups, dtype=np.int64)
         np.add.at(first, self.of_query, times[0][self.query])
@@ -281,7 +242,7 @@ def joint_table(
 
 
 def _refined(groups: Grouped, attributes: Sequence[Agreement]) -> Iterator[tuple[tuple[int, ...], Grouped]]:
-    """The groups of records for every choice of steps of attributes of which equality counts."""
+    """The groups of records for every choice of steps of attributes compared by equality."""
     if not attributes:
         yield (), groups
         return
@@ -296,7 +257,7 @@ def _refined(groups: Grouped, attributes: Sequence[Agreement]) -> Iterator[tuple
 def _in_ranges(
     groups: Grouped, ranges: Sequence[Agreement], times: tuple[LongArray, LongArray]
 ) -> LongArray | int:
-    """Pairs of a group for every choice of steps of attributes of which differences count."""
+    """Pairs of a group for every choice of steps of attributes compared by differences."""
     if not ranges:
         return groups.pairs(times)
     own, others = ranges[0], ranges[1:]
@@ -352,7 +313,7 @@ class _Places(NamedTuple):
 
     @classmethod
     def of(cls, groups: Grouped, own: Agreement, level: int) -> _Places:
-        """Sort candidates, and look for the ends of ranges."""
+        """Sort candidates, and search the ends of ranges."""
         width = own.slots + 1
         key = groups.of_candidate * width + own.candidate[groups.candidate]
         order = np.argsort(key, kind="stable")
@@ -369,7 +330,7 @@ class _Places(NamedTuple):
 
 @kernel(inline="always")
 def _below(tree: LongArray, slot: int) -> int:
-    """How many stand in the tree before a slot."""
+    """Sum of the tree before a slot."""
     found = 0
     while slot > 0:
         found += tree[slot]
@@ -378,17 +339,11 @@ def _below(tree: LongArray, slot: int) -> int:
 
 
 class _Ranges(NamedTuple):
-    """From which candidate up to which, and from which slot up to which at each level.
+    """From which candidate up to which, and from which slot up to which at each level."""
 
-    Attributes
-    ----------
-    first, last : ndarray of int, shape (queries,)
-    start, stop : ndarray of int, shape (levels, queries)
-    """
-
-    first: IndexArray
+    first: IndexArray  # (queries,)
     last: IndexArray
-    start: IndexArray
+    start: IndexArray  # (levels, queries)
     stop: IndexArray
 
 
@@ -405,16 +360,7 @@ def _count_both(
 
     Candidates come one after the other into a tree of partial sums (Fenwick 1994) over their slots; what a
     range holds is what is there at its end, less what was there at its beginning.
-
-    Parameters
-    ----------
-    ranges : _Ranges
-    times : ndarray of int64, shape (queries,)
-    slot, candidate_times : ndarray of int, shape (candidates,)
-    ends : ndarray of int, shape (2 queries,)
-        Beginnings (the number of the query) and ends (that and as many as there are queries) of ranges, in
-        ascending order.
-    slots : int
+    Shapes: `times` (queries,), `slot, candidate_times` (candidates,), `ends` (2 queries,).
     """
     first, last, start, stop = ranges
     tree = np.zeros(slots + 1, dtype=np.int64)

@@ -147,7 +147,7 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
             weight=weight,
             **self._comparing(),
         )
-        evaluation = Evaluator(pair).table(self._form())
+        evaluation = Evaluator(pair).rank(self._form())
         total = pair.blocks if weight is None else weight[rows >= 0].sum()
         return float(evaluation.linked_weight / total)
 

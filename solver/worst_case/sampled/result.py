@@ -295,12 +295,12 @@ def count_in_stages(
     ends = _ends(order.size)
     counted, full = [order[: ends[0]]], ends[0]
     # However late it is.
-    parts = [Evaluator(evaluator.pair, stop=lambda: clock.stopped).table(form, counted[0])]
+    parts = [Evaluator(evaluator.pair, stop=lambda: clock.stopped).rank(form, counted[0])]
     if not parts[0].settled.all():
         return None
     for blocks, done in _pieces(order, ends):
         tell(sum(part.size for part in counted))
-        part = None if clock.expired else evaluator.table(form, blocks)
+        part = None if clock.expired else evaluator.rank(form, blocks)
         if part is None or not part.settled.all():  # neighbours come first: those that were are not random
             break
         parts.append(part)

@@ -314,7 +314,7 @@ class _Work:
         least = min(fresh, _FEWEST, _MOMENT // len(self._searched.pair.candidates))
         self.state.meant = most = max(most, least)
         if least:  # however late it is: a few say most of what is to be said
-            run.evaluator.best.note(form, Evaluator(run.evaluator.pair).recount(form, others[:least]))
+            run.evaluator.best.note(form, Evaluator(run.evaluator.pair).count(form, others[:least]))
         if most > least:
             for blocks in np.array_split(others[least:most], min(_PIECES, most - least)):
                 self._count_some(exact, form, blocks)
@@ -326,7 +326,7 @@ class _Work:
         run = self.state.run
         if self._clock.expired:
             return
-        run.evaluator.recount(form, blocks)
+        run.evaluator.count(form, blocks)
         known = run.evaluator.best.known(form)
         if known is not None:
             run.incumbent.improve(theta, known.linked_weight, even=True)
@@ -341,7 +341,7 @@ class _Work:
         for name, form in {**baseline_forms(searched.pair), **forms}.items():
             if self._clock.expired:
                 return
-            evaluation = run.evaluator.counted(form)
+            evaluation = run.evaluator.count(form)
             run.baselines[name] = plain(evaluation.linked_weight) if evaluation.settled.all() else None
             if name in own:
                 run.incumbent.improve(own[name], evaluation.linked_weight)

@@ -146,7 +146,7 @@ def evaluated(name: str, weights: list[float], options: dict[str, int]) -> FitRe
     theta = np.array(weights) if relative is None else relative[1](np.array(weights))
     nothing, lost = np.empty(0, dtype=np.intp), np.zeros(pair.blocks, dtype=bool)
     evaluator = Evaluator(pair)
-    linked = evaluator.weight(family.form(theta))
+    linked = evaluator.count(family.form(theta)).linked_weight
     run = Run(
         Incumbent(Clock(None), theta, linked, float(pair.blocks)),
         evaluator,
@@ -192,7 +192,7 @@ def test_several_that_break_ties_are_counted_together():
 def fit_count(pair: LinkagePair, weights: list[float]) -> int:
     """Records that an OWA links."""
     form = make_aggregator("owa", pair.attributes).form(np.array(weights))
-    return int(Evaluator(pair).count(form).sum())
+    return int(Evaluator(pair).count(form).linked.sum())
 
 
 def test_ranks_that_break_ties():
@@ -339,6 +339,6 @@ def test_partners_that_are_tied_and_farther_than_another_are_not_kept_out_by_the
     masked.loc[1, "A"], original.loc[1, "A"] = 2.0, 10.0
     result = fit(original, masked, standardisation="none")
     pair = make_pair(original.to_numpy(), masked.to_numpy(), standardisation=Standardisation.NONE)
-    table = Evaluator(pair).table(make_aggregator("weighted-mean", ("A",)).form(np.ones(1)))
+    table = Evaluator(pair).rank(make_aggregator("weighted-mean", ("A",)).form(np.ones(1)))
     alone = int(((table.ties > 0) & (table.rank == 1)).sum())
     assert result.details["tied"] == {"records": alone, "with_twins": 0}

@@ -31,7 +31,7 @@ def pair_of(seed, n=14, attributes=3, noise=0.8, **options):
 def start(system, seconds=None, report=None):
     theta = system.aggregator.equal()
     evaluator = Evaluator(system.pair, 1)
-    linked = evaluator.weight(system.aggregator.form(theta))
+    linked = evaluator.count(system.aggregator.form(theta)).linked_weight
     clock = Clock(seconds)
     return Incumbent(clock, theta, linked, system.total_weight - system.lost_weight, report), evaluator
 
@@ -49,14 +49,14 @@ def test_scores_are_the_evaluators_counts(case, ties):
     points = aggregator.domain.sample(40, np.random.default_rng(0))
     weights = scorer.weights(points) + system.sure_weight
     for theta, weight in zip(points, weights, strict=True):
-        assert weight == pytest.approx(evaluator.weight(aggregator.form(theta)))
+        assert weight == pytest.approx(evaluator.count(aggregator.form(theta)).linked_weight)
         assert scorer.exact_weight(theta) + system.sure_weight == pytest.approx(weight)
         margins = scorer.exact_margins(theta)
         rows, smallest = scorer.tightest_rows(theta)
         np.testing.assert_array_equal(smallest, margins)
         np.testing.assert_array_equal(system.row_open[rows], np.arange(system.open_blocks.size))
         np.testing.assert_allclose(system.matrix[rows] @ theta, margins, atol=1e-14)
-        table = evaluator.table(aggregator.form(theta))
+        table = evaluator.rank(aggregator.form(theta))
         np.testing.assert_array_equal(table.linked[system.open_blocks], margins > STRICT)
 
 
@@ -128,12 +128,12 @@ def test_widening_loses_nothing_and_the_record_stays_true(case, seed):
     system = block_system(pair, aggregator)
     incumbent, evaluator = start(system)
     theta = aggregator.domain.sample(1, np.random.default_rng(seed))[0]
-    incumbent.solution, incumbent.value = theta, evaluator.weight(aggregator.form(theta))
+    incumbent.solution, incumbent.value = theta, evaluator.count(aggregator.form(theta)).linked_weight
     before, scorer = incumbent.value, Scorer(system)
     inside = scorer.exact_margins(theta) > STRICT
     widen(system, scorer, incumbent, evaluator)
     assert incumbent.value >= before
-    assert incumbent.value == evaluator.weight(aggregator.form(incumbent.solution))
+    assert incumbent.value == evaluator.count(aggregator.form(incumbent.solution)).linked_weight
     after = scorer.exact_margins(incumbent.solution)
     if inside.any() and (after[inside] > STRICT).all():
         narrowest = scorer.exact_margins(theta)[inside].min()
@@ -153,7 +153,9 @@ def test_the_attack_improves_on_equal_weights_and_says_what_it_counts(case, ties
     euclid = incumbent.value
     attack(system, incumbent, evaluator, seed=0)
     assert incumbent.value > euclid
-    assert incumbent.value == pytest.approx(evaluator.weight(system.aggregator.form(incumbent.solution)))
+    assert incumbent.value == pytest.approx(
+        evaluator.count(system.aggregator.form(incumbent.solution)).linked_weight
+    )
     assert system.aggregator.domain.rows.violation(incumbent.solution) <= 1e-9
     if case.name == "mahalanobis":
         assert np.linalg.eigvalsh(system.aggregator.domain.matrix(incumbent.solution))[0] >= 0.0
@@ -207,7 +209,7 @@ def test_an_expired_clock_stops_the_attack_with_a_valid_record(case, virtual_tim
     incumbent, evaluator = start(system, 1e-9)
     attack(system, incumbent, evaluator, seed=0)
     assert incumbent.clock.expired
-    assert incumbent.value == evaluator.weight(system.aggregator.form(incumbent.solution))
+    assert incumbent.value == evaluator.count(system.aggregator.form(incumbent.solution)).linked_weight
     assert virtual_time.asked < 200
 
 

@@ -29,7 +29,7 @@ def noisy_system(records: int, attributes: int, noise: float, aggregator: str) -
 
 def job(system: BlockSystem, time_limit: float | None) -> EngineJob:
     theta = system.aggregator.equal()
-    linked = Evaluator(system.pair).weight(system.aggregator.form(theta))
+    linked = Evaluator(system.pair).count(system.aggregator.form(theta)).linked_weight
     return EngineJob("exact", system, theta, linked, EngineOptions(), time_limit)
 
 
@@ -40,14 +40,14 @@ def test_the_same_interval_as_in_this_process(aggregator):
     answer = run_isolated(task)
     evaluator = Evaluator(system.pair)
     theta = system.aggregator.equal()
-    linked = evaluator.weight(system.aggregator.form(theta))
+    linked = evaluator.count(system.aggregator.form(theta)).linked_weight
     incumbent = Incumbent(Clock(None), theta, linked, system.total_weight - system.lost_weight)
     status = ExactEngine().run(system, incumbent, evaluator, EngineOptions()).status
     result = answer.result
     assert result.status is status
     assert result.limit is None
     assert (result.objective, result.bound) == (25 - incumbent.value, 25 - incumbent.bound)
-    assert 25 - evaluator.weight(system.aggregator.form(result.values)) == result.objective
+    assert 25 - evaluator.count(system.aggregator.form(result.values)).linked_weight == result.objective
     assert result.solve_seconds > 0
     assert 50e6 < answer.peak_memory_bytes < 1e9
 

@@ -45,12 +45,14 @@ def run(pair, aggregator, *, attacked=False, seconds=None, reduce=True, **option
     system = block_system(pair, aggregator, reduce=reduce)
     evaluator = Evaluator(pair, 1)
     theta = aggregator.equal()
-    linked = evaluator.weight(aggregator.form(theta))
+    linked = evaluator.count(aggregator.form(theta)).linked_weight
     incumbent = Incumbent(Clock(seconds), theta, linked, system.total_weight - system.lost_weight)
     if attacked:
         attack(system, incumbent, evaluator, 0)
     result = MilpEngine().run(system, incumbent, evaluator, EngineOptions(**options))
-    assert incumbent.value == pytest.approx(evaluator.weight(aggregator.form(incumbent.solution)))
+    assert incumbent.value == pytest.approx(
+        evaluator.count(aggregator.form(incumbent.solution)).linked_weight
+    )
     assert incumbent.value <= incumbent.bound + 1e-9
     assert aggregator.domain.rows.violation(incumbent.solution) <= 1e-9
     return incumbent, result
@@ -263,7 +265,7 @@ def test_indicators_are_never_believed(monkeypatch):
 
     monkeypatch.setattr(milp_module, "get_backend", lambda _: Boasting())
     incumbent, result = run(pair, aggregator)
-    assert incumbent.value == Evaluator(pair).weight(aggregator.form(incumbent.solution))
+    assert incumbent.value == Evaluator(pair).count(aggregator.form(incumbent.solution)).linked_weight
     assert incumbent.value < pair.blocks
     assert result.status is Status.FEASIBLE
 
@@ -284,7 +286,7 @@ def test_a_backend_without_an_answer_leaves_the_attack_standing(monkeypatch, sta
 
     monkeypatch.setattr(milp_module, "get_backend", lambda _: Empty())
     incumbent, result = run(pair, aggregator)
-    assert incumbent.value >= Evaluator(pair).weight(aggregator.form(aggregator.equal()))
+    assert incumbent.value >= Evaluator(pair).count(aggregator.form(aggregator.equal())).linked_weight
     interrupted = status is Status.INTERRUPTED
     assert result.status is (Status.INTERRUPTED if interrupted else Status.FEASIBLE)
     assert result.limit is (Limit.USER if interrupted else None)
@@ -311,7 +313,11 @@ def test_a_deadline_gives_a_valid_interval(backend):
     incumbent, result = run(pair, aggregator, seconds=0.3, backend=backend)
     assert result.status is Status.FEASIBLE
     assert result.limit is Limit.TIME
-    assert Evaluator(pair).weight(aggregator.form(aggregator.equal())) <= incumbent.value < incumbent.bound
+    assert (
+        Evaluator(pair).count(aggregator.form(aggregator.equal())).linked_weight
+        <= incumbent.value
+        < incumbent.bound
+    )
 
 
 def test_a_stopped_clock_is_an_interruption():
@@ -320,7 +326,9 @@ def test_a_stopped_clock_is_an_interruption():
     system = block_system(pair, aggregator)
     evaluator = Evaluator(pair, 1)
     theta = aggregator.equal()
-    incumbent = Incumbent(Clock(None), theta, evaluator.weight(aggregator.form(theta)), system.total_weight)
+    incumbent = Incumbent(
+        Clock(None), theta, evaluator.count(aggregator.form(theta)).linked_weight, system.total_weight
+    )
     incumbent.clock.stop()
     result = MilpEngine().run(system, incumbent, evaluator, EngineOptions())
     assert (result.status, result.limit) == (Status.INTERRUPTED, Limit.USER)

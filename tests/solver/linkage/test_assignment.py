@@ -13,7 +13,7 @@ from linkrisk.formulations.linkage.aggregators import make_aggregator
 from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import Ties, make_pair
 from linkrisk.solver.linkage import matching as assignment
-from linkrisk.solver.linkage.matching import assigned_links, distance_matrix
+from linkrisk.solver.linkage.matching import assigned_blocks, distance_matrix
 from linkrisk.solver.run.errors import UsageError
 
 
@@ -38,7 +38,7 @@ def test_the_assignment_is_the_best_of_all_permutations(case, seed):
     )
     np.testing.assert_allclose(distance_matrix(pair, form), matrix, rtol=1e-9, atol=1e-12)
     best = min(permutations(range(6)), key=lambda order: sum(matrix[i, j] for i, j in enumerate(order)))
-    assert assigned_links(pair, form) == sum(i == j for i, j in enumerate(best))
+    assert assigned_blocks(pair, form).sum() == sum(i == j for i, j in enumerate(best))
 
 
 def test_more_candidates_than_blocks():
@@ -48,7 +48,7 @@ def test_more_candidates_than_blocks():
     matrix = distance_matrix(pair, form)
     assert matrix.shape == (4, 6)
     best = min(permutations(range(6), 4), key=lambda order: sum(matrix[i, j] for i, j in enumerate(order)))
-    assert assigned_links(pair, form) == sum(i == j for i, j in enumerate(best))
+    assert assigned_blocks(pair, form).sum() == sum(i == j for i, j in enumerate(best))
 
 
 def test_fewer_candidates_than_blocks_leave_some_without_a_link():
@@ -56,7 +56,7 @@ def test_fewer_candidates_than_blocks_leave_some_without_a_link():
     masked = np.array([[0.1], [1.9]])
     pair = make_pair(original, masked, np.array([0, 1, 1]), standardisation=Standardisation.NONE)
     aggregator = make_aggregator("weighted-mean", ("A",))
-    assert assigned_links(pair, aggregator.form(np.array([1.0]))) == 2
+    assert assigned_blocks(pair, aggregator.form(np.array([1.0]))).sum() == 2
 
 
 def test_assignment_finds_what_nearest_neighbours_cannot():
@@ -64,7 +64,7 @@ def test_assignment_finds_what_nearest_neighbours_cannot():
     original, masked = np.array([[0.0], [1.0]]), np.array([[0.9], [2.0]])
     pair = make_pair(original, masked, standardisation=Standardisation.NONE)
     form = make_aggregator("weighted-mean", ("A",)).form(np.array([1.0]))
-    assert assigned_links(pair, form) == 2
+    assert assigned_blocks(pair, form).sum() == 2
     assert plain.outcome(plain.Records(original, masked, [0, 1]), lambda c: c[0]).linked == [True, False]
 
 
@@ -82,7 +82,7 @@ def test_a_matrix_that_is_too_large_is_refused(monkeypatch):
     pair = random_pair(0, 40)
     form = make_aggregator("weighted-mean", pair.attributes).form(np.full(3, 1 / 3))
     with pytest.raises(UsageError) as error:
-        assigned_links(pair, form)
+        assigned_blocks(pair, form).sum()
     assert str(error.value) == (
         "one-to-one assignment needs a matrix of 40 x 40 distances, more than the 1,000 that are allowed: "
         "take a sample, or leave one_to_one out"

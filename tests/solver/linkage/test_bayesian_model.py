@@ -95,7 +95,7 @@ def test_bayes_factors_by_enumeration_with_missing_values(model, data, at_once):
         )
         for side in sides
     )
-    bayes = BayesFactors(model, queries, candidates, *sides, cells_at_once=at_once)
+    bayes = BayesFactors(model, (queries, sides[0]), (candidates, sides[1]), at_once)
     rows = np.arange(len(queries))[::-1]
     weights = bayes.weights(rows)
     for place, row in enumerate(rows):
@@ -106,7 +106,8 @@ def test_bayes_factors_by_enumeration_with_missing_values(model, data, at_once):
             ]
             expected = np.log2(bayes_factor(joint, *known))
             assert weights[place, column] == pytest.approx(expected, abs=2e-9)
-    swapped = BayesFactors(model, candidates, queries, *sides[::-1]).weights(np.arange(len(candidates)))
+    turned = BayesFactors(model, (candidates, sides[1]), (queries, sides[0]))
+    swapped = turned.weights(np.arange(len(candidates)))
     np.testing.assert_allclose(swapped, weights[::-1].T, atol=2e-9)
 
 
@@ -118,7 +119,7 @@ def test_independent_files_have_factor_one_exactly(data):
     graph = nx.empty_graph(4)
     graph.add_edges_from([(0, 1), (2, 3)])
     model = model_of(graph, codes, sizes)
-    bayes = BayesFactors(model, codes[:, :2], codes[:, 2:], (0, 1), (2, 3))
+    bayes = BayesFactors(model, (codes[:, :2], (0, 1)), (codes[:, 2:], (2, 3)))
     assert not bayes.connected
     weights = bayes.weights(np.arange(len(codes)))
     assert (weights == 0.0).all()

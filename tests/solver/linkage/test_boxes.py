@@ -17,7 +17,7 @@ from linkrisk.formulations.linkage import pair as pairs
 from linkrisk.formulations.linkage.distances import Differences, Standardisation
 from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
-from linkrisk.solver.linkage import boxes, evaluator
+from linkrisk.solver.linkage import evaluator
 from linkrisk.solver.linkage.evaluator import Evaluator
 
 # ---------------------------------------------------------------- record for record
@@ -50,13 +50,13 @@ def test_every_record_is_what_looking_at_all_says(form, files, absolute, many, t
 def test_few_records_are_what_looking_at_all_says(form, files, seed, many, absolute, ties, own_tree):
     pair = pair_of(files, many, seed, ties=ties)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(boxes, "_WORTH_A_TREE", 0 if own_tree else 10**9)
+        patch.setattr(evaluator, "_WORTH_A_TREE", 0 if own_tree else 10**9)
         check_loosely(pair, FORMS[form](np.random.default_rng(seed), absolute))
 
 
 def check_loosely(pair, form):
     """The same where most of few blocks may be in doubt."""
-    expected, table = everyone(pair, form), Evaluator(pair, 1).table(form)
+    expected, table = everyone(pair, form), Evaluator(pair, 1).rank(form)
     clear = expected.clear
     for name in ("linked", "rank", "ties"):
         np.testing.assert_array_equal(getattr(table, name)[clear], getattr(expected, name)[clear])
@@ -85,7 +85,7 @@ def test_hardly_any_candidates(form, many):
 def test_no_blocks_are_no_trouble(form, files):
     pair = pair_of(files, 40, seed=1)
     asked, distance = Evaluator(pair, 1), FORMS[form](np.random.default_rng(1), False)
-    assert not asked.recount(distance, np.empty(0, dtype=np.intp)).settled.any()
+    assert not asked.count(distance, np.empty(0, dtype=np.intp)).settled.any()
     asked.mark_lost(np.ones(40, dtype=np.bool_))
     assert not asked.count(distance).any()
     assert not asked.nearest(distance).linked.any()
@@ -99,7 +99,7 @@ def test_squares_beyond_all_doubles_leave_nobody_out():
     pair = make_pair(original, original + 0.1, standardisation=Standardisation.NONE)
     weights = DistanceForm(FormKind.QUADRATIC, Differences.SIGNED, np.diag([0.0, 1.0]))
     same = pair.part(np.arange(1, FEW))
-    found = [Evaluator(each, 1).table(weights).linked for each in (pair, same)]
+    found = [Evaluator(each, 1).rank(weights).linked for each in (pair, same)]
     np.testing.assert_array_equal(found[0][1:FEW], found[1])
     assert found[1].sum() > 0
 
@@ -123,7 +123,7 @@ def test_near_ties_are_the_same_whoever_is_left_out(form, ties, monkeypatch):
     """Whole numbers far from zero, and distances that cancel: rounding decides, but no box does."""
     random = np.random.default_rng(9)
     original, masked = (np.round(3 * values) for values in numbers(random, MANY))
-    whole = boxes.bounded
+    whole = evaluator.bounded
     for offset in (0.0, 1e9):
         pair = make_pair(original, masked + offset, ties=ties, standardisation=Standardisation.NONE)
         pair = replace(pair, queries=pair.queries + offset)
@@ -131,9 +131,13 @@ def test_near_ties_are_the_same_whoever_is_left_out(form, ties, monkeypatch):
             distance = FORMS[form](random, absolute)
             monkeypatch.setattr(evaluator, "bounded", whole)
             asked = Evaluator(pair, 1)
-            table, nearest, linked = asked.table(distance), asked.nearest(distance), asked.count(distance)
+            table, nearest, linked = (
+                asked.rank(distance),
+                asked.nearest(distance),
+                asked.count(distance).linked,
+            )
             monkeypatch.setattr(evaluator, "bounded", lambda *those: whole(*those)._replace(blur=np.inf))
-            everybody = asked.table(distance)
+            everybody = asked.rank(distance)
             the_same(table, everybody)
             np.testing.assert_array_equal(linked, everybody.linked)
             np.testing.assert_array_equal(nearest.rival, everybody.rival)
@@ -151,12 +155,12 @@ def test_distances_that_are_lost_in_rounding_tie_from_box_to_box(smallest, many)
     records = 1e3 * random.normal(size=(many, 1)) * basis[:, 0]
     records[1] = records[0] + 1e-9  # values so close that the grain says nothing
     pair = make_pair(records, records, standardisation=Standardisation.NONE)
-    table, expected = Evaluator(pair, 1).table(form), everyone(pair, form)
+    table, expected = Evaluator(pair, 1).rank(form), everyone(pair, form)
     clear = expected.clear
     np.testing.assert_array_equal(table.ties[clear], expected.ties[clear])
     np.testing.assert_array_equal(table.rank, 1)
     assert table.ties.min() > (many // 2 if smallest < 1e-14 else -1)
-    assert Evaluator(pair, 1).count(form).sum() == table.linked.sum()
+    assert Evaluator(pair, 1).count(form).linked.sum() == table.linked.sum()
 
 
 @pytest.mark.parametrize("form", list(FORMS))
@@ -167,9 +171,9 @@ def test_the_order_of_records_does_not_matter(form, files):
     original, masked, options = FILES[files](random, MANY)
     order, turns = random.permutation(MANY), random.permutation(MANY)
     distance = FORMS[form](random, False)
-    table = Evaluator(make_pair(original, masked, **options), 1).table(distance)
-    moved = Evaluator(make_pair(original, masked[order], np.argsort(order), **options), 1).table(distance)
-    turned = Evaluator(make_pair(original[turns], masked, turns, **options), 1).table(distance)
+    table = Evaluator(make_pair(original, masked, **options), 1).rank(distance)
+    moved = Evaluator(make_pair(original, masked[order], np.argsort(order), **options), 1).rank(distance)
+    turned = Evaluator(make_pair(original[turns], masked, turns, **options), 1).rank(distance)
     for name in ("linked", "rank", "ties", "distance", "nearest_other"):
         np.testing.assert_array_equal(getattr(moved, name), getattr(table, name))
         np.testing.assert_array_equal(getattr(turned, name), getattr(table, name)[turns])
@@ -186,7 +190,7 @@ def test_threads_tasks_and_parts_do_not_matter(files):
     """Parts of a pair share what is computed of its candidates: whoever asks first."""
     random = np.random.default_rng(6)
     distances = [form(random, False) for form in FORMS.values()]
-    expected = [Evaluator(pair_of(files, MANY, 6), 1).table(distance) for distance in distances]
+    expected = [Evaluator(pair_of(files, MANY, 6), 1).rank(distance) for distance in distances]
     pair = pair_of(files, MANY, 6)
     some = random.permutation(MANY)[:50]
     part = pair.part(some)
@@ -194,8 +198,8 @@ def test_threads_tasks_and_parts_do_not_matter(files):
     for before in (True, False):
         for distance, whole in zip(distances, expected, strict=True):
             if not before:
-                the_same(Evaluator(pair, 3, blocks_at_once=17).table(distance), whole)
-            found = Evaluator(part, 1).table(distance)
+                the_same(Evaluator(pair, 3, blocks_at_once=17).rank(distance), whole)
+            found = Evaluator(part, 1).rank(distance)
             for one, other in zip(fields(found), fields(whole), strict=True):
                 np.testing.assert_array_equal(one, other[some])
 
@@ -205,9 +209,9 @@ def test_several_threads_may_ask_for_trees_at_once():
     pair = pair_of("numbers", MANY, 7)
     distances = [FORMS["singular"](random, False) for _ in range(12)]
     distances += [form(random, False) for form in FORMS.values()]
-    expected = [Evaluator(pair_of("numbers", MANY, 7), 1).table(distance) for distance in distances]
+    expected = [Evaluator(pair_of("numbers", MANY, 7), 1).rank(distance) for distance in distances]
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda distance: Evaluator(pair, 1).table(distance), distances * 2))
+        found = list(pool.map(lambda distance: Evaluator(pair, 1).rank(distance), distances * 2))
     for one, other in zip(found, expected * 2, strict=True):
         the_same(one, other)
 
@@ -220,14 +224,14 @@ def test_the_last_few_trees_are_kept(monkeypatch):
     pair = pair_of("numbers", MANY, 8)
     orders, random = pair.by_candidate, np.random.default_rng(8)
     distances = [FORMS["singular"](random, False) for _ in range(kept + 3)]
-    tables = [Evaluator(pair, 1).table(distance) for distance in distances]
+    tables = [Evaluator(pair, 1).rank(distance) for distance in distances]
     assert len(made) == kept + 3
     for distance, table in zip(distances[3:], tables[3:], strict=True):
-        the_same(Evaluator(pair, 1).table(distance), table)
+        the_same(Evaluator(pair, 1).rank(distance), table)
     assert len(made) == kept + 3, "all of these were at hand"
-    the_same(Evaluator(pair, 1).table(distances[0]), tables[0])
+    the_same(Evaluator(pair, 1).rank(distances[0]), tables[0])
     assert len(made) == kept + 4
-    Evaluator(pair, 1).table(distances[4])
+    Evaluator(pair, 1).rank(distances[4])
     assert len(made) == kept + 4, "asked for last, and so kept longer"
     assert orders.has_boxed((b"turned", distances[0].parameters.tobytes()))
     assert not orders.has_boxed((b"turned", distances[3].parameters.tobytes()))
@@ -236,12 +240,12 @@ def test_the_last_few_trees_are_kept(monkeypatch):
 def test_trees_do_not_go_to_other_processes():
     pair = pair_of("mixed", FEW, 9, ties=Ties.SHARE)
     distance = FORMS["choquet"](np.random.default_rng(9), False)
-    table = Evaluator(pair, 1).table(distance)
+    table = Evaluator(pair, 1).rank(distance)
     assert pair.by_candidate._boxed
     again = pickle.loads(pickle.dumps(pair))
     assert again.by_candidate.candidates is again.candidates
     assert not again.by_candidate._boxed
-    the_same(Evaluator(again, 1).table(distance), table)
+    the_same(Evaluator(again, 1).rank(distance), table)
 
 
 def test_small_counts_go_by_a_tree_for_all_distances():
@@ -265,7 +269,7 @@ def test_a_claim_is_one_of_the_nearest_candidates(form, files, absolute, ties):
     pair = pair_of(files, FEW, seed=3, ties=ties)
     distance = FORMS[form](np.random.default_rng(3), absolute)
     asked, expected = Evaluator(pair, 2), everyone(pair, distance)
-    claims, table = asked.claims(distance, 7), asked.table(distance)
+    claims, table = asked.claims(distance, 7), asked.rank(distance)
     blocks, candidates = np.arange(pair.blocks)[:, None], np.arange(len(pair.candidates))[None, :]
     c = pair.distances(blocks, candidates, distance.differences)
     all_of_them = np.where(pair.possible(blocks, candidates), distance(c), np.inf)

@@ -147,10 +147,10 @@ def test_an_evaluator_counts_with_weights_and_lost_blocks(files):
     alone, parted = Evaluator(pair, 1), Evaluator(pair, 1, elsewhere=counts(pair, 3))
     for each in (alone, parted):
         each.mark_lost(lost)
-    assert parted.weight(distance) == alone.weight(distance) > 0.0
-    assert not (~pair.reachable & parted.count(distance)).any()
+    assert parted.count(distance).linked_weight == alone.count(distance).linked_weight > 0.0
+    assert not (~pair.reachable & parted.count(distance).linked).any()
     some = random.permutation(MANY)[:50]
-    np.testing.assert_array_equal(parted.recount(distance, some).linked, alone.recount(distance, some).linked)
+    np.testing.assert_array_equal(parted.count(distance, some).linked, alone.count(distance, some).linked)
 
 
 def test_nobody_holds_more_than_a_partition_and_the_blocks():

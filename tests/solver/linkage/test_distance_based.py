@@ -71,7 +71,7 @@ def test_on_numeric_files_it_links_exactly_what_the_evaluator_links(seed, kind, 
     ties = Ties.SHARE if share else Ties.STRICT
     pair = make_pair(original, masked, ties=ties, standardisation=Standardisation(how))
     aggregator = make_aggregator("weighted-mean", pair.attributes, differences=kind)
-    wanted = Evaluator(pair, 1).table(aggregator.form(weights))
+    wanted = Evaluator(pair, 1).rank(aggregator.form(weights))
     frames = [pd.DataFrame(values, columns=list(pair.attributes)) for values in (original, masked)]
     linker = DistanceBased(
         weights=tuple(zip(pair.attributes, weights.tolist(), strict=True)) if seed % 2 else None,
@@ -94,7 +94,7 @@ def test_on_mixed_files_it_links_what_the_definition_and_the_evaluator_link(awar
     problem = make_problem(
         *files, ProblemOptions(differences=kind, direction=direction, **mixed.options(aware))
     )
-    wanted = Evaluator(problem.pair, 1).table(problem.aggregator.form(problem.aggregator.equal()))
+    wanted = Evaluator(problem.pair, 1).rank(problem.aggregator.form(problem.aggregator.equal()))
     turned = direction is Direction.MASKED_TO_ORIGINAL
     linker = DistanceBased(differences=kind, masking=mixed.MASKING if aware else ())
     work = replace(task(*(reversed(files) if turned else files), SCHEMA), masked_queries=turned)

@@ -17,18 +17,18 @@ def test_some_blocks_alone_are_counted_and_kept_beside_what_is_counted_later():
     pair = make_pair(original, original + 0.5 * random.normal(size=original.shape))
     aggregator = BY_LABEL["choquet"].make(3)
     form = aggregator.form(aggregator.equal())
-    whole = Evaluator(pair).counted(form)
+    whole = Evaluator(pair).count(form)
     blocks = np.flatnonzero(whole.linked)[3:]
     evaluator = Evaluator(pair, stop=lambda: late)
     late = False
-    some = evaluator.recount(form, blocks)
+    some = evaluator.count(form, blocks)
     assert np.flatnonzero(some.linked).tolist() == np.flatnonzero(some.settled).tolist() == blocks.tolist()
     late = True
-    assert not evaluator.counted(form).settled.any()
-    final = evaluator.final(form, lambda: True)
+    assert not evaluator.count(form).settled.any()
+    final = evaluator.rank(form, stop=lambda: True)
     assert np.flatnonzero(final.linked).tolist() == blocks.tolist()
     late = False
-    assert evaluator.counted(form).linked.tolist() == whole.linked.tolist()
+    assert evaluator.count(form).linked.tolist() == whole.linked.tolist()
 
 
 @pytest.mark.parametrize("label", BY_LABEL)
@@ -37,6 +37,6 @@ def test_of_no_blocks_none_is_counted(label):
     original = random.normal(size=(5, 3))
     aggregator = BY_LABEL[label].make(3)
     evaluator = Evaluator(make_pair(original, original))
-    found = evaluator.recount(aggregator.form(aggregator.equal()), np.empty(0, dtype=np.intp))
+    found = evaluator.count(aggregator.form(aggregator.equal()), np.empty(0, dtype=np.intp))
     assert not found.settled.any()
     assert not found.linked.any()

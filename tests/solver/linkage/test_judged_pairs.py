@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from test_judging import cases
 
-from linkrisk.solver.linkage.judging import judge, most_probable_claim, own_scores
+from linkrisk.solver.linkage.judging import judge, most_probable_claim
 from linkrisk.solver.linkage.kinds import ScoredPairs
 from linkrisk.solver.linkage.linker import LearnedLinker
 from linkrisk.solver.linkage.precision_recall import all_scores, precision_recall
@@ -40,8 +40,8 @@ def test_pairs_are_judged_as_the_matrix(case):
     expected, found = judge(whole, case.truth), judge(some, case.truth)
     for name in ("linked", "rank", "ties", "distance", "nearest_other", "weight", "rival", "settled"):
         assert (getattr(found, name) == getattr(expected, name)).all(), name
-    own = own_scores(whole, case.truth)
-    assert (own_scores(some, case.truth) == own).all()
+    own = -judge(whole, case.truth).distance
+    assert (-judge(some, case.truth).distance == own).all()
     curves = [precision_recall(own, all_scores(linker, case.truth)) for linker in (whole, some)]
     assert (curves[0].claimed == curves[1].claimed).all()
     assert curves[0].average_precision == pytest.approx(curves[1].average_precision)

@@ -79,7 +79,7 @@ def test_a_distance_is_a_score_with_its_sign_changed():
     pair = make_pair(original, original + random.normal(scale=0.5, size=original.shape))
     aggregator = make_aggregator("weighted-mean", pair.attributes)
     form = aggregator.form(aggregator.equal())
-    expected = Evaluator(pair).table(form)
+    expected = Evaluator(pair).rank(form)
     distances = np.vstack([form(values) for _, values in pair.chunks(form.differences)])
     made = judge(Given(-distances), Truth.of(pair.partner, 60))
     assert 5 < made.count < 55

@@ -8,10 +8,9 @@ from linkrisk.datasets.microdata.dates import LEVELS
 from linkrisk.datasets.options.option import options_of
 from linkrisk.formulations.linkage.comparison import Missing
 from linkrisk.formulations.linkage.distances import Differences, Standardisation
-from linkrisk.solver.linkage.parameters import COMPARED_BY, NORMALISED_BY, PARAMETERS
+from linkrisk.solver.linkage.parameters import NORMALISED_BY, PARAMETERS
 from linkrisk.solver.linkage.quantifiers import NORMALISATIONS
 from linkrisk.solver.linkage.registry import LINKERS
-from linkrisk.solver.linkage.representatives import INNER_LINKERS
 
 
 def test_methods_and_linkers_have_the_parameters_that_are_declared_for_their_names():
@@ -27,7 +26,6 @@ def test_methods_and_linkers_have_the_parameters_that_are_declared_for_their_nam
 
 def test_names_in_their_help_are_those_that_are_known():
     assert tuple(NORMALISATIONS) == NORMALISED_BY
-    assert tuple(INNER_LINKERS) == COMPARED_BY
     dbrl = {name: one.default for name, one in options_of(LINKERS["dbrl"]).items()}
     assert dbrl["differences"] == Differences.SQUARED
     assert dbrl["standardisation"] == Standardisation.OWN

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from prl_cases import as_dict, ordinal, patterns_by_definition, task_of
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.solver.linkage.probabilistic import learned, patterns, similarity
+from linkrisk.solver.linkage.probabilistic import comparisons, learned, patterns
 from linkrisk.solver.linkage.probabilistic.comparisons import USUAL, Comparison, Measure, parse_comparison
 from linkrisk.solver.linkage.probabilistic.learned import ComparedFiles
 from linkrisk.solver.linkage.probabilistic.patterns import (
@@ -240,7 +240,7 @@ def test_a_number_in_one_file_and_text_in_the_other_are_equal_as_text():
     ],
 )
 def test_similarities_are_the_published_ones(measure, first, second, value):
-    number, slot, found = similarity.similar_texts(
+    number, slot, found = comparisons.similar_texts(
         np.array([first]), np.array(["", second]), Comparison(measure, (0.5,))
     )
     assert number.tolist() == [1]
@@ -249,10 +249,10 @@ def test_similarities_are_the_published_ones(measure, first, second, value):
 
 
 def test_too_many_similar_texts_are_refused(monkeypatch):
-    monkeypatch.setattr(similarity, "MOST_SIMILAR", 3)
+    monkeypatch.setattr(comparisons, "MOST_SIMILAR", 3)
     texts = np.array(["aa", "ab", "ac"])
     with pytest.raises(UsageError, match=r"'levenshtein:0.5' finds more than 3 pairs .* higher similarity"):
-        similarity.similar_texts(texts, texts, Comparison(Measure.LEVENSHTEIN, (0.5,)))
+        comparisons.similar_texts(texts, texts, Comparison(Measure.LEVENSHTEIN, (0.5,)))
 
 
 @pytest.mark.parametrize(

@@ -52,12 +52,12 @@ def test_every_record_is_what_one_evaluator_says(form, files, ties, most):
     pair = pair_of(files, MANY, 4, ties=ties)
     distance = FORMS[form](np.random.default_rng(4), False)
     alone, shared = Evaluator(pair, 1), Evaluator(pair, 1, elsewhere=spread(pair, most=most))
-    for ask, fields in (("table", FIELDS), ("nearest", DECIDED), ("counted", ("linked", "settled"))):
+    for ask, fields in (("rank", FIELDS), ("nearest", DECIDED), ("count", ("linked", "settled"))):
         expected, found = getattr(alone, ask)(distance), getattr(shared, ask)(distance)
         for name in fields:
             np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
     some = np.random.default_rng(5).permutation(MANY)[:90]
-    np.testing.assert_array_equal(shared.recount(distance, some).linked, alone.recount(distance, some).linked)
+    np.testing.assert_array_equal(shared.count(distance, some).linked, alone.count(distance, some).linked)
 
 
 @pytest.mark.parametrize("files", list(FILES))
@@ -89,7 +89,7 @@ def test_rows_grow_as_they_do_in_one_process(files):
     systems = []
     for elsewhere in (None, spread(pair)):
         rows = GrowingRows(pair, aggregator, Clock(None), 0, elsewhere=elsewhere)
-        weights = [rows.weight(aggregator.form(theta)) for theta in thetas]
+        weights = [rows.count(aggregator.form(theta)).linked_weight for theta in thetas]
         systems.append((weights, rows.system()))
     (weights, alone), (same, shared) = systems
     assert same == weights

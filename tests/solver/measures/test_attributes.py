@@ -137,7 +137,7 @@ def test_parameters_that_keep_the_records_linked_are_within_the_range(seed, name
     assert found.outer == (name == "mahalanobis")
     for point in aggregator.domain.sample(200, random):
         theta = aggregator.domain.repair(attack.theta + 0.2 * random.random() * (point - attack.theta))
-        if task.evaluator.count(aggregator.form(theta))[linked].all():
+        if task.evaluator.count(aggregator.form(theta)).linked[linked].all():
             assert (matrix @ theta >= found.low - 1e-7).all()
             assert (matrix @ theta <= found.high + 1e-7).all()
 

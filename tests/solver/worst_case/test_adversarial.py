@@ -25,7 +25,9 @@ def hunt(kind, seed):
     aggregator = case.make(pair.queries.shape[1])
     evaluator = Evaluator(pair, 1)
     points = aggregator.domain.sample(50, np.random.default_rng(seed))
-    reached = [evaluator.weight(aggregator.form(aggregator.domain.repair(point))) for point in points]
+    reached = [
+        evaluator.count(aggregator.form(aggregator.domain.repair(point))).linked_weight for point in points
+    ]
     runs = every_search(pair, aggregator)
     reached += [made.incumbent.value for made in runs.values()]
     try:

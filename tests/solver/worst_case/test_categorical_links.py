@@ -24,7 +24,7 @@ from linkrisk.solver.certificates.core.claims import RejectedError
 from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.linkage.baselines import euclidean_form, mahalanobis_form
 from linkrisk.solver.linkage.evaluator import Evaluator
-from linkrisk.solver.linkage.matching import assigned_links, distance_matrix
+from linkrisk.solver.linkage.matching import assigned_blocks, distance_matrix
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.results import plain as plainly
 
@@ -50,8 +50,8 @@ def test_links_ranks_and_distances_by_definition(case, seed):
     points = [aggregator.equal(), *aggregator.domain.sample(4, np.random.default_rng(seed))]
     for theta in points:
         form = aggregator.form(theta)
-        made = evaluator.table(form)
-        assert np.array_equal(made.linked, evaluator.count(form))
+        made = evaluator.rank(form)
+        assert np.array_equal(made.linked, evaluator.count(form).linked)
         assert not np.isnan(np.concatenate([made.distance, made.nearest_other, made.margin])).any()
         wanted = plain.outcome(
             reference, case.define(aggregator, aggregator.decode(theta)), aggregator.differences.value
@@ -169,8 +169,8 @@ def test_a_known_masking_method_never_costs_links_of_possible_partners():
     reachable = open_eyes.pair.reachable
     for theta in blind.aggregator.domain.sample(20, np.random.default_rng(0)):
         form = blind.aggregator.form(theta)
-        seen = Evaluator(open_eyes.pair, 1).count(form)
-        assert (seen >= (Evaluator(blind.pair, 1).count(form) & reachable)).all()
+        seen = Evaluator(open_eyes.pair, 1).count(form).linked
+        assert (seen >= (Evaluator(blind.pair, 1).count(form).linked & reachable)).all()
         assert not seen[~reachable].any()
 
 
@@ -178,7 +178,7 @@ def test_the_evaluator_is_exact_on_every_number_of_threads_and_with_pruning():
     files = mixed.frames(10, 700, numeric=2)
     problem = make_problem(*files, ProblemOptions(**mixed.options(True)))
     form = problem.aggregator.form(np.array([0.1, 0.05, 0.8, 0.05]))
-    one, many = Evaluator(problem.pair, 1).table(form), Evaluator(problem.pair, 3).table(form)
+    one, many = Evaluator(problem.pair, 1).rank(form), Evaluator(problem.pair, 3).rank(form)
     matrix = distance_matrix(problem.pair, form)
     own = matrix[np.arange(700), problem.pair.partner]
     rivals = matrix.copy()
@@ -199,7 +199,7 @@ def test_one_to_one_assignment_uses_no_impossible_pair_for_a_link():
         np.isfinite(matrix),
         problem.pair.possible(np.arange(40)[:, None], np.arange(40)),
     )
-    assert assigned_links(problem.pair, form) <= problem.pair.reachable.sum()
+    assert assigned_blocks(problem.pair, form).sum() <= problem.pair.reachable.sum()
 
 
 def test_baselines_with_categories():

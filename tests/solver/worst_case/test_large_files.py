@@ -72,7 +72,7 @@ def test_after_a_count_the_rows_say_what_the_evaluator_has_counted(case, ties):
         form = aggregator.form(theta)
         before = rows_link(rows.system(), theta)
         weight = rows.weight(form)
-        truth = Evaluator(pair, 1).count(form)
+        truth = Evaluator(pair, 1).count(form).linked
         assert weight == pytest.approx(pair.weight[truth].sum())
         assert (before >= truth).all()  # a part of the rows never forbids what can be linked
         wrong += (before > truth).sum()
@@ -155,7 +155,7 @@ def test_the_rival_in_the_way_is_the_nearest_by_definition(case):
     aggregator = case.make(3)
     theta = aggregator.domain.sample(1, np.random.default_rng(2))[0]
     form = aggregator.form(theta)
-    rival = Evaluator(pair, 1).table(form).rival
+    rival = Evaluator(pair, 1).rank(form).rival
     for block in range(pair.blocks):
         distances = form(attribute_distances(pair.queries[block], pair.candidates, aggregator.differences))
         distances[pair.partner[block]] = np.inf
@@ -166,7 +166,7 @@ def test_one_candidate_has_no_rival():
     pair = make_pair(np.array([[0.0], [1.0]]), np.array([[0.5], [2.0]]), np.array([0, -1]))
     lonely = replace(pair, candidates=pair.candidates[:1])
     aggregator = BY_LABEL["weighted-mean"].make(1)
-    assert Evaluator(lonely, 1).table(aggregator.form(aggregator.equal())).rival.tolist() == [-1]
+    assert Evaluator(lonely, 1).rank(aggregator.form(aggregator.equal())).rival.tolist() == [-1]
 
 
 # ---------------------------------------------------------------- many rows
@@ -240,7 +240,7 @@ def test_subtrees_of_many_rows_prove_the_same():
     for steering in (TreeSteering(), TreeSteering(few_rows=0, budget_rows=1)):
         theta = system.aggregator.equal()
         evaluator = Evaluator(pair, 1)
-        linked = evaluator.weight(system.aggregator.form(theta))
+        linked = evaluator.count(system.aggregator.form(theta)).linked_weight
         incumbent = Incumbent(Clock(60.0), theta, linked, system.total_weight - system.lost_weight)
         SimplexTree(system, incumbent, evaluator, steering).run(60.0)
         assert incumbent.proven

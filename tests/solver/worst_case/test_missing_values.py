@@ -47,13 +47,13 @@ def test_the_evaluator_counts_by_definition(case, rule, direction, ties):
     for theta in aggregator.domain.sample(3, np.random.default_rng(2)):
         define = case.define(aggregator, aggregator.decode(theta))
         expected = plain.outcome(reference, define, aggregator.differences.value)
-        found = Evaluator(pair, 1).table(aggregator.form(theta))
+        found = Evaluator(pair, 1).rank(aggregator.form(theta))
         assert found.linked.tolist() == expected.linked
         assert found.rank.tolist() == expected.rank
         assert found.ties.tolist() == expected.ties
         np.testing.assert_allclose(found.distance, expected.distance, rtol=1e-9, atol=1e-13)
         np.testing.assert_allclose(found.nearest_other, expected.nearest_other, rtol=1e-9, atol=1e-13)
-        count = Evaluator(pair).count(aggregator.form(theta))
+        count = Evaluator(pair).count(aggregator.form(theta)).linked
         np.testing.assert_array_equal(count, found.linked)
 
 

@@ -90,8 +90,8 @@ def test_a_distance_links_the_same_beside_an_attribute_without_weight(case, kind
     all_of_them = make_pair(original, masked, **options)
     for theta in case.make(2).domain.sample(6, np.random.default_rng(seed)):
         exact = case.make(2).domain.exact(theta)
-        alone = Evaluator(few, 1).count(case.make(2).form(exact))
-        beside = Evaluator(all_of_them, 1).count(case.make(3).form(lifted(case, exact)))
+        alone = Evaluator(few, 1).count(case.make(2).form(exact)).linked
+        beside = Evaluator(all_of_them, 1).count(case.make(3).form(lifted(case, exact))).linked
         # Strangers with the partner's values of two attributes may have others of the third: fewer twins.
         if ties is Ties.STRICT:
             np.testing.assert_array_equal(beside, alone)
@@ -124,7 +124,7 @@ def test_a_form_ties_no_more_than_the_mean_that_it_contains():
     for theta in mean.domain.sample(20, np.random.default_rng(0)):
         diagonal = form.form(form.lift(theta))
         np.testing.assert_array_equal(
-            Evaluator(pair, 1).count(diagonal), Evaluator(pair, 1).count(mean.form(theta))
+            Evaluator(pair, 1).count(diagonal).linked, Evaluator(pair, 1).count(mean.form(theta)).linked
         )
 
 
@@ -152,7 +152,7 @@ def test_what_is_equal_on_paper_ties_however_far_from_zero(mean):
     pair = make_pair(original, masked, np.arange(40), standardisation=Standardisation.POOLED)
     weights = make_aggregator("weighted-mean", ("A", "B"))
     for theta in weights.domain.sample(10, random):
-        assert not Evaluator(pair, 1).count(weights.form(theta)).any()
+        assert not Evaluator(pair, 1).count(weights.form(theta)).linked.any()
 
 
 def test_a_grain_is_far_below_spread_and_differences():

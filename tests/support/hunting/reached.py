@@ -39,7 +39,7 @@ def reached(pair: LinkagePair, aggregator: Aggregator, random: np.random.Generat
     weights, counts = [0.0], [0]
 
     def judge(theta: FloatArray) -> float:
-        linked = evaluator.count(aggregator.form(theta))
+        linked = evaluator.count(aggregator.form(theta)).linked
         weights.append(float(pair.weight[linked].sum()))
         counts.append(int(linked.sum()))
         return weights[-1]

@@ -143,7 +143,7 @@ class LinearCoreFinder(CoreFinder):
     def _linked(self, blocks: IndexArray, theta: FloatArray) -> bool:
         """Whether the evaluator links all of these open blocks: within rounding, it alone decides."""
         form = self.system.aggregator.form(self.system.aggregator.domain.repair(theta))
-        return bool(self._evaluator.count(form)[self.system.open_blocks[blocks]].all())
+        return bool(self._evaluator.count(form).linked[self.system.open_blocks[blocks]].all())
 
     def _proven(self, rows: IndexArray, given: Multipliers) -> Answer:
         """The core of these rows if the multipliers prove it, as few of them as do."""

@@ -50,7 +50,7 @@ def verdict_of(problem, made, proof):
     """Write the certificate and check it, as `verify` does."""
     aggregator, incumbent = problem.aggregator, made.incumbent
     theta = aggregator.domain.exact(incumbent.solution)
-    evaluation = made.evaluator.table(aggregator.form(theta))
+    evaluation = made.evaluator.rank(aggregator.form(theta))
     fitted = {
         **problem.describe(),
         "records": problem.pair.blocks,

@@ -68,7 +68,7 @@ def test_no_attack_exceeds_the_bound(case):
     bound = engine(pair, aggregator, seconds=1.0, attacked=True).incumbent.bound
     evaluator = Evaluator(pair, 1)
     points = aggregator.domain.sample(500, np.random.default_rng(1))
-    assert max(evaluator.weight(aggregator.form(point)) for point in points) <= bound
+    assert max(evaluator.count(aggregator.form(point)).linked_weight for point in points) <= bound
     other = start(pair, aggregator, seconds=3.0)
     attack(other.system, other.incumbent, evaluator, 1)
     assert other.incumbent.value <= bound

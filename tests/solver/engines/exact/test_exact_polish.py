@@ -98,7 +98,7 @@ def assert_decided(finder, blocks):
         assert largest(finder, answer.proof) < 0
     else:
         form = finder.system.aggregator.form(finder.system.aggregator.domain.repair(answer.theta))
-        linked = Evaluator(finder.system.pair, 1).count(form)
+        linked = Evaluator(finder.system.pair, 1).count(form).linked
         assert linked[finder.system.open_blocks[blocks]].all()
     return answer
 

@@ -59,7 +59,7 @@ def test_records_that_exclude_each_other_by_less_than_rounding():
         evaluator = Evaluator(pair, 1)
         weights = np.linspace(first * (1.0 - 2e-5), min(1.0, first * (1.0 + 2e-5)), 200)
         forms = [aggregator.form(np.array([weight, 1.0 - weight])) for weight in weights]
-        reached = max(evaluator.weight(form) for form in forms)
+        reached = max(evaluator.count(form).linked_weight for form in forms)
         assert reached <= engine(pair, aggregator).incumbent.bound
         tried += 1
     assert tried > 10
@@ -80,7 +80,7 @@ def test_records_are_lost_only_beyond_rounding(case, n):
         rival = np.sqrt(partner**2 + share * tie) * np.sign(partner)
         pair = made(np.zeros((1, n)), np.array([partner, rival]))
         system, evaluator = block_system(pair, aggregator), Evaluator(pair, 1)
-        reached = max(evaluator.weight(aggregator.form(point)) for point in points)
+        reached = max(evaluator.count(aggregator.form(point)).linked_weight for point in points)
         assert reached <= 1.0 - system.lost_weight
         seen.add(bool(system.lost_weight))
     assert seen == {False} or seen == {True, False}

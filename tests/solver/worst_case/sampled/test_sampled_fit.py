@@ -171,7 +171,7 @@ def test_the_lower_limit_is_of_the_best_of_several_attacks():
     state = SimpleNamespace(samples=samples, attacked=10, meant=90, attacks=1)
     outside = samples.outside[:100]
     evaluator = Evaluator(problem.pair)
-    known = evaluator.recount(
+    known = evaluator.count(
         problem.aggregator.form(problem.aggregator.equal()), np.concatenate([samples.drawn, outside])
     )
     limits = []
