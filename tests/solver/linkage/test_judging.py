@@ -1,20 +1,31 @@
-"""Judging by scores, precision and recall, single claims: against the definitions, pair by pair."""
+"""Judging by scores: ranks, precision and recall, claims, kinds of records, by their definitions."""
 
 from __future__ import annotations
 
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from prl_cases import task_of
 
+from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.formulations.linkage.aggregators import make_aggregator
 from linkrisk.formulations.linkage.pair import make_pair
+from linkrisk.solver.linkage import judging
+from linkrisk.solver.linkage.bayesian import Bayesian
+from linkrisk.solver.linkage.distance_based import DistanceBased
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.judging import judge, judged_links, most_probable_claim
-from linkrisk.solver.linkage.linker import LearnedLinker, Truth
-from linkrisk.solver.linkage.precision_recall import all_scores, precision_recall
+from linkrisk.solver.linkage.kinds import Kinds, ScoredPairs
+from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, ScoredByKind, Truth
+from linkrisk.solver.linkage.one_dimension import PrincipalComponent, SumOfStandardised
+from linkrisk.solver.linkage.precision_recall import Thresholds, all_scores, count_between, precision_recall
+from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
+from linkrisk.solver.linkage.quantifiers import parse_family
+from linkrisk.solver.linkage.representatives import Nearest, OrderedWeightedAverages
 
 
 class Given(LearnedLinker):
@@ -141,3 +152,233 @@ def test_the_most_probable_claim(case):
     assert claim.score == best
     assert claim.probability == pytest.approx(1 / (1 + np.exp(-best)))
     assert claim.correct == np.mean([case.partner[row] == column for row, column in top])
+
+
+class Some(LearnedLinker):
+    """A linker that has scored the finite pairs of a matrix."""
+
+    def __init__(self, matrix):
+        query, candidate = np.nonzero(np.isfinite(matrix))
+        self._pairs = ScoredPairs(
+            query.astype(np.int32), candidate.astype(np.int32), matrix[query, candidate], *matrix.shape
+        )
+
+    @property
+    def scored_pairs(self):
+        return self._pairs
+
+    def scores(self, rows):
+        return self._pairs.dense(rows)
+
+    def probabilities(self, scores):
+        return 1.0 / (1.0 + np.exp(-scores))
+
+
+@given(cases())
+def test_pairs_are_judged_as_the_matrix(case):
+    whole, some = case.linker, Some(case.linker.matrix)
+    assert (some.scores(np.arange(case.partner.size)) == whole.matrix).all()
+    expected, found = judge(whole, case.truth), judge(some, case.truth)
+    for name in ("linked", "rank", "ties", "distance", "nearest_other", "weight", "rival", "settled"):
+        assert (getattr(found, name) == getattr(expected, name)).all(), name
+    own = -judge(whole, case.truth).distance
+    assert (-judge(some, case.truth).distance == own).all()
+    curves = [precision_recall(own, all_scores(linker, case.truth)) for linker in (whole, some)]
+    assert (curves[0].claimed == curves[1].claimed).all()
+    assert curves[0].average_precision == pytest.approx(curves[1].average_precision)
+    assert most_probable_claim(some, case.truth) == most_probable_claim(whole, case.truth)
+
+
+FIELDS = ("linked", "rank", "ties", "distance", "nearest_other", "weight", "rival", "settled")
+
+
+def plain(linker, truth):
+    """The same scores, with every record a kind of its own."""
+    given_scores = Given(linker.scores(np.arange(truth.queries)))
+    given_scores.probabilities = linker.probabilities
+    return given_scores
+
+
+def same(one, other):
+    for name in FIELDS:
+        assert (getattr(one, name) == getattr(other, name)).all(), name
+
+
+def alike(linker, truth):
+    """Judged by kinds as by pairs; with a curve and without."""
+    expected, found = judged_links(plain(linker, truth), truth), judged_links(linker, truth)
+    if linker.judged_as(truth) is None:
+        same(found.evaluation, expected.evaluation)
+        same(judge(linker, truth), expected.evaluation)
+    same(judged_links(linker, truth, curve=False).evaluation, found.evaluation)
+    for name in ("thresholds", "correct", "claimed", "matches"):
+        assert np.array_equal(getattr(found.curve, name), getattr(expected.curve, name)), name
+    assert found.claim == expected.claim
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.sampled_from(["a", "b", None])), max_size=12))
+def test_kinds_by_definition(rows):
+    columns = [np.array([row[at] for row in rows], dtype=object) for at in range(2)]
+    kinds = Kinds.of(columns, len(rows))
+    assert [rows[first] for first in kinds.first] == list(dict.fromkeys(rows))
+    assert [rows[kinds.first[kind]] for kind in kinds.kind] == rows
+    assert kinds.times.tolist() == [rows.count(row) for row in dict.fromkeys(rows)]
+
+
+class ByKind(ScoredByKind):
+    """Scores of kinds that are given."""
+
+    def __init__(self, matrix, both):
+        self._matrix, self._both, self.parameters = np.asarray(matrix, dtype=np.float64), both, {}
+
+    @property
+    def both(self):
+        return self._both
+
+    def kind_scores(self, rows):
+        return self._matrix[rows]
+
+
+@st.composite
+def by_kind(draw):
+    """Kinds with few scores, so that much ties; partners, and twins that may be of several kinds."""
+    sides, codes = [], []
+    for _ in range(2):
+        codes.append(np.array(draw(st.lists(st.integers(0, 2), min_size=1, max_size=9))))
+        sides.append(Kinds.of([codes[-1]], codes[-1].size))
+    value = st.sampled_from([-np.inf, -1.0, 0.0, 1.0, 1.0 + 2e-16])
+    shape = [side.first.size for side in sides]
+    matrix = np.array(draw(st.lists(value, min_size=shape[0] * shape[1], max_size=shape[0] * shape[1])))
+    many = codes[1].size
+    partner = np.array(
+        draw(st.lists(st.integers(-1, many - 1), min_size=codes[0].size, max_size=codes[0].size))
+    )
+    partner[0] = 0
+    twins = draw(st.sampled_from(["none", "kinds", "parts of kinds", "any"]))
+    label = np.array(draw(st.lists(st.integers(0, 1), min_size=many, max_size=many)))
+    group = {"none": None, "kinds": codes[1], "parts of kinds": 2 * codes[1] + label, "any": label}[twins]
+    if group is not None:
+        group = np.unique(group, return_inverse=True)[1].astype(np.intp)
+    linker = ByKind(matrix.reshape(shape), (sides[0], sides[1]))
+    return linker, Truth.of(partner.astype(np.intp), many, group)
+
+
+@settings(max_examples=200)
+@given(by_kind())
+def test_kinds_are_judged_as_their_records(case):
+    alike(*case)
+
+
+@given(by_kind(), st.integers(1, 4))
+def test_parts_of_a_look_make_up_the_whole(case, height):
+    before = judging._CELLS_AT_ONCE
+    judging._CELLS_AT_ONCE = height
+    try:
+        alike(*case)
+    finally:
+        judging._CELLS_AT_ONCE = before
+
+
+@given(
+    st.lists(st.floats(-1e300, 1e300) | st.sampled_from([0.0, 1e-300, 5e-324, 1.0, np.nextafter(1, 2)])),
+    st.lists(st.floats(allow_nan=False), min_size=1, max_size=5),
+)
+def test_scores_between_thresholds(values, more):
+    thresholds = np.unique(np.array(values + [value for value in more if np.isfinite(value)] or [0.0]))
+    with np.errstate(over="ignore"):
+        scores = np.concatenate([thresholds, more, np.nextafter(thresholds, -np.inf)])
+    made, times = Thresholds.of(thresholds), np.arange(1, scores.size + 1)
+    counts = made.counts()
+    count_between(scores[None, :], np.array([3]), times, made, counts)
+    expected = [
+        3 * times[(thresholds[None, :] <= scores[:, None]).sum(axis=1) == at].sum()
+        for at in range(thresholds.size + 1)
+    ]
+    assert counts.tolist() == expected
+
+
+def survey(seed, many, missing=0.05):
+    chance = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "work": chance.choice(["a", "b", "c"], many),
+            "home": chance.choice(["x", "y"], many),
+            "age": chance.integers(0, 4, many).astype(float),
+            "hours": chance.integers(0, 3, many).astype(float),
+        }
+    )
+    return frame.mask(chance.random(frame.shape) < missing)
+
+
+def apart(many, training=200):
+    """Files without common attributes."""
+    frame = survey(3, many)
+    return LinkageTask(
+        frame[["work", "age"]],
+        frame[["home", "hours"]],
+        ("work", "age"),
+        ("home", "hours"),
+        Schema.from_frame(frame),
+        training=survey(4, training),
+    )
+
+
+CASES = {
+    "prl": (Probabilistic(match_share=0.02), lambda: task_of(survey(1, 60), survey(2, 70))),
+    "bayes": (Bayesian(), lambda: apart(80)),
+    "dbrl": (DistanceBased(), lambda: task_of(survey(1, 60), survey(2, 70))),
+    "nearest": (Nearest(), lambda: task_of(survey(1, 50)[["age", "hours"]], survey(2, 60)[["age", "hours"]])),
+    "one quantifier": (
+        OrderedWeightedAverages(quantifiers=(parse_family("power:2"),)),
+        lambda: task_of(survey(1, 50)[["age", "hours"]], survey(2, 60)[["age", "hours"]]),
+    ),
+}
+
+
+@pytest.mark.parametrize("twins", [False, True])
+@pytest.mark.parametrize("name", CASES)
+def test_linkers_score_kinds_as_records(name, twins):
+    linker, make = CASES[name]
+    task = make()
+    learned = linker.learn(task)
+    assert learned.kinds is not None
+    names = list(task.candidate_attributes)
+    group = task.candidates.groupby(names, dropna=False, sort=False).ngroup().to_numpy() if twins else None
+    partner = np.arange(len(task.queries)) % len(task.candidates)
+    alike(learned, Truth.of(partner.astype(np.intp), len(task.candidates), group))
+
+
+@pytest.mark.parametrize(
+    "linker", [PrincipalComponent(), SumOfStandardised(compare_by="score")], ids=["pca", "zscore"]
+)
+@pytest.mark.parametrize("digits", [0, 1, 12])
+@pytest.mark.parametrize("twins", [False, True])
+def test_places_on_a_line_are_searched(linker, digits, twins, monkeypatch):
+    chance = np.random.default_rng(5)
+    frame = pd.DataFrame(chance.normal(size=(150, 3)).round(digits), columns=list("ABC"))
+    moved = (frame + chance.normal(scale=0.3, size=frame.shape)).round(digits)
+    learned = linker.learn(task_of(frame, moved))
+    group = moved.groupby(list("ABC"), sort=False).ngroup().to_numpy() if twins else None
+    truth = Truth.of(np.arange(150), 150, group)
+    alike(learned, truth)
+    monkeypatch.setattr(type(learned), "kind_scores", None)  # whoever scores all pairs needs it
+    judge(learned, truth)
+
+
+def test_a_large_file_is_compared_by_kinds():
+    """Some fifty thousand pairs of kinds, of a hundred million pairs of records."""
+    first, second = survey(6, 10_000), survey(7, 10_000)
+    learned = Probabilistic().learn(task_of(first, second))
+    queries, candidates = learned.files.shape
+    assert max(queries, candidates) <= 4 * 3 * 5 * 4
+    assert learned.parameters["compared_pairs"] == 10**8
+    seen = []
+    score = type(learned).kind_scores
+    type(learned).kind_scores = lambda self, rows: seen.append(rows.size) or score(self, rows)
+    try:
+        found = judged_links(learned, Truth.of(np.arange(10_000), 10_000))
+    finally:
+        type(learned).kind_scores = score
+    assert sum(seen) <= queries
+    assert found.curve.matches == 10_000
+    assert found.curve.claimed[-1] <= 10**8

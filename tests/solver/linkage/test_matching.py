@@ -1,16 +1,113 @@
-"""One-to-one matchings: against brute force."""
+"""One-to-one matching by distances, scores and at random: against every permutation, and as published."""
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from itertools import permutations
 
+import brute_force as plain
 import numpy as np
+import pandas as pd
 import pytest
+from aggregator_cases import CASES, LABELS
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linkrisk.solver.linkage.matching import MATCHINGS, check_size, greedy, hungarian, matched
+from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
+from linkrisk.formulations.linkage.aggregators import make_aggregator
+from linkrisk.formulations.linkage.distances import Standardisation
+from linkrisk.formulations.linkage.pair import Ties, make_pair
+from linkrisk.solver.linkage import matching as assignment
+from linkrisk.solver.linkage.judging import judge
+from linkrisk.solver.linkage.linker import LinkageTask, Truth
+from linkrisk.solver.linkage.matching import (
+    MATCHINGS,
+    RandomMatching,
+    assigned_blocks,
+    check_size,
+    distance_matrix,
+    greedy,
+    hungarian,
+    matched,
+    probability_of_at_least,
+    probability_of_links,
+    score_matrix,
+)
 from linkrisk.solver.run.errors import UsageError
+
+
+def random_pair(seed, n=6, m=None, attributes=3):
+    random = np.random.default_rng(seed)
+    masked = random.normal(size=(m or n, attributes))
+    original = masked[:n] + 0.9 * random.normal(size=(min(n, len(masked)), attributes))
+    return make_pair(original, masked, np.arange(len(original)))
+
+
+@pytest.mark.parametrize("case", CASES, ids=LABELS)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_assignment_is_the_best_of_all_permutations(case, seed):
+    pair = random_pair(seed)
+    aggregator = case.make(3)
+    theta = aggregator.domain.sample(1, np.random.default_rng(seed))[0]
+    form = aggregator.form(theta)
+    define = case.define(aggregator, aggregator.decode(theta))
+    reference = plain.of_pair(pair)
+    matrix = np.array(
+        [[define(c) for c in reference.distances(block, aggregator.differences.value)] for block in range(6)]
+    )
+    np.testing.assert_allclose(distance_matrix(pair, form), matrix, rtol=1e-9, atol=1e-12)
+    best = min(permutations(range(6)), key=lambda order: sum(matrix[i, j] for i, j in enumerate(order)))
+    assert assigned_blocks(pair, form).sum() == sum(i == j for i, j in enumerate(best))
+
+
+def test_more_candidates_than_blocks():
+    pair = random_pair(4, 4, 6)
+    aggregator = make_aggregator("weighted-mean", pair.attributes)
+    form = aggregator.form(aggregator.equal())
+    matrix = distance_matrix(pair, form)
+    assert matrix.shape == (4, 6)
+    best = min(permutations(range(6), 4), key=lambda order: sum(matrix[i, j] for i, j in enumerate(order)))
+    assert assigned_blocks(pair, form).sum() == sum(i == j for i, j in enumerate(best))
+
+
+def test_fewer_candidates_than_blocks_leave_some_without_a_link():
+    original = np.array([[0.0], [1.0], [2.0]])
+    masked = np.array([[0.1], [1.9]])
+    pair = make_pair(original, masked, np.array([0, 1, 1]), standardisation=Standardisation.NONE)
+    aggregator = make_aggregator("weighted-mean", ("A",))
+    assert assigned_blocks(pair, aggregator.form(np.array([1.0]))).sum() == 2
+
+
+def test_assignment_finds_what_nearest_neighbours_cannot():
+    """Both are nearest to the same candidate; taken together each has its own."""
+    original, masked = np.array([[0.0], [1.0]]), np.array([[0.9], [2.0]])
+    pair = make_pair(original, masked, standardisation=Standardisation.NONE)
+    form = make_aggregator("weighted-mean", ("A",)).form(np.array([1.0]))
+    assert assigned_blocks(pair, form).sum() == 2
+    assert plain.outcome(plain.Records(original, masked, [0, 1]), lambda c: c[0]).linked == [True, False]
+
+
+def test_the_tie_rule_does_not_change_the_matrix():
+    random = np.random.default_rng(0)
+    original, masked = random.normal(size=(2, 8, 2))
+    masked[3] = masked[2]
+    pairs = [make_pair(original, masked, ties=ties) for ties in Ties]
+    form = make_aggregator("weighted-mean", ("A", "B")).form(np.array([0.5, 0.5]))
+    np.testing.assert_array_equal(*(distance_matrix(pair, form) for pair in pairs))
+
+
+def test_a_matrix_that_is_too_large_is_refused(monkeypatch):
+    monkeypatch.setattr(assignment, "LARGEST_MATRIX", 1000)
+    pair = random_pair(0, 40)
+    form = make_aggregator("weighted-mean", pair.attributes).form(np.full(3, 1 / 3))
+    with pytest.raises(UsageError) as error:
+        assigned_blocks(pair, form).sum()
+    assert str(error.value) == (
+        "one-to-one assignment needs a matrix of 40 x 40 distances, more than the 1,000 that are allowed: "
+        "take a sample, or leave one_to_one out"
+    )
+
 
 VALUES = st.sampled_from([-np.inf, -3.0, -1.0, 0.0, 0.5, 2.0, 7.0])
 
@@ -82,3 +179,124 @@ def test_shuffling_changes_no_total(scores, seed):
     assert worth(scores, matched(scores, "hungarian", seed)) == pytest.approx(
         worth(scores, hungarian(scores))
     )
+
+
+TABLE_4 = """0 0.36787944 1
+1 0.36787944 0.63212056
+2 0.18393972 0.26424112
+3 0.06131324 0.08030140
+5 0.00306566 0.00365985
+10 1.0138E-7 1.1143E-7
+15 2.8132E-13 3.0000E-13
+20 1.5121E-19 1.5875E-19
+26 9.1219E-28 9.4723E-28
+28 1.2066E-30 1.2496E-30
+30 1.3869E-33 1.4331E-33
+50 1.2096E-65 1.2338E-65"""
+
+
+def as_printed(value, text):
+    """The number with as many digits, written as the paper does."""
+    mantissa, letter, _ = text.partition("E")
+    digits = len(mantissa.partition(".")[2])
+    if not letter:
+        return f"{value:.{digits}f}"
+    return f"{value:.{digits}E}".replace("E-0", "E-")
+
+
+@pytest.mark.parametrize("line", TABLE_4.splitlines())
+def test_table_4_to_the_printed_digits(line):
+    links, exactly, at_least = line.split()
+    assert as_printed(probability_of_links(int(links), 100), exactly) == exactly
+    assert as_printed(probability_of_at_least(int(links), 100), at_least) == at_least
+
+
+def test_the_last_row_of_table_4():
+    """1/100! = 1.07151E-158, which the paper cuts off as 1.071E-158."""
+    for probability in (probability_of_links(100, 100), probability_of_at_least(100, 100)):
+        assert f"{probability:.5E}" == "1.07151E-158"
+
+
+@pytest.mark.parametrize("records", range(1, 8))
+def test_against_all_permutations(records):
+    fixed = [sum(at == to for at, to in enumerate(order)) for order in permutations(range(records))]
+    for links in range(records + 1):
+        assert probability_of_links(links, records) == fixed.count(links) / len(fixed)
+        expected = sum(count >= links for count in fixed) / len(fixed)
+        assert probability_of_at_least(links, records) == pytest.approx(expected, rel=1e-15)
+
+
+def test_against_fractions():
+    for records in (30, 31, 60):
+        for links in (0, 1, 17, 29, records):
+            series = sum(Fraction((-1) ** v, math.factorial(v)) for v in range(records - links + 1))
+            expected = float(series / math.factorial(links))
+            assert probability_of_links(links, records) == pytest.approx(expected, rel=1e-15)
+
+
+def test_many_records():
+    assert probability_of_at_least(3, 1_000_000) == pytest.approx(1 - 2.5 / math.e, rel=1e-14)
+    assert probability_of_at_least(5000, 10_000) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("links", "records", "message"),
+    [
+        (0, 0, "a random matching of 0 records has no probabilities; give at least one"),
+        (-1, 4, "-1 links of 4 records are impossible; give 0 to 4"),
+        (5, 4, "5 links of 4 records are impossible; give 0 to 4"),
+    ],
+)
+def test_what_has_no_probability(links, records, message):
+    for probability in (probability_of_links, probability_of_at_least):
+        with pytest.raises(UsageError) as caught:
+            probability(links, records)
+        assert str(caught.value) == message
+
+
+def task(queries, candidates, seed=0):
+    return LinkageTask(
+        pd.DataFrame({"a": np.zeros(queries)}),
+        pd.DataFrame({"b": np.zeros(candidates)}),
+        ("a",),
+        ("b",),
+        Schema((Attribute("a", scale=Scale.NUMERIC), Attribute("b", scale=Scale.NUMERIC))),
+        seed=seed,
+    )
+
+
+@pytest.mark.parametrize(("queries", "candidates"), [(6, 6), (4, 9), (9, 4)])
+def test_everybody_gets_one_and_nobody_two_before_all_are_taken(queries, candidates):
+    matrix = score_matrix(RandomMatching().learn(task(queries, candidates)), queries, candidates)
+    assert (matrix.sum(axis=1) == 1.0).all()
+    taken = matrix.sum(axis=0)
+    assert taken.max() - taken.min() <= 1.0
+
+
+def test_links_follow_the_exact_probabilities():
+    truth = Truth.of(np.arange(5), 5)
+    counts = np.zeros(6)
+    for seed in range(2000):
+        linker = RandomMatching().learn(task(5, 5, seed))
+        linked = judge(linker, truth).count
+        assert linked == (hungarian(score_matrix(linker, 5, 5)) == np.arange(5)).sum()
+        counts[linked] += 1
+    expected = [2000 * probability_of_links(links, 5) for links in range(6)]
+    spread = [math.sqrt(max(count, 1.0)) for count in expected]
+    assert (np.abs(counts - expected) <= 4 * np.array(spread)).all()
+
+
+def test_the_seed_decides():
+    first, again, other = (RandomMatching().learn(task(50, 50, seed)) for seed in (3, 3, 4))
+    everyone = np.arange(50)
+    assert (first.scores(everyone) == again.scores(everyone)).all()
+    assert (first.scores(everyone) != other.scores(everyone)).any()
+    restored = RandomMatching.restored(first.parameters, task(50, 50, 9))
+    assert (restored.scores(everyone[7:9]) == first.scores(everyone)[7:9]).all()
+    with pytest.raises(UsageError, match="not parameters of random: they need a seed"):
+        RandomMatching.restored({}, task(50, 50))
+
+
+def test_no_candidates():
+    with pytest.raises(UsageError, match="no candidate to draw"):
+        RandomMatching().learn(task(3, 0))

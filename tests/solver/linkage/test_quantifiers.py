@@ -1,13 +1,32 @@
-"""Quantifiers: the three families of Torra and Nin (2008), their own ones, and what is none."""
+"""Quantifiers and representatives of records: by definition and by published numbers."""
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.stats import norm
 
-from linkrisk.solver.linkage.quantifiers import FAMILIES, Quantifier, parse_family, values_at
+from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
+from linkrisk.solver.linkage.quantifiers import (
+    FAMILIES,
+    Quantifier,
+    attribute_values,
+    normal_probabilities,
+    normalised,
+    owa,
+    parse_family,
+    ranged,
+    standardised,
+    sugeno,
+    values_at,
+)
+from linkrisk.solver.linkage.representatives import in_classes
 from linkrisk.solver.run.errors import UsageError
 
 EVERY = [quantifier for family in FAMILIES.values() for quantifier in family]
@@ -96,3 +115,197 @@ def test_what_is_no_quantifier(text, message):
         parse_family(text)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+SQUARE = arrays(np.float64, st.tuples(st.integers(1, 5), st.integers(1, 6)), elements=st.floats(0, 1))
+
+# Table I of Torra and Nin (2008), and Table III row by row as printed.
+TABLE_1 = """0.2 0.4 0.2 0.4
+0.1 0.2 0.1 0.2
+0.5 0.6 0.5 0.1
+0.8 0.4 0.4 0.7
+0.9 0.2 0 0
+0.2 0.2 0.3 0.9
+0.5 0.3 0.2 1
+0 0.1 0.5 1
+1 0 0.9 0.2
+0.5 1 1 0.8"""
+TABLE_3 = """0.374 0.351 0.332 0.315 0.3 0.287 0.276 0.266 0.257 0.25
+0.187 0.176 0.166 0.157 0.15 0.144 0.138 0.133 0.129 0.125
+0.553 0.514 0.480 0.451 0.425 0.402 0.382 0.363 0.347 0.33125
+0.737 0.685 0.641 0.605 0.575 0.550 0.528 0.510 0.494 0.48125
+0.705 0.554 0.437 0.346 0.275 0.220 0.176 0.142 0.115 0.09375
+0.742 0.620 0.527 0.455 0.4 0.357 0.324 0.298 0.278 0.2625
+0.847 0.728 0.634 0.559 0.5 0.453 0.414 0.383 0.358 0.3375
+0.822 0.679 0.566 0.474 0.4 0.340 0.290 0.249 0.216 0.1875
+0.874 0.766 0.674 0.594 0.525 0.465 0.413 0.368 0.328 0.29375
+0.957 0.919 0.884 0.853 0.825 0.799 0.776 0.755 0.736 0.71875"""
+
+# The second record is half the first, and its 0.176 is half of 0.352 (0.35157), not of the 0.351 printed.
+MISPRINT = (0, "0.351")
+
+
+def rows(text):
+    return [line.split() for line in text.splitlines()]
+
+
+def test_table_3_to_the_printed_digits():
+    made = owa(np.array(rows(TABLE_1), dtype=float), FAMILIES["power"])
+    for record, (values, printed) in enumerate(zip(made, rows(TABLE_3), strict=True)):
+        for value, text in zip(values, printed, strict=True):
+            if (record, text) == MISPRINT:
+                assert f"{value:.3f}" == "0.352"
+                continue
+            digits = len(text.partition(".")[2])
+            assert abs(value - float(text)) <= 0.5 * 10.0**-digits + 1e-12, (record, value, text)
+
+
+def owa_by_definition(record, quantifier):
+    descending = sorted(record, reverse=True)
+    at = quantifier(np.arange(len(record) + 1) / len(record))
+    return sum((at[i + 1] - at[i]) * value for i, value in enumerate(descending))
+
+
+def sugeno_on_all_subsets(record, quantifier):
+    """``max over A of min(mu(A), min of the values in A)`` with ``mu(A) = Q(|A|/N)``."""
+    size = len(record)
+    measure = values_at([quantifier], size)[0]
+    return max(
+        min(measure[count], min(record[at] for at in subset))
+        for count in range(1, size + 1)
+        for subset in combinations(range(size), count)
+    )
+
+
+@given(SQUARE, st.sampled_from(EVERY))
+def test_owa_by_definition(values, quantifier):
+    expected = [owa_by_definition(record.tolist(), quantifier) for record in values]
+    np.testing.assert_allclose(owa(values, [quantifier])[:, 0], expected, atol=1e-13)
+
+
+@given(SQUARE, st.sampled_from(EVERY))
+def test_sugeno_by_definition_on_all_subsets(values, quantifier):
+    expected = [sugeno_on_all_subsets(record.tolist(), quantifier) for record in values]
+    assert sugeno(values, [quantifier])[:, 0].tolist() == expected
+
+
+@given(SQUARE)
+def test_equal_weights_make_the_mean(values):
+    made = owa(values, [Quantifier("power", (1.0,))])[:, 0]
+    np.testing.assert_allclose(made, values.mean(axis=1), atol=1e-14)
+
+
+@given(SQUARE, st.randoms(use_true_random=False))
+def test_the_order_of_attributes_changes_nothing(values, random):
+    order = list(range(values.shape[1]))
+    random.shuffle(order)
+    for aggregation in (owa, sugeno):
+        assert (aggregation(values, EVERY) == aggregation(values[:, order], EVERY)).all()
+
+
+@given(SQUARE)
+def test_idempotent_between_smallest_and_largest_and_monotone(values):
+    for aggregation in (owa, sugeno):
+        made = aggregation(values, EVERY)
+        assert (made >= values.min(axis=1, keepdims=True) - 1e-12).all()
+        assert (made <= values.max(axis=1, keepdims=True) + 1e-12).all()
+        assert (aggregation(np.minimum(values + 0.1, 1.0), EVERY) >= made - 1e-12).all()
+
+
+def test_thresholds_take_out_one_value():
+    """0.5 of four attributes takes the third largest: i/4 > 0.5 begins at i = 3."""
+    record = np.array([[0.1, 0.9, 0.3, 0.6]])
+    for aggregation in (owa, sugeno):
+        assert aggregation(record, [Quantifier("threshold", (0.5,))]).tolist() == [[0.3]]
+
+
+@given(SQUARE, st.data())
+def test_missing_values_are_left_out_of_their_record(values, data):
+    gone = data.draw(arrays(np.bool_, values.shape))
+    with_gaps = np.where(gone, np.nan, values)
+    for aggregation in (owa, sugeno):
+        made = aggregation(with_gaps, EVERY)
+        for record, known, mine in zip(values, ~gone, made, strict=True):
+            if known.any():
+                assert (mine == aggregation(record[known][None, :], EVERY)[0]).all()
+            else:
+                assert np.isnan(mine).all()
+
+
+def test_sugeno_cuts_standardised_values_at_one():
+    assert sugeno(np.array([[2.5, 1.5]]), [Quantifier("power", (1.0,))]).tolist() == [[1.0]]
+
+
+COLUMN = np.array([[2.0, 5.0], [4.0, 5.0], [np.nan, 5.0], [10.0, 5.0]])
+
+
+def test_normalising_by_definition():
+    assert ranged(COLUMN)[:, 0].tolist() == pytest.approx([0.0, 0.25, np.nan, 1.0], nan_ok=True)
+    known = np.array([2.0, 4.0, 10.0])
+    z = (known - known.mean()) / known.std()
+    assert standardised(COLUMN)[[0, 1, 3], 0] == pytest.approx(z)
+    assert normal_probabilities(COLUMN)[[0, 1, 3], 0] == pytest.approx(norm.cdf(z))
+    assert np.isnan([standardised(COLUMN)[2, 0], normal_probabilities(COLUMN)[2, 0]]).all()
+    assert (ranged(COLUMN)[:, 1] == 0.0).all()
+    assert (standardised(COLUMN)[:, 1] == 0.0).all()
+
+
+@given(arrays(np.float64, (4, 2), elements=st.floats(-1e6, 1e6)), st.floats(0.1, 10), st.floats(-10, 10))
+def test_the_unit_of_an_attribute_changes_nothing(values, unit, shift):
+    spread = np.ptp(values, axis=0)
+    values = np.where(spread > 1e-3, values, 0.0)
+    for way in (ranged, standardised, normal_probabilities):
+        np.testing.assert_allclose(way(unit * values + shift), way(values), atol=1e-6)
+
+
+def test_missing_values_become_zero_once_normalised():
+    assert normalised(COLUMN, "ranging", "zero")[2, 0] == 0.0
+    assert np.isnan(normalised(COLUMN, "ranging", "projection")[2, 0])
+    everything_missing = np.full((3, 1), np.nan)
+    assert np.isnan(normalised(everything_missing, "standardising", "projection")).all()
+
+
+LEVELS = Attribute("level", scale=Scale.ORDINAL, categories=("low", "middle", "high"))
+
+
+def test_categories_count_by_their_position():
+    frame = pd.DataFrame({"level": ["high", None, "low"], "size": [1, 2, None]})
+    made = attribute_values(
+        frame, ["level", "size"], Schema((Attribute("size", scale=Scale.NUMERIC), LEVELS))
+    )
+    np.testing.assert_array_equal(made, [[2.0, 1.0], [np.nan, 2.0], [0.0, np.nan]])
+
+
+@pytest.mark.parametrize(
+    ("attribute", "values", "message"),
+    [
+        (Attribute("a", scale=Scale.NOMINAL), ["x", "y"], "attribute 'a' is nominal and has no order"),
+        (Attribute("a", scale=Scale.ORDINAL, categories=("x",)), ["x", "y"], "record 2: 'y' is not one of"),
+        (Attribute("a", scale=Scale.NUMERIC), [1.0, np.inf], "attribute 'a' has a value beyond 1e+150"),
+    ],
+)
+def test_values_that_cannot_be_used(attribute, values, message):
+    with pytest.raises(UsageError) as caught:
+        attribute_values(pd.DataFrame({"a": values}), ["a"], Schema((attribute,)))
+    assert message in str(caught.value)
+
+
+def test_no_attribute_at_all():
+    with pytest.raises(UsageError, match="need at least one attribute in each file"):
+        attribute_values(pd.DataFrame({"a": [1]}), [], Schema(()))
+
+
+def test_classes_are_quantiles_of_both_files_together():
+    queries, candidates = np.array([[1.0], [2.0], [3.0], [np.nan]]), np.array([[4.0], [5.0], [6.0], [2.0]])
+    first, second = in_classes(queries, candidates, 3)
+    assert first[:, 0].tolist() == ["1", "1", "2", None]
+    assert second[:, 0].tolist() == ["2", "3", "3", "1"]
+
+
+@given(arrays(np.float64, (12, 1), elements=st.integers(0, 5)), st.integers(2, 5))
+def test_classes_keep_the_order_and_equal_numbers_together(values, classes):
+    codes = np.vstack(in_classes(values[:5], values[5:], classes))[:, 0].astype(int)
+    assert ((codes >= 1) & (codes <= classes)).all()
+    order = np.argsort(values[:, 0], kind="stable")
+    assert (np.diff(codes[order]) >= 0).all()
+    assert (codes[:, None] == codes)[values == values.T].all()
