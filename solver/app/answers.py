@@ -133,17 +133,10 @@ def finding_text(finding: Mapping[str, Any] | None) -> str:
 
 @dataclass(frozen=True)
 class Difference:
-    """How far the number of a run is from that of the first one.
-
-    Attributes
-    ----------
-    words : str
-    judgement : str
-        ``good`` or ``bad`` for whoever releases the file; empty where it is neither.
-    """
+    """How far the number of a run is from that of the first one."""
 
     words: str
-    judgement: str
+    judgement: str  # ``good`` or ``bad`` for whoever releases the file; empty where it is neither
 
 
 def difference(first: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> Difference | None:

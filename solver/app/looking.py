@@ -59,10 +59,8 @@ VERSION = 2
 async def look(project: Project, file: str) -> dict[str, Any]:
     """What is in a file of the project: its description, and its first rows.
 
-    Returns
-    -------
-    dict
-        Of `describe --json`, with ``rows``; or only ``error``, a line that says what is wrong with the file.
+    Returns: of `describe --json`, with ``rows``; or only ``error``, a line that says what is wrong with the
+    file.
     """
     path = project.inside(file)
     stat = path.stat()

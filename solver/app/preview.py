@@ -28,16 +28,12 @@ MOST, ROWS, BARS = 20_000, 200, 12
 async def preview(project: Project, file: str, methods: Sequence[str]) -> dict[str, Any]:
     """What becomes of a file of the project.
 
-    Returns
-    -------
-    dict
-        ``records`` that were masked, of ``all``; ``does``: a sentence per method; ``columns``: for each
-        masked column its ``name``, the share of values ``changed``, for numbers the mean absolute change in
-        standard deviations (``moved``), and its ``distribution``: [category or range, share of records
-        before, after]; ``as_is``: columns that stay; ``perhaps_codes``: masked as numbers, and perhaps none;
-        ``rows``: for each record [before, after] per column; ``linked``: the share of
-        records whose nearest masked record is their own, or ``not_linked``: why that was not counted. Or
-        ``error``.
+    Returns: ``records`` that were masked, of ``all``; ``does``: a sentence per method; ``columns``: for each
+    masked column its ``name``, the share of values ``changed``, for numbers the mean absolute change in
+    standard deviations (``moved``), and its ``distribution``: [category or range, share of records before,
+    after]; ``as_is``: columns that stay; ``perhaps_codes``: masked as numbers, and perhaps none; ``rows``:
+    for each record [before, after] per column; ``linked``: the share of records whose nearest masked record
+    is their own, or ``not_linked``: why that was not counted. Or ``error``.
     """
     target = project.folder / OWN / "tmp" / f"preview-{secrets.token_hex(8)}.json"
     try:

@@ -17,30 +17,17 @@ from linkrisk.solver.run.results import is_bound
 
 @dataclass
 class Course:
-    """Attack and bound of one family over time, or cost and bound of what shall be least.
+    """Attack and bound of one family over time, or cost and bound of what shall be least."""
 
-    Attributes
-    ----------
-    family : str
-        Its name; empty where the command does not say.
-    began : float
-        Seconds of the command when it began.
-    points : list of (seconds, attack, bound)
-        Every change; seconds since the family began.
-    phase, work : str
-        What is being done, and how much of it.
-    total : float or None
-        Records, or the sum of their weights.
-    costs : bool
-        Whether the best answer is a cost, which the bound is below; the points are (seconds, bound, cost).
-    """
-
-    family: str
-    began: float = 0.0
+    family: str  # its name; empty where the command does not say
+    began: float = 0.0  # seconds of the command when it began
+    # every change; seconds since the family began
     points: list[tuple[float, float, float]] = field(default_factory=list)
+    # `phase`, `work`: what is being done, and how much of it
     phase: str = ""
     work: str = ""
-    total: float | None = None
+    total: float | None = None  # records, or the sum of their weights
+    # whether the best answer is a cost, which the bound is below; the points are (seconds, bound, cost)
     costs: bool = False
 
     @property
@@ -70,14 +57,8 @@ class Course:
 class ProgressReader:
     """Reads the progress of a run, only what is new each time.
 
-    Attributes
-    ----------
-    courses : dict of str to Course
-        By family, in the order in which they began.
-    said : str
-        The stage that was last named, also where there is no bound yet.
-    done : float or None
-        Share of the command that is done, where it says so.
+    `courses`: by family, in the order in which they began. `said`: the stage that was last named, also where
+    there is no bound yet. `done`: share of the command that is done, where it says so.
     """
 
     def __init__(self, run: Run) -> None:

@@ -227,20 +227,10 @@ class Queue:
     ) -> Run:
         """Put a run at the end of the queue.
 
-        Parameters
-        ----------
-        kind, title : str
-            Its main command, and what people call it.
-        steps : sequence of sequences of str
-            The arguments of each command.
-        run : Run
-            Its folder, made by `folder`.
-        outputs : mapping of int to str, optional
-            In which file the output of a step is kept, where that is not the one of all.
-        inputs : mapping of str to str, optional
-            Files it reads, by what they are.
-        answers : sequence of int
-            With which exit codes its commands have answered.
+        `kind`, `title`: its main command, and what people call it. `steps`: the arguments of each command.
+        `run`: its folder, made by `folder`. `outputs`: in which file the output of a step is kept, where that
+        is not the one of all. `inputs`: files it reads, by what they are. `answers`: with which exit codes
+        its commands have answered.
         """
         content = {
             "kind": kind,

@@ -55,26 +55,14 @@ _SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
 
 @dataclass(frozen=True)
 class Access:
-    """Who may ask for what.
+    """Who may ask for what."""
 
-    Attributes
-    ----------
-    hosts : frozenset of str
-        What requests may call this server, with its port.
-    port : int
-        In the name of the cookie, as cookies do not know ports.
-    most : int
-        Bytes of an upload.
-    token : str
-        In the address that is printed, to be shown once by each browser.
-    secret : str
-        What it is given for that, as a cookie that scripts cannot read.
-    """
-
-    hosts: frozenset[str]
-    port: int
-    most: int
+    hosts: frozenset[str]  # what requests may call this server, with its port
+    port: int  # in the name of the cookie, as cookies do not know ports
+    most: int  # bytes of an upload
+    # in the address that is printed, to be shown once by each browser
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
+    # what it is given for that, as a cookie that scripts cannot read
     secret: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
 
     @property
@@ -88,13 +76,7 @@ class TooLargeError(Exception):
 
 
 class Guard:
-    """Refuses what does not come from this application's own pages, on this machine, with its secret.
-
-    Parameters
-    ----------
-    app : ASGI application
-    access : Access
-    """
+    """Refuses what does not come from this application's own pages, on this machine, with its secret."""
 
     def __init__(self, app: App, access: Access) -> None:
         self._app, self._access = app, access

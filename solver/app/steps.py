@@ -73,18 +73,11 @@ def label(name: str, value: Any = None) -> str:
 
 @dataclass(frozen=True)
 class Step:
-    """A command, and the values of its options.
+    """A command, and the values of its options."""
 
-    Attributes
-    ----------
-    command : str
-        Such as ``tables suppress``.
-    values : mapping
-        By the keywords of its options. What another command would be told, or what says something of an
-        option that has no value, is passed over.
-    """
-
-    command: str
+    command: str  # such as ``tables suppress``
+    # by the keywords of its options. What another command would be told, or what says something of an option
+    # that has no value, is passed over.
     values: Mapping[str, Any]
 
     @property
@@ -163,24 +156,13 @@ _TITLES = {
 
 @dataclass(frozen=True)
 class Asked:
-    """What is asked of a file, or of a pair of them.
+    """What is asked of a file, or of a pair of them."""
 
-    Attributes
-    ----------
-    kind : str
-        The command that answers, of `_TITLES`.
-    values : mapping
-        Of its options.
-    certified : bool
-        Whether `fit` proves its bound for others, and `verify` checks it.
-    small : bool
-        Whether small cells of tables of a few key variables are unsafe, and not what is rare in all of
-        them; a recount goes by all of them.
-    """
-
-    kind: str
-    values: Mapping[str, Any] = field(default_factory=dict)
-    certified: bool = False
+    kind: str  # the command that answers, of `_TITLES`
+    values: Mapping[str, Any] = field(default_factory=dict)  # of its options
+    certified: bool = False  # whether `fit` proves its bound for others, and `verify` checks it
+    # whether small cells of tables of a few key variables are unsafe, and not what is rare in all of them; a
+    # recount goes by all of them
     small: bool = False
 
     answers: ClassVar[tuple[int, ...]] = (0,)

@@ -65,28 +65,19 @@ _COMMANDS = {command_of(task): task for task in (SUPPRESS, AUDIT, VERIFY)}
 
 @dataclass(frozen=True)
 class TableAsked:
-    """A table, and what is to be done with it.
+    """A table, and what is to be done with it."""
 
-    Attributes
-    ----------
-    task : str
-        `SUPPRESS`, `AUDIT` or `VERIFY`.
-    tables : sequence of (str, str)
-        Cells and relations of a table that is there, and of those that are linked to it by common cells.
-        Without relations they follow from the codes of the cells, or the file of cells says them itself.
-    values, made : mapping
-        Of the options of the command that does it, and of `tables make` where the table is of microdata.
-    certified : bool
-        Whether what is found is proven to others, and that proof checked.
-    published, house : str, sequence of str
-        How the names of the published table and of further files for the house end: their formats.
-    """
-
-    task: str = SUPPRESS
+    task: str = SUPPRESS  # `SUPPRESS`, `AUDIT` or `VERIFY`
+    # cells and relations of a table that is there, and of those that are linked to it by common cells.
+    # Without relations they follow from the codes of the cells, or the file of cells says them itself.
     tables: Pairs = ()
+    # `values`, `made`: of the options of the command that does it, and of `tables make` where the table is of
+    # microdata
     values: Mapping[str, Any] = field(default_factory=dict)
     made: Mapping[str, Any] | None = None
-    certified: bool = False
+    certified: bool = False  # whether what is found is proven to others, and that proof checked
+    # `published`, `house`: how the names of the published table and of further files for the house end: their
+    # formats
     published: str = ".csv"
     house: tuple[str, ...] = ()
 

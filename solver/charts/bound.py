@@ -44,15 +44,10 @@ class Line(NamedTuple):
 def bound(result: Json, family: str | None = None, *, live: bool = False) -> Chart | None:
     """The chart of one family; None where its search has left no trace.
 
-    Parameters
-    ----------
-    result : mapping
-        The JSON of a fit, or of risk. Of a search that runs, ``{"aggregator", "records", "trace"}`` do.
-    family : str, optional
-        By default the worst one.
-    live : bool
-        Whether the data set ``trace`` will be replaced, with rows ``t`` (seconds), ``low`` and ``high``: then
-        the axes follow the data, and the one of time reaches over the rows ``t`` of the data set ``span``.
+    `result`: the JSON of a fit, or of risk. Of a search that runs, ``{"aggregator", "records", "trace"}`` do.
+    `family`: by default the worst one. `live`: whether the data set ``trace`` will be replaced, with rows
+    ``t`` (seconds), ``low`` and ``high``: then the axes follow the data, and the one of time reaches over the
+    rows ``t`` of the data set ``span``.
     """
     fit = fit_of(result, family) if "parameters" in result or "trace" not in result else result
     trace = [] if fit is None else _points(fit)
@@ -86,10 +81,7 @@ def bound(result: Json, family: str | None = None, *, live: bool = False) -> Cha
 def costs(trace: Sequence[Point]) -> Chart:
     """The chart of a search for a pattern that runs; its data sets are those of a live chart of `bound`.
 
-    Parameters
-    ----------
-    trace : sequence of (seconds, bound, cost)
-        At least one.
+    `trace`: at least one.
     """
     seconds, least, cost = trace[-1]
     columns = (*Of.SECONDS.columns(seconds="Seconds"), *Of.COUNT.columns(bound="At least", cost="Cost"))

@@ -34,31 +34,15 @@ _STYLE = (
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart of Vega-Lite with all that a reader needs who cannot see it.
-
-    Attributes
-    ----------
-    name : str
-        Which chart of the gallery it is, such as ``bound``; of its page, the first part of its id.
-    title : str
-        What it shows, in a few words.
-    reading : str
-        How to read it, in one line.
-    description : str
-        What it shows, with its main numbers: the text alternative.
-    spec : mapping
-        The Vega-Lite definition with its data inside; no address of any other place.
-    table : Table
-        The numbers behind it.
-    """
+    """A chart of Vega-Lite with all that a reader needs who cannot see it."""
 
     kind: ClassVar[str] = "chart"
-    name: str
-    title: str
-    reading: str
-    description: str
-    spec: Mapping[str, Any]
-    table: Table
+    name: str  # which chart of the gallery it is, such as ``bound``; of its page, the first part of its id
+    title: str  # what it shows, in a few words
+    reading: str  # how to read it, in one line
+    description: str  # what it shows, with its main numbers: the text alternative
+    spec: Mapping[str, Any]  # the Vega-Lite definition with its data inside; no address of any other place
+    table: Table  # the numbers behind it
 
     def to_dict(self) -> dict[str, Any]:
         """The chart as JSON."""
@@ -72,12 +56,7 @@ class Chart:
     def save(self, path: str | Path) -> None:
         """Write the chart as a page that needs no network (``.html``), or as a picture (``.svg``, ``.png``).
 
-        Raises
-        ------
-        UsageError
-            If the name of the file ends otherwise.
-        DataError
-            If it cannot be written.
+        Raises UsageError if the name of the file ends otherwise. Raises DataError if it cannot be written.
         """
         suffix = Path(path).suffix.lower()
         made = _page(self) if suffix == ".html" else _picture_file(suffix, self.title, self.spec)

@@ -27,12 +27,8 @@ _BASELINES = {"euclid": "equal-weights", "mahalanobis": "classical-mahalanobis"}
 def headline(result: Json, worst: Mapping[str, Interval] | None = None) -> Chart | None:
     """All that can be re-identified; None where no family has a result.
 
-    Parameters
-    ----------
-    result : mapping
-        The JSON of a fit, or of risk.
-    worst : mapping of str to Interval, optional
-        Worst cases of several runs by their names, in place of those of the families.
+    `result`: the JSON of a fit, or of risk. `worst`: worst cases of several runs by their names, in place of
+    those of the families.
     """
     groups = [
         ("Worst case, by family", [_worst(name_of(key), one) for key, one in worst_cases(result).items()]),

@@ -50,17 +50,8 @@ class Point(NamedTuple):
 def sides(points: Sequence[Point], lines: Sequence[float] = ()) -> list[tuple[float, int] | None]:
     """Choose for each point, the most important first, where its name stands; None where there is no room.
 
-    Parameters
-    ----------
-    points : sequence of Point
-    lines : sequence of float
-        Heights from 0 to 1 of lines across the map.
-
-    Returns
-    -------
-    list of (float, int) or None
-        The end of its bar beside which the name stands, that of the point before the other one, and which of
-        `SIDES`.
+    `lines`: heights from 0 to 1 of lines across the map. Returns: the end of its bar beside which the name
+    stands, that of the point before the other one, and which of `SIDES`.
     """
     taken = [box for one in points for box in _drawn(one)]
     taken += [Box(0.0, _down(at) - 1.0, WIDTH, _down(at) + 1.0) for at in lines]

@@ -36,14 +36,8 @@ _COLUMNS = (
 def waterfall(result: Json, record: str | None = None, family: str | None = None) -> Chart | None:
     """The chart of one record; None where the parts of its distances are not known.
 
-    Parameters
-    ----------
-    result : mapping
-        The JSON of risk.
-    record : str, optional
-        By default the first that is re-identified.
-    family : str, optional
-        An attack of the measure ``records``; by default the one that links most.
+    `result`: the JSON of risk. `record`: by default the first that is re-identified. `family`: an attack of
+    the measure ``records``; by default the one that links most.
     """
     taken = measure(result, "records")
     attacks = [one for one in taken.get("attacks") or () if family in (None, one["attack"])]
@@ -79,14 +73,7 @@ def filled(
 ) -> Chart:
     """The chart of a record, from what each attribute contributes to the two distances.
 
-    Parameters
-    ----------
-    empty : Chart
-        Of `blank`.
-    attributes : sequence of str
-    partner, rival : sequence of float or None
-        Contributions; a rival that there is not has none.
-    title : str, optional
+    `empty`: of `blank`. `partner`, `rival`: contributions; a rival that there is not has none.
     """
     both = [[*map(number, one), *[None] * len(attributes)][: len(attributes)] for one in (partner, rival)]
     rows = [

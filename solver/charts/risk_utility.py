@@ -61,12 +61,8 @@ class Masking:
 def risk_utility(result: Json, tolerated: float | None = None) -> Chart | None:
     """The map of a sweep; None where no masking has a loss and a worst case.
 
-    Parameters
-    ----------
-    result : mapping
-        The JSON of a sweep.
-    tolerated : float, optional
-        The share of the records at which the line is; by default that beside which its maskings were judged.
+    `result`: the JSON of a sweep. `tolerated`: the share of the records at which the line is; by default that
+    beside which its maskings were judged.
     """
     runs = result.get("runs") or ()
     every = [

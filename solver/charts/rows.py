@@ -39,28 +39,16 @@ _FURTHEST = 300.0
 
 @dataclass(frozen=True)
 class Row:
-    """One line.
-
-    Attributes
-    ----------
-    label : str
-    value, low, high : float or None
-    said : str
-        The number, for people, with its interval.
-    short : str
-        What stands beside the line; empty where that is `said`.
-    colour : str
-    search : bool
-        Whether the interval is that of a search, which is drawn as a pale bar; others are whiskers.
-    """
+    """One line."""
 
     label: str
     value: float | None = None
     low: float | None = None
     high: float | None = None
-    said: str = ""
-    short: str = ""
+    said: str = ""  # the number, for people, with its interval
+    short: str = ""  # what stands beside the line; empty where that is `said`
     colour: str = SIMPLE
+    # whether the interval is that of a search, which is drawn as a pale bar; others are whiskers
     search: bool = False
 
     @property
@@ -74,15 +62,8 @@ def bars(
 ) -> tuple[str, Picture]:
     """Lines in groups, in words, a sentence for each group, and as a picture.
 
-    Parameters
-    ----------
-    groups : sequence of (str, sequence of Row)
-        A group of no name has no heading.
-    axis : str
-        What the numbers are.
-    of : Of
-        Shares and points are drawn in per cent, shares up to all.
-    level : Level
+    `groups`: a group of no name has no heading. `axis`: what the numbers are. `of`: shares and points are
+    drawn in per cent, shares up to all.
     """
     said = [
         f"{heading}{': ' if heading else ''}{listed([f'{row.label} {row.said}' for row in rows])}."
@@ -147,29 +128,18 @@ def _lined(
 
 @dataclass(frozen=True)
 class Reach:
-    """What attackers find of a sensitive cell.
-
-    Attributes
-    ----------
-    label : str
-    below, above : float
-        How far an attacker must think that the value could be below and above.
-    lower_level, upper_level, sliding_level : float
-        How far that must be: each way, and both together.
-    said : str
-        Its interval, for people.
-    short : bool
-        Whether a level is missed.
-    """
+    """What attackers find of a sensitive cell."""
 
     label: str
+    # `below`, `above`: how far an attacker must think that the value could be below and above
     below: float
     above: float
+    # `lower_level`, `upper_level`, `sliding_level`: how far that must be: each way, and both together
     lower_level: float
     upper_level: float
     sliding_level: float
-    said: str
-    short: bool
+    said: str  # its interval, for people
+    short: bool  # whether a level is missed
 
     @property
     def units(self) -> tuple[float, float]:
@@ -203,12 +173,7 @@ class Reach:
 def intervals(cells: Sequence[Reach], table: Table) -> Chart:
     """Draw what attackers find of sensitive cells beside what must remain possible, all on one scale.
 
-    Parameters
-    ----------
-    cells : sequence of Reach
-        The worst first.
-    table : Table
-        The numbers behind it.
+    `cells`: the worst first. `table`: the numbers behind it.
     """
     shown = cells[:MOST]
     first = "" if shown == cells else f" The worst {len(shown)} of {len(cells):,} are drawn."

@@ -26,42 +26,23 @@ class Of(StrEnum):
 
 @dataclass(frozen=True)
 class Column:
-    """One column.
+    """One column."""
 
-    Attributes
-    ----------
-    name : str
-        Its key in exported files.
-    title : str
-        What people read above it.
-    of : Of
-        Shares are between 0 and 1, and points are differences of shares; flags are true, false or null.
-    long : bool
-        Whether its texts may be cut where they are shown and there is no room for them.
-    """
-
-    name: str
-    title: str
+    name: str  # its key in exported files
+    title: str  # what people read above it
+    # shares are between 0 and 1, and points are differences of shares; flags are true, false or null
     of: Of = Of.TEXT
-    long: bool = False
+    long: bool = False  # whether its texts may be cut where they are shown and there is no room for them
 
 
 @dataclass(frozen=True)
 class Table:
-    """Columns and rows; a cell that is None is one that has no value.
-
-    Attributes
-    ----------
-    columns : tuple of Column
-    rows : sequence of sequences of str, float, int, bool or None
-    caption : str
-        What the table shows; empty where it stands behind a chart.
-    """
+    """Columns and rows; a cell that is None is one that has no value."""
 
     kind: ClassVar[str] = "table"
     columns: tuple[Column, ...]
     rows: Sequence[Sequence[Any]]
-    caption: str = ""
+    caption: str = ""  # what the table shows; empty where it stands behind a chart
 
     @classmethod
     def of(cls, columns: Sequence[Column], rows: Iterable[Mapping[str, Any]]) -> Table:

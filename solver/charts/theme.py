@@ -70,22 +70,13 @@ _ALIKE = {
 
 @dataclass(frozen=True)
 class Picture:
-    """What Altair has drawn, apart from the data, which it would copy and check again for every layer.
-
-    Attributes
-    ----------
-    layers : sequence of altair.Chart
-    height : float
-    data : mapping of str to list of mappings
-        Rows of the data sets that layers name. Fields have neutral names: those of columns may be anything.
-    by_layer : bool
-        Whether each layer has an axis of its own on either side.
-    """
+    """What Altair has drawn, apart from the data, which it would copy and check again for every layer."""
 
     layers: Sequence[alt.Chart]
     height: float
+    # rows of the data sets that layers name. Fields have neutral names: those of columns may be anything.
     data: Mapping[str, list[dict[str, Any]]]
-    by_layer: bool = False
+    by_layer: bool = False  # whether each layer has an axis of its own on either side
 
 
 def chart(name: str, title: str, reading: str, description: str, picture: Picture, table: Table) -> Chart:

@@ -112,12 +112,8 @@ def build_parser(
 ) -> argparse.ArgumentParser:
     """Make the parser with one sub-command per file of `solver/commands`.
 
-    Parameters
-    ----------
-    commands : iterable of str
-        Those that get their arguments; the others are only listed, and not imported.
-    action : str, optional
-        The one that does, of a command with several; all of them where absent.
+    `commands`: those that get their arguments; the others are only listed, and not imported. `action`: the
+    one that does, of a command with several; all of them where absent.
     """
     called = program()
     parser = _Parser(
@@ -156,11 +152,8 @@ def _add_reading_options(parser: argparse.ArgumentParser) -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command.
 
-    Returns
-    -------
-    int
-        0 when done (also when a limit was hit and a valid interval is reported), 2 for wrong usage or
-        bad input (one line on standard error), 1 for anything else.
+    Returns: 0 when done (also when a limit was hit and a valid interval is reported), 2 for wrong usage or
+    bad input (one line on standard error), 1 for anything else.
     """
     output = _Output()
     try:
@@ -255,10 +248,7 @@ def _fail(message: str, code: int) -> int:
 class _Output(io.StringIO):
     """What a command prints, kept until it flushes it or ends: a failure to write is not taken for its own.
 
-    Attributes
-    ----------
-    failed : bool
-        Whether something could not be written; the command still goes on.
+    `failed`: whether something could not be written; the command still goes on.
     """
 
     def __init__(self) -> None:

@@ -52,15 +52,8 @@ class ProgressLine(Display):
 class ProgressLog(Display):
     """A plain line now and then, for logs and pipes: nothing for work that is done within a few seconds.
 
-    Parameters
-    ----------
-    stream : text stream
-    text : str
-        What to say first.
-    limit : float, optional
-        Seconds that all of it may take.
-    first, every : float
-        Seconds before the first line, and between two.
+    `text`: what to say first. `limit`: seconds that all of it may take. `first`, `every`: seconds before the
+    first line, and between two.
     """
 
     of = "of at most"
@@ -92,17 +85,8 @@ class ProgressLog(Display):
 def progress_line(text: str, limit: float | None = None) -> Iterator[Display | None]:
     """Show progress on standard error while the block runs.
 
-    Parameters
-    ----------
-    text : str
-        What to say first.
-    limit : float, optional
-        Seconds that the block may take, which stand beside those that have passed.
-
-    Yields
-    ------
-    Display or None
-        None where there is no standard error, or `SILENT` says so.
+    `text`: what to say first. `limit`: seconds that the block may take, which stand beside those that have
+    passed. Yields: None where there is no standard error, or `SILENT` says so.
     """
     stream = sys.stderr
     if stream is None or os.environ.get(SILENT) == "none":

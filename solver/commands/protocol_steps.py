@@ -11,10 +11,8 @@ from linkrisk.datasets.options.option import PROTOCOL, options_of
 def check_protocol(protocol: str | None, source: str, output: str | None) -> None:
     """Refuse a protocol that cannot be gone on with, before any work is done.
 
-    Raises
-    ------
-    UsageError, DataError
-        If the input is no file, nothing is written, or it does not follow on from the last step.
+    Raises UsageError, DataError if the input is no file, nothing is written, or it does not follow on from
+    the last step.
     """
     from linkrisk.solver.inputs.source import is_file
     from linkrisk.solver.protocol.keeping import check_goes_on

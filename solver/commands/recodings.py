@@ -9,19 +9,9 @@ from pathlib import Path
 def recoding_files(folder: str | None, recodings: Mapping[str, Mapping[str, str]]) -> dict[Path, bytes]:
     """What to write into a folder, a file for each column.
 
-    Parameters
-    ----------
-    folder : str or None
-        None where nothing is to be written.
-    recodings : mapping
-        What became of the codes, by column.
-
-    Raises
-    ------
-    UsageError
-        If the folder does not exist, or nothing was recoded code by code.
-    DataError
-        If a code or a name cannot be written so.
+    `folder`: None where nothing is to be written. `recodings`: what became of the codes, by column. Raises
+    UsageError if the folder does not exist, or nothing was recoded code by code. Raises DataError if a code
+    or a name cannot be written so.
     """
     from linkrisk.datasets.errors import DataError
     from linkrisk.datasets.microdata.recoding_files import RecodingFile

@@ -18,18 +18,8 @@ def given_settings(
 ) -> dict[str, Any]:
     """Those that the user has given, each read as the method that is asked for reads it.
 
-    Parameters
-    ----------
-    arguments : Namespace or request
-    options : mapping of str to Option
-        Of all methods.
-    own : mapping of str to Option
-        Of the method. What it does not have stays text: the method is the one to refuse it.
-
-    Raises
-    ------
-    UsageError
-        On bad text, or where one is given twice that the method takes once.
+    `options`: of all methods. `own`: of the method. What it does not have stays text: the method is the one
+    to refuse it. Raises UsageError on bad text, or where one is given twice that the method takes once.
     """
     values = {name: getattr(arguments, name, None) for name in options}
     return {

@@ -27,22 +27,10 @@ def check_targets(
 ) -> None:
     """Refuse output files that could not be written in the end, or would overwrite an input.
 
-    Parameters
-    ----------
-    arguments : Namespace
-        The parsed arguments.
-    names : str
-        Those of them that name output files, such as ``json`` for `--json`. Whatever file any other one
-        names is an input.
-    other_formats : sequence of str
-        Those of the names whose suffixes are somebody else's business.
-    also : sequence of str
-        Inputs that no argument names.
-
-    Raises
-    ------
-    UsageError
-        With the option, the file and how to fix it.
+    `arguments`: the parsed arguments. `names`: those of them that name output files, such as ``json`` for
+    `--json`. Whatever file any other one names is an input. `other_formats`: those of the names whose
+    suffixes are somebody else's business. `also`: inputs that no argument names. Raises UsageError with the
+    option, the file and how to fix it.
     """
     inputs = dict.fromkeys(map(_real, also), "an input file") | _inputs(arguments, names)
     taken: dict[str, str] = {}
@@ -63,15 +51,8 @@ def hand_over(asked: Any, result: Result, more: str = "", /, **tables: Callable[
 
     A reader that has gone away does not cost the files of a long run.
 
-    Parameters
-    ----------
-    asked : request
-        Of which some fields name files.
-    result : a result
-    more : str
-        What to print besides.
-    **tables : callable
-        Each makes the table of an option.
+    `asked`: of which some fields name files. `more`: what to print besides. `**tables`: each makes the table
+    of an option.
     """
     from linkrisk.datasets.microdata.writing import write_table
     from linkrisk.solver.documents.short import short_of

@@ -199,10 +199,7 @@ class Document(Result):
     def from_dict(cls, given: Mapping[str, Any]) -> Document:
         """The report of a JSON.
 
-        Raises
-        ------
-        UsageError
-            When it is not what `report --json` wrote.
+        Raises UsageError when it is not what `report --json` wrote.
         """
         try:
             head = given["headline"]

@@ -20,33 +20,17 @@ from linkrisk.solver.run.status import Limit, Status
 
 @dataclass(frozen=True)
 class EngineOptions:
-    """Settings of a run.
+    """Settings of a run."""
 
-    Attributes
-    ----------
-    backend : str
-        The optimiser, for engines that use one.
-    threads : int
-        Threads of the optimiser.
-    seed : int
-        Seed of every random choice.
-    margin : float
-        The strict inequality in the model, on rows of unit length.
-    big_c : float or None
-        The paper's constant C instead of the smallest valid one.
-    steering : Steering
-        Tuning of the searches: decides how soon an answer is found, never which bound holds.
-    asked : tuple of frozenset of int
-        Sets of blocks that an engine which looks for cores asks about first: cores of a similar problem. What
-        is one here is proved here.
-    """
-
-    backend: str = "highs"
-    threads: int = 1
-    seed: int = 0
-    margin: float = 1e-5
-    big_c: float | None = None
+    backend: str = "highs"  # the optimiser, for engines that use one
+    threads: int = 1  # threads of the optimiser
+    seed: int = 0  # seed of every random choice
+    margin: float = 1e-5  # the strict inequality in the model, on rows of unit length
+    big_c: float | None = None  # the paper's constant C instead of the smallest valid one
+    # tuning of the searches: decides how soon an answer is found, never which bound holds
     steering: Steering = STEERING
+    # sets of blocks that an engine which looks for cores asks about first: cores of a similar problem. What
+    # is one here is proved here.
     asked: tuple[frozenset[int], ...] = ()
 
 
@@ -64,41 +48,26 @@ def check_options(options: EngineOptions) -> None:
 
 @dataclass(frozen=True)
 class CoreProof:
-    """Multipliers that prove that some blocks cannot all be linked.
+    """Multipliers that prove that some blocks cannot all be linked."""
 
-    Attributes
-    ----------
-    rows : ndarray of int, shape (any,)
-        Rows of the `BlockSystem`.
-    multipliers : ndarray of float64, shape (any,)
-        One for each of these rows of unit length; they sum to one. The combined row is nowhere positive
-        on the domain.
-    domain : ndarray of float64, shape (domain rows,)
-        Multipliers of the domain's rows that show it; empty where none are needed.
-    """
-
-    rows: NDArray[np.intp]
+    rows: NDArray[np.intp]  # (any,) rows of the `BlockSystem`
+    # (any,) one for each of these rows of unit length; they sum to one. The combined row is nowhere positive
+    # on the domain.
     multipliers: FloatArray
+    # (domain rows,) multipliers of the domain's rows that show it; empty where none are needed
     domain: FloatArray
 
 
 @dataclass(frozen=True)
 class Proof:
-    """What the bound of a run rests on.
+    """What the bound of a run rests on."""
 
-    Attributes
-    ----------
-    method : str
-        ``lost`` (only blocks that are lost count against the bound), ``simplex-tree`` or ``hitting-set``.
-    cores : tuple of CoreProof
-        The cores, for ``hitting-set``; those that were found beside a ``simplex-tree``.
-    splits : tuple of int
-        The tree over open blocks that was searched, in preorder: the block on which a node is split, first
-        the part in which it is given up, or -1 at a leaf. It is a help for finding the proof again.
-    """
-
+    # ``lost`` (only blocks that are lost count against the bound), ``simplex-tree`` or ``hitting-set``
     method: str
+    # the cores, for ``hitting-set``; those that were found beside a ``simplex-tree``
     cores: tuple[CoreProof, ...] = ()
+    # the tree over open blocks that was searched, in preorder: the block on which a node is split, first the
+    # part in which it is given up, or -1 at a leaf. It is a help for finding the proof again.
     splits: tuple[int, ...] = (-1,)
 
     def excluding(self, system: BlockSystem) -> tuple[frozenset[int], ...]:
@@ -109,36 +78,17 @@ class Proof:
 
 @dataclass(frozen=True)
 class EngineResult:
-    """How a run ended; the numbers are in its `Incumbent`.
+    """How a run ended; the numbers are in its `Incumbent`."""
 
-    Attributes
-    ----------
-    status : Status
-        ``optimal`` when attack and bound meet, ``feasible`` with a gap, ``interrupted`` by the user.
-    limit : Limit or None
-        The limit that was hit.
-    margin : float or None
-        The bound holds for parameters that keep this margin; None when it holds for all.
-    phases : dict
-        Seconds by phase.
-    model : dict or None
-        Rows, columns and non-zeros of the model that was solved.
-    versions : dict
-        Versions of the optimisers used.
-    notes : tuple of str
-        What a user should know besides.
-    proof : Proof or None
-        What the bound rests on, for engines that can say.
-    """
-
+    # ``optimal`` when attack and bound meet, ``feasible`` with a gap, ``interrupted`` by the user
     status: Status
-    limit: Limit | None
-    margin: float | None
-    phases: dict[str, float]
-    model: dict[str, int] | None
-    versions: dict[str, str]
-    notes: tuple[str, ...] = ()
-    proof: Proof | None = None
+    limit: Limit | None  # the limit that was hit
+    margin: float | None  # the bound holds for parameters that keep this margin; None when it holds for all
+    phases: dict[str, float]  # seconds by phase
+    model: dict[str, int] | None  # rows, columns and non-zeros of the model that was solved
+    versions: dict[str, str]  # versions of the optimisers used
+    notes: tuple[str, ...] = ()  # what a user should know besides
+    proof: Proof | None = None  # what the bound rests on, for engines that can say
 
 
 class Engine(ABC):

@@ -36,24 +36,10 @@ _BESIDE = 6
 class GrowingRows(Evaluator):
     """An evaluator that keeps the rivals it meets as rows.
 
-    Parameters
-    ----------
-    pair : LinkagePair
-        The blocks and their candidates.
-    aggregator : Aggregator
-        Whose parameters are counted.
-    clock : Clock
-        Stops a look at the blocks: those that it has not come to keep the rows that they have.
-    seed : int
-        Seed of the first parameters to be looked at.
-    steering : GrowthSteering
-    elsewhere : Elsewhere, optional
-        Who looks for rivals where there are many; the answers are the same.
-
-    Attributes
-    ----------
-    fresh : int
-        Rows met since the last `system`.
+    `pair`: the blocks and their candidates. `aggregator`: whose parameters are counted. `clock`: stops a look
+    at the blocks: those that it has not come to keep the rows that they have. `seed`: seed of the first
+    parameters to be looked at. `elsewhere`: who looks for rivals where there are many; the answers are the
+    same. `fresh`: rows met since the last `system`.
     """
 
     def __init__(
@@ -172,17 +158,8 @@ class GrowingRows(Evaluator):
 class _Round(Beside):
     """The clock of one round: it runs with another, and runs out when fresh rows are worth a new round.
 
-    Parameters
-    ----------
-    clock : Clock
-        Of the whole run.
-    rows : GrowingRows
-    system : BlockSystem
-        The rows of this round.
-    least : float
-        How long the round lasts at least, unless its search ends, measured as ``clock.now``.
-    until : float, optional
-        When it ends at the latest.
+    `clock`: of the whole run. `system`: the rows of this round. `least`: how long the round lasts at least,
+    unless its search ends, measured as ``clock.now``. `until`: when it ends at the latest.
     """
 
     def __init__(
@@ -221,12 +198,8 @@ class Holder(Protocol):
 class GrowingRun:
     """Attack and engine, round by round, on rows that grow.
 
-    Parameters
-    ----------
-    rows : GrowingRows
-    holder : Holder
-        Its incumbent takes every improvement of attack and bound, and it is given the rows of every round.
-    steering : Steering
+    `holder`: its incumbent takes every improvement of attack and bound, and it is given the rows of every
+    round.
     """
 
     def __init__(self, rows: GrowingRows, holder: Holder, steering: Steering = STEERING) -> None:

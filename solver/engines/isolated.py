@@ -21,22 +21,9 @@ from linkrisk.solver.run.incumbent import Incumbent
 class EngineJob(Job):
     """Running an engine; the answer is worded as a backend's, which minimises the weight that is not linked.
 
-    Parameters
-    ----------
-    name : str
-        The engine.
-    system : BlockSystem
-        What to solve.
-    theta : ndarray of float64, shape (dimension,)
-        Parameters to start from.
-    linked : float
-        Weight of the blocks that they link.
-    options : EngineOptions
-        Settings.
-    time_limit : float or None
-        Seconds for the run.
-    threads : int, optional
-        As many as there are processors when absent.
+    `name`: the engine. `system`: what to solve. `theta` (dimension,): parameters to start from. `linked`:
+    weight of the blocks that they link. `options`: settings. `time_limit`: seconds for the run. `threads`: as
+    many as there are processors when absent.
     """
 
     def __init__(

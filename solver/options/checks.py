@@ -13,10 +13,7 @@ from linkrisk.solver.run.errors import UsageError
 def check_asked(asked: Any) -> None:
     """Refuse a request with a value that is no choice, or with an option that would do nothing.
 
-    Raises
-    ------
-    UsageError
-        With the option, and what to give or to leave out.
+    Raises UsageError with the option, and what to give or to leave out.
     """
     known = options_of(type(asked))
     given = {name: value for name, one in known.items() if not _usual(one, value := getattr(asked, name))}

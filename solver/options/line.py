@@ -68,10 +68,7 @@ def flags_of(operation: type[Any]) -> dict[str, str]:
 def asked_of(operation: type[O], arguments: argparse.Namespace, **more: Any) -> O:
     """The request that parsed arguments are; `more` is what no command line says.
 
-    Raises
-    ------
-    UsageError
-        If a word is not what its option takes, with the option and how to write it.
+    Raises UsageError if a word is not what its option takes, with the option and how to write it.
     """
     values: dict[str, Any] = {}
     for name, one in options_of(operation, COMMAND).items():

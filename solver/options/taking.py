@@ -28,10 +28,7 @@ def taking(operation: Callable[P, O]) -> Callable[[Callable[[O], R]], Callable[P
     An unknown keyword is refused with a TypeError that says which one may be meant. In the docstring,
     ``{options}`` stands where they are explained.
 
-    Parameters
-    ----------
-    operation : type
-        The dataclass that declares them; the function takes one of these.
+    `operation`: the dataclass that declares them; the function takes one of these.
     """
     known = _taken(operation)  # type: ignore[arg-type]
 

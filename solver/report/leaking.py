@@ -169,10 +169,7 @@ def _ranks(listed: Json) -> Iterator[Block]:
 def group_columns(share: str) -> list[tuple[str, str, Of]]:
     """The columns of a table of groups, which name their units where two are used.
 
-    Parameters
-    ----------
-    share : str
-        What shares are of, where records have sampling weights; else empty.
+    `share`: what shares are of, where records have sampling weights; else empty.
     """
     records, linked = (
         ("Records, unweighted", "Re-identified records") if share else ("Records", "Re-identified")

@@ -146,10 +146,7 @@ _NAMES = frozenset(
 def for_external(given: Json) -> dict[str, Any]:
     """The JSON of `fit` or `risk` with nothing but what readers outside may know.
 
-    Raises
-    ------
-    UsageError
-        When there is no worst case.
+    Raises UsageError when there is no worst case.
     """
     whole = given.get("worst_case", given)
     if "runs" in given or not ("families" in whole or "aggregator" in whole):

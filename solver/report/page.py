@@ -59,16 +59,8 @@ _MEASURES = {"is-it-realistic": "held-out", "cost": "information-loss"}
 def document_of(*given: Json, audience: Audience = Audience.INTERNAL) -> Document:
     """What a report says of results.
 
-    Parameters
-    ----------
-    *given : mapping
-        JSON of `fit`, `risk` or `sweep`, each of which gives what the others lack.
-    audience : Audience
-
-    Raises
-    ------
-    UsageError
-        When one is no JSON of results, contradicts itself, or is one that this version cannot read.
+    `*given`: JSON of `fit`, `risk` or `sweep`, each of which gives what the others lack. Raises UsageError
+    when one is no JSON of results, contradicts itself, or is one that this version cannot read.
     """
     if audience is Audience.EXTERNAL:
         from linkrisk.solver.report.outside import for_external  # which loads all measures

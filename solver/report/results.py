@@ -24,17 +24,10 @@ ROUNDING = 1e-6
 
 @dataclass(frozen=True)
 class FamilyResult:
-    """The worst case of one family of distances, or why there is none.
-
-    Attributes
-    ----------
-    name : str
-    content : mapping
-        What `fit --json` writes of it.
-    """
+    """The worst case of one family of distances, or why there is none."""
 
     name: str
-    content: Json
+    content: Json  # what `fit --json` writes of it
 
     @property
     def reason(self) -> str | None:
@@ -50,28 +43,13 @@ class FamilyResult:
 
 @dataclass(frozen=True)
 class Results:
-    """What there is to report: a worst case of one family or several, measures, a sweep, or several of these.
+    """What there is to report: a worst case of one family or several, measures, a sweep, or several."""
 
-    Attributes
-    ----------
-    details : mapping
-        Files and options of the worst case; of the sweep where there is none.
-    families : tuple of FamilyResult
-        Empty where there is no worst case.
-    measures : mapping of str to mapping
-        What each measure has found, by its name.
-    not_measured : mapping of str to str
-        Why others were not taken.
-    verdict : mapping or None
-        Beside what is tolerated.
-    sweep : mapping or None
-    """
-
-    details: Json
-    families: tuple[FamilyResult, ...] = ()
-    measures: Mapping[str, Json] = field(default_factory=dict)
-    not_measured: Mapping[str, str] = field(default_factory=dict)
-    verdict: Json | None = None
+    details: Json  # files and options of the worst case; of the sweep where there is none
+    families: tuple[FamilyResult, ...] = ()  # empty where there is no worst case
+    measures: Mapping[str, Json] = field(default_factory=dict)  # what each measure has found, by its name
+    not_measured: Mapping[str, str] = field(default_factory=dict)  # why others were not taken
+    verdict: Json | None = None  # beside what is tolerated
     sweep: Json | None = None
 
     @classmethod
@@ -223,10 +201,7 @@ class Results:
 
         That they agree does not make them true: what is true, certificates prove and `verify` checks.
 
-        Raises
-        ------
-        UsageError
-            With the first contradiction.
+        Raises UsageError with the first contradiction.
         """
         for fault in self._faults():
             raise UsageError(f"these results contradict themselves, {fault}: give the JSON as it was written")

@@ -35,18 +35,11 @@ _FITTING: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Key:
-    """What is said of a key.
+    """What is said of a key."""
 
-    Attributes
-    ----------
-    meaning : str
-        For a reader; the pages show it.
-    public : bool
-        Whether readers outside may know what it holds; whatever is not marked is left out for them. Of an
-        object only the keys that are marked themselves.
-    """
-
-    meaning: str
+    meaning: str  # for a reader; the pages show it
+    # whether readers outside may know what it holds; whatever is not marked is left out for them. Of an
+    # object only the keys that are marked themselves.
     public: bool
 
 
@@ -67,10 +60,7 @@ def _is_number(value: object) -> bool:
 def schema_of(hint: Any) -> dict[str, Any]:
     """The JSON schema of a type; objects are closed, and ``$defs`` has those that are named.
 
-    Raises
-    ------
-    TypeError
-        If a key is marked for readers outside that may hold any text.
+    Raises TypeError if a key is marked for readers outside that may hold any text.
     """
     named: dict[str, Any] = {}
     found = _schema(hint, named)

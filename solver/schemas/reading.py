@@ -26,27 +26,17 @@ from linkrisk.solver.schemas.risk import Finding, Verdict
 
 @dataclass(frozen=True)
 class Interval:
-    """How much can be linked at worst.
+    """How much can be linked at worst."""
 
-    Attributes
-    ----------
-    low, high : float
-        Records, expected links or sampling weights; `high` holds with `confidence` where there is one.
-    total : float
-        What they are part of.
-    confidence : float or None
-    comparable : bool
-        Whether all attributes can be compared: else the ends say nothing of who knows how they were recoded.
-    weighted : bool
-        Whether they are sampling weights.
-    """
-
+    # `low`, `high`: records, expected links or sampling weights; `high` holds with `confidence` where there
+    # is one
     low: float
     high: float
-    total: float = 1.0
+    total: float = 1.0  # what they are part of
     confidence: float | None = None
+    # whether all attributes can be compared: else the ends say nothing of who knows how they were recoded
     comparable: bool = True
-    weighted: bool = False
+    weighted: bool = False  # whether they are sampling weights
 
     @property
     def proven(self) -> bool:
@@ -205,10 +195,7 @@ _OPTIONS = (
 def learned_options(learned: Json) -> dict[str, Any]:
     """The options under which parameters were learned, in the JSON of `fit` or `link`, as far as it has them.
 
-    Raises
-    ------
-    UsageError
-        If one is not of its kind.
+    Raises UsageError if one is not of its kind.
     """
     complaint = wrong(schema_of(Annotated[Learned, OPEN]), learned)
     if complaint is not None:
@@ -226,12 +213,8 @@ def learned_options(learned: Json) -> dict[str, Any]:
 def reusable_schema(schema: Json, attributes: Sequence[str]) -> dict[str, Any]:
     """A schema for other files: their nominal attributes may have other categories.
 
-    Parameters
-    ----------
-    schema : mapping
-        What was recorded.
-    attributes : sequence of str
-        All that were compared: those that the schema does not list were numeric, and have to be again.
+    `schema`: what was recorded. `attributes`: all that were compared: those that the schema does not list
+    were numeric, and have to be again.
     """
     recorded = Schema.from_dict({"attributes": [], **schema})
     rows = recorded.to_dict()["attributes"]

@@ -31,20 +31,9 @@ Shown = Callable[[], bool]
 class Form:
     """The fields of a command, and their values by keyword.
 
-    Parameters
-    ----------
-    state : State
-    values : mapping
-        To begin with.
-    changed : callable
-        Told of the keyword whose value was changed.
-
-    Attributes
-    ----------
-    columns : list of str
-        Columns of the file, as far as it has been looked at.
-    offered : dict
-        What is offered besides the declared choices, by keyword: each with what it is called.
+    `values`: to begin with. `changed`: told of the keyword whose value was changed. `columns`: columns of the
+    file, as far as it has been looked at. `offered`: what is offered besides the declared choices, by
+    keyword: each with what it is called.
     """
 
     def __init__(self, state: State, values: Mapping[str, Any], changed: Callable[[str], None]) -> None:

@@ -101,16 +101,9 @@ class Asking(ABC):
 class Trees:
     """Fields for the hierarchies of variables, made again whenever there are other variables.
 
-    Parameters
-    ----------
-    form : Form
-        Has the option ``hierarchies``, and ``totals`` where the total of a variable can have another name.
-    files : sequence of str
-        To choose from.
-    about, none : str
-        What they are, and what is said where there are no variables.
-    single : bool
-        Whether a variable has one hierarchy at most.
+    `form`: has the option ``hierarchies``, and ``totals`` where the total of a variable can have another
+    name. `files`: to choose from. `about`, `none`: what they are, and what is said where there are no
+    variables. `single`: whether a variable has one hierarchy at most.
     """
 
     def __init__(

@@ -53,14 +53,8 @@ STATUSES = (
 class Ready:
     """The panel of a table that is there.
 
-    Parameters
-    ----------
-    form : Form
-        Of what is done with it.
-    tables : list of (str, str)
-        Files of cells and relations, which are chosen here: of the table, and of those linked to it.
-    asked : callable
-        What is asked, as it is now.
+    `form`: of what is done with it. `tables`: files of cells and relations, which are chosen here: of the
+    table, and of those linked to it. `asked`: what is asked, as it is now.
     """
 
     def __init__(self, form: Form, tables: list[tuple[str, ...]], asked: Callable[[], TableAsked]) -> None:
@@ -197,12 +191,7 @@ class Ready:
 class Microdata:
     """The panel of a table of microdata: variables, what is summed, and by which rules it is sensitive.
 
-    Parameters
-    ----------
-    form : Form
-        Of `tables make`.
-    asked : callable
-        What is asked, as it is now.
+    `form`: of `tables make`. `asked`: what is asked, as it is now.
     """
 
     def __init__(self, form: Form, asked: Callable[[], TableAsked]) -> None:

@@ -39,16 +39,8 @@ def of_table(operation: type[Any], asked: Any, table: StoredTable, **more: Any) 
 def changed_table(operation: type[Any], asked: Any, change: Callable[..., Any], doing: str) -> int:
     """Change the values of the table that is asked for, write it, and print what was found.
 
-    Parameters
-    ----------
-    operation : type
-        What the function is asked.
-    asked : request
-        Of the command.
-    change : callable
-        The function, such as `round_table`.
-    doing : str
-        What the line of progress says.
+    `operation`: what the function is asked. `asked`: of the command. `change`: the function, such as
+    `round_table`. `doing`: what the line of progress says.
     """
     from linkrisk.solver.commands.progress import progress_line, reporter
 
@@ -64,10 +56,7 @@ def check_files(asked: Any, *, lines: bool = False) -> None:
 
     `lines` says that the internal file has a line for each cell, and can be no whole table.
 
-    Raises
-    ------
-    UsageError, DataError
-        With the file and how to fix it.
+    Raises UsageError, DataError with the file and how to fix it.
     """
     from linkrisk.datasets.microdata.formats.registry import writable_format
     from linkrisk.datasets.tables.writing import check_internal, check_published
@@ -81,9 +70,7 @@ def check_files(asked: Any, *, lines: bool = False) -> None:
 def check_fits(asked: Any, table: StoredTable) -> None:
     """Refuse files whose format cannot hold a table, before anything is searched.
 
-    Raises
-    ------
-    DataError
+    Raises DataError.
     """
     from linkrisk.datasets.tables.writing import check_holds
 

@@ -59,14 +59,9 @@ def row_entries(
 class GrowingProgram:
     """Maximise or minimise over ``theta`` in its domain, extra columns and rows that are added as needed.
 
-    Parameters
-    ----------
-    aggregator : Aggregator
-        Whose domain ``theta``, the first columns, lies in.
-    cost, lower, upper : ndarray of float64, shape (extra,)
-        Cost (minimised) and bounds of the extra columns.
-    theta_cost : ndarray of float64, optional, shape (dimension,)
-        Cost of ``theta``; zero when absent.
+    `aggregator`: whose domain ``theta``, the first columns, lies in. `cost`, `lower`, `upper` (extra,): cost
+    (minimised) and bounds of the extra columns. `theta_cost` (dimension,): cost of ``theta``; zero when
+    absent.
     """
 
     def __init__(

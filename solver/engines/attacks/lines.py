@@ -17,21 +17,9 @@ def best_on_lines(
 ) -> tuple[FloatArray, FloatArray]:
     """Find the best point of each line ``theta + t * direction`` within its chord.
 
-    Parameters
-    ----------
-    scorer : Scorer
-        The rows of the open blocks.
-    theta : ndarray of float64, shape (dimension,)
-    directions : ndarray of float64, shape (lines, dimension)
-    chords : ndarray of float64, shape (lines, 2)
-        Range of t that stays in the domain.
-
-    Returns
-    -------
-    weights : ndarray of float64, shape (lines,)
-        Weight of the open blocks linked at the best point of each line.
-    steps : ndarray of float64, shape (lines,)
-        The middle of the stretch where that weight is reached.
+    `scorer`: the rows of the open blocks. `theta` (dimension,). `directions` (lines, dimension). `chords`
+    (lines, 2): range of t that stays in the domain. Returns (lines,): weight of the open blocks linked at the
+    best point of each line. Returns (lines,): the middle of the stretch where that weight is reached.
     """
     low, high = _intervals(scorer, theta, directions)
     low = np.maximum(low, chords[:, 0])

@@ -33,12 +33,7 @@ class WidestMargin:
 
     The rows enter as they are violated, so only a few dozen of thousands ever do.
 
-    Parameters
-    ----------
-    system : BlockSystem
-    scorer : Scorer
-    clock : Clock
-        Stops the rounds of row generation.
+    `clock`: stops the rounds of row generation.
     """
 
     def __init__(self, system: BlockSystem, scorer: Scorer, clock: Clock) -> None:
@@ -185,21 +180,9 @@ def hinge(
     The first is the hinge-loss linear program; each further one weighs a block by the inverse of its last
     shortfall, which approaches the count of blocks that fall short (Candes, Wakin and Boyd 2008).
 
-    Parameters
-    ----------
-    system, scorer, clock
-        As in `WidestMargin`.
-    theta : ndarray of float64, shape (dimension,)
-        Where the first rows are looked for.
-    width : float
-        The activity that every row should reach.
-    rounds : int
-        Times the blocks are weighed again.
-
-    Returns
-    -------
-    list of ndarray
-        Every point on the way, all inside the domain up to the solver's tolerance.
+    `system`, `scorer`, `clock`: as in `WidestMargin`. `theta` (dimension,): where the first rows are looked
+    for. `width`: the activity that every row should reach. `rounds`: times the blocks are weighed again.
+    Returns: every point on the way, all inside the domain up to the solver's tolerance.
     """
     blocks = system.open_blocks.size
     program = GrowingProgram(

@@ -26,19 +26,9 @@ class Scorer:
     their block at some probe. What is read off the working set can only be too high; `exact_margins`
     looks at every row, and adds to the working set what it had missed.
 
-    Parameters
-    ----------
-    system : BlockSystem
-        The rows of all open blocks; there must be at least one.
-    probes : ndarray of float64, optional, shape (any, dimension)
-        Points whose tightest rows make the first working set.
-    spend : callable
-        Called with the cost of every look at the rows.
-
-    Attributes
-    ----------
-    weight : ndarray of float64, shape (open,)
-        What linking each open block counts.
+    `system`: the rows of all open blocks; there must be at least one. `probes` (any, dimension): points whose
+    tightest rows make the first working set. `spend`: called with the cost of every look at the rows.
+    `weight` (open,): what linking each open block counts.
     """
 
     def __init__(self, system: BlockSystem, probes: FloatArray | None = None, spend: Spend = ignore) -> None:
@@ -143,11 +133,8 @@ class Scorer:
     def tightest_rows(self, theta: FloatArray, *, everywhere: bool = True) -> tuple[IndexArray, FloatArray]:
         """For each open block, its row of smallest activity and that activity.
 
-        Parameters
-        ----------
-        theta : ndarray of float64, shape (dimension,)
-        everywhere : bool
-            Look at all rows, and take what the working set had missed into it; else at the working set.
+        `theta` (dimension,). `everywhere`: look at all rows, and take what the working set had missed into
+        it; else at the working set.
         """
         self.spend(ENTRY * (self._cells if everywhere else self._active.size))
         if not everywhere:

@@ -25,17 +25,8 @@ from linkrisk.solver.run.incumbent import Incumbent
 class Attack:
     """One run of the portfolio.
 
-    Parameters
-    ----------
-    system : BlockSystem
-        The rows of the blocks.
-    incumbent : Incumbent[FloatArray]
-        Takes every improvement.
-    evaluator : Evaluator
-        Counts the winners.
-    seed : int
-        Seed of the random choices.
-    steering : AttackSteering
+    `system`: the rows of the blocks. `incumbent`: takes every improvement. `evaluator`: counts the winners.
+    `seed`: seed of the random choices.
     """
 
     def __init__(
@@ -197,16 +188,8 @@ def attack(
 ) -> None:
     """Run the portfolio within a share of the time that remains, the simpler aggregator's first.
 
-    Parameters
-    ----------
-    system : BlockSystem
-    incumbent : Incumbent[FloatArray]
-        Takes every improvement.
-    evaluator : Evaluator
-    seed : int
-    brief : bool
-        Only what takes a moment, for an engine that attacks by itself.
-    steering : AttackSteering
+    `incumbent`: takes every improvement. `brief`: only what takes a moment, for an engine that attacks by
+    itself.
     """
     clock = incumbent.clock
     if clock.expired and system.rows > steering.many_rows:

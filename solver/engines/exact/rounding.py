@@ -38,12 +38,7 @@ _UNDERFLOW = 1e-290
 def rounding_error(roundings: int, size: float) -> float:
     """How far a computed sum may be from the true one.
 
-    Parameters
-    ----------
-    roundings : int
-        Most roundings that any one of its terms goes through, those of the rows' entries not counted:
-        products and additions.
-    size : float
-        Sum of the absolute values of all terms, as computed.
+    `roundings`: most roundings that any one of its terms goes through, those of the rows' entries not
+    counted: products and additions. `size`: sum of the absolute values of all terms, as computed.
     """
     return _SLACK * (roundings + _OF_ENTRIES) * UNIT * size + _UNDERFLOW

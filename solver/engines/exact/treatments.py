@@ -19,20 +19,13 @@ from linkrisk.solver.run.clock import Clock
 
 @dataclass(frozen=True)
 class Treatment:
-    """The searches for a type of domain.
+    """The searches for a type of domain."""
 
-    Attributes
-    ----------
-    finder : callable
-        Makes what finds cores; each thread has its own.
-    tree : type of SimplexTree or None
-        Halves the domain, where that is possible; it is worth a try in few dimensions only.
-    pairs_of_rows : bool
-        Whether two rows that exclude each other are known by their entries, without a program.
-    """
-
+    # makes what finds cores; each thread has its own
     finder: Callable[[BlockSystem, Scorer, Clock, FinderSteering], CoreFinder]
+    # halves the domain, where that is possible; it is worth a try in few dimensions only
     tree: type[SimplexTree] | None = None
+    # whether two rows that exclude each other are known by their entries, without a program
     pairs_of_rows: bool = False
 
 

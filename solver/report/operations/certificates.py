@@ -34,23 +34,12 @@ _MAKING = 0.5
 
 @dataclass(frozen=True)
 class Certified:
-    """The certificate of one family.
-
-    Attributes
-    ----------
-    aggregator : str
-    result : FamilyFit or None
-        With its certificate, where there is one.
-    said : str
-        What `verify` has said, or why there is no certificate.
-    verified : bool or None
-        None where there was nothing to check.
-    """
+    """The certificate of one family."""
 
     aggregator: str
-    result: FamilyFit | None
-    said: str
-    verified: bool | None = None
+    result: FamilyFit | None  # with its certificate, where there is one
+    said: str  # what `verify` has said, or why there is no certificate
+    verified: bool | None = None  # None where there was nothing to check
 
     def to_dict(self) -> dict[str, Any]:
         """For the report: its hash, as `fit --certificate` writes it, and what was said."""
@@ -75,20 +64,10 @@ def certified(
 ) -> tuple[Certified, ...]:
     """Certify every family that has a result, and check each certificate from the files.
 
-    Parameters
-    ----------
-    worst : FitResult
-        With what certificates are made of (`risk(certificates=True)`).
-    files : mapping of str to sequence
-        As they were given, by their roles: `original` and `masked`.
-    reading : mapping
-        How `verify` reads them: `id`, `row_by_row`, `schema`.
-    seconds : float
-        For all certificates.
-    asked : bool
-        Whether they are wanted whatever they take; else none are made above `MOST_PAIRS`.
-    on_progress : callable, optional
-        Told which family it is.
+    `worst`: with what certificates are made of (`risk(certificates=True)`). `files`: as they were given, by
+    their roles: `original` and `masked`. `reading`: how `verify` reads them: `id`, `row_by_row`, `schema`.
+    `seconds`: for all certificates. `asked`: whether they are wanted whatever they take; else none are made
+    above `MOST_PAIRS`. `on_progress`: told which family it is.
     """
     families = [family for family in worst.families if family.result is not None]
     if not asked and worst.worst.records * worst.details["candidates"] > MOST_PAIRS:

@@ -201,10 +201,7 @@ def _is_saved(given: Any) -> bool:
 def saved_report(saved: Sequence[Any], audience: str | None) -> ReportResult:
     """Make the report of results: a worst case, a sweep or both, a table, or a report.
 
-    Raises
-    ------
-    UsageError
-        If one cannot be read, or an internal report is to become external.
+    Raises UsageError if one cannot be read, or an internal report is to become external.
     """
     given = [_read(one) for one in saved]
     try:

@@ -38,22 +38,12 @@ _RESIDUAL = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """Attacks that are asked for, one after the other; arrays of shape (a,).
-
-    Attributes
-    ----------
-    cell : ndarray of int64
-    sign : ndarray of float64
-        Up (1) or down (-1).
-    enough : ndarray of float64
-        A deviation from which on the cell need not go further; inf for as far as it goes.
-    within : ndarray of float64
-        How far cells that are not sensitive may move at most, when they are suppressed wholly.
-    """
+    """Attacks that are asked for, one after the other; arrays of shape (a,)."""
 
     cell: LongArray
-    sign: FloatArray
-    enough: FloatArray
+    sign: FloatArray  # up (1) or down (-1)
+    enough: FloatArray  # a deviation from which on the cell need not go further; inf for as far as it goes
+    # how far cells that are not sensitive may move at most, when they are suppressed wholly
     within: FloatArray
 
     def __getitem__(self, chosen: LongArray | BoolArray | slice) -> Asked:

@@ -19,41 +19,21 @@ _SMALL = 1000
 
 @dataclass(frozen=True, eq=False)
 class Attack:
-    """How far an attacker must think that a cell could go, one way.
+    """How far an attacker must think that a cell could go, one way."""
 
-    Attributes
-    ----------
-    found : float
-        By the deviations that were found: a lower bound up to the tolerance of the optimiser.
-    cells : ndarray of int64, shape (k,)
-        The cells that are suppressed at all.
-    deviations : ndarray of float64, shape (k,)
-        Theirs.
-    goal : int
-    sign : float
-    rows : ndarray of int64, shape (m,)
-        The relations that these cells are in.
-    multipliers : ndarray of float64, shape (m,)
-        Theirs.
-    """
-
-    found: float
-    cells: LongArray
-    deviations: FloatArray
+    found: float  # by the deviations that were found: a lower bound up to the tolerance of the optimiser
+    cells: LongArray  # (k,) the cells that are suppressed at all
+    deviations: FloatArray  # (k,) theirs
     goal: int
     sign: float
-    rows: LongArray
-    multipliers: FloatArray
+    rows: LongArray  # (m,) the relations that these cells are in
+    multipliers: FloatArray  # (m,) theirs
 
 
 class Attacker:
     """Knows which cells are suppressed, wholly or in part, and asks how far others could go.
 
     Its program holds these cells only, and the relations that they are in: what is published cannot move.
-
-    Parameters
-    ----------
-    table : CellTable
     """
 
     def __init__(self, table: CellTable) -> None:
@@ -90,16 +70,8 @@ class Attacker:
     def attacks(self, asked: Asked, stop: float = 0.0) -> Iterator[Attack | None]:
         """Move cells as far as they go, or as is enough; None where an attack before did already.
 
-        Parameters
-        ----------
-        asked : Asked
-        stop : float
-            The first attack that falls short of this share of what is enough is the last.
-
-        Raises
-        ------
-        RuntimeError
-            If the optimiser fails.
+        `stop`: the first attack that falls short of this share of what is enough is the last. Raises
+        RuntimeError if the optimiser fails.
         """
         at = np.searchsorted(self._cells, asked.cell)
         local = Asked(at, asked.sign, asked.enough, asked.within)

@@ -34,31 +34,18 @@ _Task = tuple[int, LongArray]
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """What an attacker finds out.
+    """What an attacker finds out."""
 
-    Attributes
-    ----------
-    cells : ndarray of int64, shape (k,)
-        The suppressed cells, and sensitive ones that are not suppressed.
-    low, high : ndarray of float64, shape (k,)
-        Their smallest and largest possible values; as far as was seen where `audited` is False.
-    short : ndarray of float64, shape (k,)
-        By how much the worst of its levels is missed; 0 where none is.
-    exact : ndarray of bool, shape (k,)
-        Cells that are known exactly.
-    audited : ndarray of bool, shape (k,)
-        Whether both ends are proven; all are, unless the audit was ended before, or a piece was left out.
-    undecided : ndarray of bool, shape (k,)
-        Sensitive cells of which it is not known whether their levels are met.
-    """
-
-    cells: LongArray
+    cells: LongArray  # (k,) the suppressed cells, and sensitive ones that are not suppressed
+    # `low`, `high`: (k,) their smallest and largest possible values; as far as was seen where `audited` is
+    # False
     low: FloatArray
     high: FloatArray
-    short: FloatArray
-    exact: BoolArray
+    short: FloatArray  # (k,) by how much the worst of its levels is missed; 0 where none is
+    exact: BoolArray  # (k,) cells that are known exactly
+    # (k,) whether both ends are proven; all are, unless the audit was ended before, or a piece was left out
     audited: BoolArray
-    undecided: BoolArray
+    undecided: BoolArray  # (k,) sensitive cells of which it is not known whether their levels are met
 
     def times(self, unit: float) -> Audit:
         """What was found in units, in values."""
@@ -88,21 +75,11 @@ def audit(
     `wanted` can name the cells that they ask for. Where levels matter and intervals do not, `demands.unmet`
     is cheaper.
 
-    Parameters
-    ----------
-    table : CellTable
-    suppressed : ndarray of bool, shape (n,)
-        Sensitive cells that are not among them are known exactly, and so not protected.
-    clock : Clock, optional
-        When it has run out, what is left counts as not audited, and as protected only where its levels were
-        seen to be met.
-    report : callable, optional
-        Told how many cells are done.
-    workers : int, optional
-        Processes beside this one; worth it from some thousand suppressed cells in one piece. Whole numbers of
-        counts are looked for in this one.
-    wanted : ndarray of bool, shape (n,), optional
-        Cells whose intervals are asked for; all when absent. Others count as not audited.
+    `suppressed` (n,): sensitive cells that are not among them are known exactly, and so not protected.
+    `clock`: when it has run out, what is left counts as not audited, and as protected only where its levels
+    were seen to be met. `report`: told how many cells are done. `workers`: processes beside this one; worth
+    it from some thousand suppressed cells in one piece. Whole numbers of counts are looked for in this one.
+    `wanted` (n,): cells whose intervals are asked for; all when absent. Others count as not audited.
     """
     clock = clock or Clock(None)
     table, unit = in_units(table)

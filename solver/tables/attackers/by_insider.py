@@ -35,35 +35,18 @@ _INTERVALS = 0.5
 
 @dataclass(frozen=True, eq=False)
 class CrowdAudit:
-    """What everybody finds out.
+    """What everybody finds out."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        Of the attackers, the outsider first.
-    cells : ndarray of int64, shape (k,)
-        The suppressed cells.
-    low, high : ndarray of float64, shape (k,)
-        The narrowest interval that somebody finds who does not know the cell beforehand; NaN where it was not
-        looked for.
-    who : ndarray of int64, shape (k,)
-        Their numbers; 0 is the outsider.
-    short : ndarray of float64, shape (k,)
-        By how much the worst of its levels is missed; 0 where none is.
-    short_of : ndarray of int64, shape (k,)
-        Against whom.
-    audited : bool
-        Whether all levels were looked at.
-    """
-
-    names: tuple[str, ...]
-    cells: LongArray
+    names: tuple[str, ...]  # of the attackers, the outsider first
+    cells: LongArray  # (k,) the suppressed cells
+    # `low`, `high`: (k,) the narrowest interval that somebody finds who does not know the cell beforehand;
+    # NaN where it was not looked for
     low: FloatArray
     high: FloatArray
-    who: LongArray
-    short: FloatArray
-    short_of: LongArray
-    audited: bool = True
+    who: LongArray  # (k,) their numbers; 0 is the outsider
+    short: FloatArray  # (k,) by how much the worst of its levels is missed; 0 where none is
+    short_of: LongArray  # (k,) against whom
+    audited: bool = True  # whether all levels were looked at
 
     def times(self, unit: float) -> CrowdAudit:
         """What was found in units, in values."""
@@ -88,15 +71,9 @@ def audit_by_everybody(
 ) -> CrowdAudit:
     """Find the narrowest interval of every suppressed cell, and the worst shortfall of every sensitive one.
 
-    Parameters
-    ----------
-    table : CellTable
-        With its insiders.
-    suppressed : ndarray of bool, shape (n,)
-    clock : Clock, optional
-        When it has run out, the audit ends, and has not passed where levels are left. In its second half no
-        more intervals are looked for before all levels are known.
-    report : callable, optional
+    `table`: with its insiders. `suppressed` (n,). `clock`: when it has run out, the audit ends, and has not
+    passed where levels are left. In its second half no more intervals are looked for before all levels are
+    known.
     """
     table, unit = in_units(table)
     clock, crowd = clock or Clock(None), Crowd.of(table)
@@ -178,14 +155,8 @@ class _Cell:
     ) -> None:
         """Ask until nobody is left: all together, then the one who seems to know most, then halves.
 
-        Parameters
-        ----------
-        ways : sequence of float
-            1 for up, -1 for down.
-        left : callable
-            Of whom something is still to be known, shape (m,).
-        told : callable
-            Told who was asked alone; they are left no more.
+        `ways`: 1 for up, -1 for down. `left`: of whom something is still to be known, shape (m,). `told`:
+        told who was asked alone; they are left no more.
         """
         groups = [np.flatnonzero(left())]
         while groups:

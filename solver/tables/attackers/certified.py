@@ -36,45 +36,24 @@ _DENOMINATORS = (1, 60, 10_000, 10**9)
 
 @dataclass(frozen=True, eq=False)
 class Bound:
-    """A cell goes one way no further than multipliers of relations allow.
-
-    Attributes
-    ----------
-    cell : int
-    sign : int
-        1 up, -1 down.
-    multipliers : dict of int to Fraction
-        By relation.
-    most : Fraction
-        What they allow.
-    """
+    """A cell goes one way no further than multipliers of relations allow."""
 
     cell: int
-    sign: int
-    multipliers: Exact
-    most: Fraction
+    sign: int  # 1 up, -1 down
+    multipliers: Exact  # by relation
+    most: Fraction  # what they allow
 
 
 @dataclass(eq=False)
 class Certified:
-    """What was made exact.
+    """What was made exact."""
 
-    Attributes
-    ----------
-    witnesses : list of dict of int to Fraction
-        Deviations, by cell.
-    bounds : list of Bound
-    missed, undecided : list of Demand
-        All others are met.
-    whole : bool
-        Whether witnesses have to be whole numbers, as those of counts have.
-    """
-
-    witnesses: list[Exact] = field(default_factory=list)
+    witnesses: list[Exact] = field(default_factory=list)  # deviations, by cell
     bounds: list[Bound] = field(default_factory=list)
+    # `missed`, `undecided`: all others are met
     missed: list[Demand] = field(default_factory=list)
     undecided: list[Demand] = field(default_factory=list)
-    whole: bool = False
+    whole: bool = False  # whether witnesses have to be whole numbers, as those of counts have
 
     @property
     def protected(self) -> bool:
@@ -93,14 +72,8 @@ def certify(
     It costs what `demands.unmet` does, and for each demand that no witness meets yet a linear program and an
     elimination over fractions; for a demand that is met just so, or not at all, one or two programs more.
 
-    Parameters
-    ----------
-    table : CellTable
-        Its numbers stand for their shortest decimal texts.
-    suppressed : ndarray of bool, shape (n,)
-    clock : Clock, optional
-        When it has run out, demands that are not met by then are undecided.
-    report : callable, optional
+    `table`: its numbers stand for their shortest decimal texts. `suppressed` (n,). `clock`: when it has run
+    out, demands that are not met by then are undecided.
     """
     if not table.counts:
         return _in_fractions(table, suppressed, clock, report)

@@ -42,33 +42,18 @@ class Seen:
 
 @dataclass(frozen=True, eq=False)
 class Unmet:
-    """A demand that does not hold against somebody.
-
-    Attributes
-    ----------
-    owner : int
-    demand : Demand
-        With the level that has to hold against them.
-    found : float
-        How far it goes.
-    most : ndarray of float64, shape (n,)
-        What each cell adds at most to that, if it is suppressed.
-    """
+    """A demand that does not hold against somebody."""
 
     owner: int
-    demand: Demand
-    found: float
-    most: FloatArray
+    demand: Demand  # with the level that has to hold against them
+    found: float  # how far it goes
+    most: FloatArray  # (n,) what each cell adds at most to that, if it is suppressed
 
 
 class CrowdAttacks:
     """Asks whether demands hold against everybody; what was seen once is looked at again first.
 
-    Parameters
-    ----------
-    crowd : Crowd
-    clock : Clock, optional
-        When it is out, no more is asked.
+    `clock`: when it is out, no more is asked.
     """
 
     def __init__(self, crowd: Crowd, clock: Clock | None = None) -> None:
@@ -105,10 +90,7 @@ class CrowdAttacks:
         One deviation within the bounds of all who are left is looked for first. Where there is none, the
         one whom the multipliers say to find out most is asked alone, and the others in two halves.
 
-        Raises
-        ------
-        OutOfTimeError
-            If the clock is out before it is known.
+        Raises OutOfTimeError if the clock is out before it is known.
         """
         if not self._suppressed[demand.cell] > 0:
             return self._published(demand, everybody)
@@ -171,17 +153,7 @@ class CrowdAttacks:
     def attack(self, owner: int, demand: Demand, level: float = np.inf) -> tuple[float, FloatArray]:
         """How far an attacker must think that a cell could go, in all ways that count, and `Unmet.most`.
 
-        Parameters
-        ----------
-        owner : int
-        demand : Demand
-        level : float
-            Beyond which it need not be known.
-
-        Raises
-        ------
-        RuntimeError
-            If the optimiser fails.
+        `level`: beyond which it need not be known. Raises RuntimeError if the optimiser fails.
         """
         below, above = self.crowd.bounds(owner)
         mine = self.crowd.cell[self.crowd.mine(owner)]

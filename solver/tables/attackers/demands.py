@@ -39,24 +39,12 @@ _YIELD = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Met:
-    """Which demands hold.
+    """Which demands hold."""
 
-    Attributes
-    ----------
-    unmet : tuple of Demand
-        Those that do not, proven.
-    undecided : tuple of Demand
-        Those that nobody knows of, because there was no time.
-    reach : Reach
-        How far cells were seen to go; of unmet demands, all the way that there is.
-    witnesses : tuple of Witness
-        They prove all demands that are neither unmet nor undecided, counted.
-    """
-
-    unmet: tuple[Demand, ...]
-    undecided: tuple[Demand, ...]
-    reach: Reach
-    witnesses: tuple[Witness, ...]
+    unmet: tuple[Demand, ...]  # those that do not, proven
+    undecided: tuple[Demand, ...]  # those that nobody knows of, because there was no time
+    reach: Reach  # how far cells were seen to go; of unmet demands, all the way that there is
+    witnesses: tuple[Witness, ...]  # they prove all demands that are neither unmet nor undecided, counted
 
     @property
     def all(self) -> bool:
@@ -78,19 +66,10 @@ def unmet(
     It costs a few linear programs for each piece of the table (`pieces`), as long as most demands are met,
     and two for each that is not.
 
-    Parameters
-    ----------
-    table : CellTable
-        An insider's view of it, too (`CellTable.seen_by`).
-    suppressed : ndarray of bool, shape (n,)
-    clock : Clock, optional
-        When it has run out, demands that no witness meets are undecided.
-    demands : sequence of Demand, optional
-        Those of the table when absent.
-    known : iterable of Witness, optional
-        Of another pattern, or another attacker: those that still hold are used, the others are passed over.
-    report : callable, optional
-        Told how many demands are met.
+    `table`: an insider's view of it, too (`CellTable.seen_by`). `suppressed` (n,). `clock`: when it has run
+    out, demands that no witness meets are undecided. `demands`: those of the table when absent. `known`: of
+    another pattern, or another attacker: those that still hold are used, the others are passed over.
+    `report`: told how many demands are met.
     """
     clock = clock or Clock(None)
     asked = tuple(table.demands if demands is None else demands)

@@ -36,18 +36,12 @@ _PRIMAL = 4
 
 @dataclass(frozen=True, eq=False)
 class Ends:
-    """How far cells can go.
+    """How far cells can go."""
 
-    Attributes
-    ----------
-    down, up : ndarray of float64, shape (k,)
-        As far as was seen, not negative.
-    down_found, up_found : ndarray of bool, shape (k,)
-        Whether it is proven to be the end.
-    """
-
+    # `down`, `up`: (k,) as far as was seen, not negative
     down: FloatArray
     up: FloatArray
+    # `down_found`, `up_found`: (k,) whether it is proven to be the end
     down_found: BoolArray
     up_found: BoolArray
 
@@ -59,16 +53,8 @@ class Ends:
 class Furthest:
     """The program of a piece, and what was seen in it so far.
 
-    Parameters
-    ----------
-    piece : Piece
-
-    Attributes
-    ----------
-    seen : Ends
-        What all points so far show, shape (k,).
-    told : callable or None
-        Called with every point that was counted, before it is added to what was seen.
+    `seen`: what all points so far show, shape (k,). `told`: called with every point that was counted, before
+    it is added to what was seen.
     """
 
     def __init__(self, piece: Piece) -> None:

@@ -53,11 +53,7 @@ Bounds = tuple[FloatArray, FloatArray]
 class IntegerAttacks:
     """Asks what attackers who reason in whole numbers find out, the outsider and all insiders of a table.
 
-    Parameters
-    ----------
-    table : CellTable
-    clock : Clock, optional
-        When it is out, whatever is asked and not known ends with `OutOfTimeError`.
+    `clock`: when it is out, whatever is asked and not known ends with `OutOfTimeError`.
     """
 
     def __init__(self, table: CellTable, clock: Clock | None = None) -> None:
@@ -138,17 +134,8 @@ class IntegerAttacks:
     ) -> Iterator[tuple[list[int], list[Whole] | None]]:
         """Whole vectors by which a demand holds, for as many of a group at once as can be.
 
-        Yields
-        ------
-        list of int
-            Attackers.
-        list of Whole, or None
-            What shows it to them all; None, of one attacker, where there is nothing.
-
-        Raises
-        ------
-        OutOfTimeError
-            If that is not known of one when the clock is out.
+        Yields: attackers. Yields: what shows it to them all; None, of one attacker, where there is nothing.
+        Raises OutOfTimeError if that is not known of one when the clock is out.
         """
         reached, first = Reached(demand, levels), self._first.get(demand)
         groups = [group]
@@ -189,24 +176,9 @@ class IntegerAttacks:
     ) -> list[Whole] | None:
         """Whole vectors of least cost by which an attacker has to think a cell as far away as is asked for.
 
-        Parameters
-        ----------
-        owner : int
-        demand : Demand
-        allowed : ndarray of bool, shape (n,)
-            Cells that may move.
-        cost : ndarray of float64, shape (n,)
-            Of each unit that a cell moves.
-
-        Returns
-        -------
-        list of Whole, or None
-            One; of a sliding demand one up and one down; None where there are none.
-
-        Raises
-        ------
-        OutOfTimeError
-            If that is not known when the clock is out.
+        `allowed` (n,): cells that may move. `cost` (n,): of each unit that a cell moves. Returns: one; of a
+        sliding demand one up and one down; None where there are none. Raises OutOfTimeError if that is not
+        known when the clock is out.
         """
         if self.clock.expired:
             raise OutOfTimeError
@@ -232,10 +204,7 @@ class IntegerAttacks:
     def furthest(self, owner: int, cell: int, sign: int, allowed: BoolArray, most: float = np.inf) -> float:
         """How far a cell goes one way in whole numbers, up to `most`.
 
-        Raises
-        ------
-        OutOfTimeError
-            If that is not known when the clock is out.
+        Raises OutOfTimeError if that is not known when the clock is out.
         """
         if self.clock.expired:
             raise OutOfTimeError
@@ -257,10 +226,7 @@ class IntegerAttacks:
     def reached(self, owner: int, demand: Demand, allowed: BoolArray) -> float:
         """How far an attacker has to think a cell away in the ways of a demand, up to its level.
 
-        Raises
-        ------
-        OutOfTimeError
-            If that is not known when the clock is out.
+        Raises OutOfTimeError if that is not known when the clock is out.
         """
         found = 0.0
         for sign, asked in ((1, demand.up), (-1, demand.down)):
@@ -381,15 +347,7 @@ def _ways(
 def unreachable_in_whole_numbers(table: CellTable, clock: Clock | None = None) -> list[Unmet]:
     """What whole numbers give away to whom, with all cells suppressed that may be.
 
-    Parameters
-    ----------
-    table : CellTable
-    clock : Clock, optional
-
-    Raises
-    ------
-    OutOfTimeError
-        If the clock is out before all is looked at.
+    Raises OutOfTimeError if the clock is out before all is looked at.
     """
     attacks, everything = IntegerAttacks(table, clock), np.asarray(~table.fixed, dtype=np.bool_)
     if everything.sum() > _MOST_AT_ONCE:

@@ -27,16 +27,12 @@ _CLOSE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class IntegerEnds:
-    """How far cells can go in whole numbers, as far as it was seen, and whether it is known to be the end.
+    """How far cells can go in whole numbers, as far as it was seen, and whether it is known to be the end."""
 
-    Attributes
-    ----------
-    down, up : ndarray of float64, shape (k,)
-    down_found, up_found : ndarray of bool, shape (k,)
-    """
-
+    # `down`, `up`: (k,)
     down: FloatArray
     up: FloatArray
+    # `down_found`, `up_found`: (k,)
     down_found: BoolArray
     up_found: BoolArray
 
@@ -51,19 +47,9 @@ def integer_ends(
 ) -> IntegerEnds:
     """Find how far cells can go in whole numbers.
 
-    Parameters
-    ----------
-    table : CellTable
-        Of counts.
-    suppressed : ndarray of bool, shape (n,)
-    outer : IntegerEnds
-        How far each cell goes in fractions, shape (n,), and where that is known.
-    wanted : ndarray of bool, shape (n,)
-        Cells that are asked for; sensitive ones come first.
-    clock : Clock
-        When it is out, ends count as far as they were seen.
-    report : callable, optional
-        Told how many cells are done.
+    `table`: of counts. `suppressed` (n,). `outer`: how far each cell goes in fractions, shape (n,), and where
+    that is known. `wanted` (n,): cells that are asked for; sensitive ones come first. `clock`: when it is
+    out, ends count as far as they were seen. `report`: told how many cells are done.
     """
     attacks = IntegerAttacks(replace(table, insiders=()), clock)
     attacks.move_many(suppressed)
@@ -102,22 +88,14 @@ def _settled(attacks: IntegerAttacks, suppressed: BoolArray, cell: int, sign: in
 
 @dataclass(frozen=True, eq=False)
 class IntegerMet:
-    """Which demands hold against whom in whole numbers.
+    """Which demands hold against whom in whole numbers."""
 
-    Attributes
-    ----------
-    down, up : ndarray of float64, shape (n,)
-        How far the outsider has to think that cells can be, as far as it was seen.
-    unmet : tuple of (int, Demand, float)
-        Those that do not hold, with the number of the attacker, and how far the cell goes.
-    undecided : tuple of (int, Demand)
-        Those of which nobody knows.
-    """
-
+    # `down`, `up`: (n,) how far the outsider has to think that cells can be, as far as it was seen
     down: FloatArray
     up: FloatArray
+    # those that do not hold, with the number of the attacker, and how far the cell goes
     unmet: tuple[tuple[int, Demand, float], ...]
-    undecided: tuple[tuple[int, Demand], ...]
+    undecided: tuple[tuple[int, Demand], ...]  # those of which nobody knows
 
 
 def integer_unmet(
@@ -125,13 +103,7 @@ def integer_unmet(
 ) -> IntegerMet:
     """Find the demands that no whole table meets, of the outsider and all insiders.
 
-    Parameters
-    ----------
-    table : CellTable
-    suppressed : ndarray of bool, shape (n,)
-    clock : Clock, optional
-        When it has run out, demands that no witness meets are undecided.
-    report : callable, optional
+    `suppressed` (n,). `clock`: when it has run out, demands that no witness meets are undecided.
     """
     attacks = IntegerAttacks(table, clock)
     attacks.move_many(suppressed)

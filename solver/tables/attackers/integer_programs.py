@@ -31,11 +31,7 @@ _WHOLE = 1e-6
 class IntegerProgram:
     """Deviations of cells that hang together, the cheapest ones in whole numbers.
 
-    Parameters
-    ----------
-    cells : ndarray of int64, shape (k,)
-    matrix : scipy.sparse.csc_array, shape (m, k)
-        Their coefficients in all relations.
+    `cells` (k,). `matrix` (m, k): their coefficients in all relations.
     """
 
     def __init__(self, cells: LongArray, matrix: sparse.csc_array) -> None:
@@ -63,18 +59,9 @@ class IntegerProgram:
     ) -> FloatArray | None:
         """Whole deviations of least goal, shape (k,); None where there are none.
 
-        Parameters
-        ----------
-        goal, lower, upper : ndarray of float64, shape (2 k,)
-            Of the ways up, then of the ways down; bounds are whole.
-        clock : Clock
-        gap : float
-            By how much, relatively, the goal may miss the least.
-
-        Raises
-        ------
-        OutOfTimeError
-            If that is not known when the clock is out.
+        `goal`, `lower`, `upper` (2 k,): of the ways up, then of the ways down; bounds are whole. `gap`: by
+        how much, relatively, the goal may miss the least. Raises OutOfTimeError if that is not known when the
+        clock is out.
         """
         found = self.vertex(goal, lower, upper, clock)
         if found is None or (np.abs(found - np.round(found)) <= _WHOLE).all():
@@ -86,10 +73,7 @@ class IntegerProgram:
     ) -> FloatArray | None:
         """Deviations of least goal that need not be whole, shape (k,); None where there are none.
 
-        Raises
-        ------
-        OutOfTimeError
-            If that is not known when the clock is out.
+        Raises OutOfTimeError if that is not known when the clock is out.
         """
         if clock.expired:
             raise OutOfTimeError

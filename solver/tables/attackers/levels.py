@@ -23,19 +23,9 @@ def audit_levels(
 ) -> Audit:
     """Find out which levels hold; of the intervals only what is needed for that.
 
-    Parameters
-    ----------
-    table : CellTable
-    suppressed : ndarray of bool, shape (n,)
-    clock : Clock, optional
-        When it has run out, cells that were not seen to be protected are undecided.
-    report : callable, optional
-
-    Returns
-    -------
-    Audit
-        Its intervals are what witnesses prove at least, and count as not audited, but for cells that a
-        relation gives away.
+    `suppressed` (n,). `clock`: when it has run out, cells that were not seen to be protected are undecided.
+    Returns: its intervals are what witnesses prove at least, and count as not audited, but for cells that a
+    relation gives away.
     """
     table, unit = in_units(table)
     found = _met(table, suppressed, clock, report)

@@ -14,12 +14,7 @@ from linkrisk.solver.tables.attackers.pieces import Piece
 
 
 class Nearest:
-    """The program of a piece: ways up and down, ``d = u - v``, at the least sum of both.
-
-    Parameters
-    ----------
-    piece : Piece
-    """
+    """The program of a piece: ways up and down, ``d = u - v``, at the least sum of both."""
 
     def __init__(self, piece: Piece) -> None:
         self._count, self._unit = piece.cells.size, unit_of(piece)

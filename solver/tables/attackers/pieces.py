@@ -19,22 +19,12 @@ from linkrisk.formulations.tables.cell_table import CellTable
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """Unknown cells that hang together, and the relations between them.
+    """Unknown cells that hang together, and the relations between them."""
 
-    Attributes
-    ----------
-    cells : ndarray of int64, shape (k,)
-        Their numbers in the table, ascending.
-    rows : ndarray of int64, shape (m,)
-        The numbers of their relations in the table.
-    relations : scipy.sparse.csr_array, shape (m, k)
-    below, above : ndarray of float64, shape (k,)
-        How far each can go down and up by what everybody knows.
-    """
-
-    cells: LongArray
-    rows: LongArray
-    relations: sparse.csr_array
+    cells: LongArray  # (k,) their numbers in the table, ascending
+    rows: LongArray  # (m,) the numbers of their relations in the table
+    relations: sparse.csr_array  # (m, k)
+    # `below`, `above`: (k,) how far each can go down and up by what everybody knows
     below: FloatArray
     above: FloatArray
 
@@ -60,10 +50,7 @@ def known_exactly(table: CellTable, suppressed: BoolArray) -> BoolArray:
 def pieces_of(table: CellTable, unknown: BoolArray) -> Iterator[Piece]:
     """The connected components of cells that are not known, the largest first.
 
-    Parameters
-    ----------
-    table : CellTable
-    unknown : ndarray of bool, shape (n,)
+    `unknown` (n,).
     """
     cells = np.flatnonzero(unknown)
     part = sparse.csr_array(table.relations[:, cells])

@@ -16,13 +16,8 @@ _NOTHING = 1e-9
 class Seen:
     """Deviations d with ``M d = 0``. Any multiple of one that keeps within the bounds is a deviation, too.
 
-    Parameters
-    ----------
-    table : CellTable
-    most : int
-        As many are kept, the latest; of each attack only the last.
-    asked : ndarray of bool, shape (n,), optional
-        The cells whose reach is asked for; all where absent.
+    `most`: as many are kept, the latest; of each attack only the last. `asked` (n,): the cells whose reach is
+    asked for; all where absent.
     """
 
     def __init__(self, table: CellTable, most: int = 300, asked: BoolArray | None = None) -> None:
@@ -35,13 +30,8 @@ class Seen:
     def add(self, attack: Hashable, cells: LongArray, deviations: FloatArray, within: float = np.inf) -> None:
         """Remember deviations of some cells, by which attack they were found; all others stay.
 
-        Parameters
-        ----------
-        attack : hashable
-        cells : ndarray of int64, shape (k,)
-        deviations : ndarray of float64, shape (k,)
-        within : float
-            How far cells that are not sensitive may move at most when they are suppressed wholly.
+        `cells` (k,). `deviations` (k,). `within`: how far cells that are not sensitive may move at most when
+        they are suppressed wholly.
         """
         size = np.abs(deviations)
         moves = size > _NOTHING * size.max(initial=0.0)

@@ -17,12 +17,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(eq=False)
 class Work:
-    """What all tasks share; each process makes the programs of the pieces that its tasks are about.
-
-    Attributes
-    ----------
-    pieces : list of Piece
-    """
+    """What all tasks share; each process makes the programs of the pieces that its tasks are about."""
 
     pieces: list[Piece]
     _now: tuple[int, Furthest] | None = field(default=None, repr=False)
@@ -47,15 +42,7 @@ def answers(
 ) -> Iterator[tuple[Task, Answer]]:
     """The answers to tasks as they come, whoever gives them, as far as there is time.
 
-    Parameters
-    ----------
-    work : Work
-    do : callable
-        At the top level of a module; its task comes with a number.
-    tasks : sequence
-    clock : Clock
-    workers : int or None
-        Processes beside this one.
+    `do`: at the top level of a module; its task comes with a number. `workers`: processes beside this one.
     """
     here = Here(work)
     crew: Workers[Work] = here if workers is None else Processes(work, workers, 1)

@@ -23,11 +23,7 @@ from linkrisk.solver.tables.attackers.pieces import Piece
 class Together:
     """The program of a piece that serves many demands.
 
-    Parameters
-    ----------
-    piece : Piece
-    at : ndarray of int64, shape (j,)
-        Places of the cells that there are demands of.
+    `at` (j,): places of the cells that there are demands of.
     """
 
     def __init__(self, piece: Piece, at: LongArray) -> None:
@@ -52,16 +48,8 @@ class Together:
     def move(self, level: FloatArray, clock: Clock) -> FloatArray | None:
         """Deviations that serve as many of the demands as a program finds.
 
-        Parameters
-        ----------
-        level : ndarray of float64, shape (j,)
-            How far each cell is to go: up where it is above 0, down where it is below.
-        clock : Clock
-
-        Returns
-        -------
-        ndarray of float64, shape (k,), or None
-            None where the program failed, or the clock was out.
+        `level` (j,): how far each cell is to go: up where it is above 0, down where it is below. Returns
+        (k,): None where the program failed, or the clock was out.
         """
         at, piece = self._at, self._piece
         below, above = piece.below[at], piece.above[at]

@@ -31,13 +31,7 @@ _CHEAP = 0.1
 class AtOnce:
     """A search of patterns by movements of all levels at once.
 
-    Parameters
-    ----------
-    table : CellTable
-        Seen by the outsider only.
-    demands : sequence of Demand
-        None of them sliding.
-    holds : callable
+    `table`: seen by the outsider only. `demands`: None of them sliding.
     """
 
     def __init__(self, table: CellTable, demands: Sequence[Demand], holds: Holds) -> None:

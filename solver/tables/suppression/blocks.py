@@ -23,13 +23,7 @@ _SAME = 1e-6
 class Block:
     """Some demands of a subtable.
 
-    Parameters
-    ----------
-    table : CellTable
-    local : CellTable
-        The subtable by itself, with these demands.
-    cells : ndarray of int64, shape (k,)
-        Its cells in the table.
+    `local`: the subtable by itself, with these demands. `cells` (k,): its cells in the table.
     """
 
     def __init__(self, table: CellTable, local: CellTable, cells: LongArray) -> None:
@@ -57,13 +51,7 @@ class Block:
 
 
 class Blocks:
-    """Blocks of a table that is seen in subtables.
-
-    Parameters
-    ----------
-    table : CellTable
-    parts : sequence of Subtable
-    """
+    """Blocks of a table that is seen in subtables."""
 
     def __init__(self, table: CellTable, parts: Sequence[Subtable]) -> None:
         self._table, self._parts = table, parts
@@ -113,14 +101,8 @@ class Blocks:
 def within(table: CellTable, part: Subtable, hidden: BoolArray, moves: FloatArray) -> CellTable:
     """A subtable by itself; cells that are suppressed must move as they do elsewhere.
 
-    Parameters
-    ----------
-    table : CellTable
-    part : Subtable
-    hidden : ndarray of bool, shape (k,)
-        Its suppressed cells, which are sensitive here.
-    moves : ndarray of float64, shape (n,)
-        How far each cell of the table moves elsewhere.
+    `hidden` (k,): its suppressed cells, which are sensitive here. `moves` (n,): how far each cell of the
+    table moves elsewhere.
     """
     cells = part.cells
     below, above = table.below[cells], table.above[cells]

@@ -18,20 +18,11 @@ _MOST_DIGITS = 6
 
 @dataclass(frozen=True, eq=False)
 class Pattern:
-    """Cells that are suppressed.
+    """Cells that are suppressed."""
 
-    Attributes
-    ----------
-    suppressed : ndarray of bool, shape (n,)
-    cost : float
-        Of the secondary ones.
-    bound : float
-        No pattern that protects costs less.
-    """
-
-    suppressed: BoolArray
-    cost: float
-    bound: float
+    suppressed: BoolArray  # (n,)
+    cost: float  # of the secondary ones
+    bound: float  # no pattern that protects costs less
 
     @property
     def proven(self) -> bool:

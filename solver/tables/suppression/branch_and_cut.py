@@ -58,14 +58,7 @@ class _Node:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Of all patterns, those that are searched, and what is shared with a search of others.
-
-    Attributes
-    ----------
-    relaxation : Relaxation
-    supports : Supports
-    most_nodes : float
-    """
+    """Of all patterns, those that are searched, and what is shared with a search of others."""
 
     relaxation: Relaxation
     supports: Supports
@@ -75,23 +68,9 @@ class Part:
 class BranchAndCut:
     """A search for the pattern of least cost among those of a part.
 
-    Parameters
-    ----------
-    table : CellTable
-    separator : Separator
-        Knows what every pattern that protects keeps.
-    part : Part
-    incumbent : Incumbent
-        Of this part.
-    bound : float
-        That is known to hold already.
-
-    Attributes
-    ----------
-    bound : float
-        No pattern of the part that protects costs less.
-    nodes, solves : int
-        Nodes that were searched, and how often a relaxation was solved for it.
+    `separator`: knows what every pattern that protects keeps. `incumbent`: of this part. `bound`: that is
+    known to hold already. `bound`: no pattern of the part that protects costs less. `nodes`, `solves`: nodes
+    that were searched, and how often a relaxation was solved for it.
     """
 
     def __init__(

@@ -19,12 +19,7 @@ MANY = 100
 
 
 class Bridges:
-    """Free cells suppressed by more than all others of a relation together, be it given or implied.
-
-    Parameters
-    ----------
-    table : CellTable
-    """
+    """Free cells suppressed by more than all others of a relation together, be it given or implied."""
 
     def __init__(self, table: CellTable) -> None:
         self._given, self._implied = BridgeRows(table), ImpliedBridges(table)

@@ -33,21 +33,12 @@ _WHOLE, _VIOLATED = 1e-5, 1e-4
 
 @dataclass
 class CapacityCuts:
-    """Finds capacity constraints that a point violates, demand by demand, by a warm started program.
-
-    Attributes
-    ----------
-    table : CellTable
-    fractional : bool
-    bridged : bool
-        Whether rows about cells alone in a relation are found, too.
-    clock : Clock or None
-        When it is out, whatever is asked ends with `OutOfTimeError`.
-    """
+    """Finds capacity constraints that a point violates, demand by demand, by a warm started program."""
 
     table: CellTable
     fractional: bool = True
-    bridged: bool = True
+    bridged: bool = True  # whether rows about cells alone in a relation are found, too
+    # when it is out, whatever is asked ends with `OutOfTimeError`
     clock: Clock | None = field(default=None, compare=False)
     _attacks: _Attacks | None = field(default=None, repr=False, compare=False)
 

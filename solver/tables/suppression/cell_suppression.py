@@ -55,20 +55,8 @@ def suppress_cells(
 ) -> Pattern:
     """Find the cells of least cost that protect all sensitive ones.
 
-    Parameters
-    ----------
-    table : CellTable
-    backend : Backend or None
-        None for our own branch and cut.
-    clock : Clock
-    report : callable, optional
-    seed : int
-        Of the backend.
-
-    Raises
-    ------
-    UsageError
-        If suppressing all cells does not protect one; the message names it.
+    `backend`: None for our own branch and cut. `seed`: of the backend. Raises UsageError if suppressing all
+    cells does not protect one; the message names it.
     """
     rows = None
     if table.insiders:
@@ -93,16 +81,7 @@ def suppress_cells(
 def in_whole_numbers(table: CellTable, pattern: _P, clock: Clock) -> _P:
     """A pattern of a large table of counts, with what whole tables move besides; its bound stays one.
 
-    Parameters
-    ----------
-    table : CellTable
-    pattern : Pattern
-    clock : Clock
-
-    Raises
-    ------
-    UsageError
-        If a cell cannot be protected in whole numbers, whatever is suppressed.
+    Raises UsageError if a cell cannot be protected in whole numbers, whatever is suppressed.
     """
     if not table.counts:
         return pattern
@@ -136,10 +115,7 @@ def _from_outside(
 ) -> tuple[Patterns, Pattern]:
     """Where patterns come from, and one that protects from everybody: the outsider's, with what is missing.
 
-    Raises
-    ------
-    UsageError
-        If there is none.
+    Raises UsageError if there is none.
     """
     found = None
     if not isinstance(witnesses, Witnesses):
@@ -162,10 +138,7 @@ def _start(
 ) -> tuple[Patterns, Pattern]:
     """Where patterns come from, and one that protects; that of all cells where there was no time for another.
 
-    Raises
-    ------
-    UsageError
-        If there is none.
+    Raises UsageError if there is none.
     """
 
     def tell(cost: float) -> None:

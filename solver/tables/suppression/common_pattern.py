@@ -28,19 +28,8 @@ def common_pattern(
 ) -> Pattern:
     """Find a pattern that protects all tables.
 
-    Parameters
-    ----------
-    search : callable
-    tables : sequence of CellTable
-        One or two, with the same cells, of which the same are sensitive and always published, at the same
-        costs.
-    clock : Clock
-    report : callable, optional
-
-    Raises
-    ------
-    UsageError
-        If suppressing all cells does not protect one.
+    `tables`: one or two, with the same cells, of which the same are sensitive and always published, at the
+    same costs. Raises UsageError if suppressing all cells does not protect one.
     """
     if len(tables) == 1:
         return search(tables[0], clock, report)

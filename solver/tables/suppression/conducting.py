@@ -62,21 +62,9 @@ def conducting(
 ) -> BoolArray | None:
     """Cells that can move all cells with needs, nearly the cheapest that do.
 
-    Parameters
-    ----------
-    table : CellTable
-    needs : Needs
-    clock : Clock
-    tell : callable
-        Told how many cells are left.
-    cost : ndarray of float64, shape (n,)
-        What cells are taken to cost.
-
-    Returns
-    -------
-    ndarray of bool, shape (n,), or None
-        With all sensitive cells. None where the clock was out at once, the table is too large, or bounds are
-        tight, as of large sums beside small cells.
+    `tell`: told how many cells are left. `cost` (n,): what cells are taken to cost. Returns (n,): with all
+    sensitive cells. None where the clock was out at once, the table is too large, or bounds are tight, as of
+    large sums beside small cells.
     """
     cells = movable(table, needs, ~table.fixed)
     basis = basis_of(sparse.csr_array(table.relations[:, cells])) if len(needs) else None

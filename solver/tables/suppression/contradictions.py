@@ -24,14 +24,7 @@ _WRONG = 1e-6
 class Contradictions:
     """How often each cell was among what made a branch empty.
 
-    Parameters
-    ----------
-    cells : int
-        How many there are in all.
-
-    Attributes
-    ----------
-    weight : ndarray of float64, shape (cells,)
+    `cells`: how many there are in all. `weight` (cells,).
     """
 
     def __init__(self, cells: int) -> None:

@@ -16,12 +16,7 @@ SHORT = 2e-6
 
 
 class Series:
-    """Attacks that demands ask for, in the order in which they are made.
-
-    Parameters
-    ----------
-    demands : sequence of Demand
-    """
+    """Attacks that demands ask for, in the order in which they are made."""
 
     def __init__(self, demands: Sequence[Demand]) -> None:
         ways = [(at, sign) for at, demand in enumerate(demands) for sign in signs_of(demand)]

@@ -25,10 +25,7 @@ _NODES, _LONGER = 20_000, 10
 class Exclusion:
     """Says when, and how hard.
 
-    Attributes
-    ----------
-    nodes : int
-        That the next search may have.
+    `nodes`: that the next search may have.
     """
 
     def __init__(self) -> None:

@@ -38,12 +38,7 @@ _FEW = 12
 
 
 class Witnesses:
-    """Finds patterns by deviations that prove that they protect.
-
-    Parameters
-    ----------
-    table : CellTable
-    """
+    """Finds patterns by deviations that prove that they protect."""
 
     def __init__(self, table: CellTable) -> None:
         self._table = table
@@ -55,19 +50,9 @@ class Witnesses:
     ) -> BoolArray | None:
         """Cells that protect all demands when they are suppressed, shape (n,); some may not be needed.
 
-        Parameters
-        ----------
-        demands : sequence of Demand
-            Those that the sensitive cells do not meet among themselves.
-        clock : Clock
-            When it has expired, all cells are taken.
-        likely : ndarray of float64, shape (n,), optional
-            How likely each cell is a good choice, from 0 to 1: so much cheaper it is taken to be.
-
-        Returns
-        -------
-        ndarray of bool, shape (n,), or None
-            None where a demand cannot be met, whatever is suppressed.
+        `demands`: those that the sensitive cells do not meet among themselves. `clock`: when it has expired,
+        all cells are taken. `likely` (n,): how likely each cell is a good choice, from 0 to 1: so much
+        cheaper it is taken to be. Returns (n,): None where a demand cannot be met, whatever is suppressed.
         """
         table = self._table
         suppressed, seen = table.primary.copy(), Seen(table, most=2 * len(demands) + 1)

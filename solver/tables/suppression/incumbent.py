@@ -29,20 +29,9 @@ Thinned = Callable[[BoolArray, FloatArray, Clock], BoolArray]
 class Incumbent:
     """The cheapest pattern so far that protects.
 
-    Parameters
-    ----------
-    pattern : ndarray of bool, shape (n,)
-        Protects.
-    objective : ndarray of float64, shape (n,)
-        Whole numbers where `whole`; 0 for cells that are not free.
-    whole : bool
-    most : float
-        Patterns that cost more are not searched for: a bound is then at most one unit above it.
-
-    Attributes
-    ----------
-    best : ndarray of bool, shape (n,)
-    cost : float
+    `pattern` (n,): protects. `objective` (n,): whole numbers where `whole`; 0 for cells that are not free.
+    `most`: patterns that cost more are not searched for: a bound is then at most one unit above it. `best`
+    (n,).
     """
 
     def __init__(
@@ -81,11 +70,6 @@ class Supports:
 
     Mostly they do, though not always: rows count a cell for its level, and what follows from its moving by so
     much may be less.
-
-    Parameters
-    ----------
-    separator : Separator
-    thinned : callable
     """
 
     def __init__(self, separator: Separator, thinned: Thinned) -> None:
@@ -95,10 +79,7 @@ class Supports:
     def __call__(self, point: FloatArray, objective: FloatArray, clock: Clock) -> BoolArray | None:
         """A pattern that protects; None where there is none, and for a point that was asked for before.
 
-        Parameters
-        ----------
-        point, objective : ndarray of float64, shape (n,)
-        clock : Clock
+        `point`, `objective` (n,).
         """
         support = point > _PART
         key = np.packbits(support).tobytes()

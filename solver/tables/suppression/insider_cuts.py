@@ -38,17 +38,9 @@ class Protecting(Protocol):
 
 @dataclass
 class SeparatorOf:
-    """Several separators, one after the other: the next is asked where those before have no rows.
+    """Several separators, one after the other: the next is asked where those before have no rows."""
 
-    Attributes
-    ----------
-    first : CapacityCuts
-        Of the outsider.
-    then : InsiderCuts
-    fractional : bool
-    """
-
-    first: CapacityCuts
+    first: CapacityCuts  # of the outsider
     then: InsiderCuts
     fractional: bool = True
 
@@ -69,13 +61,7 @@ class SeparatorOf:
 
 @dataclass
 class Noted:
-    """A separator whose rows are noted: they hold in every problem that asks for more.
-
-    Attributes
-    ----------
-    of : CapacityCuts or IntegerCuts
-    fractional : bool
-    """
+    """A separator whose rows are noted: they hold in every problem that asks for more."""
 
     of: Protecting
     fractional: bool = True
@@ -108,18 +94,10 @@ class Noted:
 
 @dataclass
 class InsiderCuts:
-    """Finds capacity constraints that a point violates by what insiders know.
-
-    Attributes
-    ----------
-    crowd : Crowd
-    clock : Clock or None
-        When it is out, whatever is asked ends with `OutOfTimeError`.
-    fractional : bool
-    """
+    """Finds capacity constraints that a point violates by what insiders know."""
 
     crowd: Crowd
-    clock: Clock | None = None
+    clock: Clock | None = None  # when it is out, whatever is asked ends with `OutOfTimeError`
     fractional: bool = True
     _attacks: CrowdAttacks | None = field(default=None, repr=False, compare=False)
     _order: list[Demand] = field(default_factory=list, repr=False, compare=False)

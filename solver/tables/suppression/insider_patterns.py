@@ -28,12 +28,7 @@ _LESS = 1e-9
 
 @dataclass
 class InsiderPatterns:
-    """Makes patterns protect from insiders, too: what is missing is added at the least cost.
-
-    Attributes
-    ----------
-    cuts : InsiderCuts
-    """
+    """Makes patterns protect from insiders, too: what is missing is added at the least cost."""
 
     cuts: InsiderCuts
     _program: LinearProgram = field(init=False, repr=False)
@@ -58,10 +53,7 @@ class InsiderPatterns:
 
         When the clock has run out, all cells that may be suppressed.
 
-        Returns
-        -------
-        ndarray of bool, shape (n,), or None
-            None where a demand cannot be met, whatever is suppressed.
+        Returns (n,): None where a demand cannot be met, whatever is suppressed.
         """
         table = self.cuts.crowd.table
         found = pattern.copy()
@@ -153,13 +145,7 @@ class InsiderPatterns:
 
 @dataclass
 class CrowdWitnesses:
-    """Patterns that protect from everybody: those of the outsider, with what insiders ask for.
-
-    Attributes
-    ----------
-    outsider : Witnesses
-    insiders : InsiderPatterns
-    """
+    """Patterns that protect from everybody: those of the outsider, with what insiders ask for."""
 
     outsider: Witnesses
     insiders: InsiderPatterns

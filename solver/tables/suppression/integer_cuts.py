@@ -36,17 +36,9 @@ _INSIDE = 1e-3
 
 @dataclass
 class IntegerCuts:
-    """Finds rows that patterns violate which protect in fractions only.
+    """Finds rows that patterns violate which protect in fractions only."""
 
-    Attributes
-    ----------
-    of : CapacityCuts or SeparatorOf
-        Asked first: its rows are cheaper, and hold for points in parts, too.
-    attacks : IntegerAttacks
-    fractional : bool
-    """
-
-    of: Protecting
+    of: Protecting  # asked first: its rows are cheaper, and hold for points in parts, too
     attacks: IntegerAttacks
     fractional: bool = True
 
@@ -121,16 +113,9 @@ class Proposing(Protocol):
 
 @dataclass
 class IntegerPatterns:
-    """Patterns that protect in whole numbers, too: what is missing is added at the least cost.
+    """Patterns that protect in whole numbers, too: what is missing is added at the least cost."""
 
-    Attributes
-    ----------
-    of : Witnesses
-        In fractions, from the outsider.
-    attacks : IntegerAttacks
-    """
-
-    of: Proposing
+    of: Proposing  # in fractions, from the outsider
     attacks: IntegerAttacks
 
     def pattern(
@@ -164,17 +149,7 @@ def with_whole_tables(
 
     Of a table of `many` cells what was found by then, and what cannot be met is left to the audit.
 
-    Parameters
-    ----------
-    attacks : IntegerAttacks
-    pattern : ndarray of bool, shape (n,)
-    cost : ndarray of float64, shape (n,)
-    clock : Clock
-
-    Returns
-    -------
-    ndarray of bool, shape (n,), or None
-        None where a demand cannot be met, whatever is suppressed.
+    `pattern` (n,). `cost` (n,). Returns (n,): None where a demand cannot be met, whatever is suppressed.
     """
     table = attacks.table
     found, everything = pattern.copy(), np.asarray(~table.fixed, dtype=np.bool_)

@@ -21,19 +21,8 @@ def from_insiders_too(
 ) -> LargePattern:
     """A pattern that protects from the outsider, with what insiders ask for; its bound stays one.
 
-    Parameters
-    ----------
-    table : CellTable
-        With its insiders.
-    pattern : LargePattern
-    clock : Clock
-        When to leave out no more of what was added.
-    report : callable, optional
-
-    Raises
-    ------
-    UsageError
-        If something cannot be kept from one of them.
+    `table`: with its insiders. `clock`: when to leave out no more of what was added. Raises UsageError if
+    something cannot be kept from one of them.
     """
     if not table.insiders:
         return pattern

@@ -60,26 +60,14 @@ _ROUNDS, _PATIENCE = {MODULAR: 6, HEURISTIC: 20}, 2
 
 @dataclass(frozen=True, eq=False)
 class LargePattern(Pattern):
-    """A pattern for a table that was too large for its optimum.
-
-    Attributes
-    ----------
-    method : str
-    subtables : int
-        How many the table has.
-    open : int
-        Levels that the first pattern of subtables, or the sensitive cells, left open over all relations.
-    added : int
-        Cells that the repair suppressed.
-    removed : int
-        Cells that were not needed in the end.
-    """
+    """A pattern for a table that was too large for its optimum."""
 
     method: str
-    subtables: int
+    subtables: int  # how many the table has
+    # levels that the first pattern of subtables, or the sensitive cells, left open over all relations
     open: int
-    added: int
-    removed: int
+    added: int  # cells that the repair suppressed
+    removed: int  # cells that were not needed in the end
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,20 +87,8 @@ def suppress_large(
 ) -> LargePattern:
     """Find cells that protect all sensitive ones.
 
-    Parameters
-    ----------
-    table : CellTable
-    method : str
-        ``modular`` or ``heuristic``.
-    clock : Clock
-    report : callable, optional
-    insiders : sequence of CellTable
-        The table as other attackers see it.
-
-    Raises
-    ------
-    UsageError
-        If suppressing all cells does not protect one; the message names it.
+    `method`: ``modular`` or ``heuristic``. `insiders`: the table as other attackers see it. Raises UsageError
+    if suppressing all cells does not protect one; the message names it.
     """
     search = _Search(table, [table, *insiders], clock, report)
     if not table.primary.any():
@@ -290,10 +266,7 @@ class _Search:
     def check(self) -> None:
         """Refuse what cannot be protected whatever is suppressed; what there is no time for, the audit says.
 
-        Raises
-        ------
-        UsageError
-            It names the first such cell.
+        Raises UsageError it names the first such cell.
         """
         for attacked in self.attackers:
             view = attacked.view

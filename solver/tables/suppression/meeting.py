@@ -38,16 +38,10 @@ Tell = Callable[[int], None]
 
 @dataclass(eq=False)
 class Attacked:
-    """The table as one attacker sees it.
-
-    Attributes
-    ----------
-    view : CellTable
-    most_up : ndarray of float64, shape (n,)
-        How far cells are known to go up when all are suppressed; of sliding demands all the way.
-    """
+    """The table as one attacker sees it."""
 
     view: CellTable
+    # (n,) how far cells are known to go up when all are suppressed; of sliding demands all the way
     most_up: FloatArray
     movements: Movements = field(init=False, repr=False)
 
@@ -62,10 +56,7 @@ class Attacked:
 class CannotMeetError(Exception):
     """A need that no movement of the cells that may move meets.
 
-    Parameters
-    ----------
-    need : Needs
-        Of one.
+    `need`: of one.
     """
 
     def __init__(self, need: Needs) -> None:
@@ -75,31 +66,17 @@ class CannotMeetError(Exception):
 
 @dataclass(eq=False)
 class Meeting:
-    """A pattern that grows until the needs of an attacker are met.
-
-    Attributes
-    ----------
-    attacked : Attacked
-    allowed : ndarray of bool, shape (n,)
-        Cells that may be suppressed.
-    suppressed : ndarray of bool, shape (n,)
-        Grows in place.
-    generator : numpy.random.Generator
-        In which order cells are moved.
-    """
+    """A pattern that grows until the needs of an attacker are met."""
 
     attacked: Attacked
-    allowed: BoolArray
-    suppressed: BoolArray
-    generator: np.random.Generator
+    allowed: BoolArray  # (n,) cells that may be suppressed
+    suppressed: BoolArray  # (n,) grows in place
+    generator: np.random.Generator  # in which order cells are moved
 
     def run(self, needs: Needs, clock: Clock, tell: Tell) -> bool:
         """Meet all of them; False where the clock was out before that.
 
-        Raises
-        ------
-        CannotMeetError
-            If one cannot be met by the cells that are allowed.
+        Raises CannotMeetError if one cannot be met by the cells that are allowed.
         """
         if len(needs) > _MANY:
             left = clock.seconds_left

@@ -42,23 +42,9 @@ _MOST_ROUNDS = 400
 class Modular:
     """What every pattern costs at least, and a pattern.
 
-    Parameters
-    ----------
-    table : CellTable
-        As outsiders see it: whoever knows more asks for more.
-    parts : list of Subtable
-    clock : Clock, optional
-        When it is out, no more of them are looked at: the bound stays one.
-
-    Attributes
-    ----------
-    bound : float
-    count : int
-        Of subtables.
-    impossible : bool
-        Whether no pattern protects, as the relaxation has no point.
-    point : ndarray of float64, shape (n,)
-        Of the relaxation: how much of every cell it suppresses.
+    `table`: as outsiders see it: whoever knows more asks for more. `clock`: when it is out, no more of them
+    are looked at: the bound stays one. `count`: of subtables. `impossible`: whether no pattern protects, as
+    the relaxation has no point. `point` (n,): of the relaxation: how much of every cell it suppresses.
     """
 
     def __init__(self, table: CellTable, parts: list[Subtable], clock: Clock | None = None) -> None:
@@ -75,11 +61,7 @@ class Modular:
     def run(self, clock: Clock, tell: Callable[[float], None]) -> None:
         """Find rows until the bound does not rise any more, or the clock is out.
 
-        Parameters
-        ----------
-        clock : Clock
-        tell : callable
-            Told the bound.
+        `tell`: told the bound.
         """
         stale = 0
         self._relaxation.restrict(self._relaxation.lower, self._relaxation.upper)
@@ -105,13 +87,8 @@ class Modular:
         Cells that the relaxation suppresses most are suppressed for good, some at a time, and it is solved
         again, until nothing is left between 0 and 1.
 
-        Parameters
-        ----------
-        clock : Clock
-        tell : callable
-            Told how many cells are between.
-        part : float
-            Of the cells between 0 and 1 that are suppressed for good at a time.
+        `tell`: told how many cells are between. `part`: of the cells between 0 and 1 that are suppressed for
+        good at a time.
         """
         relaxation = self._relaxation
         lower, upper, point = relaxation.lower.copy(), relaxation.upper, relaxation.lower

@@ -35,20 +35,11 @@ _TOLERANCE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Needs:
-    """What has to move: cells, which way, and how far; arrays of shape (k,).
-
-    Attributes
-    ----------
-    cell : ndarray of int64
-    sign : ndarray of float64
-        1 for up, -1 for down.
-    level : ndarray of float64
-        Above 0.
-    """
+    """What has to move: cells, which way, and how far; arrays of shape (k,)."""
 
     cell: LongArray
-    sign: FloatArray
-    level: FloatArray
+    sign: FloatArray  # 1 for up, -1 for down
+    level: FloatArray  # above 0
 
     def __len__(self) -> int:
         return int(self.cell.size)
@@ -81,12 +72,7 @@ class Needs:
 
 
 class Movements:
-    """Movements of some cells of a table as one attacker sees it.
-
-    Parameters
-    ----------
-    view : CellTable
-    """
+    """Movements of some cells of a table as one attacker sees it."""
 
     def __init__(self, view: CellTable) -> None:
         self._view = view
@@ -114,21 +100,9 @@ class Movements:
     ) -> FloatArray | None:
         """The movement that meets as many needs as it can, at the least cost of cells not yet suppressed.
 
-        Parameters
-        ----------
-        moving : ndarray of int64, shape (c,)
-            Cells that may move, those of the needs among them.
-        needs : Needs
-            At most one for each cell.
-        suppressed : ndarray of bool, shape (n,)
-            Those that move at no cost; when none else may move, cost is not looked at.
-        cost : ndarray of float64, shape (n,)
-        clock : Clock
-
-        Returns
-        -------
-        ndarray of float64, shape (n,), or None
-            None where no optimiser found one in time.
+        `moving` (c,): cells that may move, those of the needs among them. `needs`: at most one for each cell.
+        `suppressed` (n,): those that move at no cost; when none else may move, cost is not looked at. `cost`
+        (n,). Returns (n,): None where no optimiser found one in time.
         """
         program = _Program(self._view, self._by_cell, moving, needs, suppressed)
         found = program.farthest(clock)

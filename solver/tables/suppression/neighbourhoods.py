@@ -42,11 +42,7 @@ class Neighbourhoods:
     def choose(self, best: BoolArray, point: FloatArray, reduced: FloatArray) -> tuple[BoolArray, BoolArray]:
         """Cells that are published, and cells that are suppressed, shape (n,) each.
 
-        Parameters
-        ----------
-        best : ndarray of bool, shape (n,)
-        point, reduced : ndarray of float64, shape (n,)
-            Of the relaxation: 0 where cells are decided.
+        `best` (n,). `point`, `reduced` (n,): of the relaxation: 0 where cells are decided.
         """
         induced = self._turn % 3 == 0
         self._turn += 1

@@ -44,14 +44,7 @@ class Patterns(Protocol):
 
 @dataclass(eq=False)
 class OneByOne:
-    """The cheapest movement for one level after the other, less what is not needed in the end.
-
-    Attributes
-    ----------
-    table : CellTable
-    separator : CapacityCuts, Noted, SeparatorOf or IntegerCuts
-    witnesses : Witnesses, CrowdWitnesses or IntegerPatterns
-    """
+    """The cheapest movement for one level after the other, less what is not needed in the end."""
 
     table: CellTable
     separator: Rows

@@ -47,15 +47,9 @@ class Proposal:
 
 @dataclass(eq=False)
 class Pool:
-    """The cheapest patterns that were found.
+    """The cheapest patterns that were found."""
 
-    Attributes
-    ----------
-    cost : ndarray of float64, shape (n,)
-        Of the cells.
-    """
-
-    cost: FloatArray
+    cost: FloatArray  # (n,) of the cells
     _found: list[tuple[float, int, BoolArray]] = field(default_factory=list, init=False)
     _generator: np.random.Generator = field(init=False)
     _count: int = field(default=0, init=False)

@@ -21,23 +21,12 @@ _WIDE = 0.1
 
 @dataclass(frozen=True)
 class _Looks:
-    """How hard a choice is looked at.
+    """How hard a choice is looked at."""
 
-    Attributes
-    ----------
-    reliable : int
-        As many looks at a cell tell what its branches bring.
-    iterations : int
-        Of the simplex method, for a look at a branch.
-    most : int
-    patience : int
-        Looks without a better cell after which there is none.
-    """
-
-    reliable: int
-    iterations: int
+    reliable: int  # as many looks at a cell tell what its branches bring
+    iterations: int  # of the simplex method, for a look at a branch
     most: int
-    patience: int
+    patience: int  # looks without a better cell after which there is none
 
 
 _FEW, _MANY = _Looks(4, 40, 10, 4), _Looks(8, 400, 16, 6)
@@ -46,12 +35,8 @@ _FEW, _MANY = _Looks(4, 40, 10, 4), _Looks(8, 400, 16, 6)
 class PseudoCosts:
     """What branches on each cell brought, per unit of change.
 
-    Parameters
-    ----------
-    cells : int
-        How many there are in all.
-    alike : bool
-        Whether all cost the same: a look then tells little of which is better.
+    `cells`: how many there are in all. `alike`: whether all cost the same: a look then tells little of which
+    is better.
     """
 
     def __init__(self, cells: int, *, alike: bool = False) -> None:
@@ -64,17 +49,8 @@ class PseudoCosts:
     ) -> tuple[int, tuple[float, float]] | None:
         """A cell with the bounds of its branches to 0 and 1; None where the point is whole.
 
-        Parameters
-        ----------
-        relaxation : Relaxation
-            Just solved.
-        point : ndarray of float64, shape (k,)
-        bound : float
-            Of the node.
-        cutoff : float
-            A branch above it holds nothing.
-        flat : bool
-            Whether bounds tell nothing: cells that made branches empty are taken first.
+        `relaxation`: just solved. `point` (k,). `bound`: of the node. `cutoff`: a branch above it holds
+        nothing. `flat`: whether bounds tell nothing: cells that made branches empty are taken first.
         """
         part = np.minimum(point, 1.0 - point)
         tried = np.flatnonzero(part > _WHOLE)

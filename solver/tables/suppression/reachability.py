@@ -21,16 +21,7 @@ _ADVICE = "lower their levels, let more cells be suppressed, or go as far as pos
 def unreachable(table: CellTable, clock: Clock | None = None) -> list[Unmet]:
     """What cannot be kept from whom, with all cells suppressed that may be.
 
-    Parameters
-    ----------
-    table : CellTable
-        With its insiders.
-    clock : Clock, optional
-
-    Raises
-    ------
-    OutOfTimeError
-        If the clock is out before all is looked at.
+    `table`: with its insiders. Raises OutOfTimeError if the clock is out before all is looked at.
     """
     if table.counts:
         return unreachable_in_whole_numbers(table, clock)

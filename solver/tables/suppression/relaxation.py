@@ -33,49 +33,24 @@ _OPTIONS = LinearOptions(own={"presolve": "off"})
 
 @dataclass(frozen=True, eq=False)
 class Solved:
-    """What a solve of the relaxation says.
+    """What a solve of the relaxation says."""
 
-    Attributes
-    ----------
-    point : ndarray of float64, shape (k,)
-        Of the open cells.
-    bound : float
-        No point is cheaper: computed from the duals with all roundings on the safe side; inf where there is
-        no point.
-    reduced : ndarray of float64, shape (k,)
-        How much the bound rises, at least, for each cell that is moved from the bound it is at.
-    optimal : bool
-        False where the search was cut short, or where there is no point.
-    """
-
-    point: FloatArray
+    point: FloatArray  # (k,) of the open cells
+    # no point is cheaper: computed from the duals with all roundings on the safe side; inf where there is no
+    # point
     bound: float
+    # (k,) how much the bound rises, at least, for each cell that is moved from the bound it is at
     reduced: FloatArray
-    optimal: bool
+    optimal: bool  # False where the search was cut short, or where there is no point
 
 
 class Relaxation:
     """``minimise objective x`` over rows ``matrix x >= right`` and the bounds.
 
-    Parameters
-    ----------
-    rows : Cuts
-        Over all cells; lower bounds only.
-    objective, lower, upper : ndarray of float64, shape (n,)
-        Where lower and upper are equal, the cell is decided.
-
-    Attributes
-    ----------
-    cells : ndarray of int64, shape (k,)
-        The open ones.
-    objective, lower, upper : ndarray of float64, shape (k,)
-        Theirs.
-    constant : float
-        What the cells cost that are decided.
-    matrix : scipy.sparse.csr_array, shape (r, k)
-    right : ndarray of float64, shape (r,)
-    age : int
-        Solves after which a row that was slack in all of them is taken away.
+    `rows`: over all cells; lower bounds only. `objective`, `lower`, `upper` (n,): where lower and upper are
+    equal, the cell is decided. `cells` (k,): the open ones. `objective`, `lower`, `upper` (k,): theirs.
+    `constant`: what the cells cost that are decided. `matrix` (r, k). `right` (r,). `age`: solves after which
+    a row that was slack in all of them is taken away.
     """
 
     def __init__(self, rows: Cuts, objective: FloatArray, lower: FloatArray, upper: FloatArray) -> None:

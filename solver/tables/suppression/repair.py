@@ -32,28 +32,10 @@ def repaired(
 ) -> tuple[BoolArray, int, bool]:
     """A pattern with more cells, such that no attacker finds out too much; and how many demands were open.
 
-    Parameters
-    ----------
-    attackers : sequence of Attacked
-        The outsider first.
-    pattern : ndarray of bool, shape (n,)
-    clock : Clock
-    tell : callable
-        Told how many demands are open.
-    known : sequence of Witness
-        Movements that may meet some of them.
-
-    Returns
-    -------
-    ndarray of bool, shape (n,)
-    int
-    bool
-        False where the clock was out before all demands were met: those that were met stay so.
-
-    Raises
-    ------
-    CannotMeetError
-        If a demand cannot be met, whatever is suppressed.
+    `attackers`: the outsider first. `pattern` (n,). `tell`: told how many demands are open. `known`:
+    movements that may meet some of them. Returns shape (n,). Returns: False where the clock was out before
+    all demands were met: those that were met stay so. Raises CannotMeetError if a demand cannot be met,
+    whatever is suppressed.
     """
     suppressed, opened, generator = pattern.copy(), 0, np.random.default_rng(0)
     for attacked in attackers:
@@ -73,12 +55,7 @@ def cheapest_that_do(table: CellTable, attackers: Sequence[Attacked], clock: Clo
     others there are is halved between too few and enough, as long as the clock has time for it; most of them
     are tried first, which nearly always do.
 
-    Parameters
-    ----------
-    table : CellTable
-        Of which all cells together do.
-    attackers : sequence of Attacked
-    clock : Clock
+    `table`: of which all cells together do.
     """
     others = np.flatnonzero(table.free & ~table.fixed)
     order = others[np.argsort(table.cost[others], kind="stable")]
@@ -97,31 +74,17 @@ def cheapest_that_do(table: CellTable, attackers: Sequence[Attacked], clock: Clo
 
 @dataclass(eq=False)
 class Thinning:
-    """A pattern that protects, made cheaper.
-
-    Attributes
-    ----------
-    attackers : sequence of Attacked
-    suppressed : ndarray of bool, shape (n,)
-    """
+    """A pattern that protects, made cheaper."""
 
     attackers: Sequence[Attacked]
-    suppressed: BoolArray
+    suppressed: BoolArray  # (n,)
     _demands: list[tuple[Demand, ...]] = field(default_factory=list, init=False)
 
     def run(self, table: CellTable, clock: Clock, tell: Tell, most_rounds: int, patience: int) -> int:
         """Meet all demands again and again; how many cells are published in the end that were not.
 
-        Parameters
-        ----------
-        table : CellTable
-            Whose costs count.
-        clock : Clock
-        tell : callable
-            Told how many demands are still to be met in this round.
-        most_rounds : int
-        patience : int
-            Rounds without gain after which it ends.
+        `table`: whose costs count. `tell`: told how many demands are still to be met in this round.
+        `patience`: rounds without gain after which it ends.
         """
         if clock.expired:
             return 0

@@ -42,12 +42,7 @@ _PARALLEL = 0.9
 def rounding_cuts(relaxation: Relaxation, point: FloatArray) -> tuple[sparse.csr_array, FloatArray]:
     """Rows over the open cells that the optimum of the relaxation violates, with their right-hand sides.
 
-    Parameters
-    ----------
-    relaxation : Relaxation
-        Just solved.
-    point : ndarray of float64, shape (k,)
-        Its optimum.
+    `relaxation`: just solved. `point` (k,): its optimum.
     """
     basic = relaxation.program.basic_columns()
     part = np.where(basic >= 0, np.minimum(point, 1.0 - point)[np.maximum(basic, 0)], 0.0)
@@ -87,19 +82,8 @@ def rounded(
 
     Cells that are near 1 are counted from there: for ``1 - x`` the same holds as for x.
 
-    Parameters
-    ----------
-    sums : ndarray of float64, shape (c, k)
-    right : ndarray of float64, shape (c,)
-    point : ndarray of float64, shape (k,)
-        What should violate them.
-
-    Returns
-    -------
-    rows, right : ndarray of float64, shapes (c, k) and (c,)
-        A row of zeros where rounding gives nothing.
-    part : ndarray of float64, shape (c,)
-        f0; 0 where rounding gives nothing.
+    `sums` (c, k). `right` (c,). `point` (k,): what should violate them. Returns: a row of zeros where
+    rounding gives nothing. Returns (c,): f0; 0 where rounding gives nothing.
     """
     turned = point > 1.0 - 1e-6
     right = right - sums[:, turned].sum(axis=1)

@@ -33,16 +33,7 @@ _TINY = 1e-300
 class Shedding:
     """A pattern that gets smaller, with the movements of least energy of all needs in it.
 
-    Parameters
-    ----------
-    table : CellTable
-    pattern : ndarray of bool, shape (n,)
-    needs : Needs
-
-    Attributes
-    ----------
-    fits : bool
-        Whether this is not too large.
+    `pattern` (n,). `fits`: whether this is not too large.
     """
 
     def __init__(self, table: CellTable, pattern: BoolArray, needs: Needs) -> None:
@@ -99,14 +90,8 @@ class Shedding:
     def run(self, clock: Clock, tell: Callable[[int], None], order: FloatArray | None = None) -> None:
         """Publish what is not needed, until nothing is left to try or the clock is out.
 
-        Parameters
-        ----------
-        clock : Clock
-        tell : callable
-            Told how many cells are left to try.
-        order : ndarray of float64, shape (n,), optional
-            Cells that move only together are tried in the order of their sums of these numbers, the largest
-            first: of their costs where absent.
+        `tell`: told how many cells are left to try. `order` (n,): cells that move only together are tried in
+        the order of their sums of these numbers, the largest first: of their costs where absent.
         """
         if not self.fits:
             return

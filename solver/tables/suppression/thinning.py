@@ -24,13 +24,7 @@ def protection(separator: Separator) -> Holds:
 
 
 class Thinning:
-    """Makes patterns smaller that protect.
-
-    Parameters
-    ----------
-    table : CellTable
-    holds : callable
-    """
+    """Makes patterns smaller that protect."""
 
     def __init__(self, table: CellTable, holds: Holds) -> None:
         self._table, self._holds, self._bridges = table, holds, BridgeRows(table)
@@ -40,14 +34,8 @@ class Thinning:
 
         With a cell those go that are alone in a relation without it: they protect nothing.
 
-        Parameters
-        ----------
-        suppressed : ndarray of bool, shape (n,)
-            It protects.
-        least_likely : ndarray of float64, shape (n,)
-            Cells are tried in the order of these numbers, the largest first.
-        clock : Clock
-            When to leave out no more.
+        `suppressed` (n,): it protects. `least_likely` (n,): cells are tried in the order of these numbers,
+        the largest first. `clock`: when to leave out no more.
         """
         found = suppressed
         try:

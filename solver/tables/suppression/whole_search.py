@@ -20,22 +20,9 @@ from linkrisk.solver.tables.suppression.relaxation import Relaxation
 class WholeSearch(BranchAndCut):
     """A search of all patterns; neighbourhoods of the best one, and the last units, are searched apart.
 
-    Parameters
-    ----------
-    table : CellTable
-    separator : Separator
-        Knows what every pattern that protects keeps.
-    start : ndarray of bool, shape (n,)
-        A pattern that protects.
-    cost : ndarray of float64, shape (n,)
-        Of the cells, in units of which all costs are whole multiples where `whole`.
-    thinning : callable
-        Makes a pattern smaller that protects.
-    whole : bool
-    rows : Cuts, optional
-        To begin with.
-    bound : float
-        That is known to hold already.
+    `separator`: knows what every pattern that protects keeps. `start` (n,): a pattern that protects. `cost`
+    (n,): of the cells, in units of which all costs are whole multiples where `whole`. `thinning`: makes a
+    pattern smaller that protects. `rows`: to begin with. `bound`: that is known to hold already.
     """
 
     def __init__(

@@ -87,12 +87,7 @@ class CoreFinder(ABC):
 class LinearCoreFinder(CoreFinder):
     """By one linear program of the widest margin, whose rows are switched on and off.
 
-    Parameters
-    ----------
-    system : BlockSystem
-    scorer : Scorer
-    clock : Clock
-        Questions asked after its end stay undecided.
+    `clock`: questions asked after its end stay undecided.
     """
 
     def __init__(self, system: BlockSystem, scorer: Scorer, clock: Clock) -> None:
@@ -173,13 +168,8 @@ def largest(domain: DomainRows, combined: Sequence[Combination], multipliers: Fl
     Weak duality holds for any multipliers of the domain's rows. For the roundings see
     `polytope_proofs.largest`, which is the same in compiled code.
 
-    Parameters
-    ----------
-    domain : DomainRows
-        With finite bounds of all columns.
-    combined : sequence of Combination
-    multipliers : ndarray of float64, shape (domain rows,)
-        Those of a sign for which the row has no bound are left out.
+    `domain`: with finite bounds of all columns. `multipliers` (domain rows,): those of a sign for which the
+    row has no bound are left out.
     """
     allowed = np.where(np.isinf(domain.row_upper), np.minimum(multipliers, 0.0), multipliers)
     allowed = np.where(np.isinf(domain.row_lower), np.maximum(allowed, 0.0), allowed)

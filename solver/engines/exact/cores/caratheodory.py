@@ -45,14 +45,7 @@ def _eliminate(matrix: FloatArray, rank: int, row: int, column: int) -> None:
 def null_vector(matrix: FloatArray) -> Any:
     """Some z other than zero with ``matrix @ z = 0``.
 
-    Parameters
-    ----------
-    matrix : ndarray of float64, shape (rows, rows + 1)
-        Of size about one; overwritten.
-
-    Returns
-    -------
-    ndarray of float64, shape (rows + 1,)
+    `matrix` (rows, rows + 1): of size about one; overwritten. Returns shape (rows + 1,).
     """
     rows, columns = matrix.shape
     order = np.arange(columns)
@@ -81,18 +74,8 @@ def few_multipliers(values: FloatArray, multipliers: FloatArray, cost: FloatArra
     As long as there are more, some of them depend on each other; their multipliers are moved along that
     dependence, the way in which the cost of all does not grow, until one is zero.
 
-    Parameters
-    ----------
-    values : ndarray of float64, shape (rows, dimension)
-    multipliers : ndarray of float64, shape (rows,)
-        Positive.
-    cost : ndarray of float64, shape (rows,)
-        Rows of large cost are rather left out.
-
-    Returns
-    -------
-    ndarray of float64, shape (rows,)
-        Not negative, most of them zero.
+    `values` (rows, dimension). `multipliers` (rows,): positive. `cost` (rows,): rows of large cost are rather
+    left out. Returns (rows,): not negative, most of them zero.
     """
     many, dimension = values.shape
     y = multipliers.copy()

@@ -51,21 +51,8 @@ def _pairs_of_rows(values: FloatArray, first: IndexArray, block: int, open_pairs
 class SmallCores:
     """The search for cores of one or two blocks.
 
-    Parameters
-    ----------
-    system : BlockSystem
-    scorer : Scorer
-    clock : Clock
-    learn : callable
-        Called with every answer.
-    random : numpy.random.Generator
-    steering : PairSteering
-
-    Attributes
-    ----------
-    together : ndarray of bool, shape (some, some)
-        Which pairs of blocks some parameters link, as far as is known; on the diagonal single blocks. Of
-        very many blocks, some at random.
+    `learn`: called with every answer. `together` (some, some): which pairs of blocks some parameters link, as
+    far as is known; on the diagonal single blocks. Of very many blocks, some at random.
     """
 
     def __init__(
@@ -93,9 +80,7 @@ class SmallCores:
     def sample(self, near: FloatArray) -> None:
         """See what random parameters link, half of them towards `near`; until they show little that is new.
 
-        Parameters
-        ----------
-        near : ndarray of float64, shape (dimension,)
+        `near` (dimension,).
         """
         cells = self._system.values.size  # entries, or non-zeros of a sparse matrix
         count = max(50, min(self._steering.most_witnesses, self._steering.witness_cells // max(1, cells)))
@@ -138,12 +123,7 @@ class SmallCores:
     def ask(self, finders: Sequence[CoreFinder], until: float) -> None:
         """Ask about every single block and every pair of some that is not known yet, in random order.
 
-        Parameters
-        ----------
-        finders : sequence of CoreFinder
-            One for each thread.
-        until : float
-            Stop when the clock shows these seconds.
+        `finders`: one for each thread. `until`: stop when the clock shows these seconds.
         """
         blocks = np.flatnonzero(~self._alone)
         self._ask_all(finders, blocks, blocks, until)

@@ -37,18 +37,8 @@ class Polished(NamedTuple):
 def polished(domain: DomainRows, rows: sparse.csr_array, cuts: FloatArray) -> Iterator[Polished]:
     """Find the largest t such that ``rows @ theta >= t`` in the domain, with more and more digits.
 
-    Parameters
-    ----------
-    domain : DomainRows
-    rows : scipy.sparse.csr_array, shape (any, dimension)
-        Rows of unit length.
-    cuts : ndarray of float64, shape (any, dimension)
-        Rows that must be non-negative besides.
-
-    Yields
-    ------
-    Polished
-        Each better than the one before, until HiGHS sees no more than rounding.
+    `rows` (any, dimension): rows of unit length. `cuts` (any, dimension): rows that must be non-negative
+    besides. Yields: each better than the one before, until HiGHS sees no more than rounding.
     """
     (count, dimension), others = rows.shape, len(cuts) + domain.row_lower.size
     t = sparse.csr_array(-np.repeat([0.0, 1.0], [others, count])[:, None])

@@ -10,11 +10,7 @@ from linkrisk.formulations.compiled import kernel
 def put_first(kept: IndexArray, row: int) -> None:
     """Put a row first among those of its block, and forget the last one if there are too many.
 
-    Parameters
-    ----------
-    kept : ndarray of int, shape (any,)
-        The last one first; -1 where there are fewer. Written to.
-    row : int
+    `kept` (any,): the last one first; -1 where there are fewer. Written to.
     """
     place = 0
     while place < kept.size - 1 and kept[place] != row and kept[place] >= 0:

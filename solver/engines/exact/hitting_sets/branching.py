@@ -25,29 +25,14 @@ _STALLED_AT_ROOT, _RISE_AT_ROOT = 3, 0.05
 
 @dataclass(eq=False)
 class Node:
-    """A node of the tree.
-
-    Attributes
-    ----------
-    parent : Node or None
-    given_up : bool
-        Whether the block on which the parent is split is given up here, or kept.
-    value : float
-        No hitting set that agrees with all blocks given up or kept is lighter.
-    split : int
-        The block to branch on; -1 before it is chosen, or when there is none.
-    share : float
-        How much of that block the fractional hitting set gives up.
-    children : list of Node
-        First the one in which `split` is given up.
-    """
+    """A node of the tree."""
 
     parent: Node | None = None
-    given_up: bool = False
-    value: float = 0.0
-    split: int = -1
-    share: float = 0.0
-    children: list[Node] = field(default_factory=list)
+    given_up: bool = False  # whether the block on which the parent is split is given up here, or kept
+    value: float = 0.0  # no hitting set that agrees with all blocks given up or kept is lighter
+    split: int = -1  # the block to branch on; -1 before it is chosen, or when there is none
+    share: float = 0.0  # how much of that block the fractional hitting set gives up
+    children: list[Node] = field(default_factory=list)  # first the one in which `split` is given up
 
     def fixed(self) -> dict[int, bool]:
         """Blocks that are given up (True) or kept (False) here."""
@@ -60,38 +45,19 @@ class Node:
 
 
 class Worker(NamedTuple):
-    """What one thread works with.
-
-    Attributes
-    ----------
-    program : CoveringProgram
-    separate : callable
-        Collect cores that a point misses; True when there was a new one.
-    spare : callable
-        What to do with a moment after a node; told whether there is no other node.
-    """
+    """What one thread works with."""
 
     program: CoveringProgram
-    separate: Callable[[FloatArray], bool]
+    separate: Callable[[FloatArray], bool]  # collect cores that a point misses; True when there was a new one
+    # what to do with a moment after a node; told whether there is no other node
     spare: Callable[[bool], None]
 
 
 class BranchAndCut:
     """The search; it may be stopped and continued.
 
-    Parameters
-    ----------
-    workers : sequence of Worker
-        One for each thread.
-    blocks : int
-    enough : callable
-        Whether hitting sets of this weight or more need no search: they leave no better attack.
-
-    Attributes
-    ----------
-    root : Node
-    nodes : int
-        Nodes looked at.
+    `workers`: one for each thread. `enough`: whether hitting sets of this weight or more need no search: they
+    leave no better attack. `nodes`: nodes looked at.
     """
 
     def __init__(self, workers: Sequence[Worker], blocks: int, enough: Callable[[float], bool]) -> None:

@@ -38,12 +38,7 @@ def _grown(adjacent: BoolArray, x: FloatArray, seed: int) -> Any:
 
 
 class ConflictGraph:
-    """Pairs of blocks that exclude each other, and maximal cliques of them.
-
-    Parameters
-    ----------
-    blocks : int
-    """
+    """Pairs of blocks that exclude each other, and maximal cliques of them."""
 
     def __init__(self, blocks: int) -> None:
         self._adjacent = np.zeros((blocks, blocks), dtype=bool)

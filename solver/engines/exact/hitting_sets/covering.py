@@ -24,13 +24,7 @@ _NEARLY = 1e-9
 class CoveringProgram:
     """The program of one thread, solved again and again with other blocks fixed.
 
-    Parameters
-    ----------
-    master : HittingSet
-        Names the inequalities that a point violates.
-    spend : callable
-        Called with the cost of every solve.
-    steering : HittingSteering
+    `master`: names the inequalities that a point violates. `spend`: called with the cost of every solve.
     """
 
     def __init__(
@@ -57,11 +51,7 @@ class CoveringProgram:
     def solve(self) -> tuple[FloatArray, float]:
         """A lightest fractional hitting set of all inequalities known, and a lower bound on its weight.
 
-        Returns
-        -------
-        point : ndarray of float64, shape (blocks,)
-        value : float
-            Infinite when what is kept leaves no hitting set.
+        Returns shape (blocks,). Returns: infinite when what is kept leaves no hitting set.
         """
         self._forget()
         while True:

@@ -21,12 +21,7 @@ _MOST = 5.0
 
 
 class Gains:
-    """What branching on each block gained for a whole unit of its share.
-
-    Parameters
-    ----------
-    blocks : int
-    """
+    """What branching on each block gained for a whole unit of its share."""
 
     def __init__(self, blocks: int) -> None:
         self._sum = np.zeros((2, blocks))
@@ -48,16 +43,8 @@ class Gains:
     ) -> int:
         """The block among these that promises most.
 
-        Parameters
-        ----------
-        point : ndarray of float64, shape (blocks,)
-            The fractional hitting set.
-        blocks : ndarray of int
-        fixed : mapping of int to bool
-            Blocks given up or kept at the node.
-        value : float
-            Of the node.
-        program : CoveringProgram
+        `point` (blocks,): the fractional hitting set. `fixed`: blocks given up or kept at the node. `value`:
+        of the node.
         """
         expected = self._expected(point)[blocks]
         order = np.argsort(-expected, kind="stable")[:_TRIED]

@@ -64,15 +64,7 @@ class Rows(NamedTuple):
 class HittingSet:
     """Cores and cliques; several threads may use it at once.
 
-    Parameters
-    ----------
-    weight : ndarray of float64, shape (blocks,)
-        Weight of each open block.
-
-    Attributes
-    ----------
-    cores : dict
-        What proves each core.
+    `weight` (blocks,): weight of each open block. `cores`: what proves each core.
     """
 
     def __init__(self, weight: FloatArray) -> None:
@@ -97,17 +89,7 @@ class HittingSet:
     def violated(self, x: FloatArray, most: int) -> tuple[IndexArray, Rows]:
         """The inequalities that shares `x`, shape (blocks,), violate by most; with new cliques among them.
 
-        Parameters
-        ----------
-        x : ndarray of float64, shape (blocks,)
-        most : int
-
-        Returns
-        -------
-        names : ndarray of int
-            Each inequality keeps its name.
-        rows : Rows
-            One for each name.
+        `x` (blocks,). Returns: each inequality keeps its name. Returns: one for each name.
         """
         with self._lock:
             for clique in self._conflicts.violated(x):

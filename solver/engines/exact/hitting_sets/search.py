@@ -30,21 +30,8 @@ _MISSED = 0.999
 class HittingSearch:
     """The search of one block system.
 
-    Parameters
-    ----------
-    system : BlockSystem
-    incumbent : Incumbent[FloatArray]
-        Takes every improvement of attack and bound.
-    evaluator : Evaluator
-        Counts the attacks.
-    seed : int
-        Seed of the random witnesses.
-    steering : Steering
-
-    Attributes
-    ----------
-    undecided : bool
-        Whether rounding left it open if some blocks can all be linked.
+    `incumbent`: takes every improvement of attack and bound. `evaluator`: counts the attacks. `seed`: seed of
+    the random witnesses. `undecided`: whether rounding left it open if some blocks can all be linked.
     """
 
     def __init__(
@@ -89,10 +76,7 @@ class HittingSearch:
     def ask_about(self, sets: Iterable[Core]) -> None:
         """Ask about sets of blocks: cores of a similar problem, which may be cores here.
 
-        Parameters
-        ----------
-        sets : iterable of frozenset of int
-            Blocks of the pair. Sets with a lost block say nothing; those always linked are left out.
+        `sets`: blocks of the pair. Sets with a lost block say nothing; those always linked are left out.
         """
         system, finder = self._system, self._finders[0]
         place = np.full(system.lost.size, -1)

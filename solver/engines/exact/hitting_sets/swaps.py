@@ -21,16 +21,7 @@ _EVEN = 0.1
 class SwapSearch:
     """A walk through sets of blocks that can be linked together.
 
-    Parameters
-    ----------
-    finder : CoreFinder
-    scorer : Scorer
-    weight : ndarray of float64, shape (open,)
-        Weight of each open block.
-    learn : callable
-        Called with every core.
-    random : numpy.random.Generator
-    steering : HittingSteering
+    `weight` (open,): weight of each open block. `learn`: called with every core.
     """
 
     def __init__(

@@ -31,13 +31,7 @@ class PolytopeCoreFinder(CoreFinder):
 
     What it leaves undecided, because records exclude each other by little more than a tie, HiGHS is asked.
 
-    Parameters
-    ----------
-    system : BlockSystem
-    scorer : Scorer
-    clock : Clock
-        Questions asked after its end stay undecided.
-    steering : FinderSteering
+    `clock`: questions asked after its end stay undecided.
     """
 
     at_once: ClassVar[int] = 16

@@ -50,31 +50,16 @@ _LEAST_EACH, _ENOUGH = 2, 40
 
 
 class Questions(NamedTuple):
-    """What one thread asks about.
+    """What one thread asks about."""
 
-    Attributes
-    ----------
-    columns : Columns
-        The rows of all open blocks, and the domain.
-    first : ndarray of int, shape (open + 1,)
-        Block b has the rows ``first[b]`` to ``first[b + 1]``.
-    block : ndarray of int, shape (rows,)
-        Block of each row.
-    basis : Basis
-        Where the last question ended; the next one begins there.
-    remembered : ndarray of int, shape (open, any)
-        Rows of each block that were violated before, the last one first; -1 where there are fewer. Written
-        to.
-    dear : float
-        A cost so high that no row of other blocks pays: bounds of the domain are cheaper.
-    """
-
-    columns: Columns
-    first: IndexArray
-    block: IndexArray
-    basis: Basis
+    columns: Columns  # the rows of all open blocks, and the domain
+    first: IndexArray  # (open + 1,) block b has the rows ``first[b]`` to ``first[b + 1]``
+    block: IndexArray  # (rows,) block of each row
+    basis: Basis  # where the last question ended; the next one begins there
+    # (open, any) rows of each block that were violated before, the last one first; -1 where there are fewer.
+    # Written to.
     remembered: IndexArray
-    dear: float
+    dear: float  # a cost so high that no row of other blocks pays: bounds of the domain are cheaper
 
 
 @kernel
@@ -230,23 +215,10 @@ def _from_here(
 def ask(questions: Questions, blocks: IndexArray, dear: float, most_pivots: int) -> Any:
     """Whether these blocks can all be linked.
 
-    Parameters
-    ----------
-    questions : Questions
-    blocks : ndarray of int, shape (any,)
-        Open blocks, at least one.
-    dear : float
-        What rows of other blocks cost at first.
-    most_pivots : int
-        Undecided after so many.
-
-    Returns
-    -------
-    state : int
-    theta : ndarray of float64, shape (dimension,)
-        Parameters that link all blocks, if `LINKED`.
-    chosen, multipliers, domain : ndarray
-        What proves a core, if `CORE`: rows, their multipliers, and those of the rows of the domain.
+    `blocks` (any,): open blocks, at least one. `dear`: what rows of other blocks cost at first.
+    `most_pivots`: undecided after so many. Returns (dimension,): parameters that link all blocks, if
+    `LINKED`. Returns: what proves a core, if `CORE`: rows, their multipliers, and those of the rows of the
+    domain.
     """
     inside = np.zeros(questions.first.size - 1, dtype=np.bool_)
     for block in blocks:
@@ -274,27 +246,11 @@ def shrink(
 ) -> Any:
     """Leave blocks out of a core, in this order, as long as the rest is proven to be one.
 
-    Parameters
-    ----------
-    questions : Questions
-        Best with the basis that proved the core.
-    core : ndarray of int, shape (any,)
-        Rows that prove the core.
-    multipliers, domain : ndarray of float64
-        Of these rows, and of those of the domain.
-    order : ndarray of int, shape (any,)
-        Blocks; those outside the core are passed over.
-    most_pivots : int
-        Of one question.
-
-    Returns
-    -------
-    done : int
-        How many of `order` have had their turn.
-    undecided : bool
-        Whether the question about the last of these was left open.
-    core, multipliers, domain : ndarray
-        As before, of the smaller core.
+    `questions`: best with the basis that proved the core. `core` (any,): rows that prove the core.
+    `multipliers`, `domain`: of these rows, and of those of the domain. `order` (any,): blocks; those outside
+    the core are passed over. `most_pivots`: of one question. Returns: how many of `order` have had their
+    turn. Returns: whether the question about the last of these was left open. Returns: as before, of the
+    smaller core.
     """
     kept = copied(questions.basis)
     for done in range(order.size):

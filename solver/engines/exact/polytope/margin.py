@@ -47,72 +47,44 @@ class Columns(NamedTuple):
 
     The lower bound of parameter k has column k, its upper bound ``d + k``; the lower bound of row e of the
     domain ``2 d + e``, its upper bound ``2 d + m + e``; row i of the blocks ``2 d + 2 m + i``.
-
-    Attributes
-    ----------
-    rows, domain : SparseRows
-        Rows of blocks, of unit length, and of the domain.
-    row_lower, row_upper : ndarray of float64, shape (m,)
-    lower, upper : ndarray of float64, shape (d,)
-        Finite.
     """
 
+    # `rows`, `domain`: rows of blocks, of unit length, and of the domain
     rows: SparseRows
     domain: SparseRows
+    # `row_lower`, `row_upper`: (m,)
     row_lower: FloatArray
     row_upper: FloatArray
+    # `lower`, `upper`: (d,) finite
     lower: FloatArray
     upper: FloatArray
 
 
 class Basis(NamedTuple):
-    """A basis; all arrays but `right` are written to. Its size is the dimension and one.
+    """A basis; all arrays but `right` are written to. Its size is the dimension and one."""
 
-    Attributes
-    ----------
-    inverse : ndarray of float64, shape (size, size)
-        Transpose of the inverse of the basis matrix. Its last row is x for the right-hand side ``(0, 1)``.
-    columns : ndarray of int, shape (size,)
-        Which columns it has; the first is -1 as long as there is no basis.
-    x, cost : ndarray of float64, shape (size,)
-        Of each of these columns.
-    prices : ndarray of float64, shape (size,)
-        ``(-theta, t)``.
-    right : ndarray of float64, shape (size,)
-        The right-hand side ``(0, 1)``, shifted a little so that x is not zero and steps are not empty.
-    pivots : ndarray of int, shape (1,)
-        How many since `begin`.
-    """
-
+    # (size, size) transpose of the inverse of the basis matrix. Its last row is x for the right-hand side
+    # ``(0, 1)``.
     inverse: FloatArray
-    columns: IndexArray
+    columns: IndexArray  # (size,) which columns it has; the first is -1 as long as there is no basis
+    # `x`, `cost`: (size,) of each of these columns
     x: FloatArray
     cost: FloatArray
-    prices: FloatArray
+    prices: FloatArray  # (size,) ``(-theta, t)``
+    # (size,) the right-hand side ``(0, 1)``, shifted a little so that x is not zero and steps are not empty
     right: FloatArray
-    pivots: IndexArray
+    pivots: IndexArray  # (1,) how many since `begin`
 
 
 class Offers(NamedTuple):
-    """Columns that may enter the basis: all of the domain, and those of some rows.
+    """Columns that may enter the basis: all of the domain, and those of some rows."""
 
-    Attributes
-    ----------
-    rows : ndarray of int, shape (room,)
-        The rows.
-    size : ndarray of int, shape (1,)
-        How many there are.
-    reduced, weight : ndarray of float64, shape (columns of the domain and room,)
-        Reduced cost of each column, and Devex weight.
-    used : ndarray of int, shape (blocks,)
-        How many rows of each block are in the basis.
-    """
-
-    rows: IndexArray
-    size: IndexArray
+    rows: IndexArray  # (room,) the rows
+    size: IndexArray  # (1,) how many there are
+    # `reduced`, `weight`: (columns of the domain and room,) reduced cost of each column, and Devex weight
     reduced: FloatArray
     weight: FloatArray
-    used: IndexArray
+    used: IndexArray  # (blocks,) how many rows of each block are in the basis
 
 
 @kernel

@@ -89,21 +89,8 @@ def _without(
 def core_proof(columns: Columns, basis: Basis, block: IndexArray, inside: BoolArray) -> Any:
     """Rows of the blocks inside whose multipliers in the basis prove a core; none if they do not.
 
-    Parameters
-    ----------
-    columns : Columns
-    basis : Basis
-    block : ndarray of int, shape (rows,)
-        Block of each row.
-    inside : ndarray of bool, shape (blocks,)
-
-    Returns
-    -------
-    chosen : ndarray of int, shape (any,)
-    multipliers : ndarray of float64, shape (any,)
-        Positive; they sum to one.
-    domain : ndarray of float64, shape (rows of the domain,)
-        Multipliers of these.
+    `block` (rows,): block of each row. `inside` (blocks,). Returns shape (any,). Returns (any,): positive;
+    they sum to one. Returns (rows of the domain,): multipliers of these.
     """
     d, m = columns.lower.size, columns.row_lower.size
     chosen, multipliers, domain = np.empty(d + 1, dtype=np.intp), np.empty(d + 1), np.zeros(m)

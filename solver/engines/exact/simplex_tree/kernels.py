@@ -178,17 +178,10 @@ class Rows(NamedTuple):
 
 
 class Simplices(NamedTuple):
-    """Simplices that are left: their bounds, and how many halvings on the way to each were inexact.
+    """Simplices that are left: their bounds, and how many halvings on the way to each were inexact."""
 
-    Attributes
-    ----------
-    vertices : ndarray of float64, shape (STACK, dimension, corners)
-        One vertex a column.
-    bound, inexact : ndarray of float64, shape (STACK,)
-        A halving is inexact where the middle is not a double.
-    """
-
-    vertices: FloatArray
+    vertices: FloatArray  # (STACK, dimension, corners) one vertex a column
+    # `bound`, `inexact`: (STACK,) a halving is inexact where the middle is not a double
     bound: FloatArray
     inexact: FloatArray
 
@@ -205,31 +198,13 @@ def explore(
 ) -> tuple[int, int, float, float]:
     """Search a simplex depth first for parameters that link more than `target`.
 
-    Parameters
-    ----------
-    given : Rows
-    target : float
-        Weight that is reached already; simplices that cannot hold more are closed.
-    budget : int
-        Simplices to look at before what is left is handed back.
-    crowd : int
-        Look for conflicts among all blocks only where at most this many rows are undecided, and elsewhere
-        for those of blocks that the centre misses.
-    effort : int
-        Pairs of rows that may be looked at for the latter in one simplex.
-    simplices : Simplices, in and out
-        In: the first of them. Out: those that are left.
-    point : out, shape (dimension,)
-        The best centre found.
-
-    Returns
-    -------
-    nodes, left : int
-        Simplices looked at, and left.
-    stuck : float
-        Largest bound of a simplex too small to halve; -inf if there was none.
-    best : float
-        Weight linked at `point`, where above `target`; else -inf.
+    `target`: weight that is reached already; simplices that cannot hold more are closed. `budget`: simplices
+    to look at before what is left is handed back. `crowd`: look for conflicts among all blocks only where at
+    most this many rows are undecided, and elsewhere for those of blocks that the centre misses. `effort`:
+    pairs of rows that may be looked at for the latter in one simplex. `simplices`: in: the first of them.
+    Out: those that are left. `point` (dimension,): the best centre found. Returns: simplices looked at, and
+    left. Returns: largest bound of a simplex too small to halve; -inf if there was none. Returns: weight
+    linked at `point`, where above `target`; else -inf.
     """
     rows, block, weight = given
     vertices, bound, inexact = simplices

@@ -64,20 +64,8 @@ _FAR_APART = 2.0**10
 class SimplexTree:
     """The search of one block system.
 
-    Parameters
-    ----------
-    system : BlockSystem
-        Of an aggregator whose domain is the simplex.
-    incumbent : Incumbent[FloatArray]
-        Takes every improvement of attack and bound.
-    evaluator : Evaluator
-        Counts the attacks.
-    steering : TreeSteering
-
-    Attributes
-    ----------
-    nodes : int
-        Simplices looked at.
+    `system`: of an aggregator whose domain is the simplex. `incumbent`: takes every improvement of attack and
+    bound. `evaluator`: counts the attacks. `nodes`: simplices looked at.
     """
 
     def __init__(
@@ -212,17 +200,9 @@ def _in_like_units(rows: FloatArray) -> tuple[FloatArray, FloatArray]:
     so in any unit: so simplices are halved where the rows differ. Units and lengths are powers of two, so
     nothing is rounded.
 
-    Parameters
-    ----------
-    rows : ndarray of float64, shape (rows, dimension)
-        Of unit length.
-
-    Returns
-    -------
-    rows : ndarray of float64, shape (rows, dimension)
-        In these units, of a length between one and two; as they were, where all units are one.
-    unit : ndarray of float64, shape (dimension,)
-        What one of each parameter of the tree is in parameters of the aggregator.
+    `rows` (rows, dimension): of unit length. Returns (rows, dimension): in these units, of a length between
+    one and two; as they were, where all units are one. Returns (dimension,): what one of each parameter of
+    the tree is in parameters of the aggregator.
     """
     if len(rows) == 0:
         return rows, np.ones(rows.shape[1])

@@ -17,12 +17,8 @@ def excluding_multiplier(first: FloatArray, second: FloatArray, error: float) ->
 
     Then the two rows are nowhere positive together on the simplex.
 
-    Parameters
-    ----------
-    first, second : ndarray of float64, shape (vertices,)
-        Values of the rows at the vertices.
-    error : float
-        By how much these may be too small.
+    `first`, `second` (vertices,): values of the rows at the vertices. `error`: by how much these may be too
+    small.
     """
     low, high = 0.0, np.inf
     for vertex in range(first.size):

@@ -40,13 +40,7 @@ class SemidefiniteCoreFinder(CoreFinder):
     Where records exclude each other by no more than a tie, the multipliers may need more digits than
     these steps give; then the linear program is asked about the few blocks that matter.
 
-    Parameters
-    ----------
-    system : BlockSystem
-    scorer : Scorer
-    clock : Clock
-        Questions asked after its end stay undecided.
-    steering : FinderSteering
+    `clock`: questions asked after its end stay undecided.
     """
 
     at_once: ClassVar[int] = 30

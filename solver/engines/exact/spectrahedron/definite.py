@@ -19,10 +19,7 @@ _NOISE = 1e-14
 def factorise(matrix: FloatArray, factor: FloatArray) -> Any:
     """Cholesky factor of a symmetric matrix, of which the lower triangle is read, into `factor`.
 
-    Returns
-    -------
-    bool
-        Whether the matrix is positive definite beyond rounding; if not, `factor` is only begun.
+    Returns: whether the matrix is positive definite beyond rounding; if not, `factor` is only begun.
     """
     for i in range(matrix.shape[0]):
         for j in range(i + 1):
@@ -88,13 +85,7 @@ def room(
 ) -> Any:
     """How far a positive definite matrix can go and stay so: at most `longest`, and not much too short.
 
-    Parameters
-    ----------
-    matrix, change : ndarray of float64, shape (n, n)
-        Symmetric.
-    longest : float
-    trial, factor : ndarray of float64, shape (n, n)
-        Room to work in.
+    `matrix`, `change` (n, n): symmetric. `trial`, `factor` (n, n): room to work in.
     """
     low, high, length = 0.0, longest, longest
     for _ in range(_MOST_TRIALS):

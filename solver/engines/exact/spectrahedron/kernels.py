@@ -35,37 +35,21 @@ _MOST_ROUNDS = 60
 
 
 class Rows(NamedTuple):
-    """The rows of all open blocks, and those of each block that mattered last.
+    """The rows of all open blocks, and those of each block that mattered last."""
 
-    Attributes
-    ----------
-    values : ndarray of float64, shape (rows, dimension)
-    starts : ndarray of int, shape (open + 1,)
-        Block b has the rows ``starts[b]`` to ``starts[b + 1]``.
-    block : ndarray of int, shape (rows,)
-        Block of each row.
-    first, second : ndarray of int, shape (dimension,)
-        Row and column of each parameter in the matrix.
-    remembered : ndarray of int, shape (open, any)
-        Rows of each block that mattered, the last one first; -1 where there are fewer. Written to.
-    near : ndarray of float64, shape (open, any, dimension)
-        Rows of each block that were violated before, side by side: they are looked at first, as a look at
-        all rows has to fetch them from memory. Written to.
-    near_row : ndarray of int, shape (open, any)
-        Which rows these are.
-    near_count : ndarray of int, shape (open,)
-        How many were ever put there; the oldest make room.
-    """
-
-    values: FloatArray
-    starts: IndexArray
-    block: IndexArray
+    values: FloatArray  # (rows, dimension)
+    starts: IndexArray  # (open + 1,) block b has the rows ``starts[b]`` to ``starts[b + 1]``
+    block: IndexArray  # (rows,) block of each row
+    # `first`, `second`: (dimension,) row and column of each parameter in the matrix
     first: IndexArray
     second: IndexArray
+    # (open, any) rows of each block that mattered, the last one first; -1 where there are fewer. Written to.
     remembered: IndexArray
+    # (open, any, dimension) rows of each block that were violated before, side by side: they are looked at
+    # first, as a look at all rows has to fetch them from memory. Written to.
     near: FloatArray
-    near_row: IndexArray
-    near_count: IndexArray
+    near_row: IndexArray  # (open, any) which rows these are
+    near_count: IndexArray  # (open,) how many were ever put there; the oldest make room
 
 
 @kernel(fastmath={"reassoc", "contract"})
@@ -189,12 +173,7 @@ def _most_hidden(rows: Rows, many: int) -> float:
 def excludes(rows: Rows, chosen: IndexArray, multipliers: FloatArray) -> bool:
     """Whether a combination of rows is nowhere positive on the domain, in spite of all rounding.
 
-    Parameters
-    ----------
-    rows : Rows
-    chosen : ndarray of int, shape (any,)
-    multipliers : ndarray of float64, shape (any,)
-        Positive; they sum to one.
+    `chosen` (any,). `multipliers` (any,): positive; they sum to one.
     """
     n = rows.first[-1] + 1
     combined, matrix = np.empty(rows.values.shape[1]), np.empty((n, n))
@@ -215,11 +194,7 @@ def excludes(rows: Rows, chosen: IndexArray, multipliers: FloatArray) -> bool:
 def fewest(rows: Rows, chosen: IndexArray, multipliers: FloatArray) -> Any:
     """The rows with the largest multipliers that prove a core beyond rounding; none if nothing does.
 
-    Returns
-    -------
-    chosen : ndarray of int, shape (any,)
-    multipliers : ndarray of float64, shape (any,)
-        Positive; they sum to one.
+    Returns shape (any,). Returns (any,): positive; they sum to one.
     """
     if _largest(rows, chosen, multipliers / multipliers.sum()) < 0.0:
         for share in _SHARES:
@@ -252,27 +227,11 @@ def _without_spare(rows: Rows, core: IndexArray, multipliers: FloatArray, turn: 
 def ask(rows: Rows, blocks: IndexArray, active: IndexArray, share: float, most_rounds: int) -> Any:
     """Find a matrix on few rows, add the rows that it violates, and again.
 
-    Parameters
-    ----------
-    rows : Rows
-    blocks : ndarray of int, shape (any,)
-        Open blocks, at least one.
-    active : ndarray of int, shape (any,)
-        The rows to begin with; none for those that mattered before.
-    share : float
-        Parameters that link all blocks may do so with this share of the widest margin.
-    most_rounds : int
-        Times to add rows.
-
-    Returns
-    -------
-    state : int
-    theta : ndarray of float64, shape (dimension,)
-        Parameters that link all blocks, if `LINKED`.
-    active : ndarray of int, shape (any,)
-        The rows of the proof if `CORE`; those that may prove one if `TOUCHING`; else those to go on with.
-    multipliers : ndarray of float64
-        Of the rows of the proof, if `CORE`.
+    `blocks` (any,): open blocks, at least one. `active` (any,): the rows to begin with; none for those that
+    mattered before. `share`: parameters that link all blocks may do so with this share of the widest margin.
+    `most_rounds`: times to add rows. Returns (dimension,): parameters that link all blocks, if `LINKED`.
+    Returns (any,): the rows of the proof if `CORE`; those that may prove one if `TOUCHING`; else those to go
+    on with. Returns: of the rows of the proof, if `CORE`.
     """
     if active.size == 0:
         active = _first_rows(rows, blocks)
@@ -321,26 +280,10 @@ def _touching(rows: Rows, theta: FloatArray, active: IndexArray, multipliers: Fl
 def shrink(rows: Rows, core: IndexArray, multipliers: FloatArray, order: IndexArray, most_asked: int) -> Any:
     """Leave blocks out of a core, in this order, as long as the rest is proven to be one.
 
-    Parameters
-    ----------
-    rows : Rows
-    core : ndarray of int, shape (any,)
-        Rows that prove the core.
-    multipliers : ndarray of float64
-        Of these rows.
-    order : ndarray of int, shape (any,)
-        Blocks; those outside the core are passed over.
-    most_asked : int
-        Stop after so many questions.
-
-    Returns
-    -------
-    done : int
-        How many of `order` have had their turn.
-    core, multipliers : ndarray
-        As before, of the smaller core.
-    touching : ndarray of int, shape (any,)
-        Rows that may prove a core without the last of these blocks, which is for others to say; mostly none.
+    `core` (any,): rows that prove the core. `multipliers`: of these rows. `order` (any,): blocks; those
+    outside the core are passed over. `most_asked`: stop after so many questions. Returns: how many of `order`
+    have had their turn. Returns: as before, of the smaller core. Returns (any,): rows that may prove a core
+    without the last of these blocks, which is for others to say; mostly none.
     """
     nothing = core[:0]
     asked = 0

@@ -50,12 +50,8 @@ def symmetric(row: FloatArray, first: IndexArray, second: IndexArray, out: Float
 def largest_eigenvalue(row: FloatArray, first: IndexArray, second: IndexArray) -> Any:
     """Largest ``row @ theta`` over the semidefinite matrices of trace one.
 
-    Parameters
-    ----------
-    row : ndarray of float64, shape (dimension,)
-        Finite numbers.
-    first, second : ndarray of int, shape (dimension,)
-        Row and column of each entry of ``theta``, the upper triangle of the matrix.
+    `row` (dimension,): finite numbers. `first`, `second` (dimension,): row and column of each entry of
+    ``theta``, the upper triangle of the matrix.
     """
     n = first[-1] + 1
     matrix = np.empty((n, n))
@@ -139,20 +135,9 @@ def _solve_bordered(
 ) -> Any:
     """Solve ``system @ x + y (trace, 0) = side`` and ``(trace, 0) @ x = 0``.
 
-    Parameters
-    ----------
-    system : ndarray of float64, shape (size + 1, size + 1)
-        Symmetric and positive definite; its lower half.
-    trace : ndarray of float64, shape (size,)
-    lower, free : ndarray of float64
-        Room to work in, as large as `system` and `side`.
-    side : ndarray of float64, shape (size + 1,)
-        The right side, and then x.
-
-    Returns
-    -------
-    float
-        y; infinite when the system is singular.
+    `system` (size + 1, size + 1): symmetric and positive definite; its lower half. `trace` (size,). `lower`,
+    `free`: room to work in, as large as `system` and `side`. `side` (size + 1,): the right side, and then x.
+    Returns: y; infinite when the system is singular.
     """
     size = trace.size
     if factorise(system, lower):
@@ -194,24 +179,11 @@ def widest_margin(
 ) -> Any:
     """Approach the widest margin of `rows` until its sign is known.
 
-    Parameters
-    ----------
-    rows : ndarray of float64, shape (rows, dimension)
-    first, second : ndarray of int, shape (dimension,)
-        Row and column of each entry of ``theta``, the upper triangle of M.
-    enough : float
-        Stop at a margin above this that is at least a share of the widest.
-    proven : float
-        Stop when the widest margin is proven to be below this, and known up to a factor of two.
-    share : float
-        The share; zero for any margin above `enough`.
-
-    Returns
-    -------
-    theta : ndarray of float64, shape (dimension,)
-        A positive definite matrix of trace one.
-    multipliers : ndarray of float64, shape (rows,)
-        They sum to one.
+    `rows` (rows, dimension). `first`, `second` (dimension,): row and column of each entry of ``theta``, the
+    upper triangle of M. `enough`: stop at a margin above this that is at least a share of the widest.
+    `proven`: stop when the widest margin is proven to be below this, and known up to a factor of two.
+    `share`: the share; zero for any margin above `enough`. Returns (dimension,): a positive definite matrix
+    of trace one. Returns (rows,): they sum to one.
     """
     many, size, n = rows.shape[0], rows.shape[1], first[-1] + 1
     trace = np.zeros(size)
