@@ -50,9 +50,9 @@ from linkrisk.solver.tables.operations.batch.run import run_batch as run_batch
 from linkrisk.solver.tables.operations.compare import TableComparison as TableComparison
 from linkrisk.solver.tables.operations.compare import compare_table as compare_table
 from linkrisk.solver.tables.operations.make import MadeTable as MadeTable
+from linkrisk.solver.tables.operations.make import MadeTables as MadeTables
 from linkrisk.solver.tables.operations.make import make_table as make_table
-from linkrisk.solver.tables.operations.make_tables import MadeTables as MadeTables
-from linkrisk.solver.tables.operations.make_tables import make_tables as make_tables
+from linkrisk.solver.tables.operations.make import make_tables as make_tables
 from linkrisk.solver.tables.operations.perturb import PerturbedCounts as PerturbedCounts
 from linkrisk.solver.tables.operations.perturb import PerturbedSums as PerturbedSums
 from linkrisk.solver.tables.operations.perturb import perturb_counts as perturb_counts

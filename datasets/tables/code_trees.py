@@ -29,26 +29,13 @@ TOP = "*"
 
 
 def parents_in(source: TreeSource, total: str, deeper: str = DEEPER, *, name: str = "") -> dict[str, str]:
-    """The parent of each code of a hierarchy.
+    """Read the parent of each code of a hierarchy.
 
-    Parameters
-    ----------
-    source : path or frame
-        A tree of ARGUS (.hrc); or a table with the columns `code` and `parent`; or one with a column for each
-        level, where a code that stands in two neighbouring columns is one, and ``*`` is the total. A text
-        file whose first line has a cell of another one has no header; its two columns are codes and parents
-        where all that stands in the second one is a code, or the total.
-    total : str
-        The parent of those at the top.
-    deeper : str
-        What stands before a code in a tree of ARGUS once for each level down.
-    name : str
-        What to call a frame in messages.
-
-    Raises
-    ------
-    DataError
-        If it cannot be read, or a code stands twice.
+    The source is a tree of ARGUS (.hrc, `deeper` stands before a code once for each level down); or a table
+    with the columns `code` and `parent`; or one with a column for each level, where a code in two
+    neighbouring columns is the same, and ``*`` is the total. A text file whose first line has a cell of
+    another one has no header; its two columns are codes and parents where all of the second one are codes, or
+    the total.
     """
     if isinstance(source, str | Path) and Path(source).suffix.lower() == TREE:
         return _of_lines(tree_lines(source, deeper), total)
@@ -65,7 +52,7 @@ def parents_in(source: TreeSource, total: str, deeper: str = DEEPER, *, name: st
 
 
 def _without_header(path: Path) -> pd.DataFrame | None:
-    """A text file whose first line is one like the others; None where it is a header."""
+    """Read a text file whose first line is one like the others; None where it is a header."""
     if path.suffix.lower() not in DELIMITED.suffixes or not path.is_file():
         return None
     check_readable(path)
@@ -103,7 +90,7 @@ def _of_pairs(frame: pd.DataFrame, total: str, path: str) -> dict[str, str]:
 
 
 def _of_levels(frame: pd.DataFrame, total: str, path: str) -> dict[str, str]:
-    """Of a column for each level, the coarsest first or last."""
+    """Read a column for each level, the coarsest first or last."""
     sizes = [frame[name].nunique() for name in frame.columns]
     names = list(frame.columns) if sizes == sorted(sizes) else list(frame.columns)[::-1]
     parents: dict[str, str] = {}
@@ -148,48 +135,27 @@ class Codes(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class CodeTree:
-    """The codes of one variable in a tree.
-
-    Attributes
-    ----------
-    variable : str
-    codes : tuple of str
-        The total first; behind each code those below it.
-    parent : ndarray of int64, shape (c,)
-        Position of the parent of each; -1 for the total.
-    """
+    """The codes of one variable in a tree."""
 
     variable: str
-    codes: tuple[str, ...]
-    parent: LongArray
+    codes: tuple[str, ...]  # The total first; behind each code those below it.
+    parent: LongArray  # (c,): Position of the parent of each; -1 for the total.
 
     @classmethod
     def flat(cls, variable: str, codes: Iterable[str], total: str = TOTAL) -> Self:
-        """All codes right below the total, in natural order."""
+        """Put all codes right below the total, in natural order."""
         below = in_natural_order(set(codes) - {total})
         return cls(variable, (total, *below), np.array([-1, *[0] * len(below)], dtype=np.int64))
 
     @classmethod
     def read(cls, variable: str, source: TreeSource, total: str = TOTAL) -> Self:
-        """Read a file or a frame of any of the kinds of `parents_in`; those at the top are below `total`.
-
-        Raises
-        ------
-        DataError
-            If it cannot be read, a code stands twice, or has a parent that is none or below itself.
-        """
+        """Read a file or a frame of any kind of `parents_in`."""
         name = str(source) if isinstance(source, str | Path) else f"the hierarchy of {variable!r}"
         return cls.of(variable, parents_in(source, total, name=name), name, total)
 
     @classmethod
     def of(cls, variable: str, parents: Mapping[str, str], source: str, total: str = TOTAL) -> Self:
-        """A tree of each code's parent; `source` is what to call it in messages.
-
-        Raises
-        ------
-        DataError
-            If a parent is none, or a code is below itself.
-        """
+        """Build a tree of each code's parent; `source` is its name in messages."""
         below: dict[str, list[str]] = {}
         for code, parent in parents.items():
             below.setdefault(parent, []).append(code)
@@ -221,7 +187,7 @@ class CodeTree:
         return found
 
     def depths(self) -> dict[str, int]:
-        """How far each code is below the total."""
+        """Depth of each code below the total."""
         depth = [0] * len(self.codes)
         for at in range(1, len(self.codes)):
             depth[at] = depth[self.parent[at]] + 1
@@ -232,21 +198,11 @@ class CodeTree:
 class JoinedTrees:
     """The codes of one variable in several trees with common leaves: regions by county and by centrality.
 
-    Attributes
-    ----------
-    variable : str
-    trees : tuple of CodeTree
-        All with the same total. A code that stands in several is the same one.
-
-    Raises
-    ------
-    DataError
-        If a code is a leaf of every tree that has it, but some tree lacks it: that tree's total would be of
-        less.
+    A tree that lacks a leaf of another one is refused: its total would be of less.
     """
 
     variable: str
-    trees: tuple[CodeTree, ...]
+    trees: tuple[CodeTree, ...]  # All with the same total. A code that stands in several is the same one.
 
     def __post_init__(self) -> None:
         above, at = self.above(), self._at
@@ -297,7 +253,7 @@ class JoinedTrees:
 
 
 def _why_lost(lost: Sequence[str], parents: Mapping[str, str]) -> str:
-    """Why codes do not belong to the total."""
+    """Explain why codes do not belong to the total."""
     for code in lost:
         if parents[code] not in parents:
             return f"the code {code!r} has the parent {parents[code]!r}, which is no code"
@@ -313,19 +269,13 @@ Hierarchies = TreeSource | CodeTree | JoinedTrees | Sequence[TreeSource]
 
 
 def renamed(codes: Codes, variable: str) -> Codes:
-    """The same codes of a variable of another name."""
+    """Rename the variable of codes."""
     assert isinstance(codes, CodeTree | JoinedTrees)
     return replace(codes, variable=variable)
 
 
 def codes_of(variable: str, given: Hierarchies, total: str = TOTAL) -> Codes:
-    """Read the hierarchy of a variable, or several of the same leaves; codes stay as they are.
-
-    Raises
-    ------
-    DataError
-        See `CodeTree.read` and `JoinedTrees`.
-    """
+    """Read the hierarchy of a variable, or several of the same leaves; codes stay as they are."""
     if isinstance(given, CodeTree | JoinedTrees):
         return given
     listed = given if isinstance(given, Sequence) and not isinstance(given, str) else (given,)

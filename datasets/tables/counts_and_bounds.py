@@ -18,24 +18,12 @@ from linkrisk.datasets.microdata.names import with_columns
 def usual_bounds(
     numbers: Mapping[str, FloatArray], sensitive: BoolArray, largest: float | None = None
 ) -> tuple[float, float]:
-    """The least and the most that any cell can be, as everybody knows.
+    """Return the lower and upper bound that everybody knows of any cell, where a table gives none.
 
-    Nobody knows that no cell is larger than a total that is sensitive itself, so that what the levels ask for
-    is added where it would be out of reach; below it likewise, where cells may be negative.
-
-    Parameters
-    ----------
-    numbers : mapping of str to ndarray of float64, shape (n,)
-        `value`, and what there is of `lower_protection`, `upper_protection` and `sliding_protection`.
-    sensitive : ndarray of bool, shape (n,)
-        Whose levels count.
-    largest : float, optional
-        Where amounts may be negative: the largest sum of their sizes. By default it is the largest value, and
-        cells may be negative where one is.
-
-    Returns
-    -------
-    tuple of float
+    The upper bound is the largest value; cells may be negative where one is, or where `largest`, the largest
+    sum of absolute amounts, is given. Nobody knows that no cell is larger than a total that is sensitive
+    itself, so that what the levels ask for is added where it would be out of reach; below it likewise, where
+    cells may be negative.
     """
     value = numbers["value"]
     negative = largest is not None or bool((value < 0).any())
@@ -51,7 +39,7 @@ def usual_bounds(
 
 
 def with_bounds(cells: pd.DataFrame, sensitive: BoolArray, largest: float) -> pd.DataFrame:
-    """Cells of amounts that may be negative, with `lower_bound` and `upper_bound` (see `usual_bounds`)."""
+    """Add `lower_bound` and `upper_bound` to cells of amounts that may be negative (`usual_bounds`)."""
     known = [name for name in cells.columns if name == "value" or name.endswith("_protection")]
     numbers = {name: cells[name].to_numpy(dtype=np.float64) for name in known}
     least, most = usual_bounds(numbers, sensitive, largest)
@@ -59,7 +47,7 @@ def with_bounds(cells: pd.DataFrame, sensitive: BoolArray, largest: float) -> pd
 
 
 def _sum(one: float, other: float) -> float:
-    """The sum of two decimals as they are written: 0.1 + 0.2 is 0.3."""
+    """Add two decimals as they are written: 0.1 + 0.2 is 0.3."""
     return float(Fraction(repr(one)) + Fraction(repr(other)))
 
 
@@ -83,14 +71,8 @@ def are_counts(
     """Guess whether the values of a table are counts; None where they may be.
 
     They are where they equal the numbers of respondents; without these, where they are whole numbers, none
-    below 0, of which exactly the smallest that are not 0 are sensitive, as a rule of frequencies has it. They
-    may be where other ones are sensitive that are as small.
-
-    Parameters
-    ----------
-    cells : DataFrame
-    numbers : mapping of str to ndarray of float64, shape (n,)
-    status : ndarray of str, shape (n,)
+    below 0, of which exactly the smallest that are not 0 are sensitive, as a frequency rule has it. They may
+    be where other ones are sensitive that are as small.
     """
     value, sensitive = numbers["value"], status == _SENSITIVE
     if (value != np.round(value)).any() or (value < 0).any():
@@ -106,38 +88,22 @@ def are_counts(
 
 @dataclass(frozen=True, eq=False)
 class CountNumbers:
-    """What a reader knows of counts, and how far their values are to be kept from him; arrays of shape (n,).
-
-    Attributes
-    ----------
-    lower, upper : ndarray of float64
-    lower_level, upper_level, sliding_level : ndarray of float64
-    rule_level : ndarray of float64
-        The part of `upper_level` that is not there for the threshold alone.
-    empty : ndarray of bool
-        Cells that are shown to be empty.
-    """
+    """What a reader knows of counts, and their protection levels; arrays of shape (n,)."""
 
     lower: FloatArray
     upper: FloatArray
     lower_level: FloatArray
     upper_level: FloatArray
     sliding_level: FloatArray
-    rule_level: FloatArray
-    empty: BoolArray
+    rule_level: FloatArray  # The part of `upper_level` that is not there for the threshold alone.
+    empty: BoolArray  # Cells that are shown to be empty.
 
 
 def count_numbers(numbers: Mapping[str, FloatArray], status: npt.NDArray[np.str_]) -> CountNumbers:
-    """Bounds and levels of counts in whole numbers.
+    """Compute bounds and protection levels of counts in whole numbers.
 
     A level below the value that the least count leaves no room for goes as far as there is room: all other
     counts are then above.
-
-    Parameters
-    ----------
-    numbers : mapping of str to ndarray of float64, shape (n,)
-        See `cells_and_relations.NUMBERS`.
-    status : ndarray of str, shape (n,)
     """
     value, sensitive = numbers["value"], status == _SENSITIVE
     down, up, wide = (_rounded(numbers, kind, sensitive) for kind in ("lower", "upper", "sliding"))
@@ -160,7 +126,7 @@ def count_numbers(numbers: Mapping[str, FloatArray], status: npt.NDArray[np.str_
 
 
 def whole_numbers(numbers: Mapping[str, FloatArray], status: npt.NDArray[np.str_]) -> dict[str, FloatArray]:
-    """Bounds and levels of counts by the names of their columns, the threshold in the level above."""
+    """Return bounds and levels of counts by their columns; the upper level includes the threshold."""
     found = count_numbers(numbers, status)
     return {
         "lower_bound": found.lower,
@@ -172,16 +138,10 @@ def whole_numbers(numbers: Mapping[str, FloatArray], status: npt.NDArray[np.str_
 
 
 def with_whole_levels(cells: pd.DataFrame, least: int, *, suppressible: bool) -> pd.DataFrame:
-    """Cells of counts with whole levels, and the threshold of their rule.
+    """Round the levels of counts to whole numbers, and add the threshold of a frequency rule.
 
-    Parameters
-    ----------
-    cells : DataFrame
-        `value`, `status` and levels.
-    least : int
-        Fewer respondents are sensitive; 0 where there is no such rule.
-    suppressible : bool
-        Whether empty cells may be suppressed, so that a suppressed cell may be empty.
+    `least` respondents are not sensitive; 0 where there is no such rule. With `suppressible` empty cells, a
+    suppressed cell may be empty, so that its lower bound is 0.
     """
     kinds = [name for name in cells.columns if name.endswith("_protection")]
     numbers = {name: cells[name].to_numpy(dtype=np.float64) for name in ("value", *kinds)}
@@ -202,7 +162,7 @@ def with_whole_levels(cells: pd.DataFrame, least: int, *, suppressible: bool) ->
 
 
 def empties_are_shown(numbers: Mapping[str, FloatArray], status: npt.NDArray[np.str_]) -> bool:
-    """Whether a reader knows of every suppressed cell that it is not empty.
+    """Tell whether a reader knows of every suppressed cell that it is not empty.
 
     He does not where an empty cell is suppressed itself; or where one may be, and the lower bounds say so:
     that of a cell which is not empty is 0.
@@ -225,12 +185,7 @@ def _given(numbers: Mapping[str, FloatArray], name: str) -> FloatArray:
 
 
 def check_weights(where: str, weights: pd.Series) -> None:
-    """Refuse weights by which readers divide: what is counted would be in steps that whole numbers are not.
-
-    Raises
-    ------
-    DataError
-    """
+    """Refuse weights with a common factor: readers divide by it, and know whole numbers of the result."""
     given = np.unique(pd.to_numeric(weights).to_numpy(dtype=np.float64))
     given = given[given > 0]
     if given.size > 1 and (given != np.round(given)).any():

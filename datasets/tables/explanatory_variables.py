@@ -26,23 +26,10 @@ _Given = TypeVar("_Given")
 def with_date_levels(
     frame: pd.DataFrame, hierarchies: Mapping[str, _Given], source: str, schema: Schema | None = None
 ) -> tuple[pd.DataFrame, dict[str, _Given | pd.DataFrame]]:
-    """Recode variables whose hierarchy is a level of dates, and make the tree of that level and coarser ones.
+    """Recode dates to ``year``, ``quarter`` or ``month``, and build the hierarchy of that and coarser levels.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        The microdata.
-    hierarchies : mapping of str to hierarchy
-        Of some variables; ``year``, ``quarter`` or ``month`` in the place of a hierarchy is such a level.
-    source : str
-        What to call the microdata in messages.
-    schema : Schema, optional
-        Which form dates have, where it says so.
-
-    Raises
-    ------
-    DataError
-        If a cell of such a variable is no date, or its form is not clear.
+    Only variables whose hierarchy is the name of such a level are changed; the schema says which form dates
+    have.
     """
     found: dict[str, _Given | pd.DataFrame] = {}
     for name, given in hierarchies.items():
@@ -86,13 +73,7 @@ class Incomplete:
 
     @classmethod
     def parse(cls, text: str) -> Incomplete:
-        """Read ``refuse``, ``leave-out``, ``code`` or ``code=NAME``.
-
-        Raises
-        ------
-        DataError
-            If it is none of these.
-        """
+        """Read ``refuse``, ``leave-out``, ``code`` or ``code=NAME``."""
         how, mark, code = text.partition("=")
         if how not in (REFUSE, LEAVE_OUT, CODE) or (mark and (how != CODE or not code.strip())):
             raise DataError(
@@ -104,21 +85,12 @@ class Incomplete:
 
 @dataclass(frozen=True, eq=False)
 class Settled:
-    """Records of which each is known to be in the table or not.
+    """Records, each of which is known to be in the table or not."""
 
-    Attributes
-    ----------
-    frame : DataFrame
-        With codes for those without one, where they get one.
-    kept : ndarray of bool, shape (r,)
-        Which records are in the table.
-    coded, left_out : dict of str to int
-        By column, how many records had no code and got one; how many are left out because they have nothing
-        there.
-    """
-
-    frame: pd.DataFrame
-    kept: npt.NDArray[np.bool_]
+    frame: pd.DataFrame  # With codes for those without one, where they get one.
+    kept: npt.NDArray[np.bool_]  # (r,): Which records are in the table.
+    # coded, left_out: By column, how many records had no code and got one; how many are left out because they
+    # have nothing there.
     coded: dict[str, int] = field(default_factory=dict)
     left_out: dict[str, int] = field(default_factory=dict)
 
@@ -128,20 +100,7 @@ def settled(
 ) -> Settled:
     """Decide for each record without a code or an amount whether it is in the table.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        A record for each respondent.
-    by, amounts : sequence of str
-        The columns of codes, and those whose values are summed or looked at by rules.
-    what : Incomplete
-    source : str
-        What to call the records in messages.
-
-    Raises
-    ------
-    DataError
-        If a code for those without one is a code already, or no record is left.
+    `by` are columns of codes, `amounts` those whose values are summed or used by rules.
     """
     kept = np.ones(len(frame), dtype=np.bool_)
     if what.how == REFUSE:
@@ -170,7 +129,7 @@ def settled(
 
 
 def with_code(codes: Codes, code: str) -> Codes:
-    """The codes of a variable with one more right below the total, where it is not among them."""
+    """Add a code right below the total of a variable, where it is not among its codes."""
     if code in codes.codes:
         return codes
     if isinstance(codes, JoinedTrees):
@@ -187,13 +146,7 @@ TREE_WORD = "<TREERECODE>"
 
 
 def cut_at_level(tree: CodeTree, level: int) -> tuple[CodeTree, dict[str, str]]:
-    """The tree down to a level (the total is at 0), and what its leaves become.
-
-    Raises
-    ------
-    DataError
-        If it has no codes below that level.
-    """
+    """Cut a tree at a level (the total is at 0), and map its leaves to the codes that stay."""
     depth = tree.depths()
     if max(depth.values()) <= level:
         raise DataError(f"{tree.variable!r} has no codes below level {level}; leave its recoding out")
@@ -201,13 +154,7 @@ def cut_at_level(tree: CodeTree, level: int) -> tuple[CodeTree, dict[str, str]]:
 
 
 def cut_at_codes(tree: CodeTree, path: Path) -> tuple[CodeTree, dict[str, str]]:
-    """The tree without what is below the codes of a file, and what its leaves become.
-
-    Raises
-    ------
-    DataError
-        If one is no code with others below it.
-    """
+    """Cut a tree at the codes of a file, and map its leaves to the codes that stay."""
     wanted = [line.strip() for line in read_text(path)[0].splitlines()[1:] if line.strip()]
     inner = {tree.codes[line[0]] for line in tree.inner} - {tree.codes[0]}
     for code in wanted:
@@ -217,7 +164,7 @@ def cut_at_codes(tree: CodeTree, path: Path) -> tuple[CodeTree, dict[str, str]]:
 
 
 def _cut(tree: CodeTree, leaves: set[str]) -> tuple[CodeTree, dict[str, str]]:
-    """Codes that belong to one of `leaves` become it."""
+    """Merge the codes below each of `leaves` into it."""
     becomes: dict[str, str] = {}
     for at, code in enumerate(tree.codes):
         above = becomes.get(tree.codes[tree.parent[at]]) if at else None
@@ -229,13 +176,7 @@ def _cut(tree: CodeTree, leaves: set[str]) -> tuple[CodeTree, dict[str, str]]:
 
 
 def recoded(tree: CodeTree, path: Path) -> tuple[CodeTree, dict[str, str]]:
-    """The codes as a recoding file has them, all below the total, and what the leaves become.
-
-    Raises
-    ------
-    DataError
-        If it cannot be read, or no line takes a code.
-    """
+    """Apply a recoding file: all new codes are right below the total, and leaves are mapped to them."""
     if read_text(path)[0].lstrip().upper().startswith(TREE_WORD):
         return cut_at_codes(tree, path)
     inner = {int(line[0]) for line in tree.inner}

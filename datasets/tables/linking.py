@@ -40,32 +40,17 @@ _JOINED = {"lower_bound": np.fmax, "upper_bound": np.fmin}
 def link(tables: Sequence[StoredTable], totals: Mapping[str, str] | None = None) -> StoredTable:
     """Join tables in their common cells.
 
-    Parameters
-    ----------
-    tables : sequence of StoredTable
-        With columns of codes.
-    totals : mapping of str to str, optional
-        The code of the total of a column, where no table says it and it is not ``Total``.
-
-    Returns
-    -------
-    StoredTable
-        The cells of the first one, then those that each other one adds; relations that stand in several once.
-        Of a common cell the stricter holds: ``u`` before ``z``, ``m`` and ``s``, the larger level, the
-        narrower bounds, the larger cost.
-
-    Raises
-    ------
-    DataError
-        If a table has no codes, two of its cells the same ones, no cell that another one has, or a common
-        cell has different values: which one, and by how much.
+    `totals` are codes of totals that no table says and that are not ``Total``. The cells of the first table
+    come first, then those that each other one adds; relations that stand in several once. Of a common cell
+    the stricter holds: ``u`` before ``z``, ``m`` and ``s``, the larger level, the narrower bounds, the larger
+    cost.
     """
     for table in tables:
         if not table.by:
             raise DataError(f"{table.name} has no columns of codes, which say which cells it shares")
     by = list(dict.fromkeys(name for table in tables for name in table.by))
     known = _totals(tables, totals or {})
-    keys = [_keys(table, by, known) for table in tables]
+    keys = [keys_of(table, by, known) for table in tables]
     number = {key: at for at, key in enumerate(dict.fromkeys(key for one in keys for key in one))}
     places = [np.array([number[key] for key in one], dtype=np.int64) for one in keys]
     _check_twins(tables, places)
@@ -79,7 +64,7 @@ def link(tables: Sequence[StoredTable], totals: Mapping[str, str] | None = None)
 
 
 def _counting(tables: Sequence[StoredTable], made: StoredTable) -> bool | None:
-    """Whether joined values are counts: where some are known to be, and none is said not to be.
+    """Decide whether joined values are counts: where some are known to be, and none is declared not to be.
 
     A release in which no cell is sensitive, or other cells are, shows by itself nothing of it.
     """
@@ -95,31 +80,20 @@ def link_publications(
 ) -> tuple[StoredTable, npt.NDArray[np.bool_]]:
     """Join what was published of the same cells: tables, releases, classifications.
 
-    Parameters
-    ----------
-    tables : sequence of StoredTable
-    totals : mapping of str to str, optional
-        See `link`.
-
-    Returns
-    -------
-    StoredTable
-        See `link`.
-    ndarray of bool, shape (n,)
-        Which of its cells are published at least once: everybody knows them, whatever other tables hide.
+    Returns which cells are published at least once, too: everybody knows them, whatever other tables hide.
     """
     joined, known = link(tables, totals), _totals(tables, totals or {})
-    number = {key: at for at, key in enumerate(_keys(joined, joined.by, {}))}
+    number = {key: at for at, key in enumerate(keys_of(joined, joined.by, {}))}
     published = np.zeros(len(joined), dtype=np.bool_)
     for table in tables:
         shown = np.isin(table.status, (SAFE, FIXED))
-        places = np.array([number[key] for key in _keys(table, joined.by, known)], dtype=np.int64)
+        places = np.array([number[key] for key in keys_of(table, joined.by, known)], dtype=np.int64)
         published[places[shown]] = True
     return joined, published
 
 
 def _totals(tables: Sequence[StoredTable], given: Mapping[str, str]) -> dict[str, str]:
-    """The code of the total of each column: as given, or as tables have it whose relations follow from codes.
+    """Return the code of the total of each column: as given, or of tables whose relations follow from codes.
 
     That of a table of a part, such as a county, is a code of others and not the total.
     """
@@ -129,7 +103,8 @@ def _totals(tables: Sequence[StoredTable], given: Mapping[str, str]) -> dict[str
     return tops | dict(given)
 
 
-def _keys(table: StoredTable, by: Sequence[str], totals: Mapping[str, str]) -> list[tuple[str, ...]]:
+def keys_of(table: StoredTable, by: Sequence[str], totals: Mapping[str, str]) -> list[tuple[str, ...]]:
+    """Return the codes of each cell by the columns of joined tables; a missing one stands at its total."""
     columns = [
         table.codes[name] if name in table.by else [totals.get(name, TOTAL)] * len(table) for name in by
     ]
@@ -147,7 +122,7 @@ def _check_twins(tables: Sequence[StoredTable], places: Sequence[LongArray]) -> 
 def _check_shared(
     tables: Sequence[StoredTable], places: Sequence[LongArray], totals: Mapping[str, str]
 ) -> None:
-    """Refuse a table that no other one touches: it would be protected as if the others were not there."""
+    """Refuse a table without common cells: it would be protected as if the others were not there."""
     tables_of = np.bincount(np.concatenate(places))
     for table, place in zip(tables, places, strict=True):
         if len(tables) == 1 or (tables_of[place] > 1).any():
@@ -163,7 +138,7 @@ def _check_shared(
 
 
 def _without_total(one: StoredTable, other: StoredTable, totals: Mapping[str, str]) -> list[str]:
-    """Columns that only `one` has, and whose total is not among its codes."""
+    """List columns that only `one` has, and whose total is not among its codes."""
     return [
         name
         for name in one.by
@@ -219,7 +194,7 @@ def _joined(name: str, one: pd.Series, other: pd.Series) -> pd.Series:
 
 
 def _terms(tables: Sequence[StoredTable], places: Sequence[LongArray]) -> pd.DataFrame:
-    """The relations of all tables in the numbers of the joined cells, each once."""
+    """List the relations of all tables in the numbers of the joined cells, each once."""
     found: dict[tuple[tuple[int, float], ...], None] = {}
     for table, place in zip(tables, places, strict=True):
         order = np.argsort(table.relation, kind="stable")
@@ -234,14 +209,9 @@ def _terms(tables: Sequence[StoredTable], places: Sequence[LongArray]) -> pd.Dat
 
 
 def with_beside(cells: pd.DataFrame, least: int) -> pd.DataFrame:
-    """Cells whose numbers of respondents are published, and what a reader must think that these could be.
+    """Add numbers of respondents that are published, and the threshold that a reader must think possible.
 
-    Parameters
-    ----------
-    cells : DataFrame
-        With `respondents` and `status`.
-    least : int
-        Fewer respondents are sensitive; 0 where there is no such rule.
+    Fewer than `least` respondents are sensitive; 0 where there is no such rule.
     """
     count = cells["respondents"]
     made = with_columns(cells, {BESIDE: count})
@@ -252,27 +222,11 @@ def with_beside(cells: pd.DataFrame, least: int) -> pd.DataFrame:
 
 
 def split_beside(stored: StoredTable) -> tuple[StoredTable, StoredTable | None]:
-    """A table of values, and that of the numbers of respondents that are published beside them.
+    """Split a table into that of values and that of the numbers of respondents published beside them.
 
-    Both have the same cells, relations and statuses: what is suppressed in one is in the other. Cells that
-    nobody is in are published in both, as their number says that their value is 0. Of a sensitive cell
-    another number of respondents has to stay possible, and the threshold of a rule be reached.
-
-    Parameters
-    ----------
-    stored : StoredTable
-
-    Returns
-    -------
-    StoredTable
-        That of the values.
-    StoredTable or None
-        That of the counts; None where none are published.
-
-    Raises
-    ------
-    DataError
-        If a number is none, or the values are counts themselves.
+    Both have the same cells, relations and statuses: what is suppressed in one is in the other. Empty cells
+    are published in both, as their number says that their value is 0. Of a sensitive cell another number of
+    respondents has to stay possible, and the threshold of a rule be reached.
     """
     if BESIDE not in stored.cells.columns:
         return stored, None
@@ -310,12 +264,7 @@ def _counts_of(stored: StoredTable) -> FloatArray:
 
 
 def refuse_beside(stored: StoredTable, what: str) -> None:
-    """Refuse numbers of respondents where only values are protected: they would be forgotten.
-
-    Raises
-    ------
-    DataError
-    """
+    """Refuse numbers of respondents where only values are protected: they would be forgotten."""
     if BESIDE in stored.cells.columns:
         raise DataError(
             f"{stored.name} has numbers of respondents that are published beside its values, and {what} does "
@@ -324,7 +273,7 @@ def refuse_beside(stored: StoredTable, what: str) -> None:
 
 
 def with_thresholds(stored: StoredTable, counts: StoredTable) -> StoredTable:
-    """A table of values with thresholds that the numbers of respondents beside them can reach."""
+    """Lower the thresholds of a table of values to those that the numbers of respondents can reach."""
     if "threshold" not in stored.numbers:
         return stored
     lowered = counts.numbers["threshold"]

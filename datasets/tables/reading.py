@@ -43,7 +43,13 @@ WHOLE = (jj_files.SUFFIX, ready_tables.SUFFIX)
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """How a table is read, where its file does not say it (see `opened`)."""
+    """How a table is read, where its file does not say it.
+
+    `by`: columns of codes; by default those before the values. `hierarchies` of them (`parents_in`); the
+    codes of a column without one are all below its total. `totals`: their codes, where not ``Total``.
+    `value`: the column of values. `metadata`: of cells of ARGUS. `apriori`: a file of what is known of some
+    cells. `recompute`: whether totals are computed again.
+    """
 
     by: Sequence[str] | None = None
     hierarchies: Mapping[str, Hierarchies] | None = None
@@ -55,25 +61,7 @@ class Reading:
 
 
 def opened(cells: Any, relations: Any = None, how: Reading | None = None) -> StoredTable:
-    """Read a table.
-
-    Parameters
-    ----------
-    cells : path or frame
-        A JJ file, cells of ARGUS, or a line for each cell (`read_cells_and_relations`).
-    relations : path or frame, optional
-        Without it they follow from the codes of the cells.
-    how : Reading, optional
-        `by`: columns of codes; by default those before the values. `hierarchies` of them (`parents_in`); the
-        codes of a column without one are all below its total. `totals`: their codes, where not ``Total``.
-        `value`: the column of values. `metadata`: what the columns of cells of ARGUS are. `apriori`: what is
-        known of some cells. `recompute`: whether totals are computed again.
-
-    Raises
-    ------
-    DataError
-        If it cannot be read, or is none.
-    """
+    """Read a JJ file, cells of ARGUS, or a line for each cell; `relations` follow from codes by default."""
     how = how or Reading()
     suffix = Path(cells).suffix.lower() if isinstance(cells, str | Path) else ""
     if suffix == jj_files.SUFFIX:
@@ -94,7 +82,7 @@ def opened(cells: Any, relations: Any = None, how: Reading | None = None) -> Sto
 
 
 def is_whole(path: str | Path) -> bool:
-    """Whether a file says itself which relations there are: a JJ file, or cells of ARGUS with theirs."""
+    """Tell whether a file says itself which relations there are: a JJ file, or cells of ARGUS."""
     file = Path(path)
     if file.suffix.lower() != ready_tables.SUFFIX:
         return file.suffix.lower() == jj_files.SUFFIX
@@ -102,7 +90,7 @@ def is_whole(path: str | Path) -> bool:
 
 
 def _is_argus(cells: Any, relations: Any, how: Reading, suffix: str) -> bool:
-    """Whether these are cells of ARGUS; others have files of the same suffix, with a heading."""
+    """Tell whether these are cells of ARGUS; others have files of the same suffix, with a heading."""
     if how.metadata is not None:
         return True
     return suffix == ready_tables.SUFFIX and (relations is None or is_whole(cells))
@@ -130,18 +118,12 @@ def _of_codes(cells: Any, how: Reading) -> StoredTable:
 
 
 def made_record(rules: Sequence[str], cells: int, more: dict[str, Any]) -> str:
-    """The record as JSON."""
+    """Write the record of a tabulation as JSON."""
     return json.dumps(headed("made-table", {"rules": list(rules), "cells": cells, **more}), indent=2) + "\n"
 
 
 def with_record(table: StoredTable, path: str | Path) -> StoredTable:
-    """The table with the rules and labels of its record.
-
-    Raises
-    ------
-    DataError
-        If the record cannot be read, is none, or is that of another table.
-    """
+    """Add the rules and labels of its record to a table."""
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
@@ -172,36 +154,16 @@ _GIVEN = (SENSITIVE, SAFE, FIXED)
 
 @dataclass(frozen=True, eq=False)
 class ManualStatuses:
-    """What is said of k cells.
+    """Statuses, levels and costs of k cells, set by hand."""
 
-    Attributes
-    ----------
-    cell : ndarray of int64, shape (k,)
-    status : ndarray of str, shape (k,)
-        ``u``, ``s`` or ``z``; empty where only the cost is given.
-    numbers : dict of str to ndarray of float64, shape (k,)
-        Levels and `cost`, those that the file has; NaN where one is empty.
-    """
-
-    cell: npt.NDArray[np.int64]
-    status: npt.NDArray[np.str_]
+    cell: npt.NDArray[np.int64]  # (k,)
+    status: npt.NDArray[np.str_]  # (k,): ``u``, ``s`` or ``z``; empty where only the cost is given.
+    # (k,): Levels and `cost`, those that the file has; NaN where one is empty.
     numbers: dict[str, npt.NDArray[np.float64]]
 
 
 def read_manual_statuses(path: str | Path, codes: pd.DataFrame) -> ManualStatuses:
-    """Read a file with a line for each cell: its codes, `status`, and if need be levels and `cost`.
-
-    Parameters
-    ----------
-    path : path
-    codes : DataFrame
-        The codes of all cells, as text.
-
-    Raises
-    ------
-    DataError
-        If it cannot be read, or a cell, status or number is none.
-    """
+    """Read a line for each cell: codes, `status`, and if need be levels and `cost`."""
     by, name = list(codes.columns), str(path)
     frame = read_table(path, text_columns=[*by, STATUS])
     check_known([*by, STATUS], list(frame.columns), name, what="column")
@@ -245,13 +207,7 @@ Source = str | Path | pd.DataFrame
 
 
 def read_contributions(source: Source, cells: int) -> pd.DataFrame:
-    """Read who contributes how much to each cell: `cell` (from 0), `contributor`, `amount`.
-
-    Raises
-    ------
-    DataError
-        If it cannot be read, or a line is none.
-    """
+    """Read who contributes how much to each cell: `cell` (from 0), `contributor`, `amount`."""
     frame, name = _read(source, ["contributor"], ["cell", "contributor", "amount"], "the contributions")
     amount = numbers_of(frame, ["amount"], name)[:, 0]
     who = _names(frame, "contributor", name)
@@ -267,13 +223,7 @@ def read_contributions(source: Source, cells: int) -> pd.DataFrame:
 
 
 def read_coalitions(source: Source) -> dict[str, list[str]]:
-    """Read who tells one another everything: `coalition`, `contributor`; the members of each.
-
-    Raises
-    ------
-    DataError
-        If it cannot be read, or a name is empty.
-    """
+    """Read coalitions: `coalition`, `contributor`; returns the members of each."""
     columns = ["coalition", "contributor"]
     frame, name = _read(source, columns, columns, "the coalitions")
     coalition, who = (_names(frame, column, name) for column in columns)
@@ -287,11 +237,6 @@ def read_insiders(source: Source, cells: int) -> pd.DataFrame:
     """Read what insiders know: `insider`, `cell` (from 0), `lower`, `upper`; empty where they know no end.
 
     Several lines of an insider about one cell hold together, and come back as one.
-
-    Raises
-    ------
-    DataError
-        If it cannot be read, or a line is none.
     """
     frame, name = _read(source, ["insider"], ["insider", "cell", "lower", "upper"], "the insiders")
     ends = numbers_of(frame, ["lower", "upper"], name, allow_missing=True)

@@ -25,19 +25,10 @@ ABSENT = -1
 
 
 def product_terms(number: LongArray, trees: Sequence[Codes]) -> pd.DataFrame:
-    """The relations of a table with a cell for each combination of codes.
+    """List the terms of the relations of a table with a cell for each combination of codes.
 
-    Parameters
-    ----------
-    number : ndarray of int64, one axis for each tree
-        Of each cell; `ABSENT` where there is none: it counts as a cell of 0, and without its sum or without
-        any of its parts there is no relation.
-    trees : sequence of Codes
-
-    Returns
-    -------
-    DataFrame
-        `relation`, `cell`, `coefficient`: a line for each term.
+    `number` has one axis for each tree. An `ABSENT` cell counts as 0, and without its sum or without any of
+    its parts there is no relation.
     """
     parts, count = [], 0
     for axis, tree in enumerate(trees):
@@ -60,13 +51,7 @@ def trees_of_cells(
     totals: Mapping[str, str],
     source: str,
 ) -> list[Codes]:
-    """The codes of each variable of a ready table: of its hierarchy, or all below its total.
-
-    Raises
-    ------
-    DataError
-        If a hierarchy is of no column, cannot be read, or a column has no total.
-    """
+    """Return the codes of each variable of a ready table: of its hierarchy, or all below its total."""
     for name in (*hierarchies, *totals):
         if name not in by:
             raise DataError(f"{source}: {name!r} is no column of codes; these are {', '.join(by)}")
@@ -89,13 +74,7 @@ def trees_of_cells(
 
 
 def relations_of_cells(frame: pd.DataFrame, trees: Sequence[Codes], source: str) -> pd.DataFrame:
-    """The relations between the cells of a ready table (see `product_terms`).
-
-    Raises
-    ------
-    DataError
-        If a code is in no hierarchy, or two cells have the same codes.
-    """
+    """List the terms of the relations between the cells of a ready table (see `product_terms`)."""
     sizes = [len(tree.codes) for tree in trees]
     flat = np.zeros(len(frame), dtype=np.int64)
     for tree, size in zip(trees, sizes, strict=True):
@@ -112,13 +91,7 @@ def relations_of_cells(frame: pd.DataFrame, trees: Sequence[Codes], source: str)
 
 
 def positions(column: pd.Series, tree: Codes, source: str) -> LongArray:
-    """The position of each code of a column among those of its tree.
-
-    Raises
-    ------
-    DataError
-        If one is missing, or not in the tree.
-    """
+    """Find the position of each code of a column among those of its tree."""
     at = {code: position for position, code in enumerate(tree.codes)}
     texts = column.map(spelled, na_action="ignore")
     found = texts.map(at)
@@ -134,15 +107,10 @@ def positions(column: pd.Series, tree: Codes, source: str) -> LongArray:
 
 
 def with_sums(table: StoredTable) -> StoredTable:
-    """The table with every total as the sum of its parts.
+    """Compute every total again as the sum of its parts, for tables that were rounded cell by cell.
 
     A total is the only cell of a relation with the coefficient -1; where it is one of several relations (a
-    margin of rows and of columns), the first one counts, and the others hold where the table is whole.
-
-    Raises
-    ------
-    DataError
-        If a relation has no single total, or a cell is a part of itself.
+    margin of rows and of columns), the first one counts, and the others hold where no cell is missing.
     """
     order = np.argsort(table.relation, kind="stable")
     starts = np.flatnonzero(np.diff(table.relation[order], prepend=-1))
@@ -166,7 +134,7 @@ def with_sums(table: StoredTable) -> StoredTable:
 
 
 def _bottom_up(parts: dict[int, LongArray], table: StoredTable) -> list[int]:
-    """The totals, each behind those that it is a sum of."""
+    """Order the totals, each behind those that it is a sum of."""
     ordered: list[int] = []
     state: dict[int, bool] = {}  # False while its parts are looked at, True when it is done
     for root in parts:
@@ -189,7 +157,7 @@ def _bottom_up(parts: dict[int, LongArray], table: StoredTable) -> list[int]:
 
 
 def without_trivial_levels(table: StoredTable) -> StoredTable:
-    """The table with cells that a relation says are equal as one, and without the relations that say so.
+    """Merge cells that a relation of two terms says are equal, and drop those relations.
 
     The first of equal cells stays, with the strongest of their statuses and the largest of their levels.
     """

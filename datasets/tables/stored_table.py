@@ -51,19 +51,12 @@ _NUMBERED = re.compile(r"largest_\d+")
 
 
 def is_own(name: str) -> bool:
-    """Whether a file of a table may have a column of this name that holds no codes."""
+    """Tell whether a file of a table may have a column of this name that holds no codes."""
     return name in OWN or _NUMBERED.fullmatch(name) is not None
 
 
 def names_of_codes(variables: Sequence[str], others: Iterable[str] = ()) -> dict[str, str]:
-    """Name the column of codes of each variable: the variable itself, or `status_code` for `status`.
-
-    Parameters
-    ----------
-    variables : sequence of str
-    others : iterable of str
-        Names of other columns that are taken.
-    """
+    """Name the column of codes of each variable: the variable, or e.g. `status_code`; `others` are taken."""
     taken, found = {*variables, *others}, {}
     for variable in variables:
         name = variable
@@ -77,34 +70,17 @@ def names_of_codes(variables: Sequence[str], others: Iterable[str] = ()) -> dict
 def numbers_of(
     frame: pd.DataFrame, columns: Sequence[str], source: str, *, allow_missing: bool = False
 ) -> npt.NDArray[np.float64]:
-    """Columns of numbers, shape (n, a); see `datasets.microdata.numeric.numeric_matrix`.
-
-    Raises
-    ------
-    DataError
-        If one is missing or none; the message names column and row.
-    """
+    """Read columns of numbers, shape (n, a); a message names column and row (`numeric_matrix`)."""
     return numeric_matrix(frame, columns, source, allow_missing=allow_missing, otherwise="")
 
 
 def joined_terms(
     relation: FloatArray, cell: LongArray, coefficient: FloatArray
 ) -> tuple[FloatArray, LongArray, FloatArray]:
-    """Terms of the same cell in a relation as one, and those left out whose coefficient is 0.
+    """Add up terms of the same cell in a relation, and leave out those with a coefficient of 0.
 
-    A cell with a coefficient of 0 is in no relation: what counts the unknown cells of relations must not
-    see it, or it would give away what nobody can compute.
-
-    Parameters
-    ----------
-    relation : ndarray of float64, shape (k,)
-    cell : ndarray of int64, shape (k,)
-    coefficient : ndarray of float64, shape (k,)
-
-    Returns
-    -------
-    tuple of three ndarray
-        The same, in the order in which they were given.
+    A cell with a coefficient of 0 is in no relation: what counts the unknown cells of relations must not see
+    it, or it would give away what nobody can compute.
     """
     order = np.lexsort((cell, relation))
     again = (np.diff(relation[order]) == 0) & (np.diff(cell[order]) == 0)
@@ -118,7 +94,7 @@ def joined_terms(
 
 
 def _decimal(number: float) -> Fraction:
-    """The shortest decimal that stands for it: 0.1 + 0.2 - 0.3 is nothing."""
+    """Return the shortest decimal of a float as a fraction: 0.1 + 0.2 - 0.3 is 0."""
     return Fraction(repr(float(number)))
 
 
@@ -176,7 +152,7 @@ class StoredTable:
 
     @cached_property
     def codes(self) -> pd.DataFrame:
-        """The columns of codes as text, n rows."""
+        """Columns of codes as text, n rows."""
         return pd.DataFrame({name: self.cells[name].map(spelled) for name in self.by}, index=self.cells.index)
 
     @property
@@ -186,33 +162,30 @@ class StoredTable:
 
     @cached_property
     def guessed(self) -> bool | None:
-        """See `datasets.tables.counts_and_bounds.are_counts`."""
+        """Whether the values are counts, as guessed by `are_counts`."""
         return are_counts(self.cells, self.numbers, self.status)
 
     @property
     def counting(self) -> bool:
-        """Whether the values are counts, as it is said or guessed."""
+        """Whether the values are counts, as declared or guessed."""
         return bool(self.guessed if self.counts is None else self.counts)
 
     def usual_bounds(self) -> tuple[float, float]:
-        """What everybody knows of any cell where nothing else is said: the least and the most that it can be.
-
-        See `datasets.tables.counts_and_bounds.usual_bounds`.
-        """
+        """Return the bounds that everybody knows of any cell, where none are given (`usual_bounds`)."""
         return usual_bounds(self.numbers, self.status == SENSITIVE)
 
     def title(self, cell: int) -> str:
-        """What to call a cell in messages: its codes, or its number."""
+        """Name a cell in messages by its codes, or its number."""
         if not self.by:
             return f"cell {cell}"
         return ", ".join(f"{name}={self.codes[name].iloc[cell]}" for name in self.by)
 
     def named(self, cell: int) -> str:
-        """What to call a cell where its number counts, too: ``cell 4 (region=N, size=a)``."""
+        """Name a cell by its number and codes: ``cell 4 (region=N, size=a)``."""
         return f"cell {cell} ({self.title(cell)})" if self.by else f"cell {cell}"
 
     def describe(self, relation: int) -> str:
-        """What to call a relation in messages: ``relation 3 (region/size: Total/big = N/big + S/big)``."""
+        """Describe a relation in messages: ``relation 3 (region/size: Total/big = N/big + S/big)``."""
         at = np.flatnonzero(self.relation == relation)
         order = at[np.argsort(self.coefficient[at], kind="stable")]
         shown = [self._term(float(self.coefficient[one]), int(self.cell[one])) for one in order[:_SHOWN]]
@@ -232,24 +205,12 @@ class StoredTable:
 def read_cells_and_relations(
     cells: Any, relations: Any, by: Sequence[str] | None = None, value: str | None = None
 ) -> StoredTable:
-    """Read a table.
+    """Read a table of two files or frames.
 
-    Parameters
-    ----------
-    cells : path or frame
-        A line for each cell: `value`, and where they are known the others of `NUMBERS` and `status`. Other
-        columns, such as codes, are kept as they are. A column `cell` holds the numbers of the lines, from 0.
-    relations : path or frame
-        Columns `relation` (or `equation`), `cell` and `coefficient`: the terms of each relation sum to 0.
-    by : sequence of str, optional
-        Columns of codes; by default those before `value` that have no name of ours (`own_columns`).
-    value : str, optional
-        The column of values, where it has another name.
-
-    Raises
-    ------
-    DataError
-        If a file cannot be read, lacks a column, or a cell, status or number is none.
+    `cells` has a line for each cell: `value`, and where known the others of `NUMBERS` and `status`; other
+    columns are kept, and a column `cell` holds the numbers of the lines, from 0. `relations` has columns
+    `relation` (or `equation`), `cell` and `coefficient`: the terms of each relation sum to 0. Columns of
+    codes are `by`, else those before `value` that have no name of ours (`is_own`).
     """
     frame, name, codes = read_cells(cells, by, value)
     table = load_table(relations, "the frame of relations")
@@ -259,15 +220,10 @@ def read_cells_and_relations(
 def read_cells(
     cells: Any, by: Sequence[str] | None = None, value: str | None = None, others: Iterable[str] = ()
 ) -> tuple[pd.DataFrame, str, dict[str, str]]:
-    """A file or frame of cells, what to call it in messages, and how columns of codes are named in the frame.
+    """Read a frame of cells; return it with its name in messages, and the names of columns of codes in it.
 
     Codes are text as in the file, where ``NA`` and ``01`` are codes: the columns `by`, `others`, and those
     before the values. Columns `by` that have a name of ours get another one (`names_of_codes`).
-
-    Raises
-    ------
-    DataError
-        If it cannot be read, or has no cells or no values.
     """
     texts = [STATUS, *(by or ()), *others]
     frame, source, names = _with_values(load_table(cells, "the frame of cells", texts), by or (), value)
@@ -299,7 +255,7 @@ def _refuse_own_codes(frame: pd.DataFrame, source: str) -> None:
 def _with_values(
     table: Table, by: Sequence[str], value: str | None
 ) -> tuple[pd.DataFrame, str, dict[str, str]]:
-    """The frame of a table with the values in `value`, what to call it, and its columns of codes."""
+    """Name the column of values `value`; return the frame, its name in messages, and its columns of codes."""
     check_known(by, list(table.frame.columns), table.source, what="column")
     names = names_of_codes(by, table.frame.columns)
     frame = table.frame.rename(columns=names)
@@ -326,7 +282,7 @@ def stored_table(
     by: Sequence[str] | None = None,
     trees: Sequence[Codes] = (),
 ) -> StoredTable:
-    """A table of a frame of cells and one of terms (see `read_cells_and_relations`)."""
+    """Build a table of a frame of cells and one of terms (see `read_cells_and_relations`)."""
     present = [column for column in NUMBERS if column in frame.columns]
     matrix = numbers_of(frame, present, name, allow_missing=True)
     numbers = {column: matrix[:, at] for at, column in enumerate(present)}
@@ -342,7 +298,7 @@ def stored_table(
 
 
 def code_columns(frame: pd.DataFrame, by: Sequence[str] | None = None) -> list[str]:
-    """The columns of codes: those that are given, or those before `value` that have no name of ours."""
+    """Return the columns of codes: `by`, or those before `value` that have no name of ours."""
     if by is not None:
         return list(by)
     before = list(frame.columns)[: list(frame.columns).index("value")]
@@ -377,7 +333,7 @@ def _terms(frame: pd.DataFrame, name: str, cells: int) -> tuple[LongArray, LongA
 
 
 def _refuse_empty(frame: pd.DataFrame, value: FloatArray, by: Sequence[str], name: str) -> None:
-    """Refuse cells without a value: most often it is the published table, not the one of the house."""
+    """Refuse cells without a value: most often it is the published table, not the internal one."""
     empty = np.isnan(value)
     if empty.any():
         row = int(np.argmax(empty))
@@ -396,10 +352,10 @@ def _refuse(wrong: npt.NDArray[np.bool_], name: str, column: str, why: str) -> N
 def published(
     frame: pd.DataFrame, suppressed: Sequence[bool], by: Sequence[str] | None = None, status: str = STATUS
 ) -> pd.DataFrame:
-    """What may be published: codes, values and whether a cell is suppressed; nothing else that is known.
+    """Keep what may be published: codes, values and whether a cell is suppressed.
 
     Counts and largest contributions of a suppressed cell would help an intruder as its value does. Numbers of
-    respondents are among it where they were protected with the values (`beside.split_beside`).
+    respondents are kept where they were protected with the values (`split_beside`).
     """
     kept = [name for name in ("cell", *code_columns(frame, by), "value", BESIDE) if name in frame.columns]
     gone = np.asarray(suppressed, dtype=np.bool_)

@@ -29,27 +29,15 @@ _WHOLE = 2.0**52
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """Contributions, one by one: n of them, sorted by cell, the largest of a cell first.
+    """Contributions (n,), one for each cell and holder, sorted by cell, the largest of a cell first."""
 
-    Attributes
-    ----------
-    cell, holder : ndarray of int64, shape (n,)
-        Where it belongs, and whose it is.
-    amount : ndarray of float64, shape (n,)
-        What was observed, not below 0.
-    weighted : ndarray of float64, shape (n,)
-        What it adds to the cell.
-    weight : ndarray of float64, shape (n,)
-    first : ndarray of int64, shape (n,)
-        Where its cell begins.
-    """
-
+    # cell, holder: (n,): Where it belongs, and whose it is.
     cell: LongArray
     holder: LongArray
-    amount: FloatArray
-    weighted: FloatArray
-    weight: FloatArray
-    first: LongArray
+    amount: FloatArray  # (n,): What was observed, not below 0.
+    weighted: FloatArray  # (n,): What it adds to the cell.
+    weight: FloatArray  # (n,)
+    first: LongArray  # (n,): Where its cell begins.
 
     @classmethod
     def of(
@@ -72,53 +60,28 @@ class Parts:
 
     @property
     def rank(self) -> LongArray:
-        """From 0, in its cell, shape (n,)."""
+        """Rank in its cell, from 0, shape (n,)."""
         return np.arange(self.cell.size, dtype=np.int64) - self.first
 
 
 @dataclass(frozen=True, eq=False)
 class Concentration:
-    """What rules look at, cell by cell.
+    """What primary rules look at, cell by cell."""
 
-    Attributes
-    ----------
-    total : ndarray of float64, shape (n,)
-        X.
-    largest : ndarray of float64, shape (n, w)
-        The w largest contributors, the largest first.
-    first : ndarray of float64, shape (n,)
-        What the largest respondent contributed.
-    units : ndarray of float64, shape (n,)
-        How many contributors there are.
-    """
-
-    total: FloatArray
-    largest: FloatArray
-    first: FloatArray
-    units: FloatArray
+    total: FloatArray  # (n,): X.
+    largest: FloatArray  # (n, w): The w largest contributors, the largest first.
+    first: FloatArray  # (n,): What the largest respondent contributed.
+    units: FloatArray  # (n,): How many contributors there are.
 
     @classmethod
     def of(cls, parts: Parts, cells: int, width: int, weighting: str) -> Concentration:
-        """Of contributions.
+        """Sum up contributions; weights count in one of three ways (Handbook on SDC, section 4.2.1).
 
-        With weights there are three ways (Handbook on SDC, section 4.2.1, sampling weights):
-
-        * ``expanded``: a record of weight w is w contributors of its amount each; of the next largest, as
-          much as fills up the number that is looked at, so that weights need not be whole. This is what
-          τ-ARGUS does.
-        * ``sample``: an intruder is a respondent of the sample and does not know weights: the largest
-          amounts that were observed, of the weighted total.
-        * ``known``: weights are known, so that a respondent takes off w times its amount.
-
-        Parameters
-        ----------
-        parts : Parts
-        cells : int
-            How many there are.
-        width : int
-            w.
-        weighting : str
-            One of `WEIGHTINGS`.
+        ``expanded``: a record of weight w is w contributors of its amount each; of the next largest, as much
+        as fills up the number that a rule looks at, so that weights need not be whole (as τ-ARGUS does).
+        ``sample``: an intruder is a respondent of the sample and does not know weights: the largest observed
+        amounts, of the weighted total. ``known``: weights are known, so that a respondent subtracts w times
+        its amount.
         """
         ones = np.ones(parts.cell.size)
         weight = parts.weight if weighting == EXPANDED else ones
@@ -140,7 +103,7 @@ class Concentration:
 
 
 def exact_sums(group: LongArray, amount: FloatArray, groups: int) -> FloatArray:
-    """The sum of each group, exact where amounts have few decimals: sums of sums then are those of parts."""
+    """Sum each group, exactly where amounts have few decimals: sums of sums then are those of parts."""
     for decimals in range(_DECIMALS + 1):
         scaled = amount * 10.0**decimals
         whole = np.round(scaled)
@@ -156,93 +119,54 @@ MOST_CELLS = 5_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class Roles:
-    """Which columns of the microdata mean what.
+    """Which columns of the microdata mean what."""
 
-    Attributes
-    ----------
-    response : str, optional
-        What is summed; records are counted where absent.
-    weight : str, optional
-        How many a record stands for.
-    holding : str, optional
-        Who a respondent belongs to: contributions of a cell are those of holdings.
-    shadow : str, optional
-        What rules look at instead of the response.
-    cost : str, optional
-        What is summed to the cost of a cell.
-    request : str, optional
-        Whether a respondent asked for protection: 1 or 2, two kinds; 0 or nothing where not.
-    respondent : str, optional
-        The name of a respondent, for the list of contributions.
-    """
-
-    response: str | None = None
-    weight: str | None = None
-    holding: str | None = None
-    shadow: str | None = None
-    cost: str | None = None
+    response: str | None = None  # What is summed; records are counted where absent.
+    weight: str | None = None  # How many a record stands for.
+    holding: str | None = None  # Who a respondent belongs to: contributions of a cell are those of holdings.
+    shadow: str | None = None  # What rules look at instead of the response.
+    cost: str | None = None  # What is summed to the cost of a cell.
+    # Whether a respondent asked for protection: 1 or 2, two kinds; 0 or nothing where not.
     request: str | None = None
-    respondent: str | None = None
+    respondent: str | None = None  # The name of a respondent, for the list of contributions.
 
     @property
     def columns(self) -> list[str]:
-        """All that are given."""
+        """All columns that are given."""
         every = (self.response, self.weight, self.holding, self.shadow, self.cost, self.request)
         return list(dict.fromkeys(one for one in (*every, self.respondent) if one is not None))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Tabulated:
-    """A table of microdata.
+    """A table of microdata; cells are all combinations of codes, the last variable running fastest."""
 
-    Attributes
-    ----------
-    trees : tuple of Codes
-        Of the explanatory variables.
-    total : ndarray of float64, shape (n,)
-        Of all combinations of codes, the last variable running fastest.
-    absolute : ndarray of float64, shape (n,)
-        The sum of absolute values; equal to the total where nothing is negative.
-    respondents : ndarray of int64, shape (n,)
-        Records, or holdings.
-    seen : Concentration
-        What rules look at.
-    asked : ndarray of int64, shape (n,)
-        What the largest respondent asked for: 0, 1 or 2.
-    cost : ndarray of float64, shape (n,), or None
-    cell, record : ndarray of int64, shape (k,)
-        Which record is in which cell.
-    contributor : ndarray, shape (r,)
-        Whose each record is, by name.
-    amount : ndarray of float64, shape (r,)
-        What a respondent knows to have contributed.
-    """
-
-    trees: tuple[Codes, ...]
-    total: FloatArray
-    absolute: FloatArray
-    respondents: LongArray
-    seen: Concentration
-    asked: LongArray
-    cost: FloatArray | None
+    trees: tuple[Codes, ...]  # Of the explanatory variables.
+    total: FloatArray  # (n,): Of all combinations of codes, the last variable running fastest.
+    absolute: FloatArray  # (n,): The sum of absolute values; equal to the total where nothing is negative.
+    respondents: LongArray  # (n,): Records, or holdings.
+    seen: Concentration  # What rules look at.
+    asked: LongArray  # (n,): What the largest respondent asked for: 0, 1 or 2.
+    cost: FloatArray | None  # (n,)
+    # cell, record: (k,): Which record is in which cell.
     cell: LongArray
     record: LongArray
-    contributor: npt.NDArray[np.object_] | LongArray
-    amount: FloatArray
+    contributor: npt.NDArray[np.object_] | LongArray  # (r,): Whose each record is, by name.
+    amount: FloatArray  # (r,): What a respondent knows to have contributed.
 
     def contributions(self) -> pd.DataFrame:
-        """Who contributes how much to each cell: `cell`, `contributor`, `amount`."""
+        """Return who contributes how much to each cell: `cell`, `contributor`, `amount`."""
         who, amount = self.contributor[self.record], self.amount[self.record]
         each = pd.DataFrame({"cell": self.cell, "contributor": who, "amount": amount})
         return each.groupby(["cell", "contributor"], sort=True)["amount"].sum().reset_index()
 
     def codes(self) -> pd.DataFrame:
-        """The codes of each cell, a column for each variable."""
+        """Return the codes of each cell, a column for each variable."""
         lines = product(*(tree.codes for tree in self.trees))
         return pd.DataFrame(lines, columns=[tree.variable for tree in self.trees])
 
     def terms(self) -> pd.DataFrame:
-        """The relations: a code is the sum of those right below it, for all codes of the other variables."""
+        """Return the relations: a code is the sum of those right below it, for all codes of the others."""
         number = np.arange(self.total.size).reshape([len(tree.codes) for tree in self.trees])
         return product_terms(number, self.trees)
 
@@ -258,29 +182,10 @@ def tabulate(
     source: str = "the table",
     kept: npt.NDArray[np.bool_] | None = None,
 ) -> Tabulated:
-    """Make a table.
+    """Tabulate microdata with the `width` largest contributions of each cell.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        A record for each respondent; the columns of the trees as text.
-    trees : sequence of Codes
-    roles : Roles
-    width : int
-        How many of the largest contributions are kept.
-    weighting : str
-        What rules make of weights (`datasets.tables.tabulating.Concentration.of`).
-    negative : bool
-        Whether contributions may be negative; rules then look at absolute values.
-    source : str
-        What to call the records in messages.
-    kept : ndarray of bool, shape (r,), optional
-        Which records are in the table; by default all.
-
-    Raises
-    ------
-    DataError
-        If a code is in no tree, a number is none or negative, or there are too many cells.
+    `frame` has a record for each respondent, the columns of the trees as text; `kept` says which records are
+    in the table. Where contributions may be `negative`, rules look at absolute values.
     """
     cells = math.prod(len(tree.codes) for tree in trees)
     if cells > MOST_CELLS:
@@ -319,7 +224,7 @@ def tabulate(
 def _amounts(
     frame: pd.DataFrame, column: str | None, negative: bool, source: str, what: str = "a contribution"
 ) -> FloatArray:
-    """A column of numbers; ones where there is none."""
+    """Read a column of numbers; ones where there is none."""
     if column is None:
         return np.ones(len(frame))
     missing = frame[column].isna().to_numpy(dtype=bool)
@@ -356,9 +261,9 @@ def _costs(
 def _asked(
     frame: pd.DataFrame, roles: Roles, source: str, parts: Parts, holder: LongArray, cells: int
 ) -> LongArray:
-    """What the largest respondent of each cell asked for; a holding asks where one of its records does.
+    """Return what the largest respondent of each cell asked for.
 
-    Where several are the largest, it is enough that one of them asked.
+    A holding asks where one of its records does; where several are the largest, it is enough that one asked.
     """
     found = np.zeros(cells, dtype=np.int64)
     if roles.request is None:
@@ -382,7 +287,7 @@ def _asked(
 def _contributors(
     frame: pd.DataFrame, column: str | None, source: str
 ) -> npt.NDArray[np.object_] | LongArray:
-    """Names of respondents; the numbers of records, from 1, where they have none."""
+    """Name respondents; by the numbers of records, from 1, where they have no names."""
     if column is None:
         return np.arange(1, len(frame) + 1, dtype=np.int64)
     missing = frame[column].isna().to_numpy(dtype=bool)
@@ -393,7 +298,7 @@ def _contributors(
 
 
 def _holders(frame: pd.DataFrame, holding: str | None, source: str) -> LongArray:
-    """Who counts as one; every record where there are no holdings."""
+    """Number who counts as one; every record where there are no holdings."""
     if holding is None:
         return np.arange(len(frame), dtype=np.int64)
     numbers = pd.factorize(frame[holding])[0]
@@ -406,7 +311,7 @@ def _holders(frame: pd.DataFrame, holding: str | None, source: str) -> LongArray
 def _memberships(
     frame: pd.DataFrame, trees: Sequence[Codes], source: str, inside: LongArray
 ) -> tuple[LongArray, LongArray]:
-    """Every cell that each record inside belongs to: the cell, and the record."""
+    """List every cell that each record inside belongs to: the cell, and the record."""
     cell, record = np.zeros(inside.size, dtype=np.int64), inside.astype(np.int64)
     for tree in trees:
         leaf = np.full(len(frame), -1, dtype=np.int64)

@@ -47,20 +47,7 @@ _LEGEND = (
 
 
 def workbook(table: StoredTable, suppressed: BoolArray, nobody: BoolArray) -> bytes:
-    """The last variable across, the others down; totals bold, codes indented below those they belong to.
-
-    Parameters
-    ----------
-    table : StoredTable
-        With columns of codes.
-    suppressed, nobody : ndarray of bool, shape (n,)
-        Cells that are not published, and cells in which nobody is.
-
-    Raises
-    ------
-    DataError
-        If it has more rows or columns than a sheet.
-    """
+    """Write a workbook: the last variable across, the others down; totals bold, codes indented by depth."""
     import openpyxl
 
     book = openpyxl.Workbook(write_only=True)
@@ -83,7 +70,7 @@ def workbook(table: StoredTable, suppressed: BoolArray, nobody: BoolArray) -> by
 def _table(
     book: Workbook, table: StoredTable, suppressed: BoolArray, nobody: BoolArray, title: str = "Table"
 ) -> None:
-    """The sheet of the table: only what is published reaches it."""
+    """Fill the sheet of a table: only what is published reaches it."""
     lines = [
         codes if len(codes) > 1 else ("", *codes) for codes in table.codes.itertuples(index=False, name=None)
     ]
@@ -117,7 +104,7 @@ def _table(
 
 
 class _Style:
-    """The sheet, and its cells as they look."""
+    """A sheet, and the formats of its cells."""
 
     def __init__(self, sheet: Any, table: StoredTable, labels: int, number_format: str) -> None:
         from openpyxl.styles import Alignment, Font
@@ -181,12 +168,7 @@ INTERNAL = (jj_files.SUFFIX, SBS)
 
 
 def check_published(path: str | Path) -> None:
-    """Refuse a format that cannot hold what is published, or has none of its own.
-
-    Raises
-    ------
-    DataError
-    """
+    """Refuse a format that cannot hold what is published, or is unknown."""
     suffix = Path(path).suffix.lower()
     if suffix in INTERNAL:
         raise DataError(
@@ -198,23 +180,13 @@ def check_published(path: str | Path) -> None:
 
 
 def check_internal(path: str | Path) -> None:
-    """Refuse a format that is none.
-
-    Raises
-    ------
-    DataError
-    """
+    """Refuse an unknown format."""
     if Path(path).suffix.lower() not in (*INTERNAL, ready_tables.SUFFIX):
         writable_format(path)
 
 
 def check_holds(table: StoredTable, output: str | Path | None, internal: Sequence[str | Path]) -> None:
-    """Refuse formats of ARGUS that cannot hold a table, before anything is searched: they are tried.
-
-    Raises
-    ------
-    DataError
-    """
+    """Refuse formats of ARGUS that cannot hold a table, before anything is searched, by trying them."""
     nothing = np.zeros(len(table), dtype=np.bool_)
     if output is not None and Path(output).suffix.lower() == ready_tables.SUFFIX:
         published_files(table, nothing, output)
@@ -224,7 +196,7 @@ def check_holds(table: StoredTable, output: str | Path | None, internal: Sequenc
 
 
 def _refuse_beside(table: StoredTable, path: str | Path) -> None:
-    """Refuse a format that has one value for each cell, where numbers of respondents are published, too."""
+    """Refuse formats with one value for each cell, where numbers of respondents are published, too."""
     suffix = Path(path).suffix.lower()
     if BESIDE in table.cells and suffix in (*INTERNAL, ready_tables.SUFFIX):
         raise DataError(
@@ -236,23 +208,10 @@ def _refuse_beside(table: StoredTable, path: str | Path) -> None:
 def published_files(
     table: StoredTable, suppressed: npt.NDArray[np.bool_], path: str | Path, *, status: bool = True
 ) -> dict[Path, bytes]:
-    """What may be published: codes, values of cells that are not suppressed, and which are.
+    """Encode what may be published: codes, values of cells that are not suppressed, and which are.
 
     A workbook (``.xlsx``) has the table across and down with a legend, where cells have codes; ``.tab`` is a
-    list of codes and values of ARGUS; any other format has a line for each cell.
-
-    Parameters
-    ----------
-    table : StoredTable
-    suppressed : ndarray of bool, shape (n,)
-    path : path
-    status : bool
-        Whether a column says which cells are suppressed, where there is a line for each.
-
-    Raises
-    ------
-    DataError
-        If it cannot be written in this format.
+    list of codes and values of ARGUS; any other format has a line for each cell, with or without a `status`.
     """
     target, suffix = Path(path), Path(path).suffix.lower()
     check_published(path)
@@ -267,15 +226,10 @@ def published_files(
 
 
 def internal_files(table: StoredTable, path: str | Path) -> dict[Path, bytes]:
-    """All that is known of the cells: for the house.
+    """Encode everything that is known of the cells: not to be published.
 
     ``.jj`` and ``.tab`` (with ``.rda`` and ``.hrc`` beside it) are read again with `opened`; ``.sbs`` is for
     Eurostat; any other format has a line for each cell.
-
-    Raises
-    ------
-    DataError
-        If it cannot be written in this format.
     """
     target, suffix = Path(path), Path(path).suffix.lower()
     _refuse_beside(table, path)

@@ -43,39 +43,19 @@ _LEVELS = _NUMBERS["PL"]
 
 @dataclass(frozen=True)
 class Known:
-    """What one line says.
-
-    Attributes
-    ----------
-    line : int
-    codes : tuple of str
-    word : str
-        In capital letters: a status, ``C``, ``W``, ``PL`` or ``AB``.
-    numbers : tuple of float
-    """
+    """A line: codes of a cell, and a status, ``C``, ``W``, ``PL`` or ``AB`` with numbers."""
 
     line: int
     codes: tuple[str, ...]
-    word: str
+    word: str  # In capital letters: a status, ``C``, ``W``, ``PL`` or ``AB``.
     numbers: tuple[float, ...]
 
 
 def read_apriori(path: str | Path, variables: int, separator: str | None = None) -> list[Known]:
-    """Read a file.
+    """Read a file whose cells are named by so many codes.
 
-    Parameters
-    ----------
-    path : path
-    variables : int
-        How many codes name a cell.
-    separator : str, optional
-        What stands between them; by default the first of ``;``, tabulators and ``,`` that the first line has
-        (a comma may be that of decimals).
-
-    Raises
-    ------
-    DataError
-        If it cannot be read, or a line is none of these.
+    Without a `separator` it is the first of ``;``, tabulators and ``,`` that the first line has (a comma may
+    be that of decimals).
     """
     text = read_text(Path(path))[0]
     mark = separator or next((one for one in ";\t," if one in text.partition("\n")[0]), ",")
@@ -117,27 +97,11 @@ def with_apriori(
     expand: bool = False,
     manual: float = MANUAL,
 ) -> StoredTable:
-    """The table with what a file knows of its cells.
+    """Apply a file to the statuses, levels, bounds and costs of a table.
 
-    Parameters
-    ----------
-    table : StoredTable
-        With columns of codes.
-    path : path
-    separator : str, optional
-        See `read_apriori`.
-    skip_unknown : bool
-        Whether lines of cells that the table does not have are left out.
-    expand : bool
-        Whether a status counts for all cells that are the same one, where a code has a single one below it.
-    manual : float
-        Percent of the value that the levels of a cell are that becomes sensitive here.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, names a cell that there is not, or gives levels to one that is not
-        sensitive.
+    With `skip_unknown`, lines of cells that the table lacks are left out. With `expand`, a status counts for
+    all cells that are the same one, where a code has a single one below it. A cell that becomes sensitive
+    here has levels of `manual` percent of its value.
     """
     if not table.by:
         raise DataError(f"{table.name} has no columns of codes, by which {path} names cells")
@@ -183,7 +147,7 @@ def _column(numbers: dict[str, FloatArray], name: str, cells: int) -> FloatArray
 
 
 def _twins(table: StoredTable) -> dict[int, tuple[int, ...]]:
-    """The cells that are the same one as each other by relations of two terms."""
+    """Group the cells that are equal by relations of two terms."""
     from scipy import sparse
     from scipy.sparse import csgraph
 

@@ -12,7 +12,7 @@ MICRODATA, CELLS = "microdata", "cells"
 
 @dataclass(frozen=True)
 class Opened:
-    """Microdata or cells, and what their columns are."""
+    """Microdata or cells, and their metadata."""
 
     kind: str
     data: Path
@@ -45,7 +45,7 @@ class Specified:
 
 @dataclass(frozen=True)
 class Recode:
-    """A variable made coarser: by a file, or down to a level."""
+    """A recoding of a variable by a file, or down to a level."""
 
     line: int
     table: int
@@ -56,7 +56,7 @@ class Recode:
 
 @dataclass(frozen=True)
 class Apriori:
-    """What a file knows of the cells of a table."""
+    """An a-priori file for a table."""
 
     line: int
     table: int
@@ -92,7 +92,7 @@ class CellKeys:
 
 @dataclass(frozen=True)
 class Write:
-    """A table in a format, with options that are on."""
+    """A table written in a format, with its options."""
 
     line: int
     table: int
@@ -103,7 +103,7 @@ class Write:
 
 @dataclass(frozen=True)
 class Named:
-    """A file that a line asks for."""
+    """A file that a line names."""
 
     line: int
     file: Path
@@ -114,33 +114,18 @@ Step: TypeAlias = Recode | Apriori | Suppress | CellKeys | Write
 
 @dataclass(frozen=True)
 class Batch:
-    """All that a batch says.
+    """All commands of a batch.
 
     Steps number tables from 1, in the order of all `tables`: behind <CLEAR> they count on.
-
-    Attributes
-    ----------
-    path : Path
-    tables : tuple of Specified
-    steps : tuple of Recode, Apriori, Suppress, CellKeys, Write
-        In the order of the file.
-    ignored : tuple of str
-        Commands without effect here, with the reason.
-    lines : tuple of str
-        Its text.
-    logbook : Named or None
-        Where what is done is written, with times.
-    versions : tuple of Named
-        Where the version of the program is written.
     """
 
     path: Path
     tables: tuple[Specified, ...]
-    steps: tuple[Step, ...]
-    ignored: tuple[str, ...]
-    lines: tuple[str, ...] = ()
-    logbook: Named | None = None
-    versions: tuple[Named, ...] = ()
+    steps: tuple[Step, ...]  # In the order of the file.
+    ignored: tuple[str, ...]  # Commands without effect here, with the reason.
+    lines: tuple[str, ...] = ()  # Its text.
+    logbook: Named | None = None  # Where what is done is written, with times.
+    versions: tuple[Named, ...] = ()  # Where the version of the program is written.
 
 
 METHODS = ("OPT", "MOD", "GH", "RND", "CTA", "NET", "CKM")
@@ -159,23 +144,12 @@ PUBLISHED, NOISY = (1, 2, 3), 7
 
 
 class LineError(ValueError):
-    """What is wrong with a line, in words that follow its number."""
-
-
-@dataclass(frozen=True)
-class Table:
-    """What <SPECIFYTABLE> says."""
-
-    by: tuple[str, ...]
-    response: str | None
-    shadow: str | None
-    cost: str | None
-    power: float
+    """An error in a line, in words that follow its number."""
 
 
 @dataclass(frozen=True)
 class Method:
-    """What <SUPPRESS> says: a method, its table (0: all), its numbers, and the words behind the brackets."""
+    """<SUPPRESS>: a method, its table (0: all), its numbers, and the words behind the brackets."""
 
     name: str
     table: str
@@ -185,7 +159,7 @@ class Method:
 
 @dataclass(frozen=True)
 class Output:
-    """What <WRITETABLE> says."""
+    """The table, format, options and file of <WRITETABLE>."""
 
     table: str
     format: int
@@ -194,32 +168,20 @@ class Output:
 
 
 def unquoted(text: str) -> str:
-    """A name without the quotes around it."""
+    """Strip the quotes around a name."""
     return text.strip().strip('"').strip()
 
 
 def number(text: str, what: str) -> float:
-    """A number.
-
-    Raises
-    ------
-    LineError
-        If it is none.
-    """
+    """Parse a number; `what` names it in the error."""
     try:
         return float(text.strip())
     except ValueError:
         raise LineError(f"{what} is {text.strip()!r}, which is no number") from None
 
 
-def table_of(rest: str) -> Table:
-    """Variables, response, shadow and cost of a table.
-
-    Raises
-    ------
-    LineError
-        If they cannot be read.
-    """
+def table_of(rest: str, opened: Opened, line: int) -> Specified:
+    """Parse variables, response, shadow and cost of a table."""
     parts = [one.strip() for one in rest.split("|")]
     by = tuple(re.findall(r'"([^"]*)"', parts[0])) or tuple(parts[0].split())
     response = unquoted(parts[1]) if len(parts) > 1 else ""
@@ -229,7 +191,9 @@ def table_of(rest: str) -> Table:
         raise LineError('write <SPECIFYTABLE> "A""B"|"RESPONSE"|"SHADOW"|"COST"')
     shadow = unquoted(parts[2]) if len(parts) > 2 else ""
     cost, _, power = parts[3].partition(",") if len(parts) > 3 else ("", "", "")
-    return Table(
+    return Specified(
+        opened,
+        line,
         by,
         None if response.upper() == "<FREQ>" else response,
         shadow or None,
@@ -239,13 +203,7 @@ def table_of(rest: str) -> Table:
 
 
 def rules_of(rest: str) -> tuple[tuple[Rule, ...], dict[str, float]]:
-    """Rules and settings.
-
-    Raises
-    ------
-    LineError
-        If one is not known, or has not as many numbers as it takes.
-    """
+    """Parse rules and settings."""
     rules, settings = [], {}
     for text in filter(None, (one.strip() for one in rest.split("|"))):
         match = re.fullmatch(r"(\w+)\s*\(([^()]*)\)", text)
@@ -268,13 +226,7 @@ def rules_of(rest: str) -> tuple[tuple[Rule, ...], dict[str, float]]:
 
 
 def method_of(rest: str) -> Method:
-    """A method with its numbers; only CKM has words behind the brackets, with bars between them.
-
-    Raises
-    ------
-    LineError
-        If there is no such method, or a number is none.
-    """
+    """Parse a method with its numbers; only CKM has words behind the brackets, with bars between them."""
     match = re.match(r"(\w+)\s*\(([^()]*)\)\s*(.*)$", rest)
     name = match.group(1).upper() if match else ""
     if match is None or name not in METHODS:
@@ -288,13 +240,7 @@ def method_of(rest: str) -> Method:
 
 
 def output_of(rest: str) -> Output:
-    """A table, the format and the options that it is written with, and where.
-
-    Raises
-    ------
-    LineError
-        If there is no such format or option.
-    """
+    """Parse the table, the format and options that it is written with, and the file."""
     match = re.fullmatch(r'\(\s*(\d+)\s*,\s*(\d+)\s*,\s*([^,]*?)\s*,\s*("[^"]*"|[^,()]+)\s*\)', rest)
     if match is None:
         raise LineError('write <WRITETABLE> (TABLE, FORMAT, OPTIONS, "FILE")')
@@ -310,13 +256,7 @@ def output_of(rest: str) -> Output:
 
 
 def check_format(kind: int, method: str) -> None:
-    """Refuse a format in which a table of some method cannot be written.
-
-    Raises
-    ------
-    LineError
-        If it cannot.
-    """
+    """Refuse a format in which a table of some method cannot be written."""
     if kind == NOISY and method != KEYS:
         raise LineError(f"the format {NOISY} is of tables protected by {KEYS}; write another one")
     if method == KEYS and kind not in (*PUBLISHED, NOISY):

@@ -91,7 +91,7 @@ class _Reader:
         self.read = False
 
     def take(self, text: str) -> None:
-        """One line that is neither empty nor a comment."""
+        """Read one line that is neither empty nor a comment."""
         match = re.match(r"<(\w+)>\s*(.*)$", text)
         word = match.group(1).upper() if match else ""
         try:
@@ -111,11 +111,11 @@ class _Reader:
             raise LineError(f"there is no command {f'<{word}>' if word else repr(text)}; there are {listed}")
 
     def wrong(self, what: str) -> DataError:
-        """An error in the line that is read."""
+        """Make an error of the current line."""
         return DataError(f"{self.path}, line {self.line}: {what}")
 
     def finished(self) -> bool:
-        """Whether all that was opened since the last <CLEAR> is read."""
+        """Tell whether all that was opened since the last <CLEAR> is read."""
         return self.data is None or (self.read and len(self.tables) > self._cleared[0])
 
     def _file(self, text: str) -> Path:
@@ -145,10 +145,7 @@ class _Reader:
             raise LineError("<SPECIFYTABLE> needs data and its metadata; open them first")
         if self.read:
             raise LineError("tables are specified before they are read")
-        said = table_of(rest)
-        self.tables.append(
-            Specified(self.opened, self.line, said.by, said.response, said.shadow, said.cost, said.power)
-        )
+        self.tables.append(table_of(rest, self.opened, self.line))
 
     def _rules(self, rest: str) -> None:
         if len(self.tables) == self._cleared[0] or self.read:
@@ -209,7 +206,7 @@ class _Reader:
         )
 
     def _keys(self, said: Method, at: int) -> CellKeys:
-        """CKM(T) "TABLE" of counts, CKM(T) "TABLE"|"TABLE OF SMALL CELLS"|EXTRA of sums."""
+        """Parse CKM(T) "TABLE" of counts, CKM(T) "TABLE"|"TABLE OF SMALL CELLS"|EXTRA of sums."""
         counts = self.tables[at - 1].response is None
         if said.numbers or len(said.behind) > (1 if counts else 3):
             shape = '"FILE"' if counts else '"FILE"|"FILE OF SMALL CELLS"|EXTRA'
@@ -238,7 +235,7 @@ class _Reader:
         self.versions.append(Named(self.line, self._new(unquoted(rest))))
 
     def _new(self, name: str) -> Path:
-        """Where a file is to be written."""
+        """Return the path of a file to be written."""
         if not _names_file(name):
             raise LineError("it needs the name of a file")
         file = _beside(self.path, name)
@@ -255,7 +252,7 @@ class _Reader:
         self._forget()
 
     def _numbered(self, text: str, *, linked: bool = False) -> int:
-        """Which of all tables is meant by a number since the last <CLEAR>; 0: all of those."""
+        """Find a table by its number since the last <CLEAR>; 0: all of them."""
         if not self.read:
             raise LineError("tables have to be read before that: <READMICRODATA> or <READTABLE>")
         before = self._cleared[0]
@@ -276,7 +273,7 @@ def _beside(batch: Path, name: str) -> Path:
 
 
 def logbook_of(path: str | Path) -> Path | None:
-    """The logbook that a batch names, be the rest of it right or wrong; None where there is none."""
+    """Find the logbook that a batch names, be the rest of it right or wrong."""
     try:
         lines = read_text(Path(path))[0].splitlines()
     except DataError:
@@ -290,14 +287,7 @@ def logbook_of(path: str | Path) -> Path | None:
 
 
 def read_batch(path: str | Path) -> Batch:
-    """Read a batch.
-
-    Raises
-    ------
-    DataError
-        If it cannot be read, or a line is no command, not in its place, or names a file or table that there
-        is not; it names the line.
-    """
+    """Read a batch; an error names the line."""
     reader = _Reader(Path(path))
     lines = tuple(read_text(Path(path))[0].splitlines())
     for reader.line, line in enumerate(lines, start=1):

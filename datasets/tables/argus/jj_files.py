@@ -27,7 +27,7 @@ _COLUMNS = (
 
 
 class _Lines:
-    """The lines of a file that are not empty, one after the other, with their numbers."""
+    """The lines of a file that are not empty, in turn, with their numbers."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.number = path, 0
@@ -50,13 +50,7 @@ class _Lines:
 
 
 def read_jj(path: str | Path) -> StoredTable:
-    """Read a table.
-
-    Raises
-    ------
-    DataError
-        If it cannot be read or is none, or a relation does not sum to 0; it names the line.
-    """
+    """Read a table."""
     lines = _Lines(Path(path))
     if lines.next("the first line, 0") not in ("0", "0.0"):
         raise lines.wrong("a JJ file begins with a line 0")
@@ -107,7 +101,7 @@ def _number(lines: _Lines, word: str) -> float:
 
 
 def jj_text(table: StoredTable) -> str:
-    """A table as a JJ file: numbers with all their digits, bounds and costs that are not given by default.
+    """Write a JJ file: numbers with all their digits, bounds and costs that are not given by default.
 
     The default bounds are those of `StoredTable.usual_bounds`, the default cost of a cell its value, at least
     1. Bounds and levels of counts are whole, as readers know them.
@@ -139,6 +133,6 @@ def jj_text(table: StoredTable) -> str:
 
 
 def _written(number: float) -> str:
-    """All digits of a double, a whole one without a point."""
+    """Write all digits of a double, a whole one without a point."""
     whole = int(number)
     return str(whole) if whole == number else repr(float(number))

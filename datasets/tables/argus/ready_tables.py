@@ -39,26 +39,14 @@ _LEAD = "."
 
 
 def total_of(variable: Variable) -> str:
-    """The code of the total of a variable."""
+    """Return the code of the total of a variable."""
     return variable.words.get("totcode", "").strip() or TOTAL
 
 
 def tree_of(variable: Variable, codes: Iterable[str], path: Path) -> CodeTree:
-    """The codes of a variable, and which belongs to which.
+    """Build the tree of a variable from its metadata: a file of codes, digits of levels, or a flat list.
 
-    Parameters
-    ----------
-    variable : Variable
-    codes : iterable of str
-        Those that the data has, without the total. Declared missing codes that are in no tree stand right
-        below the total.
-    path : Path
-        Of the metadata: a tree is looked for beside it.
-
-    Raises
-    ------
-    DataError
-        If the tree cannot be read, or a code does not fit the digits of the levels.
+    Declared missing codes that are in no tree stand right below the total.
     """
     total, words = total_of(variable), variable.words
     found = sorted(set(codes) - {total})
@@ -77,7 +65,7 @@ def tree_of(variable: Variable, codes: Iterable[str], path: Path) -> CodeTree:
 
 
 def tree_text(tree: CodeTree, lead: str = "@") -> str:
-    """A tree as a file of ARGUS (.hrc), without its total."""
+    """Write a tree as a file of ARGUS (.hrc), without its total."""
     below = {int(line[0]): line[1:].tolist() for line in tree.inner}
     lines, pending = [], [(0, at) for at in reversed(below.get(0, []))]
     while pending:
@@ -88,7 +76,7 @@ def tree_text(tree: CodeTree, lead: str = "@") -> str:
 
 
 def _by_digits(variable: Variable, codes: Iterable[str], path: Path, total: str) -> dict[str, str]:
-    """Of codes whose first digits are the codes above them: with 3 1 1, 34100 is below 3410 below 341."""
+    """Nest codes by their first digits: with 3 1 1, 34100 is below 3410 below 341."""
     widths = variable.words["hierlevels"].split()
     if not widths or not all(width.isdigit() for width in widths):
         raise DataError(f"{path}: <HIERLEVELS> of {variable.name!r} are {' '.join(widths)!r}; write numbers")
@@ -127,13 +115,7 @@ _NUMBERS = {
 
 
 def metadata_of(path: str | Path) -> Path:
-    """The metadata beside a file of cells.
-
-    Raises
-    ------
-    DataError
-        If there is none.
-    """
+    """Find the metadata beside a file of cells."""
     found = find_file(Path(path).parent, f"{Path(path).stem}{METADATA}")
     if found is None:
         raise DataError(f"{path}: its metadata is missing; give {Path(path).stem}{METADATA}, or name it")
@@ -141,13 +123,7 @@ def metadata_of(path: str | Path) -> Path:
 
 
 def argus_columns(path: str | Path, metadata: str | Path | None = None) -> tuple[list[str], list[str]]:
-    """Names of the explanatory variables of a table, and of what may be in its cells.
-
-    Raises
-    ------
-    DataError
-        If its metadata is missing, or cannot be read.
-    """
+    """List the explanatory variables of a table, and what may be in its cells."""
     described = Path(metadata) if metadata is not None else metadata_of(path)
     known = parse_metadata(read_text(described)[0], described, cells=True)
     return [one.name for one in _explanatory(known)], [one.name for one in _responses(known)]
@@ -162,33 +138,11 @@ def read_argus_table(
     recompute: bool = False,
     manual: float = MANUAL,
 ) -> StoredTable:
-    """Read a table.
+    """Read a table of ARGUS; of variables that are not in `by` the cells of the total are taken.
 
-    Parameters
-    ----------
-    path : path
-        A line for each cell, without a heading.
-    metadata : path, optional
-        What its columns are; by default the file of the same name with the suffix ``.rda``.
-    by : sequence of str, optional
-        Explanatory variables, where not all of them: of the others the cells of the total are taken.
-    response : str, optional
-        What is in the cells, where there are several such columns; the first by default.
-    recompute : bool
-        Whether totals are computed again from what is below them.
-    manual : float
-        Percent of the value that the levels of an unsafe cell are, where none are given.
-
-    Returns
-    -------
-    StoredTable
-        With the columns `respondents` (its frequency) and `largest_1`, ... (its largest contributions) where
-        they are there. Of the statuses U is ``u``, M ``m``, P and E (nobody is in it) ``z``.
-
-    Raises
-    ------
-    DataError
-        If it cannot be read or a line is not as its metadata says.
+    It has columns `respondents` (the frequency) and `largest_1`, ... (the largest contributions) where they
+    are there. Of the statuses U is ``u``, M ``m``, P and E (empty) ``z``. Without given levels, those of
+    unsafe cells are `manual` percent of the value.
     """
     described = Path(metadata) if metadata is not None else metadata_of(path)
     known = parse_metadata(read_text(described)[0], described, cells=True)
@@ -216,7 +170,7 @@ def _explanatory(metadata: Metadata) -> list[Variable]:
 
 
 def _responses(metadata: Metadata) -> list[Variable]:
-    """What may be in the cells, the usual one first."""
+    """List what may be in the cells, the usual one first."""
     answers = [
         one
         for one in metadata.variables
@@ -245,7 +199,7 @@ def _columns(path: Path, metadata: Metadata) -> pd.DataFrame:
 
 
 def _of_totals(raw: pd.DataFrame, others: Sequence[Variable]) -> pd.DataFrame:
-    """The cells of the totals of other variables."""
+    """Keep the cells of the totals of other variables."""
     kept = np.ones(len(raw), dtype=bool)
     for one in others:
         kept &= raw[one.name].isin(["", total_of(one)]).to_numpy()
@@ -255,7 +209,7 @@ def _of_totals(raw: pd.DataFrame, others: Sequence[Variable]) -> pd.DataFrame:
 def _numbers(
     raw: pd.DataFrame, metadata: Metadata, response: str | None, path: Path, described: Path
 ) -> dict[str, pd.Series]:
-    """The columns of numbers by what they are here."""
+    """Read the columns of numbers, named by what they are here."""
     frequency = [one for one in metadata.variables if "frequency" in one.words]
     asked = _responses(metadata)
     if not asked:
@@ -274,7 +228,7 @@ def _numbers(
 
 
 def _number(raw: pd.DataFrame, variable: Variable, path: Path) -> pd.Series:
-    """A column as numbers, with decimal points or commas; empty and '-' are missing."""
+    """Read a column as numbers, with decimal points or commas; empty and '-' are missing."""
     texts = raw[variable.name].str.replace(",", ".", regex=False)
     found = pd.Series(pd.to_numeric(texts, errors="coerce"), index=raw.index, dtype=np.float64)
     wrong = (found.isna() & ~texts.isin(["", "-"])).to_numpy()
@@ -313,7 +267,7 @@ def _status(raw: pd.DataFrame, metadata: Metadata, frame: pd.DataFrame, path: Pa
 
 
 def _with_levels(frame: pd.DataFrame, manual: float) -> pd.DataFrame:
-    """Levels of the unsafe cells only, in percent of the value where none are given."""
+    """Add levels of unsafe cells, in percent of the value where none are given."""
     unsafe = (frame[STATUS] == SENSITIVE).to_numpy()
     usual = np.abs(frame["value"].to_numpy(dtype=np.float64)) * manual / 100.0
     levels: Mapping[str, np.ndarray] = {

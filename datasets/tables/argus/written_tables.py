@@ -46,25 +46,7 @@ def described_files(
     left_out: npt.NDArray[np.bool_] | None = None,
     quotes: bool = True,
 ) -> dict[Path, str]:
-    """The cells with their codes and some columns; metadata and trees lie beside them.
-
-    Parameters
-    ----------
-    table : StoredTable
-        Whose relations follow from codes.
-    path : path
-        Of the cells.
-    columns : sequence of Column
-    left_out : ndarray of bool, shape (n,), optional
-        Cells that are not written.
-    quotes : bool
-        Whether codes stand in quotes.
-
-    Raises
-    ------
-    DataError
-        If its relations do not follow from codes, each variable in one tree.
-    """
+    """Write cells with their codes and some columns; metadata and trees lie beside them."""
     target = Path(path)
     trees = _trees(table, target)
     mark = '"' if quotes else ""
@@ -89,7 +71,7 @@ def described_files(
 
 
 def in_full(numbers: npt.NDArray[np.float64]) -> list[str]:
-    """Numbers with all their digits, missing ones empty."""
+    """Write numbers with all their digits, missing ones empty."""
     return ["" if one != one else f"{one:.0f}" if one == int(one) else repr(one) for one in numbers.tolist()]
 
 
@@ -117,29 +99,29 @@ _SAFE_CODE, _SUPPRESSED_CODE, _EMPTY_CODE = "1", "3", "14"
 """Numbers of statuses in tau-ARGUS; that of a cell unsafe by a rule stands for all that are suppressed."""
 
 
-def numbers_of(table: StoredTable, decimals: int | None = None) -> list[str]:
-    """The values with as many decimals as all of them need, at most nine, or with so many."""
+def values_as_text(table: StoredTable, decimals: int | None = None) -> list[str]:
+    """Write the values with as many decimals as all of them need, at most nine."""
     value = table.numbers["value"]
     needed = decimals if decimals is not None else decimals_of(value)
     return [f"{one:.{needed}f}" for one in value.tolist()]
 
 
 def decimals_of(value: npt.NDArray[np.float64], most: int = 9) -> int:
-    """How many decimals numbers have, at most `most`."""
+    """Count the decimals of numbers, at most `most`."""
     close = 1e-12 * max(1.0, float(np.abs(value).max(initial=0.0)))
     return next((at for at in range(most) if (np.abs(value - np.round(value, at)) <= close).all()), most)
 
 
 def safe_cells(table: StoredTable, suppressed: BoolArray, nobody: BoolArray) -> list[str]:
-    """What stands in each cell: its value, `SUPPRESSED`, or `NOBODY` where nobody is in it."""
+    """Write each cell: its value, `SUPPRESSED`, or `NOBODY` where it is empty."""
     return [
         SUPPRESSED if gone else NOBODY if empty else text
-        for text, gone, empty in zip(numbers_of(table), suppressed, nobody, strict=True)
+        for text, gone, empty in zip(values_as_text(table), suppressed, nobody, strict=True)
     ]
 
 
 def of_missing(table: StoredTable, suppressed: BoolArray, nobody: BoolArray) -> str:
-    """What stands for a cell that the table does not have: `NOBODY`; 0 beside a published 0."""
+    """Return the sign of a cell that the table does not have: `NOBODY`; 0 beside a published 0."""
     zero = (table.numbers["value"] == 0) & ~suppressed & ~nobody
     return "0" if zero.any() else NOBODY
 
@@ -154,28 +136,7 @@ def records(
     without_empty: bool = False,
     quotes: bool = True,
 ) -> str:
-    """A line for each cell: its codes and what is in it, as the formats 2 and 3 of tau-ARGUS.
-
-    Parameters
-    ----------
-    table : StoredTable
-        With columns of codes.
-    suppressed, nobody : ndarray of bool, shape (n,)
-        Cells that are not published, and cells in which nobody is.
-    heading : str, optional
-        What to call the values in a first line with the names of all columns; without it there is none.
-    status : bool
-        Whether the number of the status is there, too.
-    without_empty : bool
-        Whether cells in which nobody is are left out.
-    quotes : bool
-        Whether codes stand in quotes.
-
-    Raises
-    ------
-    DataError
-        If the table has no codes.
-    """
+    """Write a line for each cell: its codes and what is in it, as the formats 2 and 3 of tau-ARGUS."""
     _check_codes(table)
     lines = []
     if heading is not None:
@@ -192,14 +153,9 @@ def records(
 
 
 def matrix(table: StoredTable, suppressed: BoolArray, nobody: BoolArray, *, quotes: bool = True) -> str:
-    """The last variable across and the one before it down, a block for each combination of the others.
+    """Write the last variable across and the one before it down, a block for each combination of the others.
 
     As the format 1 of tau-ARGUS; a cell that is not in the table is one without respondents (`of_missing`).
-
-    Raises
-    ------
-    DataError
-        If the table has no codes.
     """
     _check_codes(table)
     codes = list(table.codes.itertuples(index=False, name=None))
@@ -231,15 +187,7 @@ _DIGITS = 9
 
 
 def key_columns(shown: FloatArray, house: dict[str, FloatArray]) -> list[Column]:
-    """Values with noise, and what is never published.
-
-    Parameters
-    ----------
-    shown : ndarray of float64, shape (n,)
-        Values with noise.
-    house : dict of str to ndarray of float64, shape (n,)
-        Further columns: ``original``, ``difference``, ``cell_key``.
-    """
+    """Write values with noise, and columns that are never published: `original`, `difference`, `cell_key`."""
     digits = decimals_of(shown)
     value = Column(
         "value", [f"{one + 0.0:.{digits}f}" for one in shown], {"numeric": "", "decimals": str(digits)}
@@ -252,22 +200,16 @@ _LETTERS = {SAFE: "S", SENSITIVE: "U", SECONDARY: "M", FIXED: "P"}
 
 
 def nobody_in(table: StoredTable) -> npt.NDArray[np.bool_]:
-    """Cells in which nobody is: without respondents, or always published and 0; shape (n,)."""
+    """Find empty cells: without respondents, or always published and 0; shape (n,)."""
     if RESPONDENTS in table.cells.columns:
         return np.asarray(table.cells[RESPONDENTS].to_numpy(dtype=np.float64) == 0, dtype=np.bool_)
     return np.asarray((table.status == FIXED) & (table.numbers["value"] == 0), dtype=np.bool_)
 
 
 def shown_as_empty(table: StoredTable, suppressed: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Cells in which nobody is, for a published table; none where a 0 is published in which somebody is.
+    """Find cells to be published as empty; none where a 0 is published in which there are respondents.
 
     Beside a 0, the sign of empty cells would say that there are respondents, who all have nothing.
-
-    Parameters
-    ----------
-    table : StoredTable
-        With the values that are published.
-    suppressed : ndarray of bool, shape (n,)
     """
     empty, zero = nobody_in(table), (table.numbers["value"] == 0) & ~suppressed
     return np.zeros(len(table), dtype=np.bool_) if (zero & ~empty).any() else empty
@@ -282,29 +224,10 @@ def tab_files(
     without_empty: bool = False,
     quotes: bool = True,
 ) -> dict[Path, str]:
-    """The cells with everything that is known of them, what the columns are, and the hierarchies.
+    """Write cells with everything that is known of them, their metadata, and the hierarchies.
 
-    Parameters
-    ----------
-    table : StoredTable
-        Whose relations follow from codes.
-    path : path
-        Of the cells; the others lie beside them.
-    brief : bool
-        Whether only values, counts, costs, statuses and levels are written.
-    audit : bool
-        Whether the columns `low` and `high` of the cells are there and written, too: of suppressed cells the
-        ends and the width of what an attacker finds, and in percent of the value how far below it, above it,
-        and how wide that is; 0 of others.
-    without_empty : bool
-        Whether cells in which nobody is are left out.
-    quotes : bool
-        Whether codes stand in quotes.
-
-    Raises
-    ------
-    DataError
-        If its relations do not follow from codes, each variable in one tree.
+    A `brief` file has only values, counts, costs, statuses and levels. With `audit`, the columns `low` and
+    `high` of suppressed cells are written with their width, and in percent of the value; 0 of others.
     """
     columns = [*_described(table, brief), *(_audited(table) if audit else [])]
     left_out = nobody_in(table) if without_empty else None
@@ -312,7 +235,7 @@ def tab_files(
 
 
 def _described(table: StoredTable, brief: bool) -> list[Column]:
-    """The columns behind the codes."""
+    """Describe the columns behind the codes."""
     numbers, frame = table.numbers, table.cells
     value = numbers["value"]
     digits = max(decimals_of(value), 0)
@@ -344,7 +267,7 @@ def _described(table: StoredTable, brief: bool) -> list[Column]:
 
 
 def _without_place(table: StoredTable) -> list[Column]:
-    """What ARGUS has no column for, where there is some: without it, other levels would be audited."""
+    """Describe what ARGUS has no column for: without it, other levels would be audited."""
     found = []
     for name, word in (
         ("sliding_protection", "slidingpl"),
@@ -358,7 +281,7 @@ def _without_place(table: StoredTable) -> list[Column]:
 
 
 def _audited(table: StoredTable) -> list[Column]:
-    """What an attacker finds of suppressed cells."""
+    """Describe the intervals of suppressed cells."""
     value = table.numbers["value"]
     low, high = (table.cells[name].to_numpy(dtype=np.float64) for name in ("low", "high"))
     hidden = np.isin(table.status, (SENSITIVE, SECONDARY))
@@ -375,20 +298,11 @@ def _audited(table: StoredTable) -> list[Column]:
 def sbs_text(
     table: StoredTable, suppressed: npt.NDArray[np.bool_], *, levels: bool = False, quotes: bool = True
 ) -> str:
-    """Cells with values, counts and reasons, for Eurostat: ``V`` published, ``A``, ``F``, ``D`` not.
+    """Write cells with values, counts and reasons for Eurostat: ``V`` published, ``A``, ``F``, ``D`` not.
 
     ``D`` is suppressed with the unsafe ones. An unsafe cell whose largest contributions are known is ``F``,
-    with the share of the two largest in percent, another one ``A``. Cells in which nobody is are left out.
-
-    Parameters
-    ----------
-    table : StoredTable
-        With columns of codes.
-    suppressed : ndarray of bool, shape (n,)
-    levels : bool
-        Whether how deep a code is in its tree stands behind it.
-    quotes : bool
-        Whether codes stand in quotes.
+    with the share of the two largest in percent, another one ``A``. Empty cells are left out. With `levels`,
+    the depth of a code stands behind it.
     """
     frame, value = table.cells, table.numbers["value"]
     depth = {

@@ -10,8 +10,7 @@ from linkrisk.solver.commands.table_actions.common import show
 from linkrisk.solver.options.operations.tables.make import MakeCommand, MakeSeveralOptions
 
 if TYPE_CHECKING:
-    from linkrisk.solver.tables.operations.make import MadeTable
-    from linkrisk.solver.tables.operations.make_tables import MadeTables
+    from linkrisk.solver.tables.operations.make import MadeTable, MadeTables
 
 ASKED = MakeCommand
 OTHER_FORMATS = ("table",)
@@ -23,8 +22,7 @@ EXAMPLE = (
 
 def run(asked: MakeCommand) -> int:
     """Make, write, and print what was made."""
-    from linkrisk.solver.tables.operations.make import make_table
-    from linkrisk.solver.tables.operations.make_tables import make_tables
+    from linkrisk.solver.tables.operations.make import make_table, make_tables
 
     _check_files(asked)
     made: MadeTable | MadeTables

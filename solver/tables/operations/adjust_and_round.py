@@ -31,16 +31,16 @@ from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import interruptible
-from linkrisk.solver.run.result import Reported
 from linkrisk.solver.run.status import Limit, Status
 from linkrisk.solver.tables.operations.figures import adjustment_figures, rounding_figures, ruled
+from linkrisk.solver.tables.operations.result import ProtectedTable
 from linkrisk.solver.tables.operations.source import asked_table, cell_table, relations_of
-from linkrisk.solver.tables.perturbation.adjustment import adjust_cells, in_digits
-from linkrisk.solver.tables.perturbation.rounding import round_cells
+from linkrisk.solver.tables.perturbation.adjustment import Adjusted, adjust_cells, in_digits
+from linkrisk.solver.tables.perturbation.rounding import Rounded, round_cells
 
 
-@dataclass(frozen=True, eq=False)
-class ChangedTable(Reported):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ChangedTable(ProtectedTable):
     """A table whose values were changed at the least cost, counted again.
 
     Attributes
@@ -63,12 +63,10 @@ class ChangedTable(Reported):
 
     changed_column: ClassVar[str]
 
-    cells: pd.DataFrame = field(repr=False)
     cost: float
     bound: float
     status: Status
     limit: Limit | None
-    details: dict[str, Any] = field(repr=False)
     table: StoredTable = field(repr=False)
 
     @property
@@ -80,10 +78,6 @@ class ChangedTable(Reported):
     def changed(self) -> int:
         """How many cells were changed."""
         return int((self.cells[self.changed_column] != self.cells["value"]).sum())
-
-    def to_frame(self) -> pd.DataFrame:
-        """The cells with their values before and after: not to be published."""
-        return self.cells
 
     def content(self) -> dict[str, Any]:
         """The JSON of the command as a dictionary."""
@@ -100,13 +94,7 @@ class ChangedTable(Reported):
         return {**found, **self.details}
 
     def write(self, output: str | Path) -> None:
-        """Write what may be published: new values in place of the values, nothing about protection.
-
-        Raises
-        ------
-        DataError
-            If it cannot be written.
-        """
+        """Write what may be published: new values in place of the values, nothing about protection."""
         new = self.cells[self.changed_column]
         numbers = {"value": new.to_numpy(dtype=np.float64)}
         made = replace(self.table, cells=self.cells.assign(value=new), numbers=numbers)
@@ -114,14 +102,32 @@ class ChangedTable(Reported):
         write_all(published_files(made, nothing, output, status=False))
 
 
-def ended(proven: bool, clock: Clock) -> tuple[Status, Limit | None]:
-    """How a search ended that has an answer."""
-    if proven:
-        return Status.OPTIMAL, None
-    return (Status.INTERRUPTED, Limit.USER) if clock.stopped else (Status.FEASIBLE, clock.limit)
+def _found(found: Rounded | Adjusted, clock: Clock) -> dict[str, Any]:
+    """Return cost and bound of a search, and how it ended."""
+    status, limit = Status.OPTIMAL, None
+    if not found.proven:
+        status = Status.INTERRUPTED if clock.stopped else Status.FEASIBLE
+        limit = Limit.USER if clock.stopped else clock.limit
+    return {"cost": found.cost, "bound": found.bound, "status": status, "limit": limit}
 
 
-@dataclass(frozen=True, eq=False)
+def _details(
+    asked: RoundOptions | AdjustOptions, stored: StoredTable, clock: Clock, **own: Any
+) -> dict[str, Any]:
+    """Return what the JSON of both has besides cells and search, with the `own` part of each."""
+    return {
+        "linkrisk": version(),
+        "name": stored.name,
+        "relations": int(relations_of(stored).shape[0]),
+        **own,
+        "seed": asked.seed,
+        "seconds": round(clock.seconds, 3),
+        "time_limit": asked.time_limit,
+        **recorded_of(asked),
+    }
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class RoundedTable(ChangedTable):
     """A rounded table, whose relations were counted again in whole numbers.
 
@@ -129,16 +135,8 @@ class RoundedTable(ChangedTable):
     ----------
     cells : DataFrame
         All columns of the input, with `rounded`.
-    cost : float
-        The sum of all changes.
-    bound : float
-        No controlled rounding of this kind changes less.
-    status : Status
-        ``optimal`` where no other one changes less.
-    limit : Limit or None
-        What ended the search.
-    details : dict
-        Everything else of the JSON.
+    cost, bound, status, limit, details, table
+        See `ChangedTable`.
     """
 
     kind: ClassVar[str] = "rounded-table"
@@ -191,36 +189,27 @@ def round_table(asked: RoundOptions) -> RoundedTable:
     clock = Clock(asked.time_limit, cancel=asked.cancel)
     with interruptible(clock):
         found = round_cells(table, solver, clock, asked.on_progress, asked.seed)
-    details = {
-        "protection": "rounding",
-        "linkrisk": version(),
-        "name": stored.name,
-        "relations": int(table.relations.shape[0]),
-        "base": asked.base,
-        "relaxed": not found.zero_restricted,
-        "asked_relaxed": asked.relaxed,
-        "backend": asked.backend,
-        "seed": asked.seed,
-        "seconds": round(clock.seconds, 3),
-        "time_limit": asked.time_limit,
-        "table": rounding_figures(stored, found.values),
-        **recorded_of(asked),
-    }
+    details = _details(
+        asked,
+        stored,
+        clock,
+        protection="rounding",
+        base=asked.base,
+        relaxed=not found.zero_restricted,
+        asked_relaxed=asked.relaxed,
+        backend=asked.backend,
+        table=rounding_figures(stored, found.values),
+    )
     frame = stored.cells.assign(rounded=found.values)
-    return RoundedTable(frame, found.cost, found.bound, *ended(found.proven, clock), details, stored)
+    return RoundedTable(cells=frame, details=details, table=stored, **_found(found, clock))
 
 
 def with_ways_of_counts(stored: StoredTable) -> StoredTable:
-    """The table with the ways that its counts can be moved without being known afterwards.
+    """Restrict the ways that counts can be moved to those that nobody recognises afterwards.
 
     A cell of the least count (1 where empty cells are shown) that is sensitive goes up. So a sensitive cell
     that is published with the least count is known not to have it: none is moved there, and 2 goes up as 1
     does. Cells that are not empty do not become so.
-
-    Parameters
-    ----------
-    stored : StoredTable
-        Of counts.
     """
     found, value = count_numbers(stored.numbers, stored.status), stored.numbers["value"]
     sensitive = stored.status == SENSITIVE
@@ -235,7 +224,7 @@ def with_ways_of_counts(stored: StoredTable) -> StoredTable:
 
 
 def guessed(value: FloatArray, adjusted: FloatArray, sensitive: BoolArray) -> int:
-    """How many sensitive counts are the most frequent ones of what is published with their value.
+    """Count the sensitive counts that are the most frequent ones of what is published with their value.
 
     That is what a reader guesses who knows rule and method, and has tried both on tables like this one.
     """
@@ -244,7 +233,7 @@ def guessed(value: FloatArray, adjusted: FloatArray, sensitive: BoolArray) -> in
     return int((pairs["published"].map(most) == pairs["true"])[sensitive].sum())
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class AdjustedTable(ChangedTable):
     """An adjusted table, whose relations, bounds and distances were counted again.
 
@@ -252,16 +241,8 @@ class AdjustedTable(ChangedTable):
     ----------
     cells : DataFrame
         All columns of the input, with `adjusted`.
-    cost : float
-        The weighted sum of all changes, or of their squares.
-    bound : float
-        No adjustment costs less.
-    status : Status
-        ``optimal`` where no other one costs less.
-    limit : Limit or None
-        What ended the search.
-    details : dict
-        Everything else of the JSON.
+    cost, bound, status, limit, details, table
+        See `ChangedTable`.
     """
 
     kind: ClassVar[str] = "adjusted-table"
@@ -333,34 +314,30 @@ def adjust_table(asked: AdjustOptions) -> AdjustedTable:
     adjusted = np.where(change == 0, table.value, in_digits(table.value + change))
     if grid is not None:
         adjusted = grid.values(problem.table.value + change)
-    details: dict[str, Any] = {
-        "protection": "adjustment",
-        "linkrisk": version(),
-        "name": stored.name,
-        "relations": int(table.relations.shape[0]),
-        "sensitive": int(primary.sum()),
-        "up": int((change[primary] > 0).sum()),
-        "weight": asked.cost,
-        "squares": asked.squares,
-        "up_only": asked.up,
-        "step": None if grid is None else grid.step,
+    details = _details(
+        asked,
+        stored,
+        clock,
+        protection="adjustment",
+        sensitive=int(primary.sum()),
+        up=int((change[primary] > 0).sum()),
+        weight=asked.cost,
+        squares=asked.squares,
+        up_only=asked.up,
+        step=None if grid is None else grid.step,
         **ruled(stored),
         **({"guessed": guessed(table.value, adjusted, primary)} if stored.counting else {}),
-        "backend": OWN if solver is None else solver.name,
-        "seed": asked.seed,
-        "seconds": round(clock.seconds, 3),
-        "time_limit": asked.time_limit,
-        **recorded_of(asked),
-    }
-    details["table"] = adjustment_figures(stored, table, adjusted)
+        backend=OWN if solver is None else solver.name,
+        table=adjustment_figures(stored, table, adjusted),
+    )
     if bool((adjusted == np.round(adjusted)).all()):
         adjusted = adjusted.astype(np.int64)
     frame = stored.cells.assign(adjusted=adjusted)
-    return AdjustedTable(frame, found.cost, found.bound, *ended(found.proven, clock), details, stored)
+    return AdjustedTable(cells=frame, details=details, table=stored, **_found(found, clock))
 
 
 def _levels_up(stored: StoredTable, grid: Grid) -> StoredTable:
-    """The table with levels rounded up to the grid, where a bound that is given leaves room for it."""
+    """Round levels up to the grid, where a bound that is given leaves room for it."""
     numbers = dict(stored.numbers)
     value, nothing = numbers["value"], np.full(len(stored), np.nan)
     rooms = {
@@ -375,7 +352,7 @@ def _levels_up(stored: StoredTable, grid: Grid) -> StoredTable:
 
 
 def _in_steps(problem: TabularAdjustment, grid: Grid) -> TabularAdjustment:
-    """The same in whole steps of the grid, with the same cost."""
+    """State the problem in whole steps of the grid, with the same cost."""
     each = grid.step**2 if problem.quadratic else grid.step
     return replace(problem, table=grid.table(problem.table), weight=problem.weight * each, whole=True)
 

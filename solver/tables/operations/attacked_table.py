@@ -32,20 +32,13 @@ from linkrisk.solver.tables.suppression.reachability import kept_from_nobody, un
 
 @dataclass(frozen=True, eq=False)
 class CrowdResult:
-    """What everybody finds out.
-
-    Attributes
-    ----------
-    audit : CrowdAudit
-    beyond : tuple of Unmet
-        Levels that no pattern could reach, and that were lowered.
-    """
+    """What insiders find out of a table, and levels that no pattern could reach, and that were lowered."""
 
     audit: CrowdAudit
-    beyond: tuple[Unmet, ...]
+    beyond: tuple[Unmet, ...]  # Levels that no pattern could reach, and that were lowered.
 
     def to_dict(self) -> dict[str, Any]:
-        """The part `insiders` of the JSON."""
+        """Return the part `insiders` of the JSON."""
         found, names = self.audit, self.audit.names
         short = np.flatnonzero(found.short > 0)
         return {
@@ -78,7 +71,7 @@ class CrowdResult:
         }
 
     def columns(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """The cells with the narrowest interval that anybody finds, and who it is."""
+        """Add the narrowest interval that anybody finds of each cell, and who it is."""
         low, high = (frame["value"].to_numpy(dtype=np.float64).copy() for _ in range(2))
         who = np.full(len(frame), "", dtype=object)
         low[self.audit.cells], high[self.audit.cells] = self.audit.low, self.audit.high
@@ -107,24 +100,23 @@ _SHARE = 0.25
 
 @dataclass(frozen=True, kw_only=True)
 class Attackers(WhoAttacks):
-    """Who attacks besides the outsider, as it is asked for.
+    """Attackers besides the outsider, as the options name them.
 
-    Attributes
-    ----------
-    beside : bool
-        Whether the values that are attacked are numbers of respondents: to each a contributor adds 1. Those
-        who are listed know nothing of them.
+    Where values are numbers of respondents published `beside` others, a contributor adds 1 to each, and those
+    who are listed know nothing of them.
     """
 
+    # Whether the values that are attacked are numbers of respondents: to each a contributor adds 1. Those who
+    # are listed know nothing of them.
     beside: bool = False
 
     @property
     def usual(self) -> bool:
-        """Whether nobody said who attacks."""
+        """Whether no option names attackers."""
         return self.insiders is None and self.coalitions is None
 
     def who(self, stored: StoredTable) -> tuple[str, ...]:
-        """The kinds of insiders that are looked at."""
+        """Return the kinds of insiders that attack."""
         known = self.contributors is not None or _counted(stored)
         if self.usual:
             return (SINGLETONS,) if known else ()
@@ -134,27 +126,13 @@ class Attackers(WhoAttacks):
         return (*kinds, *([] if self.coalitions is None else [COALITIONS]))
 
     def read(self, cells: int) -> Self:
-        """The same with the contributions in a frame: files are read before any clock runs.
-
-        Raises
-        ------
-        DataError
-            If they cannot be read.
-        """
+        """Read the file of contributions, before any clock runs."""
         if self.contributors is None:
             return self
         return replace(self, contributors=read_contributions(self.contributors, cells))
 
     def of(self, table: CellTable, stored: StoredTable, clock: Clock | None = None) -> CellTable:
-        """The table with its insiders.
-
-        Raises
-        ------
-        UsageError, DataError
-            If a file cannot be used, what is needed is not there, or nobody looks at what is given.
-        OutOfTimeError
-            If the clock is out before all are known.
-        """
+        """Add the insiders to a table; OutOfTimeError if the clock is out before all are known."""
         who = self.who(stored)
         if self.contributors is not None and not {SINGLETONS, CONTRIBUTORS, COALITIONS} & set(who):
             raise UsageError(
@@ -215,7 +193,7 @@ def _shares(source: File, value: FloatArray, *, beside: bool) -> Shares:
 
 
 def _counted(stored: StoredTable) -> bool:
-    """Whether it says of each cell how many respondents it has."""
+    """Tell whether a table says of each cell how many respondents it has."""
     if RESPONDENTS not in stored.cells.columns:
         return False
     found = numbers_of(stored.cells, [RESPONDENTS], stored.name, allow_missing=True)[:, 0]
@@ -256,14 +234,9 @@ def _of_file(frame: pd.DataFrame, table: CellTable) -> list[Insider]:
 def _reachable(
     table: CellTable, as_far_as_possible: bool, clock: Clock | None
 ) -> tuple[CellTable, list[Unmet]]:
-    """The table with levels that can be reached against every insider, and those that cannot.
+    """Lower levels that cannot be reached against insiders; without `as_far_as_possible` refuse them.
 
-    Raises
-    ------
-    UsageError
-        If one cannot, and it was not said to go as far as possible.
-    OutOfTimeError
-        If it was, and there was no time to see how far.
+    OutOfTimeError is raised where levels would be lowered, and there was no time to see how far.
     """
     try:
         beyond = [one for one in unreachable(table, clock) if one.owner]
@@ -280,7 +253,7 @@ def _reachable(
 
 
 def _lowered(table: CellTable, beyond: Sequence[Unmet]) -> CellTable:
-    """The table with levels of insiders as far as they can be reached."""
+    """Lower levels of insiders to what can be reached."""
     insiders = list(table.insiders)
     for one in beyond:
         at, key = one.owner - 1, (one.demand.cell, one.demand.up, one.demand.down)
@@ -289,144 +262,56 @@ def _lowered(table: CellTable, beyond: Sequence[Unmet]) -> CellTable:
 
 
 @dataclass(frozen=True, eq=False)
-class Attacked:
-    """A table with those who attack it.
-
-    Attributes
-    ----------
-    table : CellTable
-        With insiders, against whom levels that cannot be reached are lowered.
-    beyond : list of Unmet
-        These levels.
-    who : tuple of str
-        The kinds of insiders that are looked at, even where there are none of them.
-    left_out : str or None
-        Why respondents who are alone in a cell are not looked at.
-    """
-
-    table: CellTable
-    beyond: list[Unmet]
-    who: tuple[str, ...]
-    left_out: str | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """What the JSON says of them."""
-        return {"who": list(self.who), "left_out": self.left_out, "in_part": bool(self.beyond)}
-
-
-def with_insiders(
-    table: CellTable,
-    stored: StoredTable,
-    attackers: Attackers,
-    clock: Clock | None = None,
-) -> Attacked:
-    """The table with those who attack it, and the levels that cannot be reached against some.
-
-    Where nobody said who attacks, these levels are lowered, and insiders are left out for want of time only.
-
-    Raises
-    ------
-    UsageError, DataError
-        If a file cannot be used; if a level cannot be reached, unless it was said to go as far as possible.
-    """
-    who = attackers.who(stored)
-    part = clock.part_of_left(_SHARE) if clock is not None and attackers.usual else clock
-    try:
-        made = attackers.of(table, stored, part if attackers.usual else None)  # who is asked for is there
-    except OutOfTimeError:
-        return _without(attackers, table)
-    if not who:
-        return Attacked(made, [], who, NOT_COUNTED if attackers.usual else NOT_ASKED)
-    alone = SINGLETONS in who or CONTRIBUTORS in who
-    if not made.insiders:
-        return Attacked(made, [], who, None if alone else NOT_ASKED)
-    try:
-        lowered, beyond = _reachable(made, attackers.as_far_as_possible or attackers.usual, part)
-    except OutOfTimeError:
-        return _without(attackers, table)
-    return Attacked(lowered, beyond, who, None if alone else NOT_ASKED)
-
-
-def _without(attackers: Attackers, table: CellTable) -> Attacked:
-    """The table without insiders, for want of time.
-
-    Raises
-    ------
-    UsageError
-        If somebody asked for them.
-    """
-    if not attackers.usual:
-        raise UsageError(_NO_TIME) from None
-    return Attacked(table, [], (), TOO_LATE)
-
-
-def crowd_result(
-    table: CellTable,
-    suppressed: BoolArray,
-    beyond: Sequence[Unmet],
-    clock: Clock | None = None,
-    report: Reporter | None = None,
-) -> CrowdResult | None:
-    """What insiders find out of a pattern (see `audit_by_everybody`); None where there are none."""
-    if not table.insiders:
-        return None
-    return CrowdResult(audit_by_everybody(table, suppressed, clock, report), tuple(beyond))
-
-
-@dataclass(frozen=True, eq=False)
 class AttackedTable:
-    """A table and its attackers.
-
-    Attributes
-    ----------
-    stored : StoredTable
-    table : CellTable
-        With insiders; levels are those that can be reached.
-    counting : Counting or None
-        What is known of it because its values are counts.
-    who : Attacked
-    """
+    """A table with its attackers: what protection and audit start from, of values and counts alike."""
 
     stored: StoredTable
-    table: CellTable
-    counting: Counting | None
-    who: Attacked
+    table: CellTable  # with insiders; levels that cannot be reached are lowered
+    counting: Counting | None  # what is known of it because its values are counts
+    beyond: tuple[Unmet, ...] = ()  # levels that cannot be reached against insiders
+    who: tuple[str, ...] = ()  # kinds of insiders that attack, even where there are none of them
+    left_out: str | None = None  # why respondents who are alone in a cell do not attack
 
-    @classmethod
-    def of(
-        cls,
-        stored: StoredTable,
-        table: CellTable,
-        attackers: Attackers,
-        clock: Clock | None,
-        reach: tuple[Clock, bool],
-    ) -> Self:
-        """With insiders, and levels that can be reached.
+    def to_dict(self) -> dict[str, Any]:
+        """Return the part `from` of the JSON."""
+        return {"who": list(self.who), "left_out": self.left_out, "in_part": bool(self.beyond)}
 
-        Parameters
-        ----------
-        stored : StoredTable
-        table : CellTable
-        attackers : Attackers
-        clock : Clock or None
-            For what can be kept from insiders.
-        reach : tuple of Clock, bool
-            For what can be reached in whole numbers, and whether anything else is refused.
-        """
-        stored, table, counting = in_reach(stored, table, reach[0], refuse=reach[1])
-        who = with_insiders(table, stored, attackers, clock)
-        return cls(stored, who.table, counting, who)
+    def crowd_result(
+        self, suppressed: BoolArray, clock: Clock, report: Reporter | None = None
+    ) -> CrowdResult | None:
+        """Audit a pattern against insiders (`audit_by_everybody`); None where there are none."""
+        if not self.table.insiders:
+            return None
+        return CrowdResult(audit_by_everybody(self.table, suppressed, clock, report), self.beyond)
+
+
+def _with_insiders(found: AttackedTable, attackers: Attackers, clock: Clock) -> AttackedTable:
+    """Add insiders, and lower levels that cannot be reached against some.
+
+    Where no option names attackers, these levels are lowered, and insiders are left out for want of time
+    only.
+    """
+    who = attackers.who(found.stored)
+    part = clock.part_of_left(_SHARE) if attackers.usual else clock
+    alone = SINGLETONS in who or CONTRIBUTORS in who
+    why = None if alone else NOT_COUNTED if attackers.usual else NOT_ASKED
+    try:
+        # insiders that options name are there, however long that takes
+        made = attackers.of(found.table, found.stored, part if attackers.usual else None)
+        if not made.insiders:
+            return replace(found, table=made, who=who, left_out=why)
+        lowered, beyond = _reachable(made, attackers.as_far_as_possible or attackers.usual, part)
+    except OutOfTimeError:
+        if not attackers.usual:
+            raise UsageError(_NO_TIME) from None
+        return replace(found, left_out=TOO_LATE)
+    return replace(found, table=lowered, beyond=tuple(beyond), who=who, left_out=why)
 
 
 def opened_system(stored: StoredTable, cost: str) -> list[tuple[StoredTable, CellTable]]:
-    """The table of the values, and where they are published beside them that of numbers of respondents.
+    """Return the table of values, and that of numbers of respondents published beside them, if any.
 
-    What a cell costs in one it costs in the other.
-
-    Raises
-    ------
-    UsageError, DataError, FormulationError
-        If one is none, or does not add up.
+    A cell costs the same in both.
     """
     values, counts = split_beside(stored)
     table = cell_table(values, cost)
@@ -441,14 +326,15 @@ def opened_system(stored: StoredTable, cost: str) -> list[tuple[StoredTable, Cel
 
 
 def attacked_system(
-    system: list[tuple[StoredTable, CellTable]],
-    attackers: Attackers,
-    clock: Clock | None,
-    reach: tuple[Clock, bool],
+    system: list[tuple[StoredTable, CellTable]], attackers: Attackers, clock: Clock, *, refuse: bool
 ) -> list[AttackedTable]:
-    """The tables of a system with those who attack them (`AttackedTable.of`)."""
+    """Add attackers to the tables of a system; `refuse` levels that no pattern reaches in whole numbers."""
     found = [
-        AttackedTable.of(stored, table, replace(attackers, beside=at > 0), clock, reach)
+        _with_insiders(
+            AttackedTable(*in_reach(stored, table, clock, refuse=refuse)),
+            replace(attackers, beside=at > 0),
+            clock,
+        )
         for at, (stored, table) in enumerate(system)
     ]
     if len(found) > 1:

@@ -53,78 +53,42 @@ CLOSE = 1e-6
 
 @dataclass(frozen=True)
 class TableRow:
-    """What one of them found.
-
-    Attributes
-    ----------
-    name : str
-    status : str
-        As it says itself; ``failed`` where it did.
-    limit : str or None
-    cost : float or None
-        Counted from what came back.
-    bound : float or None
-        Nothing costs less, as it says.
-    gap : float or None
-        Cost less bound.
-    proven : bool
-        Whether it claims the optimum, and its cost is its bound.
-    audit : str or None
-        ``passed``, or why what came back is none; None where nothing did.
-    rows_added : int or None
-        Rows that were separated on the way.
-    build_seconds, solve_seconds : float or None
-    peak_memory_mb : float or None
-        Of its process.
-    version : str
-        Of the optimiser, or what it said when it failed.
-    """
+    """The answer of one backend, with its cost counted again."""
 
     name: str
-    status: str
+    status: str  # As it says itself; ``failed`` where it did.
     limit: str | None
-    cost: float | None
-    bound: float | None
-    gap: float | None
-    proven: bool
-    audit: str | None
-    rows_added: int | None
+    cost: float | None  # Counted from what came back.
+    bound: float | None  # Nothing costs less, as it says.
+    gap: float | None  # Cost less bound.
+    proven: bool  # Whether it claims the optimum, and its cost is its bound.
+    audit: str | None  # ``passed``, or why what came back is none; None where nothing did.
+    rows_added: int | None  # Rows that were separated on the way.
     build_seconds: float | None
     solve_seconds: float | None
-    peak_memory_mb: float | None
-    version: str
+    peak_memory_mb: float | None  # Of its process.
+    version: str  # Of the optimiser, or what it said when it failed.
 
 
 class TableProblem(ABC):
-    """What is to be solved: a model, a point to start from, and the count of what comes back.
-
-    Attributes
-    ----------
-    name : str
-    model : MilpModel
-    starts : sequence of ndarray of float64, shape (columns,)
-    absolute_gap : float
-        That proves the optimum.
-    own : Job or None
-        Our own engine, where there is one.
-    """
+    """A model, points to start from, and the count of an answer."""
 
     name: str
     model: MilpModel
-    starts: Sequence[FloatArray] = ()
-    absolute_gap: float = 1e-6
+    starts: Sequence[FloatArray] = ()  # (columns,)
+    absolute_gap: float = 1e-6  # That proves the optimum.
 
     def own(self, time_limit: float | None) -> Job | None:  # noqa: ARG002
-        """Our own engine for it, where there is one."""
+        """Return a job of our own engine, where there is one."""
         return None
 
     @abstractmethod
     def counted(self, values: FloatArray) -> tuple[float, str | None]:
-        """The cost of what came back, and why it is none."""
+        """Count the cost of an answer, and say why it is invalid."""
 
 
 class SuppressionProblem(TableProblem):
-    """Cells of least cost that protect the sensitive ones."""
+    """Suppression at least cost."""
 
     name = "suppress"
 
@@ -140,11 +104,11 @@ class SuppressionProblem(TableProblem):
         self.absolute_gap = 0.999 if bool((free == np.round(free)).all()) else 1e-6
 
     def own(self, time_limit: float | None) -> Job:
-        """Our own branch and cut."""
+        """Return our own branch and cut."""
         return _OwnSuppression(self._table, time_limit)
 
     def counted(self, values: FloatArray) -> tuple[float, str | None]:
-        """Audited by the attacker's programs, which share nothing with the search."""
+        """Audit by the programs of attackers, which share nothing with the search."""
         table, suppressed = self._table, values > 0.5
         cost = float(table.cost[suppressed & table.free].sum())
         if (table.primary & ~suppressed).any():
@@ -163,7 +127,7 @@ class RoundingProblem(TableProblem):
         self._table, self.model = table, table.model()
 
     def counted(self, values: FloatArray) -> tuple[float, str | None]:
-        """In whole numbers."""
+        """Count in whole numbers."""
         rounded = self._table.rounded(values)
         return self._table.cost(rounded), self._table.wrong(rounded)
 
@@ -177,7 +141,7 @@ class AdjustmentProblem(TableProblem):
         self._table, self.model = table, table.model()
 
     def counted(self, values: FloatArray) -> tuple[float, str | None]:
-        """From the adjusted values."""
+        """Count from the adjusted values."""
         change = self._table.changes(values)
         return self._table.cost(change), self._table.wrong(change)
 
@@ -216,19 +180,7 @@ class _OwnSuppression(Job):
 def rows(
     problem: TableProblem, names: Sequence[str], clock: Clock, options: SolveOptions, report: Reporter
 ) -> Iterator[TableRow]:
-    """One after the other, each told to `report` before it runs.
-
-    Parameters
-    ----------
-    problem : TableProblem
-    names : sequence of str
-        Backends, and ``exact`` where the problem has an engine of its own.
-    clock : Clock
-        Stopped by Ctrl-C: what has come back by then is compared.
-    options : SolveOptions
-        Time for each, and seed.
-    report : callable
-    """
+    """Run one backend after the other; after Ctrl-C those that have answered are compared."""
     for at, name in enumerate(names):
         if clock.stopped:
             return
@@ -368,7 +320,7 @@ def compare_table(asked: CompareTableOptions) -> TableComparison:
 
 
 def _backends(asked: CompareTableOptions) -> list[str]:
-    """Those that solve it."""
+    """Return the backends that solve it."""
     problem, backends = asked.problem, asked.backends
     if asked.base is not None and problem != "round":
         raise UsageError("a base is for the problem 'round'; leave it out")
@@ -402,7 +354,7 @@ def _problem(
 
 
 def disagreements(found: Sequence[TableRow]) -> list[str]:
-    """Contradictions: what fails the count, proofs that differ, and costs below the bound of another."""
+    """List contradictions: failed counts, proofs that differ, and costs below the bound of another."""
     said = [
         f"{row.name} returned what is none: {row.audit}"
         for row in found

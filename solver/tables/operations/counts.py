@@ -30,33 +30,20 @@ _CLOSE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Counting:
-    """What is known of a table because its values are counts, or because they are not.
-
-    Attributes
-    ----------
-    counts : bool
-    guessed : bool
-        Whether nobody has said it.
-    below : tuple of (int, float, float)
-        Cells whose interval cannot reach the threshold of their rule, whatever is suppressed: the cell, the
-        threshold, and the largest count that a reader has to think possible.
-    least : int
-        What a suppressed count is at least, as everybody knows: 1 where empty cells are shown.
-    thresholds : int
-        How many cells a threshold is asked for.
-    lowered : tuple of Unmet
-        Other levels that no whole table reaches, and that were lowered, with how far they go.
-    """
+    """What is known of a table because its values are counts, or because they are not."""
 
     counts: bool
-    guessed: bool
+    guessed: bool  # Whether nobody has said it.
+    # Cells whose interval cannot reach the threshold of their rule, whatever is suppressed: the cell, the
+    # threshold, and the largest count that a reader has to think possible.
     below: tuple[tuple[int, float, float], ...] = ()
-    least: int = 0
-    thresholds: int = 0
+    least: int = 0  # What a suppressed count is at least, as everybody knows: 1 where empty cells are shown.
+    thresholds: int = 0  # How many cells a threshold is asked for.
+    # Other levels that no whole table reaches, and that were lowered, with how far they go.
     lowered: tuple[Unmet, ...] = ()
 
     def told(self) -> dict[str, Any]:
-        """The part `counts` of the JSON; of what may be amounts, that nobody has said whether it counts."""
+        """Return the part `counts` of the JSON; of possible amounts, that `counts` was not set."""
         if not self.counts:
             return {"counts_unsaid": True}
         below = [{"cell": at, "threshold": least, "reached": most} for at, least, most in self.below]
@@ -75,19 +62,13 @@ class Counting:
 
 
 def way_of(missed: Unmet) -> str:
-    """In which way a level counts."""
+    """Name the direction of a level."""
     both = missed.demand.up and missed.demand.down
     return "sliding" if both else "up" if missed.demand.up else "down"
 
 
 def with_counts(stored: StoredTable, counts: bool | None) -> StoredTable:
-    """A table whose values are said to be counts, or not to be.
-
-    Raises
-    ------
-    DataError
-        If they are said to be, and one is no whole number from 0.
-    """
+    """Declare that the values of a table are counts, or that they are not."""
     if counts is None:
         return stored
     value = stored.numbers["value"]
@@ -105,28 +86,10 @@ def with_counts(stored: StoredTable, counts: bool | None) -> StoredTable:
 def in_reach(
     stored: StoredTable, table: CellTable, clock: Clock | None = None, *, refuse: bool = True
 ) -> tuple[StoredTable, CellTable, Counting | None]:
-    """A table of counts whose levels can be reached in whole numbers: thresholds that cannot are lowered.
+    """Lower thresholds of counts that cannot be reached in whole numbers; other such levels are refused.
 
-    Parameters
-    ----------
-    stored : StoredTable
-    table : CellTable
-        Of it.
-    clock : Clock, optional
-        When it is out, levels are those that can be reached in fractions.
-    refuse : bool
-        Whether a level that is asked for by more than a threshold is refused where it cannot be reached.
-
-    Returns
-    -------
-    StoredTable, CellTable
-    Counting or None
-        None for a table that is known to hold no counts.
-
-    Raises
-    ------
-    UsageError
-        It names the first cell whose level cannot be reached.
+    When the clock is out, levels are those that can be reached in fractions. The last result is None for a
+    table that is known to hold no counts.
     """
     if not table.counts:
         unsaid = stored.counts is None and stored.guessed is None
@@ -169,7 +132,7 @@ def _known(stored: StoredTable, table: CellTable) -> Counting:
 
 
 def _out_of_reach(table: CellTable, clock: Clock) -> list[Unmet]:
-    """Levels that no pattern reaches in whole numbers; in fractions where there is no time for these."""
+    """List levels that no pattern reaches in whole numbers; in fractions where there is no time for these."""
     everything, nothing = np.asarray(~table.fixed, dtype=np.bool_), np.zeros(0)
     attacks = IntegerAttacks(table, clock)
     fractions = attacks.in_fractions(everything)
@@ -189,16 +152,10 @@ def _out_of_reach(table: CellTable, clock: Clock) -> list[Unmet]:
 
 
 def lowered_and_refused(table: CellTable, missed: Sequence[Unmet]) -> tuple[list[Unmet], list[Unmet]]:
-    """Levels out of reach: those that can be lowered, and those that cannot.
+    """Split levels out of reach into those that can be lowered, and those that cannot.
 
     A level that was rounded up to one count, or up to a threshold, is lowered where another whole number
     stays possible; so is one below the value, where there is no room for it.
-
-    Parameters
-    ----------
-    table : CellTable
-    missed : sequence of Unmet
-        See `unreachable_in_whole_numbers`.
     """
     found = {(one.owner, one.demand.cell, one.demand.up, one.demand.down): one.found for one in missed}
     rule = np.zeros(len(table)) if table.rule_level is None else table.rule_level
@@ -224,7 +181,7 @@ def _levels(table: CellTable) -> dict[tuple[bool, bool], FloatArray]:
 
 
 def _refused(table: CellTable, missed: Unmet) -> str:
-    """A line on a cell that cannot be protected."""
+    """Say in a line why a cell cannot be protected."""
     if missed.found > 0:
         return short_of_its_level(table, missed.demand.cell, missed.demand.level - missed.found)
     return (
@@ -234,7 +191,7 @@ def _refused(table: CellTable, missed: Unmet) -> str:
 
 
 def _lowered(stored: StoredTable, table: CellTable, soft: Sequence[Unmet]) -> StoredTable:
-    """The stored table with levels that can be reached, where they could not."""
+    """Lower the levels of the stored table to those that can be reached."""
     numbers = dict(stored.numbers)
     for name, level in (
         ("threshold", table.value + table.upper_level),

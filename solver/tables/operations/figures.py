@@ -22,24 +22,11 @@ MOST_CELLS = 10_000
 def suppression_figures(
     stored: StoredTable, status: Any, table: CellTable, suppressed: BoolArray, found: Audit
 ) -> dict[str, Any]:
-    """The cells of a table with suppressed ones.
+    """Return ``variables``, and ``statuses``: cells and the sum of their sizes by `status`.
 
-    Parameters
-    ----------
-    stored : StoredTable
-    status : array of str, shape (n,)
-        After the suppression.
-    table : CellTable
-    suppressed : ndarray of bool, shape (n,)
-    found : Audit
-
-    Returns
-    -------
-    dict
-        ``variables``; ``statuses``: cells and the sum of their sizes by status; ``loss``: the same by
-        variable and code; ``intervals``: a column for each thing that is known of the suppressed cells;
-        ``all``: codes, values and statuses of all cells, or None where they are more than `MOST_CELLS`;
-        ``labels``, where there are any.
+    ``loss`` is the same by variable and code; ``intervals`` has columns of the suppressed cells; ``all`` has
+    codes, values and statuses of all cells, or is None where they are more than `MOST_CELLS`; ``labels``,
+    where there are any.
     """
     codes, at = codes_by(stored.cells, stored.by, stored.trees), found.cells
     status, size = pd.Series(status, dtype=str), np.abs(table.value)
@@ -108,7 +95,7 @@ def _spelled(column: pd.Series[Any], total: str | None) -> pd.Series[Any]:
 
 
 def _naturally(found: list[str], total: str) -> list[str]:
-    """Codes that are sorted as text in natural order, the total where it stands; others as they are."""
+    """Sort codes that are sorted as text in natural order, the total where it stands; others as they are."""
     others = [code for code in found if code != total]
     if others != sorted(others):
         return found
@@ -124,7 +111,7 @@ def _by_status(status: pd.Series[Any], size: FloatArray) -> dict[str, dict[str, 
 
 
 def _by_code(sizes: pd.DataFrame, codes: pd.Series[Any]) -> list[dict[str, Any]]:
-    """Sums of the columns over the cells of each code."""
+    """Sum the columns over the cells of each code."""
     by = sizes.groupby(codes.array, observed=True).sum()
     by.insert(0, "code", [str(code) for code in by.index])
     lines: list[dict[Any, Any]] = by.to_dict("records")
@@ -132,18 +119,7 @@ def _by_code(sizes: pd.DataFrame, codes: pd.Series[Any]) -> list[dict[str, Any]]
 
 
 def rounding_figures(stored: StoredTable, rounded: LongArray) -> dict[str, Any]:
-    """The cells of a rounded table.
-
-    Parameters
-    ----------
-    stored : StoredTable
-    rounded : ndarray of int64, shape (n,)
-
-    Returns
-    -------
-    dict
-        Variables, loss and cells (`changed_figures`), and ``changes``: how many cells changed by how much.
-    """
+    """Return `changed_figures`, and ``changes``: how many cells changed by how much."""
     change = np.round(rounded - stored.numbers["value"], 9)
     amounts, many = np.unique(change, return_counts=True)
     changes = [[float(by), int(often)] for by, often in zip(amounts, many, strict=True)]
@@ -153,20 +129,7 @@ def rounding_figures(stored: StoredTable, rounded: LongArray) -> dict[str, Any]:
 
 
 def adjustment_figures(stored: StoredTable, table: CellTable, adjusted: FloatArray) -> dict[str, Any]:
-    """The cells of an adjusted table.
-
-    Parameters
-    ----------
-    stored : StoredTable
-    table : CellTable
-    adjusted : ndarray of float64, shape (n,)
-
-    Returns
-    -------
-    dict
-        Variables, loss and cells (`changed_figures`); ``changes``: see `changes_by_share`; ``sensitive``: a
-        column for each thing that is known of the sensitive cells.
-    """
+    """Return `changed_figures`, `changes_by_share`, and ``sensitive``: columns of the sensitive cells."""
     at = np.flatnonzero(table.primary)
     codes = codes_by(stored.cells, stored.by, stored.trees)
     return {
@@ -189,7 +152,7 @@ SHARES = (0.0, 0.01, 0.05, 0.1, 0.5)
 
 
 def changes_by_share(value: FloatArray, became: FloatArray) -> list[list[Any]]:
-    """How many cells changed by up to which share of their value; None where it is more than all."""
+    """Count cells that changed by up to a share of their value; None where it is more than all."""
     change, size = np.abs(became - value), np.abs(value)
     share = np.divide(change, size, out=np.where(change > 0, np.inf, 0.0), where=size > 0)
     place = np.searchsorted(np.array(SHARES), share, side="left")
@@ -202,7 +165,7 @@ def changes_by_share(value: FloatArray, became: FloatArray) -> list[list[Any]]:
 def changed_figures(
     codes: Mapping[str, pd.Series[Any]], value: FloatArray, became: FloatArray
 ) -> dict[str, Any]:
-    """Variables; sizes and changes by variable and code; codes, values and new values of all cells."""
+    """Return variables; sizes and changes by variable and code; codes, values and new values of all cells."""
     change = np.round(became - value, 9)
     sizes = pd.DataFrame(
         {"cells": 1, "changed": change != 0, "change": np.abs(change), "value": np.abs(value)}
@@ -218,19 +181,10 @@ _QUANTILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 
 
 def count_changes(before: LongArray, after: LongArray) -> dict[str, Any]:
-    """Distances of counts.
+    """Summarise distances of counts before and after: absolute, relative, and between square roots.
 
-    Parameters
-    ----------
-    before, after : ndarray of int64, shape (n,)
-        Not negative.
-
-    Returns
-    -------
-    dict
-        Of the `absolute` and the `relative` distance, and that between the square `roots`: minimum,
-        quantiles, mean and maximum; how many counts have become 0 (`false_zeros`), or are not any more
-        (`false_positives`).
+    The three distances and their quantiles are those of `ck_cnt_measures` of the R package `cellKey`; counts
+    that became 0 are `false_zeros`, those that are not 0 any more `false_positives`.
     """
     moved = np.abs(after - before).astype(np.float64)
     relative = moved / np.maximum(before, 1)  # a count of 0 stays
@@ -245,12 +199,7 @@ def count_changes(before: LongArray, after: LongArray) -> dict[str, Any]:
 
 
 def sum_changes(before: FloatArray, after: FloatArray) -> dict[str, Any]:
-    """Distances of sums: `absolute`, and `relative` (without sums of 0).
-
-    Parameters
-    ----------
-    before, after : ndarray of float64, shape (n,)
-    """
+    """Summarise distances of sums before and after: absolute, and relative (without sums of 0)."""
     moved, known = np.abs(after - before), before != 0
     relative = moved[known] / np.abs(before[known]) if known.any() else np.zeros(1)
     return {"absolute": _summary(moved), "relative": _summary(relative)}

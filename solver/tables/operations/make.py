@@ -1,11 +1,12 @@
-"""`make_table`: a table from microdata, with the cells that are sensitive by some rules."""
+"""`make_table` and `make_tables`: tables of microdata, with the cells that are sensitive by rules."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,10 +20,11 @@ from linkrisk.datasets.microdata.numeric import check_known, check_no_duplicates
 from linkrisk.datasets.microdata.schema_files import schema_of
 from linkrisk.datasets.microdata.values import spelled
 from linkrisk.datasets.microdata.writing import contents, for_the_house, write_all
+from linkrisk.datasets.options.option import keywords
 from linkrisk.datasets.tables.code_trees import Codes, CodeTree, Hierarchies, codes_of, renamed
 from linkrisk.datasets.tables.counts_and_bounds import check_weights, with_bounds, with_whole_levels
 from linkrisk.datasets.tables.explanatory_variables import Incomplete, settled, with_code, with_date_levels
-from linkrisk.datasets.tables.linking import with_beside
+from linkrisk.datasets.tables.linking import keys_of, link, with_beside
 from linkrisk.datasets.tables.reading import read_manual_statuses
 from linkrisk.datasets.tables.stored_table import (
     FIXED,
@@ -42,7 +44,7 @@ from linkrisk.formulations.tables.primary_rules import (
     sensitive,
 )
 from linkrisk.solver.inputs.source import read_source
-from linkrisk.solver.options.operations.tables.make import MakeOptions
+from linkrisk.solver.options.operations.tables.make import MakeOptions, MakeSeveralOptions, Making
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.result import Result
@@ -51,8 +53,59 @@ from linkrisk.solver.tables.operations.rules import by_hand, primary_rule, with_
 _MOST_VARIABLES = 6
 
 
-@dataclass(frozen=True, eq=False)
-class MadeTable(Result):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Made(Result):
+    """What tables of microdata have in common, one or several as one."""
+
+    kind: ClassVar[str] = "tabulation"
+
+    cells: pd.DataFrame = field(repr=False)
+    relations: pd.DataFrame = field(repr=False)
+    renamed: dict[str, str] = field(default_factory=dict, repr=False)
+    coded: dict[str, int] = field(default_factory=dict, repr=False)
+    left_out: dict[str, int] = field(default_factory=dict, repr=False)
+    missing_code: str = field(default="", repr=False)
+
+    @property
+    @abstractmethod
+    def contributors(self) -> pd.DataFrame:
+        """A line for each respondent of each cell: `cell`, `contributor`, `amount`. Not to be published."""
+
+    @property
+    def sensitive(self) -> int:
+        """How many cells are sensitive."""
+        return int((self.cells["status"] == SENSITIVE).sum())
+
+    def sizes(self) -> dict[str, int]:
+        """Return the number of cells and relations."""
+        return {"cells": len(self.cells), "relations": int(self.relations["relation"].max()) + 1}
+
+    def of_records(self) -> dict[str, Any]:
+        """Return what became of columns of codes, and of records without a code or a response."""
+        names = ("renamed", "coded", "left_out", "missing_code")
+        return {name: getattr(self, name) for name in names}
+
+    def content(self) -> dict[str, Any]:
+        """Return the JSON, without the cells."""
+        return {"linkrisk": version(), **self.sizes(), "sensitive": self.sensitive, **self.of_records()}
+
+    def write(self, cells: str | Path, relations: str | Path, contributors: str | Path | None = None) -> None:
+        """Write the files that `suppress_table` reads, all or none.
+
+        Raises
+        ------
+        DataError
+            If one cannot be written.
+        """
+        files = {**contents(StoredFile(self.cells), cells), **contents(StoredFile(self.relations), relations)}
+        if contributors is not None:
+            files |= contents(StoredFile(self.contributors), contributors)
+        with for_the_house():
+            write_all(files)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MadeTable(Made):
     """A table of microdata.
 
     Attributes
@@ -73,39 +126,24 @@ class MadeTable(Result):
     coded, left_out : dict of str to int
         By column, how many records without a code got one, and how many are not in the table because they
         have no code or no response; one that lacks several is counted with each.
+    missing_code : str
+        The code of records that had none.
     labels : Labels
         What columns of codes and their codes mean, as far as the file of the microdata says it.
     """
 
-    kind: ClassVar[str] = "tabulation"
-
-    cells: pd.DataFrame = field(repr=False)
-    relations: pd.DataFrame = field(repr=False)
     tabulated: Tabulated = field(repr=False)
     rules: tuple[str, ...] = field(default=(), repr=False)
     counts: bool = field(default=False, repr=False)
-    renamed: dict[str, str] = field(default_factory=dict, repr=False)
-    coded: dict[str, int] = field(default_factory=dict, repr=False)
-    left_out: dict[str, int] = field(default_factory=dict, repr=False)
     labels: Labels = field(default_factory=dict, repr=False)
-    missing_code: str = field(default="", repr=False)
 
     @property
     def by(self) -> list[str]:
         """Columns of codes of its variables."""
         return [tree.variable for tree in self.tabulated.trees]
 
-    @property
-    def sensitive(self) -> int:
-        """How many cells are."""
-        return int((self.cells["status"] == SENSITIVE).sum())
-
-    def content(self) -> dict[str, Any]:
-        """What was made, without its cells."""
-        return made_content(self)
-
     def stored(self) -> StoredTable:
-        """It as a table that `suppress_table` takes."""
+        """Return it as a table that `suppress_table` takes."""
         trees = self.tabulated.trees
         table = stored_table(self.cells, self.relations, "the table", by=self.by, trees=trees)
         return replace(table, rules=self.rules, counts=self.counts, labels=self.labels)
@@ -115,87 +153,47 @@ class MadeTable(Result):
         """A line for each respondent of each cell: `cell`, `contributor`, `amount`. Not to be published."""
         return self.tabulated.contributions()
 
-    def write(self, cells: str | Path, relations: str | Path, contributors: str | Path | None = None) -> None:
-        """Write the files that `suppress_table` reads, all or none.
-
-        Raises
-        ------
-        DataError
-            If one cannot be written.
-        """
-        write_made(self, cells, relations, contributors)
-
     def __repr__(self) -> str:
         return f"MadeTable({len(self.cells)} cells, {self.sensitive} sensitive)"
 
 
-class Made(Protocol):
-    """What was made of microdata."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MadeTables(Made):
+    """Several tables of microdata as one.
 
-    @property
-    def cells(self) -> pd.DataFrame:
-        """A line for each cell."""
+    Attributes
+    ----------
+    cells, relations : DataFrame
+        Of all of them, each once; a variable that its table does not have stands at its total.
+    tables : tuple of MadeTable
+        One by one.
+    linked : StoredTable
+        The cells of all of them with all relations.
+    renamed, coded, left_out, missing_code
+        See `MadeTable`.
+    """
 
-    @property
-    def relations(self) -> pd.DataFrame:
-        """A line for each term."""
+    tables: tuple[MadeTable, ...]
+    linked: StoredTable = field(repr=False)
+
+    def stored(self) -> StoredTable:
+        """Return it as a table that `suppress_table` takes."""
+        return self.linked
 
     @property
     def contributors(self) -> pd.DataFrame:
-        """A line for each respondent of each cell."""
+        """A line for each respondent of each cell: `cell`, `contributor`, `amount`. Not to be published."""
+        number = {codes: at for at, codes in enumerate(self.linked.codes.itertuples(index=False, name=None))}
+        parts = []
+        for table in self.tables:
+            place = [number[codes] for codes in keys_of(table.stored(), self.linked.by, {})]
+            each = table.contributors
+            parts.append(each.assign(cell=[place[cell] for cell in each["cell"]]))
+        whole = pd.concat(parts).drop_duplicates(["cell", "contributor"])
+        return whole.sort_values("cell", kind="stable").reset_index(drop=True)
 
-    @property
-    def sensitive(self) -> int:
-        """How many cells are."""
-
-    @property
-    def renamed(self) -> dict[str, str]:
-        """Variables whose column of codes has another name."""
-
-    @property
-    def coded(self) -> dict[str, int]:
-        """By column, how many records without a code got one."""
-
-    @property
-    def left_out(self) -> dict[str, int]:
-        """By column, how many records are not there because they have nothing in it."""
-
-    @property
-    def missing_code(self) -> str:
-        """The code of records that had none."""
-
-
-def sizes(made: Made) -> dict[str, int]:
-    """Cells and relations."""
-    return {"cells": len(made.cells), "relations": int(made.relations["relation"].max()) + 1}
-
-
-def of_records(made: Made) -> dict[str, Any]:
-    """What became of columns of codes, and of records without a code or a response."""
-    names = ("renamed", "coded", "left_out", "missing_code")
-    return {name: getattr(made, name) for name in names}
-
-
-def made_content(made: Made) -> dict[str, Any]:
-    """The JSON of what was made, without its cells."""
-    return {"linkrisk": version(), **sizes(made), "sensitive": made.sensitive, **of_records(made)}
-
-
-def write_made(
-    made: Made, cells: str | Path, relations: str | Path, contributors: str | Path | None = None
-) -> None:
-    """Write the files that `suppress_table` reads, all or none.
-
-    Raises
-    ------
-    DataError
-        If one cannot be written.
-    """
-    files = {**contents(StoredFile(made.cells), cells), **contents(StoredFile(made.relations), relations)}
-    if contributors is not None:
-        files |= contents(StoredFile(made.contributors), contributors)
-    with for_the_house():
-        write_all(files)
+    def __repr__(self) -> str:
+        return f"MadeTables({len(self.tables)} tables, {len(self.linked)} cells, {self.sensitive} sensitive)"
 
 
 @taking(MakeOptions)
@@ -276,8 +274,76 @@ def make_table(asked: MakeOptions) -> MadeTable:
     other = {name: column for name, column in columns.items() if name != column}
     words = tuple(str(rule) for rule in asked.rules)
     labels = {columns[name]: found for name, found in source.labels(by, declared).items()}
-    kept = (given.coded, given.left_out, labels, lacking.code)
-    return MadeTable(cells, made.terms(), made, words, counts, other, *kept)
+    return MadeTable(
+        cells=cells,
+        relations=made.terms(),
+        tabulated=made,
+        rules=words,
+        counts=counts,
+        renamed=other,
+        coded=given.coded,
+        left_out=given.left_out,
+        labels=labels,
+        missing_code=lacking.code,
+    )
+
+
+@taking(MakeSeveralOptions)
+def make_tables(asked: MakeSeveralOptions) -> MadeTables:
+    """Make several tables of the same microdata, to be protected at once.
+
+    Each table takes the hierarchies of its own variables.
+
+    Parameters
+    ----------
+    {options}
+
+    Returns
+    -------
+    MadeTables
+
+    Raises
+    ------
+    TypeError
+        If there is no such keyword.
+    UsageError, DataError, FormulationError
+        If the request or the data cannot be used.
+
+    Examples
+    --------
+    >>> from linkrisk import make_tables, suppress_table
+    >>> tables = make_tables(
+    ...     "firms.csv", [["region", "size"], ["branch", "size"]], response="turnover", rules=["p=10"]
+    ... )  # doctest: +SKIP
+    >>> suppress_table(tables).write("safe.csv")  # doctest: +SKIP
+    """
+    by, hierarchies = asked.by, asked.hierarchies or {}
+    if not by or any(isinstance(one, str) for one in by):
+        raise UsageError("make_tables needs the variables of each table: [['region', 'size'], ['branch']]")
+    seen = {name for one in by for name in one}
+    unknown = next((name for name in hierarchies if name not in seen), None)
+    if unknown is not None:
+        raise UsageError(
+            f"hierarchies: {unknown!r} is no explanatory variable; these are {', '.join(sorted(seen))}"
+        )
+    missing = asked.missing if isinstance(asked.missing, Incomplete) else Incomplete.parse(asked.missing)
+    how = keywords(Making, asked, missing=replace(missing, beside=tuple(sorted(seen))))
+    tables = []
+    for one in by:
+        how["hierarchies"] = {name: files for name, files in hierarchies.items() if name in one}
+        tables.append(make_table(asked.data, list(one), **how))
+    labels = {name: found for table in tables for name, found in table.labels.items()}
+    linked = replace(link([table.stored() for table in tables]), labels=labels)
+    return MadeTables(
+        cells=linked.cells,
+        relations=linked.relations,
+        tables=tuple(tables),
+        linked=linked,
+        renamed={name: column for table in tables for name, column in table.renamed.items()},
+        coded={name: count for table in tables for name, count in table.coded.items()},
+        left_out=tables[0].left_out,
+        missing_code=tables[0].missing_code,
+    )
 
 
 def _check_roles(roles: Roles, rules: Sequence[PrimaryRule]) -> None:

@@ -27,13 +27,7 @@ _TINY = 1e-15
 
 
 def perturbation_table(design: NoiseDesign) -> PerturbationTable:
-    """The perturbation table of a design.
-
-    Raises
-    ------
-    FormulationError
-        If no noise is like that; it names the count.
-    """
+    """Compute the perturbation table of counts of a design; for each count the noise of most entropy."""
     rows = np.zeros((design.counts + 1, 2 * design.most + 1))
     rows[0, design.most] = 1.0
     for count in range(1, design.counts + 1):
@@ -43,13 +37,7 @@ def perturbation_table(design: NoiseDesign) -> PerturbationTable:
 
 
 def magnitude_table(design: MagnitudeDesign) -> MagnitudeTable:
-    """The perturbation table of sums of a design.
-
-    Raises
-    ------
-    FormulationError
-        If no noise is like that; it names the level.
-    """
+    """Compute the perturbation table of sums of a design."""
     every = design.noise(design.most)
     rows = np.zeros((len(design.rows) + 1, every.size))
     rows[0, every == 0] = 1.0
@@ -78,7 +66,7 @@ def _probabilities(
 
 
 def _information(p: FloatArray) -> float:
-    """Entropy, with its sign turned."""
+    """Negative entropy."""
     return float(np.sum(p * np.log2(np.maximum(p, _TINY))))
 
 
@@ -89,7 +77,7 @@ def _its_slope(p: FloatArray) -> FloatArray:
 def _most_entropy(
     noise: LongArray | FloatArray, variance: float, stay: float, monotone: bool
 ) -> FloatArray | None:
-    """Probabilities of most entropy; None where there are none."""
+    """Compute probabilities of most entropy; None where there are none."""
     size, v = noise.size, noise.astype(np.float64)
     least = np.full(size, _LEAST)
     least[noise == 0] = max(stay, _LEAST)
@@ -123,7 +111,7 @@ def _most_entropy(
 
 
 def _exact(p: FloatArray, equal: FloatArray, sums: FloatArray) -> FloatArray:
-    """The nearest probabilities with exactly these sums, which an optimiser meets up to its tolerance."""
+    """Project probabilities onto exactly these sums, which an optimiser meets up to its tolerance."""
     used = p > 0
     part = equal[:, used]
     p[used] -= part.T @ np.linalg.lstsq(part @ part.T, part @ p[used] - sums, rcond=None)[0]
@@ -138,15 +126,7 @@ _WORDS = ("most", "variance", "steps", "levels", "stay")
 
 
 def magnitude_design(text: str) -> MagnitudeDesign:
-    """Read ``most=10,variance=3,steps=2,levels=1/5/10,stay=0.3``; the last three may be left out.
-
-    Raises
-    ------
-    UsageError
-        If it is none.
-    FormulationError
-        If a number is not in its range.
-    """
+    """Parse ``most=10,variance=3,steps=2,levels=1/5/10,stay=0.3``; the last three may be left out."""
     found: dict[str, str] = {
         name.strip(): value.strip() for name, _, value in (one.partition("=") for one in text.split(","))
     }
@@ -165,13 +145,7 @@ def magnitude_design(text: str) -> MagnitudeDesign:
 
 
 def noise_of(noise: GivenNoise, odd: GivenNoise | None, small: GivenNoise | None) -> Noise:
-    """The tables of all that is given.
-
-    Raises
-    ------
-    UsageError, DataError, FormulationError
-        If it cannot be used.
-    """
+    """Return the perturbation tables of all given designs."""
     given = _tables(noise)
     if len(given) > 1 and (odd is not None or small is not None):
         raise UsageError("the file of noise has tables of several types; leave the other designs out")
@@ -218,7 +192,7 @@ def _read(frame: pd.DataFrame, name: str) -> MagnitudeTable:
 
 
 def lines_of(noise: Noise) -> pd.DataFrame:
-    """The tables as package ptable shows them."""
+    """Show the tables as package ptable does."""
     kinds = {ALL if noise.odd is None else EVEN: noise.every, ODD: noise.odd, SMALL: noise.small}
     return pd.concat([_lines(table, kind) for kind, table in kinds.items() if table is not None]).reset_index(
         drop=True

@@ -31,7 +31,6 @@ from linkrisk.solver.options.tabulating import Gaps, Negative, Rules, Summed, Tr
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.options.types import TableLike
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.result import Reported
 from linkrisk.solver.tables.operations.figures import (
     changed_figures,
     changes_by_share,
@@ -39,12 +38,13 @@ from linkrisk.solver.tables.operations.figures import (
     count_changes,
     sum_changes,
 )
-from linkrisk.solver.tables.operations.make import make_table, of_records
+from linkrisk.solver.tables.operations.make import make_table
 from linkrisk.solver.tables.operations.noise_designs import lines_of, noise_of, perturbation_table
+from linkrisk.solver.tables.operations.result import ProtectedTable
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class NoisyTable(Reported):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class NoisyTable(ProtectedTable):
     """A table whose cells have noise that is the same wherever the same records are in a cell.
 
     Attributes
@@ -65,11 +65,9 @@ class NoisyTable(Reported):
     house: ClassVar[tuple[str, ...]]
     """Columns that are never published."""
 
-    cells: pd.DataFrame
     record_keys: FloatArray
     design: pd.DataFrame
     not_adding_up: int
-    details: dict[str, Any]
 
     @abstractmethod
     def _changes(self) -> dict[str, Any]:
@@ -85,10 +83,6 @@ class NoisyTable(Reported):
         """The column whose values are published."""
         return "perturbed"
 
-    def to_frame(self) -> pd.DataFrame:
-        """The cells with keys and noise: not to be published."""
-        return self.cells
-
     def content(self) -> dict[str, Any]:
         """The JSON of the command as a dictionary."""
         return {
@@ -100,13 +94,7 @@ class NoisyTable(Reported):
         }
 
     def write(self, output: str | Path) -> None:
-        """Write what may be published: codes and perturbed values.
-
-        Raises
-        ------
-        DataError
-            If it cannot be written.
-        """
+        """Write what may be published: codes and perturbed values."""
         kept = self.cells.drop(columns=list(self.house), errors="ignore")
         write_table(kept.assign(value=self.cells[self.published_column]), output)
 
@@ -116,7 +104,7 @@ class NoisyTable(Reported):
 
 
 def name_of(data: TableLike) -> str:
-    """What to call microdata in a report."""
+    """Name microdata in a report."""
     return str(data) if isinstance(data, str | Path) else "microdata"
 
 
@@ -124,7 +112,7 @@ _MOST_EQUAL = 0.25
 """Share of the records that may have the same key: keys are drawn, and nearly all differ."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class PerturbedCounts(NoisyTable):
     """A table of counts with noise; with weights also the columns `weighted` and `perturbed_weighted`."""
 
@@ -202,15 +190,15 @@ def perturb_counts(asked: PerturbCountsOptions) -> PerturbedCounts:
         "keys": asked.record_key,
         "seed": None if asked.record_key is not None else asked.seed,
         "design": lines.to_dict("list"),
-        **of_records(made),
+        **made.of_records(),
         "table": _figures(cells, made.by, table),
         **recorded_of(asked),
     }
-    return PerturbedCounts(cells, key_of, lines, off, details)
+    return PerturbedCounts(cells=cells, record_keys=key_of, design=lines, not_adding_up=off, details=details)
 
 
 def _figures(cells: pd.DataFrame, by: Sequence[str], table: PerturbationTable) -> dict[str, Any]:
-    """The cells, and ``changes``: each noise, how many cells have it, and which share was to be expected."""
+    """Return the cells, and ``changes``: each noise, how many cells have it, and its expected share."""
     before, after = ("weighted", "perturbed_weighted") if "weighted" in cells else ("value", "perturbed")
     value, became = (cells[name].to_numpy(dtype=np.float64) for name in (before, after))
     rows = np.minimum(cells["value"].to_numpy(dtype=np.int64), len(table.probability) - 1)
@@ -261,13 +249,7 @@ def _lines(table: PerturbationTable) -> pd.DataFrame:
 
 
 def record_keys(data: TableLike, keys: str | None, seed: int, records: int) -> FloatArray:
-    """The keys of records: a column, or drawn, shape (r,).
-
-    Raises
-    ------
-    DataError
-        If there is no such column, one is none, or many records have the same one.
-    """
+    """Return the keys of records: a column, or drawn, shape (r,)."""
     if keys is None:
         return np.random.default_rng(seed).random(records)
     source = read_source(data, (), None, [])
@@ -285,12 +267,7 @@ def record_keys(data: TableLike, keys: str | None, seed: int, records: int) -> F
 
 
 def _refuse_equal(keys: FloatArray, name: str) -> None:
-    """Refuse keys of which many are the same, as in a column of flags: their noise is, too.
-
-    Raises
-    ------
-    DataError
-    """
+    """Refuse keys of which many are the same, as in a column of flags: their noise is, too."""
     each, often = np.unique(keys, return_counts=True)
     most = int(often.max(initial=0))
     if most > max(1.0, _MOST_EQUAL * keys.size):
@@ -300,7 +277,7 @@ def _refuse_equal(keys: FloatArray, name: str) -> None:
         )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class PerturbedSums(NoisyTable):
     """A table of sums with noise; its cells also have the columns `respondents` and `sensitive`."""
 
@@ -384,7 +361,7 @@ def perturb_sums(asked: PerturbSumsOptions) -> PerturbedSums:
         "records": int(key_of.size),
         "sensitive": int(sensitive.sum()),
         "response": asked.response,
-        **of_records(made),
+        **made.of_records(),
         "scale": asked.scale,
         "share": share,
         "least": least,
@@ -410,7 +387,9 @@ def perturb_sums(asked: PerturbSumsOptions) -> PerturbedSums:
         },
         **recorded_of(asked),
     }
-    return PerturbedSums(cells, key_of, lines_of(tables), off, details)
+    return PerturbedSums(
+        cells=cells, record_keys=key_of, design=lines_of(tables), not_adding_up=off, details=details
+    )
 
 
 def _check(asked: PerturbSumsOptions) -> None:
@@ -433,7 +412,7 @@ def _weights(data: TableLike, weight: str | None, table: Tabulated) -> FloatArra
 
 
 def _scaling(table: Tabulated, scale: str, width: int, weight: FloatArray) -> FloatArray:
-    """What the noise of each cell is in proportion to, shape (n, K)."""
+    """Return what the noise of each cell is in proportion to, shape (n, K)."""
     cells = table.total.size
     cell, amount, mine = table.cell, table.amount[table.record], weight[table.record]
     if scale == "largest":
@@ -454,7 +433,7 @@ def _scaling(table: Tabulated, scale: str, width: int, weight: FloatArray) -> Fl
 
 
 def _rounded(after: FloatArray, grid: Grid | None, decimals: int | None) -> FloatArray:
-    """Perturbed sums, by default on the grid of the sums: other digits would say how the noise was made."""
+    """Round perturbed sums, by default to the grid of the sums: other digits would say how noise was made."""
     if decimals is None and grid is not None:
         return grid.nearest(after)
     return np.asarray(np.round(after, MOST_DECIMALS if decimals is None else decimals) + 0.0)

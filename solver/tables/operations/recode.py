@@ -27,7 +27,7 @@ from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Halt, interruptible
 from linkrisk.solver.run.result import Reported
 from linkrisk.solver.tables.operations.figures import all_cells, codes_by
-from linkrisk.solver.tables.operations.make import MadeTable, make_table, of_records, sizes
+from linkrisk.solver.tables.operations.make import MadeTable, make_table
 from linkrisk.solver.tables.operations.suppress_and_audit import suppress_table
 
 AS_IT_IS, ALL = "as it is", "all together"
@@ -35,27 +35,16 @@ AS_IT_IS, ALL = "as it is", "all together"
 
 @dataclass(frozen=True)
 class RecodingEffect:
-    """A table with some recodings.
-
-    Attributes
-    ----------
-    recoding : str
-    cells, relations : int
-    empty : int
-        Cells that nobody is in.
-    sensitive : int
-    secondary : int or None
-        Cells that are suppressed with them, where that was asked for, and possible.
-    cost, bound : float or None
-        Of these, and what no pattern that protects costs less than.
-    """
+    """The size of a table with some recodings, and what its suppression costs."""
 
     recoding: str
     cells: int
     relations: int
-    empty: int
+    empty: int  # Cells that nobody is in.
     sensitive: int
+    # Cells that are suppressed with them, where that was asked for, and possible.
     secondary: int | None = None
+    # cost, bound: Of these, and what no pattern that protects costs less than.
     cost: float | None = None
     bound: float | None = None
 
@@ -89,13 +78,7 @@ class RecodedTable(Reported):
         return {**self.details, "effects": [asdict(one) for one in self.effects]}
 
     def write(self, cells: str | Path, relations: str | Path) -> None:
-        """Write the table with all recodings, as `make_table` does.
-
-        Raises
-        ------
-        DataError
-            If it cannot be written.
-        """
+        """Write the table with all recodings, as `make_table` does."""
         self.made.write(cells, relations)
 
 
@@ -165,7 +148,7 @@ def recode_table(asked: RecodeOptions) -> RecodedTable:
         "weight": asked.weight,
         "rules": list(last.rules),
         "recodings": [_told(each, trees[each[1].variable]) for each in wanted],
-        **of_records(last),
+        **last.of_records(),
         **_figures(last),
         **recorded_of(asked),
     }
@@ -173,7 +156,7 @@ def recode_table(asked: RecodeOptions) -> RecodedTable:
 
 
 def _told(recoding: _Recoding, before: CodeTree) -> dict[str, Any]:
-    """A recoding, with the codes that become others."""
+    """Describe a recoding, with the codes that become others."""
     how, after, becomes = recoding
     inner = {int(line[0]) for line in before.inner}
     pairs = ((code, becomes.get(code, code)) for at, code in enumerate(before.codes) if at not in inner)
@@ -188,10 +171,10 @@ def _told(recoding: _Recoding, before: CodeTree) -> dict[str, Any]:
 
 
 def _figures(made: MadeTable) -> dict[str, Any]:
-    """The table with all recodings."""
+    """Return the table with all recodings."""
     cells, codes = made.cells, codes_by(made.cells, made.by)
     return {
-        **sizes(made),
+        **made.sizes(),
         "table": {
             "variables": list(codes),
             "all": all_cells(codes, {"value": cells["value"], "status": cells["status"]}),
@@ -261,14 +244,14 @@ def _effect(name: str, made: MadeTable) -> RecodingEffect:
     cells = made.cells
     return RecodingEffect(
         recoding=name,
-        **sizes(made),
+        **made.sizes(),
         empty=int((cells["respondents"] == 0).sum()),
         sensitive=made.sensitive,
     )
 
 
 def _suppressed(found: RecodingEffect, made: MadeTable, limit: float | None, halt: Halt) -> RecodingEffect:
-    """The same with the cells that are suppressed."""
+    """Add the cost of suppression."""
     if not made.sensitive:
         return replace(found, secondary=0, cost=0.0, bound=0.0)
     try:

@@ -32,8 +32,28 @@ _NEAR = 1e-6
 """Relative to a value: how near an end of an interval is to a multiple, so that it is one."""
 
 
-@dataclass(frozen=True, eq=False)
-class TableResult(Reported):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ProtectedTable(Reported):
+    """A table with what was done to protect it: base class of results.
+
+    Attributes
+    ----------
+    cells : DataFrame
+        All columns of the input, and what became of the values.
+    details : dict
+        Everything else of the JSON.
+    """
+
+    cells: pd.DataFrame = field(repr=False)
+    details: dict[str, Any] = field(repr=False)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the cells with everything that is known of them: not to be published."""
+        return self.cells
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TableResult(ProtectedTable):
     """A table with suppressed cells, audited.
 
     Attributes
@@ -65,13 +85,11 @@ class TableResult(Reported):
 
     kind: ClassVar[str] = "suppressed-table"
 
-    cells: pd.DataFrame = field(repr=False)
     suppressed: BoolArray = field(repr=False)
     audit: Audit = field(repr=False)
     pattern: Pattern | None
     status: Status | None
     limit: Limit | None
-    details: dict[str, Any] = field(repr=False)
     table: StoredTable = field(repr=False)
     insiders: CrowdResult | None = field(repr=False, default=None)
     certified: Certified | None = field(repr=False, default=None)
@@ -103,10 +121,6 @@ class TableResult(Reported):
         if self.certified is not None:
             found |= {one.cell for one in (*self.certified.missed, *self.certified.undecided)}
         return found
-
-    def to_frame(self) -> pd.DataFrame:
-        """The cells with their intervals: not to be published."""
-        return self.cells
 
     def content(self) -> dict[str, Any]:
         """The JSON of `tables --json` as a dictionary."""
@@ -141,15 +155,7 @@ class TableResult(Reported):
         return {**found, **known, **self.details, **beside}
 
     def write_certificate(self, path: str | Path) -> None:
-        """Write what proves in rational numbers which levels hold, for `verify`; ``.gz`` is compressed.
-
-        Raises
-        ------
-        UsageError
-            If no rational numbers were asked for.
-        DataError
-            If it cannot be written.
-        """
+        """Write what proves in rational numbers which levels hold, for `verify`; ``.gz`` is compressed."""
         if self.certified is None:
             raise UsageError(f"there is no certificate: ask for it with {called('exact', True)}")
         beside = None if self.beside is None else self.beside.certified
@@ -161,13 +167,6 @@ class TableResult(Reported):
 
         A workbook (``.xlsx``) has the table across and down, where cells have codes; ``.tab`` is a list
         of ARGUS; other formats have a line for each cell.
-
-        Raises
-        ------
-        UsageError
-            If a sensitive cell is not protected.
-        DataError
-            If it cannot be written.
         """
         if not self.protected:
             raise UsageError(
@@ -180,11 +179,6 @@ class TableResult(Reported):
 
         JJ files (``.jj``), cells of ARGUS (``.tab``) and SBS files (``.sbs``), or a line for each cell with
         the interval that an attacker finds. Its owner alone can read the file.
-
-        Raises
-        ------
-        DataError
-            If it cannot be written.
         """
         with for_the_house():
             write_all(internal_files(self.table, path))
@@ -195,7 +189,7 @@ class TableResult(Reported):
 
 
 def _on_grid(table: CellTable, found: Audit) -> dict[str, Any]:
-    """The last decimal of all values, and sensitive cells whose interval has no other number of it.
+    """Find the last decimal of all values, and sensitive cells whose interval has no other number of it.
 
     Intervals are those of any numbers: whoever knows the decimals knows these cells, which meet their level.
     """
@@ -218,20 +212,7 @@ def table_result(
     ended: tuple[Status | None, Limit | None],
     more: dict[str, Any],
 ) -> TableResult:
-    """The result of a pattern and its audit.
-
-    Parameters
-    ----------
-    attacked : AttackedTable
-    suppressed : ndarray of bool, shape (n,)
-    found : tuple of Audit, CrowdResult or None
-        What the outsider finds out, and insiders.
-    pattern : Pattern or None
-        Where it was searched for.
-    ended : tuple of Status or None, Limit or None
-    more : dict
-        What else the JSON says.
-    """
+    """Build the result of a pattern and its audits by the outsider and insiders."""
     stored, table, counting = attacked.stored, attacked.table, attacked.counting
     checked, insiders = found
     low, high = table.value.copy(), table.value.copy()
@@ -250,7 +231,7 @@ def table_result(
         "on_grid": _on_grid(table, checked),
         "table": suppression_figures(stored, words, table, suppressed, checked),
         **({} if counting is None else counting.told()),
-        "from": attacked.who.to_dict(),
+        "from": attacked.to_dict(),
         **ruled(stored),
         "respondents_known": "respondents" in stored.cells.columns and not table.counts,
         **more,
@@ -258,12 +239,21 @@ def table_result(
     frame = frame if insiders is None else insiders.columns(frame)
     final = replace(stored, cells=frame, status=words)
     return TableResult(
-        frame, suppressed, checked, pattern, *ended, details, final, insiders, counting=counting
+        cells=frame,
+        suppressed=suppressed,
+        audit=checked,
+        pattern=pattern,
+        status=ended[0],
+        limit=ended[1],
+        details=details,
+        table=final,
+        insiders=insiders,
+        counting=counting,
     )
 
 
 def with_beside(result: TableResult, beside: TableResult | None = None) -> TableResult:
-    """A result with that of the numbers of respondents that are published beside its values."""
+    """Add the result of the numbers of respondents that are published beside the values."""
     if beside is None:
         return result
     frame = result.cells.assign(

@@ -30,15 +30,7 @@ _LEVEL_DECIMALS = 6
 
 
 def primary_rule(text: str) -> PrimaryRule:
-    """Read ``p=10,q=50,m=2``, ``nk=2,75``, ``frequency=3,20``, ``zero=5`` or ``request=70,50,3,20``.
-
-    Raises
-    ------
-    UsageError
-        If it is none of these.
-    FormulationError
-        If a number is not in its range.
-    """
+    """Parse ``p=10,q=50,m=2``, ``nk=2,75``, ``frequency=3,20``, ``zero=5`` or ``request=70,50,3,20``."""
     name, _, rest = text.replace(" ", "").partition("=")
     try:
         if name == "p":
@@ -92,7 +84,7 @@ _MAKE: Mapping[str, Callable[[list[float]], PrimaryRule | None]] = {
 
 
 def with_written_levels(cells: pd.DataFrame) -> pd.DataFrame:
-    """Cells whose levels are rounded up to six decimals, or to those of the values where these have more."""
+    """Round levels up to six decimals, or to those of the values where these have more."""
     grid = Grid.of(cells["value"].to_numpy(dtype=np.float64))
     if grid is None:
         return cells
@@ -102,22 +94,10 @@ def with_written_levels(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_hand(cells: pd.DataFrame, given: ManualStatuses, share: float, name: str) -> pd.DataFrame:
-    """The cells, with the statuses, levels and costs that were given.
+    """Set statuses, levels and costs of single cells, which override those from rules.
 
-    Parameters
-    ----------
-    cells : DataFrame
-        With `value`, `status` and levels.
-    given : ManualStatuses
-    share : float
-        Level of cells that become sensitive, in % of the value, where none is given.
-    name : str
-        Of the file, for messages.
-
-    Raises
-    ------
-    UsageError, DataError
-        If the share is none, or a sensitive cell has no level.
+    Where no level is given, that of a sensitive cell is `share` percent of its value; `name` is that of the
+    file.
     """
     if not 0 < share <= 100:
         raise UsageError(f"a manual range of {share:g} % is none; it is above 0, at most 100")
@@ -143,7 +123,7 @@ def by_hand(cells: pd.DataFrame, given: ManualStatuses, share: float, name: str)
 
 
 def _with(cells: pd.DataFrame, column: str, given: ManualStatuses, usual: FloatArray) -> FloatArray:
-    """A column, with the numbers that were given; `usual` where there was none."""
+    """Return a column with the numbers that were given; `usual` where there was none."""
     found = cells[column].to_numpy(dtype=np.float64).copy() if column in cells.columns else usual.copy()
     if column in given.numbers:
         own = given.numbers[column]

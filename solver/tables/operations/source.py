@@ -36,19 +36,10 @@ from linkrisk.solver.tables.operations.counts import with_counts
 
 
 def table_from(cells: TableSource, relations: Frame | None = None) -> StoredTable:
-    """The table that a function is given; the one way in for all of them.
+    """Return the table that a function is given; it must add up.
 
-    Parameters
-    ----------
-    cells : path, frame, StoredTable or MadeTable
-        Files that say themselves which relations there are, such as JJ files, and whole tables need no
-        `relations`; without these, relations follow from the codes of the cells (see `open_table`).
-    relations : path or frame, optional
-
-    Raises
-    ------
-    UsageError, DataError
-        If it cannot be read, is none, or does not add up: which relation, and by how much.
+    Files that say themselves which relations there are, such as JJ files, and tables need no `relations`;
+    without these, relations follow from the codes of the cells (see `open_table`).
     """
     if isinstance(cells, StoredTable | Stored):
         if relations is not None:
@@ -89,7 +80,7 @@ def open_table(asked: TableOptions) -> StoredTable:
 
 
 def asked_table(asked: TableOptions) -> StoredTable:
-    """The table that is asked for; the one way in for all functions (see `open_table`)."""
+    """Read the table that the options name; the one way in for all functions (see `open_table`)."""
     cells, relations, whole = (_listed(one) for one in (asked.cells, asked.relations, asked.tables))
     if bool(whole) == bool(cells):
         raise UsageError(
@@ -113,7 +104,7 @@ def _listed(given: Any) -> list[Any]:
 
 
 def _whole(asked: TableOptions, files: list[Any]) -> StoredTable:
-    """Tables whose files say themselves which relations there are."""
+    """Read tables whose files say themselves which relations there are."""
     _refuse(asked, "relations", "hierarchies", "totals", why="{tables} says itself which relations there are")
     if len(files) > 1:
         _refuse_of_one(asked, "by", "metadata")
@@ -152,7 +143,7 @@ _HOW = tuple(one.name for one in fields(Reading))
 
 
 def _one(asked: TableOptions, cells: Any, relations: Any = None, **changes: Any) -> StoredTable:
-    """One table as it is asked for, but for changes."""
+    """Read one table with the options, but for changes."""
     how = Reading(**{**{name: getattr(asked, name) for name in _HOW}, **changes})
     stored = with_counts(opened(cells, relations, how), asked.counts)
     check_adds_up(stored)
@@ -160,7 +151,7 @@ def _one(asked: TableOptions, cells: Any, relations: Any = None, **changes: Any)
 
 
 def _refuse(asked: TableOptions, *names: str, why: str) -> None:
-    """Refuse what is said twice."""
+    """Refuse options that another one makes superfluous."""
     name = next((name for name in names if getattr(asked, name)), None)
     if name is not None:
         reason = why.format(tables=called("tables"))
@@ -176,7 +167,7 @@ def _refuse_of_one(asked: TableOptions, *names: str) -> None:
 
 
 def _linked(asked: TableOptions, files: Sequence[tuple[Any, Any]]) -> StoredTable:
-    """Several tables, each with those of the columns and hierarchies that it has."""
+    """Read several tables, each with those of the columns and hierarchies that it has."""
     trees, totals = asked.hierarchies or {}, asked.totals or {}
     columns = []
     for cells, _ in files:
@@ -199,18 +190,7 @@ def _only(mapping: Mapping[str, Any], names: Container[str]) -> dict[str, Any]:
 
 
 def other_table(asked: TableOptions, given: Any) -> StoredTable:
-    """Another table of the same cells, read as the one that is asked for where it has the same columns.
-
-    Parameters
-    ----------
-    asked : TableOptions
-    given : path, frame, StoredTable, MadeTable, or a tuple of cells and relations
-
-    Raises
-    ------
-    UsageError, DataError
-        If it is none, cannot be read, or does not add up.
-    """
+    """Read another table of the same cells, with the same options where it has the same columns."""
     cells, relations = given if isinstance(given, tuple) and len(given) == 2 else (given, None)
     if isinstance(cells, tuple):
         (cells,) = cells
@@ -257,19 +237,13 @@ def link_tables(asked: LinkTablesOptions) -> StoredTable:
 
 
 def relations_of(stored: StoredTable) -> sparse.csr_array:
-    """The coefficients M of its relations, shape (m, n): ``M value = 0``."""
+    """Return the coefficients M of its relations, shape (m, n): ``M value = 0``."""
     shape = (int(stored.relation.max(initial=-1)) + 1, len(stored))
     return sparse.csr_array((stored.coefficient, (stored.relation, stored.cell)), shape=shape)
 
 
 def check_adds_up(stored: StoredTable) -> None:
-    """Refuse a table whose relations do not sum to 0.
-
-    Raises
-    ------
-    DataError
-        It names the first one in codes, by how much, and how many more there are.
-    """
+    """Refuse a table whose relations do not sum to 0, naming the first one and how many more."""
     relations, value = relations_of(stored), stored.numbers["value"]
     wrong = np.flatnonzero(unbalanced(relations, value))
     if wrong.size:
@@ -287,13 +261,7 @@ def check_adds_up(stored: StoredTable) -> None:
 
 
 def cell_table(stored: StoredTable, cost: str) -> CellTable:
-    """The table of two files.
-
-    Raises
-    ------
-    UsageError, DataError, FormulationError
-        If it is none.
-    """
+    """Build the mathematical table of a stored one, with costs by value, unit, logarithm, or as given."""
     value, numbers, name = stored.numbers["value"], stored.numbers, stored.name
     primary = stored.status == SENSITIVE
     levels = [
@@ -326,7 +294,7 @@ def cell_table(stored: StoredTable, cost: str) -> CellTable:
 
 
 def _of_counts(stored: StoredTable, cost: str) -> CellTable:
-    """The table of counts: bounds and levels in whole numbers, and empty cells are published."""
+    """Build the table of counts: bounds and levels in whole numbers, and empty cells are published."""
     found, primary = count_numbers(stored.numbers, stored.status), stored.status == SENSITIVE
     return CellTable(
         value=stored.numbers["value"],

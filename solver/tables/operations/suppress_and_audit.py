@@ -42,7 +42,6 @@ from linkrisk.solver.tables.operations.attacked_table import (
     Attackers,
     CrowdResult,
     attacked_system,
-    crowd_result,
     opened_system,
 )
 from linkrisk.solver.tables.operations.result import TableResult, table_result, with_beside
@@ -114,7 +113,7 @@ def suppress_table(asked: SuppressOptions) -> TableResult:
     if time_limit is not None:
         clock.leave(_FOR_AUDIT * time_limit)
     with interruptible(clock):
-        tables = attacked_system(system, attackers, clock, (clock, True))
+        tables = attacked_system(system, attackers, clock, refuse=True)
         search = partial(
             _in_units, partial(_optimal, solver, asked.seed) if method == OPTIMAL else partial(_large, method)
         )
@@ -151,7 +150,7 @@ def suppress_table(asked: SuppressOptions) -> TableResult:
 
 
 def _solver(asked: SuppressOptions) -> Backend | None:
-    """The backend that is asked for, or None for our own search."""
+    """Return the backend, or None for our own search."""
     method, backend = asked.method, asked.backend
     if method in (MODULAR, HEURISTIC) and backend != OWN:
         raise UsageError(f"the method {method} has no backend: leave {backend!r} out, or choose optimal")
@@ -159,17 +158,17 @@ def _solver(asked: SuppressOptions) -> Backend | None:
 
 
 def _certified(table: CellTable, pattern: Pattern, patience: Clock, report: Reporter | None) -> Certified:
-    """What is decided in rational numbers; of counts as long as there is patience."""
+    """Decide levels in rational numbers; of counts as long as there is patience."""
     return certify(table, pattern.suppressed, patience if table.counts else None, report)
 
 
 def _audits(
     one: AttackedTable, pattern: Pattern, patience: Clock, *, levels: bool
 ) -> tuple[Audit, CrowdResult | None]:
-    """What the outsider finds of a pattern, and insiders."""
+    """Audit a pattern against the outsider, and insiders."""
     table, suppressed = one.table, pattern.suppressed
     checked = (_levels if levels else _audited)(table, suppressed, patience)
-    crowd = crowd_result(table, suppressed, one.who.beyond, patience)
+    crowd = one.crowd_result(suppressed, patience)
     if bool((suppressed == ~table.fixed).all()):  # there was no time to look at it before
         if not table.counts and (checked.short > 0).any():
             at = int(np.argmax(checked.short))
@@ -199,7 +198,7 @@ def _large(method: str, table: CellTable, clock: Clock, report: Reporter | None)
 
 
 def _in_units(search: _Search, table: CellTable, clock: Clock, report: Reporter | None) -> Pattern:
-    """What a search finds, which sees small values in units; what it says of them is said in values."""
+    """Search with small values in units; errors are given in values."""
     seen, unit = in_units(table)
     try:
         return search(seen, clock, report)
@@ -210,14 +209,14 @@ def _in_units(search: _Search, table: CellTable, clock: Clock, report: Reporter 
 
 
 def _patience(clock: Clock) -> Clock:
-    """How long attackers are looked for: what was left for them, or not much longer after Ctrl-C."""
+    """Return the time for the audit: what was left for it, or not much longer after Ctrl-C."""
     if clock.stopped or clock.time_limit is None:
         return Clock(_AFTER_STOP if clock.stopped else None)
     return Clock(max(_LEAST_SECONDS, clock.time_limit * (1.0 + _BEYOND) - clock.seconds))
 
 
 def _audited(table: CellTable, suppressed: BoolArray, patience: Clock) -> Audit:
-    """All levels, and intervals as long as there is time; the levels of many cells come first."""
+    """Audit all levels, and intervals as long as there is time; the levels of many cells come first."""
     many = suppressed.sum() > _LEVELS_FIRST
     first = _levels(table, suppressed, patience) if many else None
     found = audit(table, suppressed, patience.part_of_left(_INTERVALS))
@@ -228,12 +227,12 @@ def _audited(table: CellTable, suppressed: BoolArray, patience: Clock) -> Audit:
 
 
 def _levels(table: CellTable, suppressed: BoolArray, patience: Clock) -> Audit:
-    """All levels as long as there is patience; what is open by then is not met."""
+    """Audit all levels as long as there is patience; what is open by then is not met."""
     return audit_levels(table, suppressed, patience.part_of_left(_INTERVALS if table.insiders else 1.0))
 
 
 def _of_large(pattern: Pattern, *, levels: bool) -> dict[str, object]:
-    """What the JSON says of a table beyond the optimum."""
+    """Return what the JSON says of a table beyond the optimum."""
     if not isinstance(pattern, LargePattern):
         return {}
     return {
@@ -276,7 +275,7 @@ def audit_table(asked: AuditOptions) -> TableResult:
     system = opened_system(stored, "unit")
     attackers = part(Attackers, asked).read(len(stored))
     clock = Clock(asked.time_limit, cancel=asked.cancel)
-    tables = attacked_system(system, attackers, clock, (clock, False))
+    tables = attacked_system(system, attackers, clock, refuse=False)
     suppressed = (tables[0].table.primary | (tables[0].stored.status == SECONDARY)) & ~published
     results = []
     for one in tables:
@@ -284,7 +283,7 @@ def audit_table(asked: AuditOptions) -> TableResult:
             share = clock.part_of_left(_OF_OUTSIDER) if one.table.counts else clock
             found = audit(one.table, suppressed, share, report=report, workers=asked.workers)
             certified = certify(one.table, suppressed, clock, report) if asked.exact else None
-            crowd = crowd_result(one.table, suppressed, one.who.beyond, clock, report)
+            crowd = one.crowd_result(suppressed, clock, report)
         whole = found.audited.all() and (crowd is None or (crowd.audit.audited and not crowd.audit.left))
         ended = (None, None if whole else clock.limit)
         more = {"seconds": round(clock.seconds, 3), **recorded_of(asked)}
@@ -294,7 +293,7 @@ def audit_table(asked: AuditOptions) -> TableResult:
 
 
 def _joined(stored: StoredTable, also: Sequence[StoredTable]) -> tuple[StoredTable, BoolArray]:
-    """A table with what else was published, and which cells everybody knows."""
+    """Join a table with what else was published, and find which cells everybody knows."""
     if not also:
         return stored, stored.status == SAFE
     joined, published = link_publications([stored, *also])

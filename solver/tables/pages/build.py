@@ -24,13 +24,7 @@ _ROUNDING = 1e-6
 
 
 def check(given: Json) -> None:
-    """Refuse results that contradict themselves.
-
-    Raises
-    ------
-    UsageError
-        With the first contradiction.
-    """
+    """Refuse results that contradict themselves, with the first contradiction."""
     for fault in _FAULTS[given["protection"]](given):
         raise UsageError(f"these results contradict themselves, {fault}: give the JSON as it was written")
 
@@ -151,28 +145,15 @@ KEY = "protection"
 
 @dataclass(frozen=True)
 class Kind:
-    """What is said of tables with which the same was done.
+    """The page of tables with which the same was done."""
 
-    Attributes
-    ----------
-    title : str
-        Of the page, as it begins.
-    about : str
-        Which words stand around the page.
-    headline : callable
-    asked : callable
-        What was asked.
-    parts : tuple of callables
-        Sections of the page, but for how it was made and what it does not tell.
-    found : callable, optional
-        The blocks of the page that an answer in short has, too; what was asked when absent.
-    """
-
-    title: str
-    about: str
+    title: str  # Of the page, as it begins.
+    about: str  # Which words stand around the page.
     headline: Callable[[Json], Headline]
-    asked: Callable[[Json], Iterable[document.Number]]
+    asked: Callable[[Json], Iterable[document.Number]]  # What was asked.
+    # Sections of the page, but for how it was made and what it does not tell.
     parts: tuple[Callable[[Json], Section | Iterable[Section]], ...]
+    # The blocks of the page that an answer in short has, too; what was asked when absent.
     found: Callable[[Json], tuple[Block, ...]] | None = None
 
     def brief(self, given: Json) -> tuple[Block, ...]:
@@ -190,22 +171,7 @@ class Kind:
 
 @document.page("what `tables suppress` or another action of `tables` of this version wrote with --json")
 def table_document(given: Mapping[str, Any], audience: Audience = Audience.INTERNAL) -> Document:
-    """What the report of a protected table says.
-
-    Parameters
-    ----------
-    given : mapping
-        The JSON of `tables suppress`, `audit`, `round`, `adjust`, `recode`, `perturb-counts` or
-        `perturb-sums`.
-    audience : Audience
-        For external readers nothing is written but what `for_external` keeps: no values of suppressed cells,
-        levels, intervals or parameters, and nothing of which suppressed cells are the sensitive ones.
-
-    Raises
-    ------
-    UsageError
-        If it is no such JSON, or contradicts itself.
-    """
+    """Build the report of a protected table; external readers see only what `for_external` keeps."""
     kind = KINDS[given[KEY]]
     check(given)
     given = in_words(given)

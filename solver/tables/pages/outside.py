@@ -35,28 +35,15 @@ _WHO = {
 
 @dataclass(frozen=True)
 class Outside:
-    """What readers outside are told of tables with which the same was done.
+    """What readers outside are told of tables with which the same was done."""
 
-    Attributes
-    ----------
-    schema : type
-        Of its JSON, whose marks say what they may know.
-    title : str
-    said : str
-        Headline.
-    done : str
-    inferred : tuple of str or (str, str)
-        What they may infer; of a pair only where the fact that it begins with is true (`_facts`).
-    left_out : str
-        What the page lacks.
-    """
-
-    schema: type
+    schema: type  # Of its JSON, whose marks say what they may know.
     title: str
-    said: str
+    said: str  # Headline.
     done: str
+    # What they may infer; of a pair only where the fact that it begins with is true (`_facts`).
     inferred: tuple[str | tuple[str, str], ...]
-    left_out: str
+    left_out: str  # What the page lacks.
 
 
 def for_external(given: Json) -> dict[str, Any]:

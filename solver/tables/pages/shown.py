@@ -69,7 +69,7 @@ def the_grid(given: Json) -> tuple[Block, ...]:
 
 
 def _found(one: Attacked, nearer: Json | None) -> GridCell:
-    """What an outsider finds of a suppressed cell, and the insider who finds most, where one finds more."""
+    """Draw a suppressed cell: what an outsider finds, and an insider who finds more."""
     state = CellState.SHORT if one.unsafe else CellState.SENSITIVE
     note = "known exactly" if one.exact else f"an outsider finds {one.interval}"
     if one.levels:
@@ -81,14 +81,7 @@ def _found(one: Attacked, nearer: Json | None) -> GridCell:
 
 
 def grids(given: Json, drawn: Callable[[int], GridCell]) -> tuple[Block, ...]:
-    """The table as a grid, a slice at a time where it has more than two variables.
-
-    Parameters
-    ----------
-    given : mapping
-    drawn : callable
-        Makes the cell of a number.
-    """
+    """Draw the table as a grid of cells, a slice at a time where it has more than two variables."""
     found, variables = given["table"]["all"], given["table"]["variables"]
     if not variables:
         none = "Cells have no codes, so that there is no table to be drawn."

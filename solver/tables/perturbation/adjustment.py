@@ -35,22 +35,9 @@ _BASE = 2
 
 
 def whole_changes(problem: TabularAdjustment, change: FloatArray, clock: Clock) -> FloatArray | None:
-    """Round changes to whole numbers beside them, such that all relations hold.
+    """Round changes to whole numbers beside them, such that all relations hold; None where none was found.
 
     Levels and bounds are whole numbers, which no rounding to a neighbouring whole number crosses.
-
-    Parameters
-    ----------
-    problem : TabularAdjustment
-        In whole numbers.
-    change : ndarray of float64, shape (n,)
-        An adjustment in any numbers.
-    clock : Clock
-
-    Returns
-    -------
-    ndarray of float64, shape (n,), or None
-        None where no rounding adds up, or none was found in time.
     """
     nearest = np.round(change)
     if problem.wrong(nearest) is None:
@@ -83,21 +70,10 @@ _EPS = float(np.finfo(np.float64).eps)
 
 
 def in_decimals(problem: TabularAdjustment, change: FloatArray) -> FloatArray:
-    """Changes without what is mere noise of floating point, where there are such.
+    """Remove noise of floating point from changes, where that makes an adjustment of the same cost.
 
     Cells rounded one by one need not add up: each third of 1 is 0.333333. Where they do not, the relations
     are solved in fractions for some of the cells, and the others are rounded.
-
-    Parameters
-    ----------
-    problem : TabularAdjustment
-    change : ndarray of float64, shape (n,)
-        That make an adjustment.
-
-    Returns
-    -------
-    ndarray of float64, shape (n,)
-        They make an adjustment of the same cost; the given ones where no others do.
     """
     most = problem.cost(change) * (1.0 + _DEARER)
     moved = np.where(np.abs(change) > _NOTHING, change, 0.0)
@@ -110,7 +86,7 @@ def in_decimals(problem: TabularAdjustment, change: FloatArray) -> FloatArray:
 
 
 def _solved(problem: TabularAdjustment, change: FloatArray, decimals: int) -> FloatArray | None:
-    """Rounded changes of most cells, and those of the others that follow from them."""
+    """Round changes of most cells, and solve for those of the others."""
     cells = np.flatnonzero(change)
     if cells.size > _MOST_SOLVED:
         return None
@@ -125,7 +101,7 @@ def _solved(problem: TabularAdjustment, change: FloatArray, decimals: int) -> Fl
 
 
 def _at_levels(problem: TabularAdjustment, change: FloatArray) -> Exact:
-    """Of the sensitive cells that go as far as they have to: just that far."""
+    """Fix sensitive cells that go as far as they have to: just that far."""
     found: Exact = {}
     for level, sign in ((problem.least_up, 1), (problem.least_down, -1)):
         near = (level > 0) & (np.abs(sign * change - level) <= FAR * level)
@@ -134,7 +110,7 @@ def _at_levels(problem: TabularAdjustment, change: FloatArray) -> Exact:
 
 
 def _adds_up(problem: TabularAdjustment, change: FloatArray) -> bool:
-    """Whether it is an adjustment whose relations hold but for the last digit of a float."""
+    """Tell whether it is an adjustment whose relations hold but for the last digit of a float."""
     relations = problem.table.relations
     terms = abs(relations) @ np.abs(change)
     count = float(np.diff(relations.indptr).max(initial=1))
@@ -143,7 +119,7 @@ def _adds_up(problem: TabularAdjustment, change: FloatArray) -> bool:
 
 
 def in_digits(values: FloatArray) -> FloatArray:
-    """Values as the decimals that they mean: 12.1 + 0.2 is 12.3, not 12.299999999999999."""
+    """Return values as the decimals that they mean: 12.1 + 0.2 is 12.3, not 12.299999999999999."""
     near = np.round(values, _DECIMALS[-1])
     return np.where(np.abs(near - values) <= 4.0 * _EPS * np.abs(values), near, values)
 
@@ -170,20 +146,11 @@ _SAFE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Adjusted:
-    """An adjusted table.
+    """An adjusted table."""
 
-    Attributes
-    ----------
-    change : ndarray of float64, shape (n,)
-    cost : float
-        The weighted sum of changes, or of their squares.
-    bound : float
-        No adjustment costs less.
-    """
-
-    change: FloatArray
-    cost: float
-    bound: float
+    change: FloatArray  # (n,)
+    cost: float  # The weighted sum of changes, or of their squares.
+    bound: float  # No adjustment costs less.
 
     @property
     def proven(self) -> bool:
@@ -200,21 +167,8 @@ def adjust_cells(
 ) -> Adjusted:
     """Find the changes of least cost that move all sensitive cells far enough.
 
-    Parameters
-    ----------
-    problem : TabularAdjustment
-    backend : Backend or None
-        Asked which way sensitive cells go, and for whole numbers; None, where squares are summed, for a
-        branch and bound of our own, whose bound is that of any numbers.
-    clock : Clock
-    report : callable, optional
-    seed : int
-        Of the backend.
-
-    Raises
-    ------
-    UsageError
-        If there is no adjustment, or none was found in time.
+    A backend decides which way sensitive cells go, and whole numbers; without one, where squares are summed,
+    our own branch and bound does, whose bound is that of any numbers.
     """
     if problem.whole and backend is None:
         return _by_squares(problem, clock, report)
@@ -235,7 +189,7 @@ def adjust_cells(
 
 
 def _by_squares(problem: TabularAdjustment, clock: Clock, report: Reporter | None) -> Adjusted:
-    """The least squares in any numbers, made whole."""
+    """Round the least squares in any numbers to whole ones."""
     found = adjust_cells(problem.relaxed, None, clock, report)
     change = whole_changes(problem, found.change, clock)
     if change is None:
@@ -245,12 +199,12 @@ def _by_squares(problem: TabularAdjustment, clock: Clock, report: Reporter | Non
 
 
 def _unit(weight: FloatArray) -> float:
-    """What weights are measured in: tolerances of optimisers mean nothing where all are tiny, or huge."""
+    """Return a unit of weights: tolerances of optimisers mean nothing where all are tiny, or huge."""
     return float(2.0 ** np.floor(np.log2(weight.max(initial=1e-300))))
 
 
 class _Search:
-    """The best changes so far, and what is proven."""
+    """The incumbent, and the bound."""
 
     def __init__(
         self, problem: TabularAdjustment, clock: Clock, report: Reporter | None, unit: float
@@ -267,17 +221,11 @@ class _Search:
 
     @property
     def finished(self) -> bool:
-        """Whether the best is proven."""
+        """Whether the incumbent is proven."""
         return self.best is not None and self.bound >= self.cost * (1.0 - PROVEN)
 
     def likely(self) -> Iterator[BoolArray]:
-        """Ways that are worth a look: those of the relaxation, and all up.
-
-        Raises
-        ------
-        UsageError
-            If the relaxation has no solution.
-        """
+        """Propose ways: those of the relaxation, and all up."""
         solution = self._program.solve(seconds=self._clock.seconds_left)
         if solution.status is LinearStatus.INFEASIBLE:
             raise UsageError(_NONE)
@@ -290,7 +238,7 @@ class _Search:
                 yield np.ones_like(ways)
 
     def settled(self, ways: BoolArray) -> FloatArray | None:
-        """The best changes that go these ways, or None where there are none."""
+        """Compute the best changes that go these ways, or None where there are none."""
         fixed = ways.astype(np.float64)
         self._allow(fixed, fixed)
         solution = self._program.solve(seconds=self._clock.seconds_left)
@@ -330,7 +278,7 @@ class _Search:
             self._asked(self._problem, backend, seed)
 
     def _asked(self, problem: TabularAdjustment, backend: Backend, seed: int) -> None:
-        """What a backend finds, within what the best so far allows."""
+        """Let a backend search, within what the incumbent allows."""
         scale = _SCALE / self.cost if 0.0 < self.cost < np.inf else 1.0
         scaled = replace(problem, weight=scale * problem.weight)
         found = backend.solve(
@@ -379,7 +327,7 @@ class _Search:
             self.bound = max(self.bound, least - _SAFE * abs(least))
 
     def _tell(self, progress: BackendProgress, scale: float) -> bool:
-        """Say how far it is, and whether to stop."""
+        """Report progress, and tell whether to stop."""
         if self._report is not None:
             cost, least = min(self.cost, progress.objective / scale), max(self.bound, progress.bound / scale)
             cost, least = cost * self._unit, least * self._unit

@@ -28,8 +28,7 @@ from linkrisk.datasets.tables.relations import without_trivial_levels
 from linkrisk.datasets.tables.stored_table import SENSITIVE, StoredTable
 from linkrisk.datasets.tables.tabulating import SAMPLE
 from linkrisk.solver.tables.operations.attacked_table import NOBODY
-from linkrisk.solver.tables.operations.batch.steps import BatchTable
-from linkrisk.solver.tables.operations.batch.tables import columns_of, safety_rules, width_of
+from linkrisk.solver.tables.operations.batch.tables import BatchTable, columns_of, safety_rules, width_of
 from linkrisk.solver.tables.operations.make import make_table
 from linkrisk.solver.tables.operations.suppress_and_audit import audit_table
 
@@ -42,13 +41,7 @@ _SUFFIXES = {"RND": "_Round", "CTA": "_CTA"}
 
 
 def written(table: BatchTable, step: Write, where: str) -> tuple[dict[Path, bytes], list[str]]:
-    """The files of a command, and what is said of its options.
-
-    Raises
-    ------
-    DataError
-        If the table cannot be written in this format.
-    """
+    """Encode the files of a command, and note options without effect."""
     said = [
         f"{where}, {word}+: it is of the format {_NAMES[word]} only"
         for word, on in step.options.items()
@@ -61,7 +54,7 @@ def written(table: BatchTable, step: Write, where: str) -> tuple[dict[Path, byte
 
 
 def may_be_published(table: BatchTable) -> bool:
-    """Whether its audit passed; a table that nothing was done with is audited as it is."""
+    """Tell whether the audit passed; a table that was not protected is audited as it is."""
     if table.changed is not None or table.noisy is not None:
         return True
     _audited(table)
@@ -69,7 +62,7 @@ def may_be_published(table: BatchTable) -> bool:
 
 
 def _audited(table: BatchTable) -> None:
-    """Audit a table that nothing was done with, where something in it is sensitive."""
+    """Audit a table that was not protected, where something in it is sensitive."""
     if table.result is None and (table.stored.status == SENSITIVE).any():
         table.result = audit_table(table.stored, insiders=NOBODY)
         table.stored = table.result.table
@@ -122,7 +115,7 @@ def _of_house(table: BatchTable, step: Write, where: str) -> dict[Path, str]:
 
 
 def _with_noise(table: BatchTable, step: Write) -> dict[Path, str]:
-    """Values with noise; with options also those before, the differences, and the cell keys."""
+    """Write values with noise; with options also those before, the differences, and the cell keys."""
     assert table.noisy is not None
     cells, options = table.noisy.cells, step.options
     shown = _numbers(table, table.noisy.published_column)
@@ -141,7 +134,7 @@ def _with_noise(table: BatchTable, step: Write) -> dict[Path, str]:
 
 
 def _by_holdings(table: BatchTable, where: str) -> StoredTable:
-    """The table with the counts and largest contributions of holdings."""
+    """Return the table with the counts and largest contributions of holdings."""
     holding = None if table.source is None else table.source.of_kind("holding")
     if table.source is None or holding is None:
         raise DataError(f"{where}, HI+: there are no holdings, since no variable of microdata is <HOLDING>")
@@ -169,7 +162,7 @@ def _by_holdings(table: BatchTable, where: str) -> StoredTable:
 
 
 def _values(table: BatchTable) -> StoredTable:
-    """The table with the values that it has after rounding, adjustment or noise."""
+    """Return the table with the values after rounding, adjustment or noise."""
     if table.noisy is not None:
         new = _numbers(table, table.noisy.published_column)
     elif table.changed is not None:
@@ -181,6 +174,6 @@ def _values(table: BatchTable) -> StoredTable:
 
 
 def _numbers(table: BatchTable, column: str) -> FloatArray:
-    """A column of a table with noise, whose cells are in the same order."""
+    """Return a column of a table with noise, whose cells are in the same order."""
     assert table.noisy is not None
     return table.noisy.cells[column].to_numpy(dtype=np.float64)

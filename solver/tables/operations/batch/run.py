@@ -35,13 +35,12 @@ from linkrisk.solver.run.interruption import Halt, interruptible
 from linkrisk.solver.run.result import Result
 from linkrisk.solver.tables.operations.batch.outputs import may_be_published, written
 from linkrisk.solver.tables.operations.batch.steps import (
-    BatchTable,
     Search,
     protect,
     with_cell_keys,
     with_known,
 )
-from linkrisk.solver.tables.operations.batch.tables import tables_of
+from linkrisk.solver.tables.operations.batch.tables import BatchTable, tables_of
 from linkrisk.solver.tables.operations.source import check_adds_up
 
 _STAMP = "%d-%b-%Y %H:%M:%S"
@@ -50,12 +49,7 @@ _LINE = re.compile(rb"\s*\d\d-\w{3}-\d{4} \d\d:\d\d:\d\d :")
 
 
 class Logbook:
-    """Lines that are added to a file, all of them or none; without a file they are forgotten.
-
-    Attributes
-    ----------
-    file : Path or None
-    """
+    """Lines that are added to a file, all of them or none; without a file they are forgotten."""
 
     def __init__(self, batch: str | Path) -> None:
         self.file = logbook_of(batch)
@@ -64,22 +58,16 @@ class Logbook:
         self.note(f"Start of run: linkrisk {version()}, batch {batch}")
 
     def note(self, text: str) -> None:
-        """Write a line, with the time."""
+        """Add a line, with the time."""
         self._lines.append(f"{datetime.now().strftime(_STAMP)} : {' '.join(text.split())}")
 
     def lap(self) -> str:
-        """Seconds since this was asked last."""
+        """Return the seconds since the last call."""
         seconds, self._clock = self._clock.seconds, Clock(None)
         return f"{seconds:.1f} s"
 
     def content(self) -> bytes:
-        """What is in the file already, and these lines.
-
-        Raises
-        ------
-        DataError
-            If the file is none of a logbook: it may be data.
-        """
+        """Return what is in the file already, and these lines; a file that is no logbook may be data."""
         assert self.file is not None
         try:
             before = self.file.read_bytes() if self.file.exists() else b""
@@ -93,7 +81,7 @@ class Logbook:
 
     @contextmanager
     def kept(self) -> Iterator[None]:
-        """Write it when what is done ends with an error, which is its last but one line."""
+        """Write the logbook when its context ends with an error, which is its last but one line."""
         if self.file is not None:
             self.content()  # refused before anything is done
         try:
@@ -111,32 +99,17 @@ class Logbook:
 
 @dataclass
 class Done:
-    """What the steps have made.
-
-    Attributes
-    ----------
-    files : dict of Path to bytes
-    withheld : list of Path
-        Whose table is not protected.
-    said : list of str
-    not_begun : list of str
-        Lines of the batch that were left out when it was stopped.
-    """
+    """What the steps have made; `withheld` files are of tables that are not protected."""
 
     files: dict[Path, bytes] = field(default_factory=dict)
-    withheld: list[Path] = field(default_factory=list)
+    withheld: list[Path] = field(default_factory=list)  # Whose table is not protected.
     said: list[str] = field(default_factory=list)
+    # Lines of the batch that were left out when it was stopped.
     not_begun: list[str] = field(default_factory=list)
 
 
 def in_turn(batch: Batch, tables: Sequence[BatchTable], search: Search, logbook: Logbook) -> Done:
-    """Do one step after the other.
-
-    Raises
-    ------
-    UsageError, DataError, FormulationError
-        If one cannot be done.
-    """
+    """Run the steps in turn; when stopped, write what is protected, and begin no more."""
     done, halt = Done(), Halt(search.cancel)
     search.cancel = halt
     with interruptible(halt):
@@ -153,12 +126,12 @@ def in_turn(batch: Batch, tables: Sequence[BatchTable], search: Search, logbook:
 
 
 def _ready(step: Step, tables: Sequence[BatchTable]) -> bool:
-    """Whether a step only writes a table that is protected."""
+    """Tell whether a step only writes a table that is protected."""
     return isinstance(step, Write) and bool(tables[step.table - 1].method)
 
 
 def _do(step: Step, tables: Sequence[BatchTable], search: Search, done: Done, where: str) -> str:
-    """Do a step; what came of it, in words."""
+    """Run a step, and describe its outcome."""
     if isinstance(step, Suppress):
         protect(tables, step, search, where)
         return ". ".join(_outcome(at, tables[at - 1]) for at in step.tables)
@@ -180,7 +153,7 @@ def _do(step: Step, tables: Sequence[BatchTable], search: Search, done: Done, wh
 
 
 def _outcome(number: int, table: BatchTable) -> str:
-    """What a method has done with a table."""
+    """Describe what a method has done with a table."""
     if table.noisy is not None:
         return f"Table {number}: {table.noisy.changed} cells changed by noise"
     if table.changed is not None:
@@ -288,12 +261,7 @@ def _run(
     _check_files(read, beside)
     for spec in read.tables:
         logbook.note(read.lines[spec.line - 1])
-    tables = [
-        BatchTable(spec, one.stored, source=one.source)
-        for spec, one in zip(
-            read.tables, tables_of(read, publish_respondents=publish_respondents), strict=True
-        )
-    ]
+    tables = tables_of(read, publish_respondents=publish_respondents)
     for table in tables:
         check_adds_up(table.stored)
     cells = sum(len(table.stored) for table in tables)
@@ -357,7 +325,7 @@ _CELLS = ("all", "loss")
 
 
 def _entry(table: BatchTable) -> dict[str, Any]:
-    """A table of the JSON, with what was `found`: what the JSON of its action has, but for the cells."""
+    """Return the entry of a table in the JSON; `found` is the JSON of its action, but for the cells."""
     spec, done = table.spec, table.result or table.changed or table.noisy
     found = None if done is None else done.content()
     for one in (found, (found or {}).get("respondents")):

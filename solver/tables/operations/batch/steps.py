@@ -8,17 +8,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from linkrisk.arrays import BoolArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.argus_metadata import find_file
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.tables.argus.apriori import with_apriori
 from linkrisk.datasets.tables.argus.batch_commands import KEYS, Apriori, CellKeys, Specified, Suppress
 from linkrisk.datasets.tables.argus.ready_tables import RESPONDENTS
-from linkrisk.datasets.tables.linking import link, refuse_beside
-from linkrisk.datasets.tables.stored_table import SECONDARY, SENSITIVE, StoredTable
+from linkrisk.datasets.tables.linking import keys_of, link, refuse_beside
+from linkrisk.datasets.tables.stored_table import StoredTable
 from linkrisk.errors import LinkriskError
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.solver.options.operations.tables.suppress import OPTIMAL
@@ -26,11 +23,16 @@ from linkrisk.solver.options.tables import TABLE_SECONDS
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.run.progress import Reporter
-from linkrisk.solver.tables.operations.adjust_and_round import ChangedTable, adjust_table, round_table
+from linkrisk.solver.tables.operations.adjust_and_round import adjust_table, round_table
 from linkrisk.solver.tables.operations.attacked_table import NOBODY, SINGLETONS
-from linkrisk.solver.tables.operations.batch.tables import BatchSource, columns_of, manual_share, safety_rules
+from linkrisk.solver.tables.operations.batch.tables import (
+    BatchSource,
+    BatchTable,
+    columns_of,
+    manual_share,
+    safety_rules,
+)
 from linkrisk.solver.tables.operations.perturb import NoisyTable, perturb_counts, perturb_sums
-from linkrisk.solver.tables.operations.result import TableResult
 from linkrisk.solver.tables.operations.suppress_and_audit import suppress_table
 from linkrisk.solver.tables.suppression.large_tables import HEURISTIC, MODULAR
 
@@ -40,13 +42,7 @@ _CALL = re.compile(r"([A-Za-z])\s*(?:\(([^()]*)\))?\s*")
 
 
 def noisy_table(source: BatchSource | None, spec: Specified, step: CellKeys, where: str) -> NoisyTable:
-    """The table with noise.
-
-    Raises
-    ------
-    UsageError, DataError
-        If there are no records or record keys, or it is not said what the noise is like.
-    """
+    """Add noise by cell keys to a table, as its metadata describes it."""
     if source is None:
         raise UsageError(f"{where}: CKM sums keys of records; cells have none, open microdata")
     keys = source.of_kind("recordkey")
@@ -70,7 +66,7 @@ def noisy_table(source: BatchSource | None, spec: Specified, step: CellKeys, whe
 
 
 def _of_sums(source: BatchSource, spec: Specified, step: CellKeys, keys: str, where: str) -> dict[str, Any]:
-    """What `perturb_sums` is asked for."""
+    """Return the options of `perturb_sums`."""
     assert spec.response is not None
     response = source.named(spec.response, where)
     words = source.variables[response].words
@@ -118,7 +114,7 @@ def _scaling(text: str, width: int, where: str, response: str) -> _Scaling:
 
 
 def _call(text: str, where: str, response: str, word: str, shapes: str) -> tuple[str, list[float]]:
-    """A letter and the numbers behind it."""
+    """Parse a letter and the numbers behind it."""
     match = _CALL.fullmatch(text.strip())
     try:
         if match is None:
@@ -139,13 +135,13 @@ def _yes(words: dict[str, str], word: str) -> bool:
 
 
 def _digits(source: BatchSource, keys: str) -> int | None:
-    """How many digits of cell keys are turned round, as the program does; None where that is not said."""
+    """Return how many digits of cell keys are reversed, as the program does; None where metadata has none."""
     said = int(source.variables[keys].words.get("decimals", "0"))
     return said or None
 
 
 def _extra(spec: Specified, step: CellKeys, where: str) -> dict[str, Any]:
-    """The extra noise of cells that rules say are sensitive."""
+    """Return the extra noise of cells that are sensitive by rules."""
     if step.extra == 0:
         return {}
     own, _ = safety_rules(spec, where)
@@ -158,7 +154,7 @@ def _extra(spec: Specified, step: CellKeys, where: str) -> dict[str, Any]:
 
 
 def _beside(source: BatchSource, keys: str, word: str, where: str) -> Path:
-    """The perturbation table that metadata names."""
+    """Find the perturbation table that metadata names."""
     name = source.variables[keys].words.get(word, "")
     if not name:
         keyword = word.upper()
@@ -175,72 +171,24 @@ _MINUTE = 60.0
 _ROUNDING_MINUTES = 10.0
 
 
-@dataclass(eq=False)
-class BatchTable:
-    """A table of a batch, as far as the batch has come.
-
-    Attributes
-    ----------
-    spec : Specified
-    stored : StoredTable
-        With the statuses that it has by now.
-    method : str
-        What was done with it, in the words of the batch; empty where nothing was.
-    result : TableResult, optional
-        Of suppression; of linked tables, that of all of them.
-    changed : ChangedTable, optional
-        Of rounding or adjustment.
-    noisy : NoisyTable, optional
-        With noise by cell keys.
-    source : BatchSource, optional
-        The records that it was made of.
-    known : bool
-        Whether a file has said something of its cells.
-    """
-
-    spec: Specified
-    stored: StoredTable
-    method: str = ""
-    result: TableResult | None = None
-    changed: ChangedTable | None = None
-    noisy: NoisyTable | None = None
-    source: BatchSource | None = None
-    known: bool = False
-
-    @property
-    def suppressed(self) -> BoolArray:
-        """Cells that are not published, shape (n,)."""
-        if self.changed is not None or self.noisy is not None:
-            return np.zeros(len(self.stored), dtype=np.bool_)
-        return np.asarray(np.isin(self.stored.status, (SENSITIVE, SECONDARY)), dtype=np.bool_)
-
-
 @dataclass
 class Search:
-    """How the methods search, and what is said of them.
+    """Limits of the methods, and notes on what is done in another way than the batch asks for."""
 
-    Attributes
-    ----------
-    time_limit : float, optional
-        Seconds for each, instead of what the batch says.
-    said : list of str
-        What is done in another way than the batch asks for.
-    """
-
-    time_limit: float | None = None
+    time_limit: float | None = None  # Seconds for each, instead of what the batch says.
     cancel: Cancel | None = None
     on_progress: Reporter | None = None
-    said: list[str] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)  # What is done in another way than the batch asks for.
 
     def seconds(self, minutes: float | None) -> float:
-        """The time for a method that the batch gives some minutes."""
+        """Return the time for a method that the batch gives some minutes."""
         if self.time_limit is not None:
             return self.time_limit
         return TABLE_SECONDS if not minutes else minutes * _MINUTE
 
 
 def with_known(table: BatchTable, step: Apriori) -> None:
-    """Change the statuses, costs and levels that a file says."""
+    """Apply an a-priori file."""
     table.stored = with_apriori(
         table.stored,
         step.file,
@@ -253,13 +201,7 @@ def with_known(table: BatchTable, step: Apriori) -> None:
 
 
 def with_cell_keys(table: BatchTable, step: CellKeys, search: Search, where: str) -> None:
-    """Add noise by cell keys.
-
-    Raises
-    ------
-    UsageError, DataError, FormulationError
-        If the metadata does not say what the noise is like, or there are no record keys.
-    """
+    """Add noise by cell keys."""
     refuse_beside(table.stored, "noise")
     table.noisy = noisy_table(table.source, table.spec, step, where)
     table.method = KEYS
@@ -271,13 +213,7 @@ def with_cell_keys(table: BatchTable, step: CellKeys, search: Search, where: str
 
 
 def protect(tables: Sequence[BatchTable], step: Suppress, search: Search, where: str) -> None:
-    """Protect a table, or all of them at once where they are linked.
-
-    Raises
-    ------
-    UsageError, DataError, FormulationError
-        If it cannot be protected in this way; the message names the line.
-    """
+    """Protect a table, or all of them at once where they are linked; an error names the line."""
     chosen = [tables[number - 1] for number in step.tables]
     try:
         _BY_METHOD[step.method](chosen, step, search, where)
@@ -313,7 +249,7 @@ def _suppress(tables: Sequence[BatchTable], step: Suppress, search: Search, wher
 
 
 def _against_singletons(step: Suppress, counted: bool, search: Search, where: str) -> bool:
-    """Whether the only respondents of cells attack, too; what else the numbers say is left out."""
+    """Tell whether single respondents attack, too; what else the numbers ask for is left out."""
     at, checks, left = _NUMBERS[step.method]
     asked = any(step.numbers[at : at + checks])
     if asked and not counted:
@@ -327,12 +263,9 @@ def _against_singletons(step: Suppress, counted: bool, search: Search, where: st
 
 
 def _of_linked(table: StoredTable, whole: StoredTable, totals: Mapping[str, str]) -> StoredTable:
-    """A table with the statuses and intervals that its cells have in linked ones."""
+    """Return a table with the statuses and intervals that its cells have in linked ones."""
     number = {key: at for at, key in enumerate(whole.codes.itertuples(index=False, name=None))}
-    columns = [
-        table.codes[name].tolist() if name in table.by else [totals[name]] * len(table) for name in whole.by
-    ]
-    place = [number[key] for key in zip(*columns, strict=True)]
+    place = [number[key] for key in keys_of(table, whole.by, totals)]
     taken = {name: whole.cells[name].to_numpy()[place] for name in ("status", "low", "high")}
     return replace(table, status=whole.status[place], cells=with_columns(table.cells, taken))
 

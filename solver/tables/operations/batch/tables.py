@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from linkrisk.arrays import BoolArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.argus import Argus
 from linkrisk.datasets.microdata.formats.argus_metadata import Variable, parse_metadata, read_text
@@ -20,12 +21,22 @@ from linkrisk.datasets.tables.argus.ready_tables import RESPONDENTS, read_argus_
 from linkrisk.datasets.tables.code_trees import CodeTree
 from linkrisk.datasets.tables.explanatory_variables import cut_at_level, recoded
 from linkrisk.datasets.tables.linking import link, with_beside
-from linkrisk.datasets.tables.stored_table import SAFE, SENSITIVE, STATUS, StoredTable, stored_table
+from linkrisk.datasets.tables.stored_table import (
+    SAFE,
+    SECONDARY,
+    SENSITIVE,
+    STATUS,
+    StoredTable,
+    stored_table,
+)
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.tables.contributions import Contributions
 from linkrisk.formulations.tables.primary_rules import PrimaryRule, least_of, sensitive
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.tables.operations.adjust_and_round import ChangedTable
 from linkrisk.solver.tables.operations.make import make_table
+from linkrisk.solver.tables.operations.perturb import NoisyTable
+from linkrisk.solver.tables.operations.result import TableResult
 from linkrisk.solver.tables.operations.rules import primary_rule
 
 _OF_HOLDINGS = {"P": 2, "NK": 2, "FREQ": 1, "REQ": 1}
@@ -41,13 +52,7 @@ class SafetyRule:
 
 
 def safety_rules(spec: Specified, where: str) -> tuple[list[SafetyRule], list[SafetyRule]]:
-    """The rules of respondents and those of holdings; one of zeros says nothing.
-
-    Raises
-    ------
-    DataError, UsageError, FormulationError
-        If a number does not fit; the message names the line.
-    """
+    """Return the rules of respondents and those of holdings; one of zeros has no effect."""
     own: list[SafetyRule] = []
     held: list[SafetyRule] = []
     seen: dict[str, int] = {}
@@ -68,7 +73,7 @@ def _made(text: str, where: str) -> PrimaryRule:
 
 
 def width_of(rules: list[SafetyRule]) -> int:
-    """How many of the largest contributions rules look at."""
+    """Return how many of the largest contributions rules use."""
     return max((one.rule.width for one in rules), default=0)
 
 
@@ -100,24 +105,18 @@ class BatchSource:
     trees: dict[str, CodeTree]
 
     def named(self, name: str, what: str) -> str:
-        """The column of a name, whose capital letters may be others.
-
-        Raises
-        ------
-        DataError
-            If there is none.
-        """
+        """Find the column of a name, whose capital letters may differ."""
         found = next((one for one in self.variables if one.lower() == name.lower()), None)
         if found is None:
             raise DataError(f"{what}: there is no variable {name!r}; there are: {', '.join(self.variables)}")
         return found
 
     def of_kind(self, word: str) -> str | None:
-        """The column that metadata says is of a kind, such as ``weight``."""
+        """Find the column that metadata marks with a word, such as ``weight``."""
         return next((name for name, one in self.variables.items() if word in one.words), None)
 
     def with_requests(self) -> pd.DataFrame:
-        """The records with 1 and 2 in the place of the codes of requests."""
+        """Replace the codes of requests by 1 and 2."""
         name = self.of_kind("request")
         if name is None:
             return self.frame
@@ -127,13 +126,7 @@ class BatchSource:
 
 
 def source_of(batch: Batch, opened: Opened) -> BatchSource:
-    """The microdata of some tables of a batch, with its recodings, which hold in all of them.
-
-    Raises
-    ------
-    DataError, FormulationError
-        If it cannot be read, or a recoding does not fit.
-    """
+    """Read the microdata of some tables of a batch, with its recodings, which hold in all of them."""
     own = [number for number, one in enumerate(batch.tables, start=1) if one.opened == opened]
     steps = [one for one in batch.steps if isinstance(one, Recode) and one.table in own]
     return _recoded(_read(opened, (name for at in own for name in batch.tables[at - 1].by)), steps, batch)
@@ -178,28 +171,29 @@ MANUAL = 20.0
 _BY_FREQUENCY, _UNITY, _BY_DISTANCE = "-1", "-2", "-3"
 
 
-@dataclass(frozen=True, eq=False)
-class ReadTable:
-    """A table of a batch as it was read; of microdata with its records."""
+@dataclass(eq=False)
+class BatchTable:
+    """A table of a batch, as far as the batch has come."""
 
-    stored: StoredTable
-    source: BatchSource | None = None
+    spec: Specified
+    stored: StoredTable  # With the statuses that it has by now.
+    method: str = ""  # What was done with it, in the words of the batch; empty where nothing was.
+    result: TableResult | None = None  # Of suppression; of linked tables, that of all of them.
+    changed: ChangedTable | None = None  # Of rounding or adjustment.
+    noisy: NoisyTable | None = None  # With noise by cell keys.
+    source: BatchSource | None = None  # The records that it was made of.
+    known: bool = False  # Whether a file has said something of its cells.
+
+    @property
+    def suppressed(self) -> BoolArray:
+        """Cells that are not published, shape (n,)."""
+        if self.changed is not None or self.noisy is not None:
+            return np.zeros(len(self.stored), dtype=np.bool_)
+        return np.asarray(np.isin(self.stored.status, (SENSITIVE, SECONDARY)), dtype=np.bool_)
 
 
-def tables_of(batch: Batch, *, publish_respondents: bool = False) -> list[ReadTable]:
-    """The tables of a batch, recoded, with the cells that are sensitive by its rules.
-
-    Parameters
-    ----------
-    batch : Batch
-    publish_respondents : bool
-        Whether numbers of respondents are published beside the sums (`make_table`).
-
-    Raises
-    ------
-    UsageError, DataError, FormulationError
-        If one cannot be made; the message names the line of the batch or the file.
-    """
+def tables_of(batch: Batch, *, publish_respondents: bool = False) -> list[BatchTable]:
+    """Make the tables of a batch, recoded, with the cells that are sensitive by its rules."""
     _check_recodings(batch)
     if publish_respondents and not any(spec.response for spec in batch.tables):
         raise UsageError(
@@ -214,14 +208,15 @@ def tables_of(batch: Batch, *, publish_respondents: bool = False) -> list[ReadTa
             if opened not in sources:
                 sources[opened] = source_of(batch, opened)
             source = sources[opened]
-            found.append(ReadTable(_of_records(source, spec, where, publish_respondents), source))
+            stored = _of_records(source, spec, where, publish_respondents)
+            found.append(BatchTable(spec, stored, source=source))
         else:
-            found.append(ReadTable(_of_cells(spec, where, publish_respondents)))
+            found.append(BatchTable(spec, _of_cells(spec, where, publish_respondents)))
     return found
 
 
 def manual_share(table: Specified) -> float:
-    """Percent of the value that the levels of a cell unsafe by hand are."""
+    """Return the levels of a cell that is unsafe by hand, in percent of its value."""
     return table.settings.get("MAN", MANUAL)
 
 
@@ -265,19 +260,13 @@ def _of_records(source: BatchSource, spec: Specified, where: str, publish: bool)
 
 
 def _joined(tables: Sequence[StoredTable]) -> StoredTable:
-    """The same table by rules of respondents and of holdings: the stricter holds."""
+    """Join the same table by rules of respondents and of holdings: the stricter holds."""
     totals = {tree.variable: tree.codes[0] for tree in tables[0].trees}
     return replace(link(tables, totals), trees=tables[0].trees, name=tables[0].name)
 
 
 def columns_of(source: BatchSource, spec: Specified, where: str, *, request: bool = False) -> dict[str, Any]:
-    """The other columns that `make_table` needs.
-
-    Raises
-    ------
-    DataError
-        If one is not there.
-    """
+    """Return the other columns that `make_table` needs."""
     found: dict[str, Any] = {}
     if spec.settings.get("WGT"):
         found["weight"] = source.of_kind("weight")
@@ -300,7 +289,7 @@ def columns_of(source: BatchSource, spec: Specified, where: str, *, request: boo
 def _with_largest(
     stored: StoredTable, largest: npt.NDArray[np.float64], rules: list[SafetyRule]
 ) -> StoredTable:
-    """The largest contributions that rules look at beside the cells."""
+    """Add the largest contributions that rules use."""
     columns = {f"largest_{at + 1}": largest[:, at] for at in range(width_of(rules))}
     return replace(stored, cells=with_columns(stored.cells, columns))
 
@@ -308,7 +297,7 @@ def _with_largest(
 def _missing_safe(
     stored: StoredTable, source: BatchSource, spec: Specified, by: Sequence[str]
 ) -> StoredTable:
-    """With MIS(1), cells of missing codes are safe whatever the rules say."""
+    """With MIS(1), make cells of missing codes safe, whatever the rules say."""
     if not spec.settings.get("MIS"):
         return stored
     missing = np.zeros(len(stored), dtype=np.bool_)
@@ -351,7 +340,7 @@ def _of_cells(spec: Specified, where: str, publish: bool) -> StoredTable:
 
 
 def _by_rules(stored: StoredTable, rules: list[SafetyRule], where: str) -> StoredTable:
-    """Ready cells by rules that look at their counts and largest contributions."""
+    """Apply rules to ready cells, by their counts and largest contributions."""
     names = [name for name in stored.cells.columns if name.startswith("largest_")]
     width = width_of(rules)
     if any(one.name == "REQ" for one in rules):
@@ -374,7 +363,7 @@ def _by_rules(stored: StoredTable, rules: list[SafetyRule], where: str) -> Store
 
 
 def _published(stored: StoredTable, rules: list[SafetyRule], where: str) -> StoredTable:
-    """Ready cells whose numbers of respondents are published beside the values."""
+    """Publish numbers of respondents beside the values of ready cells."""
     _check_counted(stored, where, "numbers of respondents are published")
     cells = with_beside(stored.cells, least_of([one.rule for one in rules]))
     return stored_table(cells, stored.relations, stored.name, by=stored.by, trees=stored.trees)
@@ -386,7 +375,7 @@ def _check_counted(stored: StoredTable, where: str, why: str) -> None:
 
 
 def _with_costs(stored: StoredTable, spec: Specified, where: str, *, own_column: bool = False) -> StoredTable:
-    """The column of costs as the batch says them: a variable, the value, counts or 1 each, to some power."""
+    """Add the column of costs: a variable, the value, counts or 1 each, to some power."""
     value = np.maximum(np.abs(stored.numbers["value"]), 1.0)
     if spec.cost == _BY_DISTANCE:
         raise UsageError(
