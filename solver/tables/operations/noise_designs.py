@@ -14,6 +14,7 @@ from linkrisk.datasets.tables.stored_table import numbers_of
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.tables.cell_key import NoiseDesign, PerturbationTable
 from linkrisk.formulations.tables.magnitude_noise import MagnitudeDesign, MagnitudeTable, Noise
+from linkrisk.solver.options.operations.tables.perturb_counts import PerturbCountsOptions
 from linkrisk.solver.options.types import GivenNoise
 from linkrisk.solver.run.errors import UsageError
 
@@ -120,7 +121,28 @@ def _exact(p: FloatArray, equal: FloatArray, sums: FloatArray) -> FloatArray:
     return p
 
 
+def table_of_counts(asked: PerturbCountsOptions) -> PerturbationTable:
+    """Return the perturbation table of counts: of a file, or of the largest noise and its variance."""
+    most, variance, small, stay = asked.most, asked.variance, asked.small, asked.stay
+    if asked.design is None:
+        if most is None or variance is None:
+            raise UsageError("say what the noise is like: its largest value and its variance, or a design")
+        return perturbation_table(NoiseDesign(most, variance, small, stay, asked.monotone))
+    if most is not None or variance is not None or small or stay is not None:
+        raise UsageError("the design says what the noise is like; leave out what else does")
+    table = load_table(asked.design, "the design")
+    check_known(_COLUMNS, table.columns, table.source, what="column")
+    count, noise, p = numbers_of(table.frame, _COLUMNS, table.source).T
+    if (count != np.floor(count)).any() or (noise != np.floor(noise)).any() or (count < 0).any():
+        raise DataError(f"{table.source}: counts i and noise v must be whole numbers, i not negative")
+    largest = int(np.abs(noise).max())
+    rows = np.zeros((int(count.max()) + 1, 2 * largest + 1))
+    rows[count.astype(np.int64), noise.astype(np.int64) + largest] = p
+    return PerturbationTable(rows)
+
+
 ALL, EVEN, ODD, SMALL = "all", "even", "odd", "small_cells"
+_COLUMNS = ["i", "v", "p"]
 _EVERY_TYPE = (ALL, EVEN, ODD, SMALL)
 _WORDS = ("most", "variance", "steps", "levels", "stay")
 
@@ -174,7 +196,7 @@ def _tables(given: GivenNoise) -> dict[str, MagnitudeTable]:
         return {ALL: magnitude_table(magnitude_design(given))}
     table = load_table(given, "the design")
     frame, name = table.frame, table.source
-    check_known(["i", "v", "p"], table.columns, name, what="column")
+    check_known(_COLUMNS, table.columns, name, what="column")
     types = frame["type"].astype(str) if "type" in frame.columns else pd.Series(ALL, frame.index)
     unknown = next((one for one in types if one not in _EVERY_TYPE), None)
     if unknown is not None:
@@ -183,7 +205,7 @@ def _tables(given: GivenNoise) -> dict[str, MagnitudeTable]:
 
 
 def _read(frame: pd.DataFrame, name: str) -> MagnitudeTable:
-    level, noise, p = numbers_of(frame, ["i", "v", "p"], name).T
+    level, noise, p = numbers_of(frame, _COLUMNS, name).T
     levels, row = np.unique(level, return_inverse=True)
     every, column = np.unique(noise, return_inverse=True)
     rows = np.zeros((levels.size, every.size))
@@ -191,26 +213,29 @@ def _read(frame: pd.DataFrame, name: str) -> MagnitudeTable:
     return MagnitudeTable(levels, every, rows)
 
 
-def lines_of(noise: Noise) -> pd.DataFrame:
-    """Show the tables as package ptable does."""
+def lines_of_sums(noise: Noise) -> pd.DataFrame:
+    """Show the tables of sums as package ptable does."""
     kinds = {ALL if noise.odd is None else EVEN: noise.every, ODD: noise.odd, SMALL: noise.small}
-    return pd.concat([_lines(table, kind) for kind, table in kinds.items() if table is not None]).reset_index(
-        drop=True
-    )
+    parts = []
+    for kind, table in kinds.items():
+        if table is not None:
+            ends = np.hstack([np.zeros((len(table.ends), 1)), table.ends])
+            parts.append(_lines(table, table.levels, ends[:, :-1], ends[:, 1:]).assign(type=kind))
+    return pd.concat(parts, ignore_index=True)
 
 
-def _lines(table: MagnitudeTable, kind: str) -> pd.DataFrame:
+def lines_of_counts(table: PerturbationTable) -> pd.DataFrame:
+    """Show the table of counts as package ptable does."""
+    return _lines(table, np.arange(len(table.probability)), *table.intervals())
+
+
+def _lines(
+    table: MagnitudeTable | PerturbationTable,
+    levels: FloatArray | LongArray,
+    low: FloatArray,
+    high: FloatArray,
+) -> pd.DataFrame:
     row, place = np.nonzero(table.probability > 0)
-    low = np.hstack([np.zeros((len(table.ends), 1)), table.ends[:, :-1]])
-    level, noise = table.levels[row], table.noise[place]
-    return pd.DataFrame(
-        {
-            "i": level,
-            "j": level + noise,
-            "p": table.probability[row, place],
-            "v": noise,
-            "p_int_lb": low[row, place],
-            "p_int_ub": table.ends[row, place],
-            "type": kind,
-        }
-    )
+    level, noise = levels[row], table.noise[place]
+    found = {"i": level, "j": level + noise, "p": table.probability[row, place], "v": noise}
+    return pd.DataFrame({**found, "p_int_lb": low[row, place], "p_int_ub": high[row, place]})

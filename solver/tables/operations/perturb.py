@@ -15,12 +15,11 @@ from linkrisk.arrays import FloatArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.record import version
 from linkrisk.datasets.microdata.numeric import check_known
-from linkrisk.datasets.microdata.tables import load_table
 from linkrisk.datasets.microdata.writing import write_table
 from linkrisk.datasets.options.option import keywords, recorded_of
 from linkrisk.datasets.tables.stored_table import SENSITIVE, numbers_of
 from linkrisk.datasets.tables.tabulating import Tabulated
-from linkrisk.formulations.tables.cell_key import NoiseDesign, PerturbationTable, cell_keys
+from linkrisk.formulations.tables.cell_key import PerturbationTable, cell_keys
 from linkrisk.formulations.tables.magnitude_cells import SummedCells, perturbed_sums
 from linkrisk.formulations.tables.magnitude_noise import Multiplier
 from linkrisk.formulations.tables.units import MOST_DECIMALS, Grid
@@ -38,8 +37,13 @@ from linkrisk.solver.tables.operations.figures import (
     count_changes,
     sum_changes,
 )
-from linkrisk.solver.tables.operations.make import make_table
-from linkrisk.solver.tables.operations.noise_designs import lines_of, noise_of, perturbation_table
+from linkrisk.solver.tables.operations.make import MadeTable, make_table
+from linkrisk.solver.tables.operations.noise_designs import (
+    lines_of_counts,
+    lines_of_sums,
+    noise_of,
+    table_of_counts,
+)
 from linkrisk.solver.tables.operations.result import ProtectedTable
 
 
@@ -103,9 +107,19 @@ class NoisyTable(ProtectedTable):
         return f"{name}({len(self.cells)} cells, {self.not_adding_up} relations do not add up)"
 
 
-def name_of(data: TableLike) -> str:
-    """Name microdata in a report."""
-    return str(data) if isinstance(data, str | Path) else "microdata"
+def _details(asked: PerturbCountsOptions | PerturbSumsOptions, made: MadeTable) -> dict[str, Any]:
+    """Return what the JSON of both has."""
+    return {
+        "linkrisk": version(),
+        "name": str(asked.data) if isinstance(asked.data, str | Path) else "microdata",
+        "relations": made.sizes()["relations"],
+        "records": int(made.tabulated.amount.size),
+        **made.of_records(),
+        "weight": asked.weight,
+        "keys": asked.record_key,
+        "seed": None if asked.record_key is not None else asked.seed,
+        **recorded_of(asked),
+    }
 
 
 _MOST_EQUAL = 0.25
@@ -156,7 +170,7 @@ def perturb_counts(asked: PerturbCountsOptions) -> PerturbedCounts:
     >>> from linkrisk import perturb_counts
     >>> perturb_counts("persons.csv", ["region", "sex"], most=2, variance=1.0)  # doctest: +SKIP
     """
-    table, weight = _design(asked), asked.weight
+    table, weight = table_of_counts(asked), asked.weight
     how = keywords(Trees, asked) | keywords(Weighted, asked) | keywords(Gaps, asked)
     made = make_table(asked.data, asked.by, **how)
     key_of = record_keys(asked.data, asked.record_key, asked.seed, made.tabulated.contributor.size)
@@ -175,24 +189,16 @@ def perturb_counts(asked: PerturbCountsOptions) -> PerturbedCounts:
     terms = made.relations
     moved = noise[terms["cell"]] * terms["coefficient"]
     off = int((np.bincount(terms["relation"], moved) != 0).sum())
-    lines = _lines(table)
+    lines = lines_of_counts(table)
     details = {
         "protection": "counts",
-        "linkrisk": version(),
-        "name": name_of(asked.data),
-        "relations": int(terms["relation"].max()) + 1,
-        "records": int(key_of.size),
+        **_details(asked, made),
         "largest_noise": table.most,
         "variance": float(table.variance[-1]),
         "variances": table.variance.tolist(),
         "small": asked.small,
-        "weight": weight,
-        "keys": asked.record_key,
-        "seed": None if asked.record_key is not None else asked.seed,
         "design": lines.to_dict("list"),
-        **made.of_records(),
         "table": _figures(cells, made.by, table),
-        **recorded_of(asked),
     }
     return PerturbedCounts(cells=cells, record_keys=key_of, design=lines, not_adding_up=off, details=details)
 
@@ -209,43 +215,6 @@ def _figures(cells: pd.DataFrame, by: Sequence[str], table: PerturbationTable) -
         if share > 0
     ]
     return {**changed_figures(codes_by(cells, by), value, became), "changes": changes}
-
-
-def _design(asked: PerturbCountsOptions) -> PerturbationTable:
-    most, variance, small, stay = asked.most, asked.variance, asked.small, asked.stay
-    if asked.design is None:
-        if most is None or variance is None:
-            raise UsageError("say what the noise is like: its largest value and its variance, or a design")
-        return perturbation_table(NoiseDesign(most, variance, small, stay, asked.monotone))
-    if most is not None or variance is not None or small or stay is not None:
-        raise UsageError("the design says what the noise is like; leave out what else does")
-    table = load_table(asked.design, "the design")
-    name = table.source
-    check_known(["i", "v", "p"], table.columns, name, what="column")
-    count, noise, p = numbers_of(table.frame, ["i", "v", "p"], name).T
-    if (count != np.floor(count)).any() or (noise != np.floor(noise)).any() or (count < 0).any():
-        raise DataError(f"{name}: counts i and noise v must be whole numbers, i not negative")
-    largest = int(np.abs(noise).max())
-    rows = np.zeros((int(count.max()) + 1, 2 * largest + 1))
-    rows[count.astype(np.int64), noise.astype(np.int64) + largest] = p
-    return PerturbationTable(rows)
-
-
-def _lines(table: PerturbationTable) -> pd.DataFrame:
-    """The perturbation table as package ptable shows it."""
-    low, high = table.intervals()
-    count, place = np.nonzero(table.probability > 0)
-    noise = table.noise[place]
-    return pd.DataFrame(
-        {
-            "i": count,
-            "j": count + noise,
-            "p": table.probability[count, place],
-            "v": noise,
-            "p_int_lb": low[count, place],
-            "p_int_ub": high[count, place],
-        }
-    )
 
 
 def record_keys(data: TableLike, keys: str | None, seed: int, records: int) -> FloatArray:
@@ -355,13 +324,9 @@ def perturb_sums(asked: PerturbSumsOptions) -> PerturbedSums:
     value = np.asarray(table.total, dtype=np.float64)
     details = {
         "protection": "sums",
-        "linkrisk": version(),
-        "name": name_of(data),
-        "relations": int(terms["relation"].max()) + 1,
-        "records": int(key_of.size),
+        **_details(asked, made),
         "sensitive": int(sensitive.sum()),
         "response": asked.response,
-        **made.of_records(),
         "scale": asked.scale,
         "share": share,
         "least": least,
@@ -372,23 +337,19 @@ def perturb_sums(asked: PerturbSumsOptions) -> PerturbedSums:
         "same_key": asked.same_key,
         "digits": asked.turn_digits,
         "zeros": asked.zeros,
-        "weight": asked.weight,
         "decimals": places,
         "decimals_of_sums": own,
         "largest_noise": float(np.abs(tables.every.noise).max()),
         "variance": float(tables.every.variance[-1]),
         "separation_point": multiplier.separation_point(tables.small),
-        "keys": asked.record_key,
-        "seed": None if asked.record_key is not None else asked.seed,
         "rules": [str(rule) for rule in asked.rules],
         "table": {
             **changed_figures(codes_by(cells, made.by), value, after),
             "changes": changes_by_share(value, after),
         },
-        **recorded_of(asked),
     }
     return PerturbedSums(
-        cells=cells, record_keys=key_of, design=lines_of(tables), not_adding_up=off, details=details
+        cells=cells, record_keys=key_of, design=lines_of_sums(tables), not_adding_up=off, details=details
     )
 
 

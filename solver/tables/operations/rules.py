@@ -35,11 +35,13 @@ def primary_rule(text: str) -> PrimaryRule:
     try:
         if name == "p":
             given = dict(one.split("=") for one in f"p={rest}".split(","))
-            return PPercentRule(**_numbers(given, {"p": "percent", "q": "prior", "m": "intruders"}))
-        if name in _MAKE:
-            made = _MAKE[name]([float(one) for one in rest.split(",")])
-            if made is not None:
-                return made
+            return PPercentRule(
+                **{_OF_P[key]: int(one) if key == "m" else float(one) for key, one in given.items()}
+            )
+        make, least, most = _MAKE[name]
+        numbers = [float(one) for one in rest.split(",")]
+        if least <= len(numbers) <= most:
+            return make(*numbers)
     except FormulationError:
         raise
     except (ValueError, KeyError, OverflowError):
@@ -50,37 +52,27 @@ def primary_rule(text: str) -> PrimaryRule:
     )
 
 
-def _numbers(given: Mapping[str, str], names: Mapping[str, str]) -> dict[str, Any]:
-    return {names[key]: int(value) if key == "m" else float(value) for key, value in given.items()}
+def _dominance(n: float, percent: float) -> PrimaryRule:
+    return DominanceRule(int(n), percent)
 
 
-def _dominance(numbers: list[float]) -> PrimaryRule | None:
-    return DominanceRule(int(numbers[0]), numbers[1]) if len(numbers) == 2 else None
+def _frequency(least: float, *percent: float) -> PrimaryRule:
+    return FrequencyRule(int(least), *percent)
 
 
-def _frequency(numbers: list[float]) -> PrimaryRule | None:
-    return FrequencyRule(int(numbers[0]), *numbers[1:]) if len(numbers) in (1, 2) else None
-
-
-def _zero(numbers: list[float]) -> PrimaryRule | None:
-    return ZeroRule(numbers[0]) if len(numbers) == 1 else None
-
-
-def _request(numbers: list[float]) -> PrimaryRule | None:
+def _request(first: float, second: float | None = None, least: float = 0.0, *percent: float) -> PrimaryRule:
     """Percent of both kinds, fewest respondents, range: as in ``REQ(P1,P2,N,R)`` of τ-ARGUS."""
-    if len(numbers) > 4:
-        return None
-    percent = (numbers[0], numbers[1] if len(numbers) > 1 else numbers[0])
-    least = int(numbers[2]) if len(numbers) > 2 else 0
-    return RequestRule(percent, least, numbers[3] if len(numbers) > 3 else None)
+    return RequestRule((first, first if second is None else second), int(least), *percent)
 
 
-_MAKE: Mapping[str, Callable[[list[float]], PrimaryRule | None]] = {
-    "nk": _dominance,
-    "frequency": _frequency,
-    "zero": _zero,
-    "request": _request,
+_OF_P: Mapping[str, Any] = {"p": "percent", "q": "prior", "m": "intruders"}
+_MAKE: Mapping[str, tuple[Callable[..., PrimaryRule], int, int]] = {
+    "nk": (_dominance, 2, 2),
+    "frequency": (_frequency, 1, 2),
+    "zero": (ZeroRule, 1, 1),
+    "request": (_request, 1, 4),
 }
+"""The rules, and how many numbers they take."""
 
 
 def with_written_levels(cells: pd.DataFrame) -> pd.DataFrame:

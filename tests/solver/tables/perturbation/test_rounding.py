@@ -1,9 +1,11 @@
-"""Controlled rounding: every rounding of tiny tables, additivity, and what cannot be rounded."""
+"""Controlled rounding: proofs, the relaxation, and the walk of flips."""
 
 from __future__ import annotations
 
 import itertools
 import os
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -11,16 +13,27 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rounded_tables import drawn, with_margins
 from scipy import sparse
 
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.tables.controlled_rounding import ControlledRounding
+from linkrisk.formulations.tables.inner_sums import InnerSums
 from linkrisk.solver.backends.linear.base import LinearOptions
 from linkrisk.solver.backends.linear.registry import linear_program
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.tables.perturbation.rounding import at_hand, dived, round_cells, summed_up
+from linkrisk.solver.tables.perturbation import rounding, rounding_relaxation
+from linkrisk.solver.tables.perturbation.rounding import (
+    Relaxed,
+    at_hand,
+    dived,
+    relaxation,
+    round_cells,
+    summed_up,
+    walked,
+)
 
 BENCH = os.environ.get("LINKRISK_DATA")
 
@@ -251,3 +264,176 @@ def test_what_is_not_negative_stays_so_where_time_is_over_too():
     values = round_cells(table, get_backend("highs"), Clock(None)).values
     assert values[3] >= 0
     assert table.wrong(values) is None
+
+
+def test_a_table_of_two_dimensions_has_a_whole_optimum_and_a_cube_has_none():
+    for shape, whole in (((5, 6), True), ((6, 6, 6), False)):
+        table = drawn(shape, 1)
+        assert relaxation(table, table.model(), Clock(None)).whole == whole
+
+
+def test_where_there_is_no_point_it_says_so():
+    table = drawn((3, 4))
+    wrong = replace(table, value=table.value + np.arange(table.value.size) * 7.0)
+    assert relaxation(wrong, wrong.model(), Clock(None)) is None
+
+
+@pytest.mark.parametrize("shape", [(5, 6), (6, 6, 6)])
+def test_where_the_simplex_method_has_no_time_gradients_give_the_bound(shape, monkeypatch):
+    """As for 130,000 cells in three dimensions, whose bases take minutes."""
+    table = drawn(shape)
+    model = table.model()
+    optimum = relaxation(table, model, Clock(None))
+    assert optimum.near
+    assert optimum.program is not None
+    monkeypatch.setattr(rounding_relaxation, "_SIMPLEX", 0.0)
+    found = relaxation(table, model, Clock(1000.0))
+    assert found.near
+    assert found.program is None
+    assert not found.whole
+    assert optimum.bound - 1e-3 * optimum.bound < found.bound <= optimum.bound + 1e-6
+    loose = replace(table, zero_restricted=False)
+    other = relaxation(loose, loose.model(), Clock(1000.0))
+    assert other.near
+    assert other.bound == -np.inf  # that of zero-restricted ones is none of others
+    result = round_cells(table, get_backend("highs"), Clock(1000.0))
+    assert result.zero_restricted
+    assert result.proven
+    assert result.cost == round_cells(table, get_backend("highs"), Clock(None)).cost
+
+
+@pytest.mark.parametrize("zero_restricted", [True, False])
+def test_where_nothing_has_time_there_is_still_a_rounding(zero_restricted, monkeypatch):
+    table, clock = replace(drawn((12, 12, 12)), zero_restricted=zero_restricted), Clock(None)
+    clock.stop()
+
+    def unfinished(_, model, __):
+        return Relaxed(-np.inf, np.zeros(model.objective.size), near=False)
+
+    monkeypatch.setattr(rounding, "relaxation", unfinished)
+    told = []
+    found = round_cells(table, get_backend("highs"), clock, told.append)
+    assert found.zero_restricted == zero_restricted
+    assert table.wrong(found.values) is None
+    assert 0.0 < found.bound < found.cost
+    assert [one.work for one in told] == ["the relaxation", f"flips of cells, at least {found.bound:,.6g}"]
+
+
+def test_a_relaxed_rounding_begins_near_its_relaxation_too(monkeypatch):
+    near = []
+
+    def noted(table, clock, seed, point=None):
+        near.append(point)
+        return walked(table, clock, seed, point)
+
+    monkeypatch.setattr(rounding, "walked", noted)
+    for zero_restricted in (True, False):
+        table = replace(drawn((6, 6, 6), 1), zero_restricted=zero_restricted)
+        found = round_cells(table, get_backend("highs"), Clock(None))
+        assert found.proven
+    assert [None if point is None else point.shape for point in near] == [(343,), None, (343,), None]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_cells_that_no_relation_sums_up_make_all_others(seed):
+    table = drawn((3, 4, 2), seed)
+    sums = InnerSums.of(table.relations)
+    assert sums.inner.size == 24
+    assert np.allclose(sums.matrix @ table.value[sums.inner], table.value[sums.totals])
+    assert sums.whole(table.value[sums.inner].astype(np.int64)).tolist() == table.value.tolist()
+
+
+@pytest.mark.parametrize(
+    "relations",
+    [[[1.0, 1.0, -1.0, -1.0]], [[1.0, 1.0, 1.0, 1.0]], [[-1.0, 1.0, 1.0, 0.0], [1.0, -1.0, 0.0, 1.0]]],
+)
+def test_where_nothing_says_what_is_summed_up(relations):
+    relations = sparse.csr_array(np.array(relations))
+    assert InnerSums.of(relations) is None
+    table = ControlledRounding(
+        value=np.zeros(4), relations=relations, weight=np.ones(4), base=5, zero_restricted=True
+    )
+    assert walked(table, Clock(None)) is None
+    assert summed_up(table) is None
+
+
+def test_totals_of_totals_that_are_half_of_a_sum_are_left_to_others():
+    relations = sparse.csr_array(np.array([[-2.0, 1.0, 1.0]]))
+    table = ControlledRounding(
+        value=np.array([3.0, 3.0, 3.0]), relations=relations, weight=np.ones(3), base=5, zero_restricted=True
+    )
+    assert walked(table, Clock(None)) is None
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    shape=st.sampled_from([(2, 3), (4, 4), (2, 2, 2), (3, 2, 2)]),
+    seed=st.integers(0, 10_000),
+    base=st.integers(2, 7),
+)
+def test_it_adds_up_and_where_it_is_zero_restricted_it_is_no_cheaper_than_the_least(shape, seed, base):
+    table = drawn(shape, seed, base)
+    values = walked(table, Clock(None))
+    assert replace(table, zero_restricted=False).wrong(values) is None
+    if table.wrong(values) is None:
+        assert table.cost(values) >= round_cells(table, get_backend("highs"), Clock(None)).cost
+
+
+def test_where_there_is_none_it_says_none():
+    """Cubes of zeros and ones, to base 2: some have none."""
+    found, none = 0, 0
+    for inner in list(product((0.0, 1.0), repeat=8))[::5]:
+        table = with_margins(np.array(inner).reshape(2, 2, 2), 2)
+        right = table.wrong(walked(table, Clock(None))) is None
+        try:
+            least = round_cells(table, get_backend("highs"), Clock(None))
+        except UsageError:
+            assert not right
+            none += 1
+            continue
+        assert least.zero_restricted
+        found += right
+    assert found + none == 52
+    assert none > 0
+    assert found > 40
+
+
+@pytest.mark.parametrize("shape", [(4, 5), (12, 12, 12), (30, 10, 8)])
+def test_of_larger_tables_it_finds_one_that_is_near_the_nearest_multiples(shape):
+    table = drawn(shape)
+    values = walked(table, Clock(None))
+    assert table.wrong(values) is None
+    assert table.least <= table.cost(values) < 1.25 * table.least
+
+
+def test_near_the_relaxation_it_is_cheaper():
+    table = drawn((12, 12, 12))
+    relaxed = linear_program(table.model(), LinearOptions()).solve()
+    near = walked(table, Clock(None), near=relaxed.point)
+    assert table.wrong(near) is None
+    assert relaxed.objective - 1e-6 <= table.cost(near) < table.cost(walked(table, Clock(None)))
+
+
+def test_what_is_weighed_more_changes_less():
+    inner = np.random.default_rng(3).integers(0, 60, (10, 10, 6)).astype(float)
+    even = with_margins(inner)
+    heavy = np.random.default_rng(4).random(even.value.size) < 0.1
+    uneven = with_margins(inner, weight=np.where(heavy, 20.0, 1.0))
+    away = [np.abs(walked(table, Clock(None)) - even.value)[heavy].sum() for table in (even, uneven)]
+    assert away[1] < away[0]
+
+
+def test_chance_is_that_of_the_seed():
+    table = drawn((8, 8, 8))
+    first, again, other = (walked(table, Clock(None), seed) for seed in (1, 1, 2))
+    assert (first == again).all()
+    assert not (first == other).all()
+
+
+def test_without_time_it_is_made_no_cheaper():
+    clock, table = Clock(None), drawn((12, 12, 12))
+    at_rest = table.cost(walked(table, clock))
+    clock.stop()
+    hasty = walked(table, clock)
+    assert table.wrong(hasty) is None
+    assert table.cost(hasty) > at_rest

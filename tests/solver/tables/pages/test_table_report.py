@@ -1,9 +1,10 @@
-"""What the report of a protected table says, and how it draws it."""
+"""The report of a protected table: what it says, draws and refuses."""
 
 from __future__ import annotations
 
 import copy
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -15,10 +16,12 @@ from linkrisk import audit_table, make_table, open_table, round_table, suppress_
 from linkrisk.datasets.tables.code_trees import CodeTree
 from linkrisk.solver.charts.rows import Reach, intervals
 from linkrisk.solver.charts.table import Table
-from linkrisk.solver.documents.cell_grid import CellGrid, CellState
-from linkrisk.solver.documents.document import Audience, Choice
+from linkrisk.solver.documents.cell_grid import CellGrid, CellState, GridCell
+from linkrisk.solver.documents.document import Audience, Choice, Headline
+from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.tables.pages.build import table_document
+from linkrisk.solver.tables.pages.shown import grids
 
 OUTSIDERS_ONLY = (
     "Both sensitive cells are protected from outsiders only; respondents of single cells were not looked at, "
@@ -325,3 +328,130 @@ def test_long_intervals_end_in_an_arrow():
     first, second = drawn.spec["datasets"]["rows"]
     assert (first["c"], first["d"], first["l"], first["r"]) == (-100.0, 300.0, False, True)
     assert (second["c"], second["d"]) == (-50.0, 50.0)
+
+
+# What it refuses
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"cells": 26}, "they have 26 cells and 25 statuses"),
+        (
+            {"suppressed": 7},
+            "of 7 suppressed cells 2 are sensitive, and by status 2 and 4 with them",
+        ),
+        ({"pattern": [1]}, "6 cells are suppressed and 1 are named"),
+        ({"protected": False}, "the verdict is not that of the cells that are short of a level"),
+        ({"bound": 70.0}, "the cost is 69 and none is less than 70"),
+        ({"bound": 60.0}, "the status is optimal, the cost 69 and its bound 60"),
+        ({"status": "feasible"}, "the status is feasible, the cost 69 and its bound 69"),
+    ],
+)
+def test_results_that_contradict_themselves(protected, change, fault):
+    with pytest.raises(
+        UsageError, match=re.escape(f"these results contradict themselves, {fault}: give the")
+    ):
+        table_document({**protected, **change})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "fault"),
+    [
+        (
+            "high",
+            12.0,
+            r"1 × 3 counts as protected, and its interval, 7 to 12, is short of a level around 10",
+        ),
+        ("low", 11.0, r"the value of 1 × 3 is outside of its interval, 11 to 13"),
+        ("upper_level", 30.0, r"1 × 3 counts as protected, and its interval, 7 to 13, is short of a level"),
+    ],
+)
+def test_intervals_that_contradict_the_verdict(protected, name, value, fault):
+    given = copy.deepcopy(protected)
+    found = given["table"]["intervals"]
+    found[name][found["cell"].index(8)] = value
+    with pytest.raises(UsageError, match=fault):
+        table_document(given)
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"changed": 3}, "3 cells changed, and by how much is said of 14"),
+        ({"largest_change": 9.0}, "the largest change is 9, and one cell changed by 3"),
+        ({"rounded": [7.0]}, "a rounded value is no multiple of 5"),
+        ({"bound": 20.0}, "the status is optimal, the cost 28 and its bound 20"),
+    ],
+)
+def test_roundings_that_contradict_themselves(rounded, change, fault):
+    with pytest.raises(UsageError, match=re.escape(f"contradict themselves, {fault}: give the")):
+        table_document({**rounded, **change})
+
+
+def test_adjustments_that_contradict_themselves(adjusted):
+    given = copy.deepcopy(adjusted)
+    given["table"]["sensitive"]["became"][0] = 11.0
+    with pytest.raises(UsageError, match="1 × 3 is nearer to its value, 10, than its level: give the"):
+        table_document(given)
+    with pytest.raises(UsageError, match="they have 26 cells, and of 25 is said by how much they changed"):
+        table_document({**adjusted, "cells": 26})
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        ({"table": None}, "a part is not what it should be"),
+        ({"table": {}}, "they lack 'statuses'"),
+        ({"protection": "magic"}, "they lack 'magic'"),
+    ],
+)
+def test_json_that_cannot_be_shown(protected, change, what):
+    with pytest.raises(UsageError, match=f"^these results cannot be shown, {what}: give what `tables supp"):
+        table_document({**protected, **change})
+
+
+# The page
+
+
+def drawn(texts):
+    codes = [f"c{number}" for number in range(len(texts))]
+    given = {"cells": len(texts), "table": {"variables": ["region"], "all": {"codes": [codes]}}}
+    (grid,) = grids(given, lambda at: GridCell(CellState.PUBLISHED, texts[at]))
+    return [line[0].text for line in grid.cells]
+
+
+@pytest.mark.parametrize(
+    ("texts", "same"),
+    [
+        (["1,250", "3.5", "0.25"], ["1,250.00", "3.50", "0.25"]),
+        (["12", "7"], ["12", "7"]),
+        (["1.5", "0.3333333333"], ["1.5", "0.3333333333"]),
+        (["1.5", "2e+20"], ["1.5", "2e+20"]),
+    ],
+)
+def test_values_have_the_decimals_of_the_finest(texts, same):
+    assert drawn(texts) == same
+
+
+ENDED = {"bound": 0.0, "status": "feasible", "limit": "time"}
+
+
+def head_without_bound(given) -> Headline:
+    """The head of a report, which says nowhere that something is almost all."""
+    document = table_document({**given, **ENDED})
+    assert "99.9 %" not in json.dumps(document.to_dict(), ensure_ascii=False)
+    assert "no bound above 0 was found" in str(section(document, "making"))
+    return document.headline
+
+
+def test_of_suppressed_cells(tmp_path):
+    given = suppress_table(**write_table_files(tmp_path)).to_dict()
+    head = head_without_bound({**given, "cost": 97.9})
+    assert head.worst.endswith("at a cost of 97.9; no bound above 0 was found.")
+
+
+def test_of_rounded_cells(tmp_path):
+    given = round_table(**write_table_files(tmp_path, levels={}), base=7).to_dict()
+    head = head_without_bound(given)
+    assert head.verdict.endswith(" in all: no bound above 0 was found.")
