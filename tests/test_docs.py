@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 
-from linkrisk.datasets.masking.registry import METHODS
-from linkrisk.datasets.masking.spelled import masking_method
+from linkrisk.datasets.masking.registry import METHODS, masking_method
 from linkrisk.datasets.public.registry import names as dataset_names
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS
 from linkrisk.solver.backends.registry import BACKENDS

@@ -13,7 +13,7 @@ import pytest
 
 import linkrisk
 from linkrisk import DataError, FormulationError, LinkriskError, mask
-from linkrisk.datasets.masking.spelled import masking_method
+from linkrisk.datasets.masking.registry import masking_method
 from linkrisk.datasets.microdata.formats.reading import reading
 from linkrisk.errors import NONE, Spelling, called, spelled_by, spelling
 from linkrisk.formulations.linkage.pair import Ties

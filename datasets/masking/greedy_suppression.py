@@ -49,25 +49,11 @@ MISSING = -1
 
 
 def greedy_suppression(codes: IntArray, k: int, importance: LongArray, *, mutual: bool) -> BoolArray:
-    """Choose values to take out so that every record agrees with k, itself included.
+    """Choose values (n, a) to suppress so that every record agrees with k, itself included.
 
-    Time grows with the number of records below k, times that of different records. Nothing is left to chance.
-
-    Parameters
-    ----------
-    codes : int32 array (n, a)
-        The key variables: equal codes for equal values, `MISSING` where there is none.
-    k : int
-        1 <= k <= n.
-    importance : int64 array (a,)
-        Of the variables: of those that may go, one with the least number goes.
-    mutual : bool
-        Whether frequencies are those of the output, where a record also gains by what others lose.
-
-    Returns
-    -------
-    bool array (n, a)
-        True for values to take out. Put back any single one of them, and some record has fewer than k.
+    Of `importance` (a,), the least goes first. With `mutual`, frequencies are those of the output, where a
+    record also gains by what others lose. Put back any single value, and some record has fewer than k. Time
+    grows with the number of records below k, times that of different records. Deterministic.
     """
     # First the variables with most values, in which two records differ soonest; of equal ones the last.
     many = np.array([np.unique(column).size for column in codes.T])
@@ -98,28 +84,14 @@ def _kinds(codes: IntArray) -> LongArray:
 
 @dataclass
 class _Search:
-    """The file while values go.
+    """A search and the state of its file."""
 
-    Attributes
-    ----------
-    codes : int32 array (m, a)
-        The records with fewer than k of their kind, then one of every other kind.
-    weight : int64 array (m,)
-        How many records each stands for.
-    frequency : int64 array (m,)
-        First how many records are of its kind; then, how many agree with it.
-    k : int
-    importance : int64 array (a,)
-    mutual : bool
-        Whether records are compared with the others as they are now, which then gain, too.
-    """
-
-    codes: IntArray
-    weight: LongArray
-    frequency: LongArray
+    codes: IntArray  # (m, a): the records with fewer than k of their kind, then one of every other kind
+    weight: LongArray  # (m,): how many records each stands for
+    frequency: LongArray  # (m,): first how many records are of its kind; then, how many agree with it
     k: int
-    importance: LongArray
-    mutual: bool
+    importance: LongArray  # (a,)
+    mutual: bool  # whether records are compared with the others as they are now, which then gain, too
 
     def __post_init__(self) -> None:
         _add_fitting(self.codes, self.weight, self.frequency)
@@ -129,7 +101,7 @@ class _Search:
         self._reached, self._short, self._at = np.zeros((3, self.codes.shape[1]), dtype=np.int64)
 
     def run(self, changeable: int) -> None:
-        """Take values out of the first rows until all have k, then put back what was too much."""
+        """Suppress values of the first rows until all have k, then put back what was too much."""
         below = self.frequency[:changeable]
         for row in np.lexsort((np.arange(changeable), below)).tolist():
             while self.frequency[row] < self.k:
@@ -143,7 +115,7 @@ class _Search:
         self.taken = [cell for cell in last_first if not self._put_back(*cell)]
 
     def _choose(self, row: int) -> int:
-        """The column of the value that goes next."""
+        """The column of the next value to suppress."""
         _nearest(*self._rows(row), self.k, (self._reached, self._short, self._at))
         fall = np.minimum(self._reached, self.k - self.frequency[row])
         if self.mutual:
@@ -153,7 +125,7 @@ class _Search:
         return int(able[best])
 
     def _rows(self, row: int) -> tuple[IntArray, int, IntArray, LongArray, LongArray]:
-        """What kernels are told of a row and the others."""
+        """Arguments of kernels about a row and the others."""
         return self.codes, row, self._others, self.weight, self.frequency
 
     def _put_back(self, row: int, column: int) -> bool:
@@ -169,7 +141,7 @@ class _Search:
 
 @kernel
 def _differ(codes: IntArray, row: int, others: IntArray, other: int, skipped: int) -> bool:
-    """Whether a row disagrees with one of `others`, a column aside."""
+    """Whether a row disagrees with one of `others`, apart from a column."""
     for column in range(codes.shape[1]):
         one, two = codes[row, column], others[other, column]
         if one != two and one >= 0 and two >= 0 and column != skipped:
@@ -179,7 +151,7 @@ def _differ(codes: IntArray, row: int, others: IntArray, other: int, skipped: in
 
 @kernel
 def _add_fitting(codes: IntArray, weight: LongArray, frequency: LongArray) -> None:
-    """Add to the number of records of the kind of each row that of others that agree with it."""
+    """Add, for each row, the number of records of other kinds that agree with it."""
     rows, columns = codes.shape
     for row in range(rows):
         if codes[row].min() >= 0:
@@ -247,7 +219,7 @@ def _agree(
     sign: int,
     mutual: bool,
 ) -> None:
-    """Add to frequencies, or take from them, the records that only one value keeps apart from a row."""
+    """Add to frequencies, or subtract, the records that only one value separates from a row."""
     for other in range(codes.shape[0]):
         value = others[other, column]
         if value < 0 or value == codes[row, column] or _differ(codes, row, others, other, column):

@@ -2,27 +2,53 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.base import about, random_generator
-from linkrisk.datasets.masking.choosing import TABLE, check_records, choose_attributes, chosen_by_default
+from linkrisk.datasets.masking.attributes import TABLE, check_records
+from linkrisk.datasets.masking.base import AttributeMethod, about, random_generator
 from linkrisk.datasets.masking.greedy_suppression import greedy_suppression
 from linkrisk.datasets.masking.microaggregation import DEFAULT_K, check_enough_records, check_group_size
-from linkrisk.datasets.masking.optimal_suppression import optimal_suppression
 from linkrisk.datasets.masking.parameters import INPUT, OPTIMAL, OUTPUT, LocalSuppressionParameters
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.numeric import check_no_duplicates
 from linkrisk.datasets.options.option import check_choices, options_of
+from linkrisk.formulations.suppression.hitting_sets import different_problems, solve_problems
+from linkrisk.formulations.suppression.key_table import KeyTable, MissingMeaning
+from linkrisk.formulations.suppression.unsafe_combinations import k_anonymity, minimal_unsafe
+
+_ANYTHING = MissingMeaning(1.0)
+_STEPS = 1 << 40
+"""Without a limit: with so few key variables as can be listed there are not so many branches."""
+
+
+def optimal_suppression(
+    codes: npt.NDArray[np.int32], k: int, cost: npt.NDArray[np.int64]
+) -> npt.NDArray[np.bool_]:
+    """Choose the values (n, a) to suppress at least cost, where a value of variable j costs ``cost[j]`` > 0.
+
+    Records are counted in the input, where a missing value fits any. A combination of values that fewer
+    than k records have is unsafe, and every minimal unsafe combination of a record has to lose a value: a
+    set cover for each record (Hurkens and Tiourine 1998), solved by branch and bound. What a record keeps
+    is then what k records of the input had. `suppress` does the same with a bound at every moment.
+    """
+    keys = codes.shape[1]
+    types = KeyTable(tuple(map(str, range(keys))), codes).types
+    minimal = minimal_unsafe(types, k_anonymity(keys, k), _ANYTHING)
+    problems = different_problems(minimal.start, minimal.sets)
+    answers = np.zeros((len(problems), 3), dtype=np.int64)
+    solve_problems(problems.start, problems.sets, cost, (1 << keys) - 1, _STEPS, answers)
+    taken = answers[problems.of[types.of], 0]
+    return np.asarray((taken[:, None] >> np.arange(keys) & 1).astype(np.bool_))
 
 
 @dataclass(frozen=True, kw_only=True)
-class LocalSuppression(LocalSuppressionParameters):
+class LocalSuppression(LocalSuppressionParameters, AttributeMethod):
     """Suppress values of key variables until the file is k-anonymous, where a missing value fits any.
 
     Every record then agrees with at least k, itself included, in all key variables in which both have a
@@ -68,27 +94,9 @@ class LocalSuppression(LocalSuppressionParameters):
             raise DataError(f"the {OPTIMAL} choice counts records in the {INPUT}; leave count or choice out")
         check_no_duplicates(self.importance)
 
-    @property
-    def named(self) -> tuple[str, ...] | None:
-        """See `MaskingMethod.named`."""
-        return self.attributes
-
-    def candidates(self, frame: pd.DataFrame, *, source: str = TABLE) -> tuple[str, ...]:
-        """Name every key variable."""
-        return chosen_by_default(frame, source, self.schema)
-
     def masked_attributes(self, frame: pd.DataFrame, *, source: str = TABLE) -> tuple[str, ...]:
-        """Name the attributes of this table that `apply` would mask.
-
-        Raises
-        ------
-        DataError
-            If `importance` has another one.
-        """
-        if self.attributes is None:
-            chosen = self.candidates(frame, source=source)
-        else:
-            chosen = choose_attributes(frame, self.attributes, source, self.schema)
+        """See `MaskingMethod.masked_attributes`; a DataError if `importance` names another attribute."""
+        chosen = super().masked_attributes(frame, source=source)
         for name in self.importance:
             if name not in chosen:
                 raise DataError(
@@ -97,12 +105,8 @@ class LocalSuppression(LocalSuppressionParameters):
                 )
         return chosen
 
-    def restricted(self, attributes: tuple[str, ...]) -> Self:
-        """The same method with these attributes to mask."""
-        return replace(self, attributes=attributes)
-
     def describe(self, frame: pd.DataFrame) -> str:
-        """Say in one line what `apply` does to this table."""
+        """See `MaskingMethod.describe`."""
         spared = f", sparing {shown_names(self.importance)}" if self.importance else ""
         counted = "" if self.count == INPUT else ", counted in the output"
         optimal = "optimal " if self.choice == OPTIMAL else ""
@@ -110,7 +114,7 @@ class LocalSuppression(LocalSuppressionParameters):
         return f"{optimal}local suppression to k = {self._k} of {names}{spared}{counted}"
 
     def apply(self, frame: pd.DataFrame, seed: int | None = None, *, source: str = TABLE) -> pd.DataFrame:
-        """Mask a table (see `MaskingMethod.apply`); nothing is left to chance."""
+        """See `MaskingMethod.apply`."""
         random_generator(seed)
         attributes = self.masked_attributes(frame, source=source)
         check_records(frame, source)
@@ -134,13 +138,13 @@ class LocalSuppression(LocalSuppressionParameters):
         return DEFAULT_K if self.k is None else self.k
 
     def _ranks(self, attributes: tuple[str, ...]) -> npt.NDArray[np.int64]:
-        """Importance as numbers: 0 where it is not given."""
+        """Importance as numbers; 0 if it is not given."""
         given = {name: rank for rank, name in enumerate(reversed(self.importance), start=1)}
         return np.array([given.get(name, 0) for name in attributes], dtype=np.int64)
 
 
 def without_values(column: pd.Series, where: npt.NDArray[np.bool_]) -> pd.Series:
-    """The column with missing values in some places; whole numbers and true or false stay what they are."""
+    """Copy a column with missing values in some places; integers and booleans stay what they are."""
     if not where.any():
         return column
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iub":

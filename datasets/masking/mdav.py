@@ -1,10 +1,19 @@
-"""MDAV: partition records into groups of k to 2k-1 similar ones (multivariate fixed-size heuristic)."""
+"""MDAV: partition of records into groups of k to 2k-1 similar ones (maximum distance to average)."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from linkrisk.arrays import FloatArray, IndexArray
+from linkrisk.datasets.masking.microaggregation_kernels import (
+    Outer,
+    Progress,
+    centroid,
+    form_groups,
+    no_progress,
+    plant,
+    start_sums,
+)
 
 _UNITS = 2**1074
 """In 1 there are so many of the smallest double above 0, of which every double is a multiple."""
@@ -14,7 +23,7 @@ INDEXED_FROM = 5000
 
 
 def mdav_partition(points: FloatArray, k: int) -> list[IndexArray]:
-    """Partition points into groups by Maximum Distance to AVerage.
+    """Partition points (n, a) into groups of k to 2k-1 by Maximum Distance to AVerage.
 
     While at least 3k points are left: r is the point most distant from the centroid of those left, s the
     point most distant from r; r with its k-1 nearest points forms a group, then s with its k-1 nearest of
@@ -22,33 +31,17 @@ def mdav_partition(points: FloatArray, k: int) -> list[IndexArray]:
     group. The last k to 2k-1 points form the last group. Ties go to the lowest row.
 
     Algorithm "MDAV-generic" of J. Domingo-Ferrer and V. Torra, Ordinal, continuous and heterogeneous
-    k-anonymity through microaggregation, Data Mining and Knowledge Discovery 11(2), 2005; the method goes
-    back to J. Domingo-Ferrer and J. M. Mateo-Sanz, Practical data-oriented microaggregation for statistical
-    disclosure control, IEEE Trans. on Knowledge and Data Engineering 14(1), 2002.
-
-    Parameters
-    ----------
-    points : float64 array (n, a)
-        The records, attributes in comparable units.
-    k : int
-        The least group size, 1 <= k <= n.
-
-    Returns
-    -------
-    list of intp arrays
-        The groups in the order they were formed, rows ascending within each. Time O(n^2 a / k) at worst; many
-        points are found by an index (`datasets.masking.mdav_index`), which makes the same groups.
+    k-anonymity through microaggregation, Data Mining and Knowledge Discovery 11(2), 2005; after J.
+    Domingo-Ferrer and J. M. Mateo-Sanz, Practical data-oriented microaggregation for statistical disclosure
+    control, IEEE Trans. on Knowledge and Data Engineering 14(1), 2002. Time O(n^2 a / k) at worst.
     """
     if len(points) < INDEXED_FROM:
         return plain_partition(points, k)
-    # Compiled code is loaded only where it is used.
-    from linkrisk.datasets.masking.mdav_index import indexed_partition
-
     return indexed_partition(points, k)
 
 
 def plain_partition(points: FloatArray, k: int) -> list[IndexArray]:
-    """Partition points as `mdav_partition` does, by looking at all of them each time."""
+    """Partition points as `mdav_partition` does, by comparing all of them each time."""
     left = np.arange(len(points), dtype=np.intp)
     groups: list[IndexArray] = []
     # One contiguous row per attribute; of every attribute only the points still left are kept.
@@ -69,7 +62,7 @@ def plain_partition(points: FloatArray, k: int) -> list[IndexArray]:
 
 
 def _exact_sums(columns: FloatArray) -> list[int]:
-    """The sum of each row of an array, in units of the smallest double above 0."""
+    """Sum of each row of an array, in units of the smallest double above 0."""
     return [sum(_whole(value) for value in column) for column in columns.tolist()]
 
 
@@ -96,7 +89,7 @@ def _squared_distances(columns: FloatArray, centre: FloatArray) -> FloatArray:
 
 
 def _nearest(distances: FloatArray, k: int) -> IndexArray:
-    """Return the positions of the k smallest distances, ascending; the lowest positions among equals."""
+    """Positions of the k smallest distances, ascending; the lowest positions among equals."""
     largest = np.partition(distances, k - 1)[k - 1]
     nearer = np.flatnonzero(distances < largest)
     equal = np.flatnonzero(distances == largest)[: k - len(nearer)]
@@ -110,3 +103,38 @@ def _take(
     for attribute, removed in enumerate(_exact_sums(columns[:, positions])):
         totals[attribute] -= removed
     return np.delete(left, positions), np.delete(columns, positions, axis=1)
+
+
+LEAF = 16
+"""Points of a leaf, at most."""
+
+WORK = 20_000_000
+"""Points looked at between two moments at which Ctrl-C is noticed: less than a second."""
+
+
+def indexed_partition(points: FloatArray, k: int) -> list[IndexArray]:
+    """Partition points as `mdav_partition` does, by an index that is far faster for many points."""
+    points = np.ascontiguousarray(points)
+    progress = no_progress(*points.shape)
+    start_sums(points, progress.partials, progress.used)
+    while progress.counts[0] >= 2 * k:
+        tree, planted = plant(points, _left(progress), LEAF), int(progress.counts[0])
+        # A tree that has lost half of its points is sparse, and planted anew.
+        fewest = max(2 * k, planted // 2)
+        while progress.counts[0] >= fewest:
+            form_groups(points, k, tree, _listed(points, progress), progress, fewest, WORK)
+    progress.group_of[progress.group_of < 0] = progress.counts[1]
+    order = np.argsort(progress.group_of, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(progress.group_of[order])) + 1)
+
+
+def _left(progress: Progress) -> IndexArray:
+    return np.flatnonzero(progress.group_of < 0)
+
+
+def _listed(points: FloatArray, progress: Progress) -> Outer:
+    left = _left(progress)
+    anchor = centroid(progress.partials, progress.used, len(left))
+    reach = np.sqrt(((points[left] - anchor) ** 2).sum(axis=1))
+    order = np.argsort(-reach)
+    return Outer(left[order], reach[order], anchor)

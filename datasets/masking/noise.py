@@ -1,8 +1,9 @@
-"""Additive noise: normal, independent or correlated like the data."""
+"""Numbers perturbed one by one: additive noise, independent or correlated like the data, and rounding."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import ClassVar
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from linkrisk.arrays import FloatArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.base import NumericMethod, centred_and_deviation, check_percent
-from linkrisk.datasets.masking.parameters import AdditiveNoiseParameters
+from linkrisk.datasets.masking.parameters import AdditiveNoiseParameters, RoundingParameters
 from linkrisk.datasets.microdata.numeric import LARGEST
 
 DEPENDENT = 1e-12
@@ -47,12 +48,12 @@ class AdditiveNoise(AdditiveNoiseParameters, NumericMethod):
 
     @property
     def action(self) -> str:
-        """What is done, with the parameters."""
+        """See `NumericMethod`."""
         kind = "correlated" if self.correlated else "independent"
         return f"{kind} normal noise with {self.percent:g} % of the standard deviation"
 
     def mask_values(self, values: FloatArray, generator: np.random.Generator) -> FloatArray:
-        """Add the noise (see `NumericMethod.mask_values`); a DataError where values leave the usual range."""
+        """See `NumericMethod.mask_values`; a DataError if values leave the usual range."""
         noise = generator.standard_normal(values.shape)
         _, deviation = centred_and_deviation(values, lost=1)
         if self.correlated:
@@ -68,7 +69,7 @@ class AdditiveNoise(AdditiveNoiseParameters, NumericMethod):
 
 
 def _complete(values: FloatArray) -> FloatArray:
-    """The records of an array (n, a) that have all values; a DataError where they tell no correlations."""
+    """Records of an array (n, a) without missing values; a DataError if too few for correlations."""
     complete = values[~np.isnan(values).any(axis=1)]
     least = values.shape[1] + 1
     if len(complete) < min(least, len(values)):
@@ -81,10 +82,10 @@ def _complete(values: FloatArray) -> FloatArray:
 
 
 def _correlation_factor(values: FloatArray) -> FloatArray:
-    """Factor the correlation matrix of values (n, a) as L L' with L lower triangular.
+    """Cholesky factor L of the correlation matrix of values (n, a).
 
-    Written out rather than taken from a linear algebra library: there the last digits depend on the machine,
-    and matrices without full rank, as with a total and its parts, are refused.
+    Written out rather than taken from a linear algebra library: there the last digits depend on the
+    machine, and matrices without full rank, as with a total and its parts, are refused.
     """
     centred, _ = centred_and_deviation(values, lost=0)
     length = np.sqrt((centred * centred).sum(axis=0))
@@ -109,3 +110,57 @@ def _combine(noise: FloatArray, factor: FloatArray) -> FloatArray:
         for j in range(i + 1):
             combined[:, i] += row[j] * noise[:, j]
     return combined
+
+
+_SLACK = 4 * float(np.finfo(np.float64).eps)
+"""How much a quotient of two decimals may be off in doubles, relative to itself."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rounding(RoundingParameters, NumericMethod):
+    """Round every value to the nearest multiple of a base, halves away from 0 (Hundepool et al. 2012, 3.4).
+
+    Exact amounts and sampling weights are known to intruders; rounded ones lead to fewer records. Missing
+    values stay missing.
+
+    Attributes
+    ----------
+    base : float
+        Above 0.
+    positive : bool
+        Whether values above 0 become one base at least: a sampling weight of 0 would be no record.
+
+    Raises
+    ------
+    DataError
+        If the base is not above 0.
+    """
+
+    name: ClassVar[str] = "rounding"
+    chance: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if not self.base > 0:
+            raise DataError(f"base is {self.base:g}; it must be above 0")
+
+    @property
+    def action(self) -> str:
+        """See `NumericMethod`."""
+        least = f" (at least {self.base:g})" if self.positive else ""
+        return f"rounding to multiples of {self.base:g}{least}"
+
+    def mask_values(
+        self,
+        values: FloatArray,
+        generator: np.random.Generator,  # noqa: ARG002 - nothing is left to chance
+    ) -> FloatArray:
+        """See `NumericMethod.mask_values`."""
+        exact = np.abs(values) / self.base
+        steps = np.floor(exact)
+        # 5.05 is 50.499999999999993 times 0.1 in doubles: what no decimals of a file tell apart is a half.
+        steps += exact - steps >= 0.5 - np.minimum(exact * _SLACK, 0.25)
+        if self.positive:
+            steps = np.where(values > 0, np.maximum(steps, 1.0), steps)
+        # 0.1 times 3 is 0.30000000000000004: digits that the base has not say nothing.
+        places = max(0, -int(Decimal(repr(float(self.base))).as_tuple().exponent))
+        return np.asarray(np.copysign(np.round(steps * self.base, places), values) + 0.0, dtype=np.float64)

@@ -10,16 +10,70 @@ import numpy as np
 
 from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.paper_parameters import chance
+from linkrisk.datasets.masking.base import CategoricalMethod, Transition, paper_parameter
 from linkrisk.datasets.masking.parameters import PramParameters
-from linkrisk.datasets.masking.recoding import CategoricalMethod, Transition
-from linkrisk.datasets.masking.transition_matrix import TransitionMatrix
 from linkrisk.datasets.microdata.categories import Categories
+from linkrisk.datasets.microdata.formats.registry import read_table
+from linkrisk.datasets.microdata.names import parse_pair
 from linkrisk.errors import called
+
+SUM_TOLERANCE = 1e-9
+"""Rows may miss the sum of one by the rounding of their entries as text."""
+
+
+@dataclass(frozen=True, eq=False)
+class TransitionMatrix:
+    """Transition probabilities between the categories of an attribute."""
+
+    attribute: str  # whose categories they are
+    categories: tuple[str, ...]  # the k categories
+    probability: FloatArray  # (k, k): row c: what category c becomes, in the order of `categories`
+
+    def __post_init__(self) -> None:
+        what = f"the transition matrix of {self.attribute!r}"
+        size = len(self.categories)
+        if self.probability.shape != (size, size):
+            rows, columns = self.probability.shape
+            raise DataError(f"{what} has {rows} rows and {columns} columns for {size} categories")
+        for name, row in zip(self.categories, self.probability, strict=True):
+            if not (np.isfinite(row).all() and (row >= 0.0).all()):
+                raise DataError(
+                    f"{what}, row {name!r}: an entry is not a probability; give numbers from 0 to 1"
+                )
+            if abs(float(row.sum()) - 1.0) > SUM_TOLERANCE:
+                raise DataError(f"{what}, row {name!r}: it sums to {row.sum():.10g}; it must sum to 1")
+
+    @classmethod
+    def parse(cls, text: str) -> TransitionMatrix:
+        """Read "ATTRIBUTE=FILE": a CSV file with a column of categories and one column for each of them."""
+        attribute, path = parse_pair(text)
+        if not path:
+            raise DataError(f"{text!r} is not a transition matrix; write ATTRIBUTE=FILE")
+        first = read_table(path).columns[0]
+        table = read_table(path, text_columns=(first,))
+        names, columns = tuple(str(name) for name in table[first]), tuple(table.columns[1:])
+        if names != columns:
+            raise DataError(
+                f"{path}: the rows are {', '.join(names)} and the columns {', '.join(columns)}; they must be "
+                "the same categories in the same order"
+            )
+        return cls(
+            attribute, names, _numbers(table[list(columns)].to_numpy(dtype=object).tolist(), names, path)
+        )
+
+
+def _numbers(cells: Sequence[Sequence[object]], names: Sequence[str], path: str) -> FloatArray:
+    rows = []
+    for name, row in zip(names, cells, strict=True):
+        try:
+            rows.append([float(str(cell)) for cell in row])
+        except ValueError:
+            raise DataError(f"{path}, row {name!r}: an entry is not a number") from None
+    return np.array(rows, dtype=np.float64)
 
 
 def even_matrix(size: int, change: float) -> FloatArray:
-    """A category stays with probability 1 - p and else becomes each other one alike, shape (size, size)."""
+    """Matrix (size, size): a change with probability p, to every other category alike."""
     if size == 1:
         return np.ones((1, 1))
     matrix = np.full((size, size), change / (size - 1))
@@ -28,7 +82,7 @@ def even_matrix(size: int, change: float) -> FloatArray:
 
 
 def rarest_matrix(frequency: IndexArray, theta: float) -> FloatArray:
-    """Changes as rare as the rarest category allows, so that expected frequencies stay.
+    """Matrix that keeps the expected frequencies, with changes as rare as the rarest category allows.
 
     With frequencies ``t_k > 0`` of K categories and t their least, category k becomes each other one with
     probability ``theta * t / ((K - 1) * t_k)``: as many records are expected to go from k to l as from l to
@@ -108,12 +162,12 @@ class Pram(PramParameters, CategoricalMethod):
 
     @classmethod
     def paper_parameter(cls, p: int, attributes: tuple[str, ...] | None = None) -> Self:
-        """The p-th of the nine parameters of Domingo-Ferrer and Torra 2002: theta is p tenths."""
-        return cls(theta=chance(p), attributes=attributes)
+        """Parameter p of Domingo-Ferrer and Torra 2002: theta is p tenths."""
+        return cls(theta=paper_parameter(p) / 10, attributes=attributes)
 
     @property
     def action(self) -> str:
-        """What is done, with the parameters."""
+        """See `NumericMethod`."""
         kind = "invariant PRAM" if self.invariant else "PRAM"
         if self.change is not None:
             return f"{kind} with probability {self.change:g} of a change"

@@ -45,11 +45,11 @@ class RankSwapping(RankSwappingParameters, NumericMethod):
 
     @property
     def action(self) -> str:
-        """What is done, with the parameters."""
+        """See `NumericMethod`."""
         return f"rank swapping within {self.percent:g} % of the records"
 
     def mask_values(self, values: FloatArray, generator: np.random.Generator) -> FloatArray:
-        """Swap the values (see `NumericMethod.mask_values`)."""
+        """See `NumericMethod.mask_values`."""
         return of_known(values, lambda column: self._swapped(column, generator))
 
     def _swapped(self, column: FloatArray, generator: np.random.Generator) -> FloatArray:
@@ -69,28 +69,13 @@ class RankSwapping(RankSwappingParameters, NumericMethod):
 
 
 def window_size(records: int, percent: float) -> int:
-    """Count the ranks that `percent` % of the records are, rounded down."""
+    """Number of ranks that `percent` % of the records are, rounded down."""
     # Allow for products such as 0.07 * 100 that fall just short of a whole number.
     return min(math.floor(percent * records / 100 + 1e-9), records - 1)
 
 
 def swap_partners(records: int, window: int, generator: np.random.Generator) -> npt.NDArray[np.intp]:
-    """Draw for every rank the rank it changes places with.
-
-    Parameters
-    ----------
-    records : int
-        The number of ranks, n.
-    window : int
-        The greatest difference of ranks, at least 1.
-    generator : Generator
-        The source of chance.
-
-    Returns
-    -------
-    intp array (n,)
-        An involution: partner[partner[i]] = i, with abs(partner[i] - i) <= window.
-    """
+    """Draw an involution of ranks (n,): partner[i] differs from i by at most `window`."""
     partner = np.arange(records, dtype=np.intp)
     free = np.array([at & -at for at in range(records + 1)], dtype=np.intp)
     rank, candidates = _next_rank(free, partner, window, -1, min(window, records))

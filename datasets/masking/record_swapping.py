@@ -1,7 +1,9 @@
-"""Targeted record swapping: households at risk change places with similar ones elsewhere."""
+"""Targeted record swapping: households at risk change places with similar ones in other regions."""
 
 from __future__ import annotations
 
+import heapq
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
@@ -10,12 +12,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from linkrisk.arrays import FloatArray, LongArray
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.attributes import TABLE, check_columns, check_records, known_values
 from linkrisk.datasets.masking.base import check_percent, random_generator
-from linkrisk.datasets.masking.choosing import TABLE, check_columns, check_records, known_values
-from linkrisk.datasets.masking.donors import DonorPool
-from linkrisk.datasets.masking.household_risk import Households, fewest_alike, numbered
 from linkrisk.datasets.masking.parameters import DEFAULT_K, DEFAULT_PERCENT, RecordSwappingParameters
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.numeric import check_known, check_no_duplicates
@@ -23,23 +23,130 @@ from linkrisk.errors import called
 
 
 @dataclass(frozen=True, eq=False)
-class Swaps:
-    """Which households change places.
+class Households:
+    """Households of a table."""
 
-    Attributes
-    ----------
-    partner : ndarray of int64, shape (H,)
-        Whose place each household takes; its own where it stays.
-    at_risk : ndarray of bool, shape (H,)
-        Which had to be swapped.
+    of: LongArray  # (n,): the household of each record, from 0
+    first: LongArray  # (H,): the first record of each household
+    size: LongArray  # (H,)
+
+    @classmethod
+    def read(cls, column: pd.Series, source: str) -> Households:
+        """Number the households; a DataError if a record has none."""
+        numbers = pd.factorize(column)[0].astype(np.int64)
+        if (numbers < 0).any():
+            row = int(np.argmax(numbers < 0)) + 1
+            raise DataError(f"{source}, column {column.name!r}, row {row}: no household number; give it one")
+        first = np.unique(numbers, return_index=True)[1].astype(np.int64)
+        return cls(numbers, first, np.bincount(numbers).astype(np.int64))
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    def shared(self, frame: pd.DataFrame, names: Sequence[str], household: str, source: str) -> LongArray:
+        """Codes (H, columns) of values that all members share, missing ones a category of their own."""
+        found = np.empty((len(self), len(names)), dtype=np.int64)
+        for at, name in enumerate(names):
+            codes = pd.factorize(frame[name])[0].astype(np.int64) + 1
+            mixed = codes != codes[self.first][self.of]
+            if mixed.any():
+                row = int(np.argmax(mixed))
+                which = f"{source}, row {row + 1}: household {frame[household].iloc[row]}"
+                raise DataError(
+                    f"{which} has several values of {name!r}; correct them, or leave that column out"
+                )
+            found[:, at] = codes[self.first]
+        return found
+
+
+def numbered(codes: LongArray) -> LongArray:
+    """Number rows of codes (n, columns) from 0; equal rows have equal numbers."""
+    found = np.zeros(len(codes), dtype=np.int64)
+    for column in codes.T:
+        found = np.unique(found * (int(column.max(initial=0)) + 1) + column, return_inverse=True)[1]
+    return found.astype(np.int64)
+
+
+def fewest_alike(homes: Households, persons: LongArray, regions: LongArray) -> LongArray:
+    """Persons that share region and traits with the rarest member of each household, by level (H, levels).
+
+    `persons` (n,) has the traits of each record as one number, `regions` (H, levels) the region of each
+    household.
+    """
+    found = np.empty(regions.shape, dtype=np.int64)
+    for level in range(regions.shape[1]):
+        cells = numbered(np.column_stack([persons, regions[homes.of, level]]))
+        alike = np.bincount(cells)[cells]
+        fewest = np.full(len(homes), len(homes.of), dtype=np.int64)
+        np.minimum.at(fewest, homes.of, alike)
+        found[:, level] = fewest
+    return found
+
+
+class DonorPool:
+    """Donor households of each profile by region, those with the largest key first.
+
+    Only households of one profile (H,) are swapped with each other; `used` (H,) marks the swapped ones.
     """
 
-    partner: LongArray
-    at_risk: npt.NDArray[np.bool_]
+    def __init__(self, profile: LongArray, region: LongArray, key: FloatArray, used: BoolArray) -> None:
+        self._profile, self._region, self._key, self._used = profile, region, key, used
+        self._order = np.lexsort((-key, region, profile))
+        ordered = np.column_stack([profile, region])[self._order]
+        changes = np.flatnonzero((ordered[1:] != ordered[:-1]).any(axis=1)) + 1
+        self._ends = np.append(changes, len(profile))
+        self._starts = np.append(0, changes)
+        self._queues: dict[int, list[int]] = defaultdict(list)
+        for queue, start in enumerate(self._starts):
+            self._queues[int(ordered[start, 0])].append(queue)
+        self._at = self._starts.copy()
+        self._heaps: dict[int, list[tuple[float, int]]] = {}
+
+    def draw(self, household: int) -> int | None:
+        """Draw the donor with the largest key in another region, if there is one."""
+        profile, own = int(self._profile[household]), self._region[household]
+        if profile not in self._heaps:
+            self._heaps[profile] = [
+                self._head(queue) for queue in self._queues[profile] if self._goes_on(queue)
+            ]
+            heapq.heapify(self._heaps[profile])
+        heap, aside, found = self._heaps[profile], [], None
+        while heap and found is None:
+            queue = heap[0][1]
+            if not self._goes_on(queue):
+                heapq.heappop(heap)
+            elif heap[0] != self._head(queue):  # its first one has been swapped since
+                heapq.heapreplace(heap, self._head(queue))
+            elif self._region[self._order[self._at[queue]]] == own:
+                aside.append(heapq.heappop(heap))
+            else:
+                found = int(self._order[self._at[queue]])
+        for entry in aside:
+            heapq.heappush(heap, entry)
+        return found
+
+    def _goes_on(self, queue: int) -> bool:
+        """Advance a queue to its next unused household; whether there is one."""
+        at, end = int(self._at[queue]), int(self._ends[queue])
+        while at < end and self._used[self._order[at]]:
+            at += 1
+        self._at[queue] = at
+        return at < end
+
+    def _head(self, queue: int) -> tuple[float, int]:
+        return -float(self._key[self._order[self._at[queue]]]), queue
+
+
+@dataclass(frozen=True, eq=False)
+class Swaps:
+    """Households that change places."""
+
+    partner: LongArray  # (H,): whose place each household takes; its own where it stays
+    at_risk: npt.NDArray[np.bool_]  # (H,): which had to be swapped
 
     @property
     def stayed(self) -> int:
-        """Households at risk for which there was no donor."""
+        """Number of households at risk without a donor."""
         return int((self.at_risk & (self.partner == np.arange(len(self.partner)))).sum())
 
 
@@ -99,23 +206,23 @@ class RecordSwapping(RecordSwappingParameters):
         return (*self.hierarchy, *self.carry)
 
     def candidates(self, frame: pd.DataFrame, *, source: str = TABLE) -> tuple[str, ...]:
-        """The columns of places."""
+        """See `MaskingMethod.candidates`: the columns of places."""
         return self.masked_attributes(frame, source=source)
 
     def masked_attributes(self, frame: pd.DataFrame, *, source: str = TABLE) -> tuple[str, ...]:
-        """The columns of places, as far as the table has all that is needed."""
+        """See `MaskingMethod.masked_attributes`: the columns of places."""
         check_columns(frame, source)
         others = [name for profile in self.similar for name in profile]
         check_known([self.household, *(self.named or ()), *self.risk, *others], list(frame.columns), source)
         return (*self.hierarchy, *self.carry)
 
     def restricted(self, attributes: tuple[str, ...]) -> Self:
-        """The same method with these columns of places."""
+        """See `MaskingMethod.restricted`."""
         carry = tuple(name for name in attributes if name in self.carry)
         return replace(self, hierarchy=tuple(name for name in attributes if name not in carry), carry=carry)
 
     def describe(self, frame: pd.DataFrame) -> str:
-        """Say in one line what `apply` does to this table."""
+        """See `MaskingMethod.describe`."""
         homes, _, fewest = self._known(frame, TABLE)
         many = int((fewest < self._k).any(axis=1).sum())
         return (
@@ -124,7 +231,7 @@ class RecordSwapping(RecordSwappingParameters):
         )
 
     def apply(self, frame: pd.DataFrame, seed: int | None = None, *, source: str = TABLE) -> pd.DataFrame:
-        """Mask a table (see `MaskingMethod.apply`)."""
+        """See `MaskingMethod.apply`."""
         homes, swaps = self._swapped(frame, seed, source)
         row = homes.first[swaps.partner[homes.of]]
         moved = homes.first[homes.of] != row
@@ -135,7 +242,7 @@ class RecordSwapping(RecordSwappingParameters):
         return masked
 
     def swaps(self, frame: pd.DataFrame, seed: int | None = None) -> Swaps:
-        """Which households change places in a table, numbered in the order of their first records."""
+        """Draw the swaps of a table; households are numbered in the order of their first records."""
         return self._swapped(frame, seed, TABLE)[1]
 
     def _swapped(self, frame: pd.DataFrame, seed: int | None, source: str) -> tuple[Households, Swaps]:
@@ -153,7 +260,7 @@ class RecordSwapping(RecordSwappingParameters):
         return homes, Swaps(choice.partner, np.asarray(rare.any(axis=1)))
 
     def _known(self, frame: pd.DataFrame, source: str) -> tuple[Households, LongArray, LongArray]:
-        """Households, their places at every level (H, levels), and how many are like their rarest member."""
+        """Households, their places (H, levels), and the persons like their rarest member (H, levels)."""
         self.masked_attributes(frame, source=source)
         check_records(frame, source)
         homes = Households.read(frame[self.household], source)
@@ -174,16 +281,7 @@ class RecordSwapping(RecordSwappingParameters):
 
 
 class _Choice:
-    """Households that have been swapped so far.
-
-    Parameters
-    ----------
-    regions : ndarray of int64, shape (H, levels)
-    risk : ndarray of float64, shape (H, levels)
-        1 over the number of persons like the rarest member.
-    profiles : sequence of ndarray of int64, shape (H,)
-    generator : Generator
-    """
+    """Swaps drawn so far; `risk` (H, levels) is 1 over the number of persons like the rarest member."""
 
     def __init__(
         self,
@@ -206,7 +304,7 @@ class _Choice:
             self._swap(int(one), pools)
 
     def swap_more(self, share: float) -> None:
-        """Swap others at the finest level, drawn by risk, until a share of all is swapped, with donors."""
+        """Swap others at the finest level, drawn by risk, until a share of all is swapped."""
         last = self._regions.shape[1] - 1
         region = self._regions[:, last]
         wanted = (np.bincount(region, minlength=len(self._begun)) * (share / 2.0)).astype(np.float64)
@@ -221,7 +319,7 @@ class _Choice:
         return [DonorPool(profile, self._regions[:, level], key, self._used) for profile in self._profiles]
 
     def _keys(self, level: int) -> FloatArray:
-        """The largest are a sample without replacement, drawn by risk (Efraimidis and Spirakis 2006)."""
+        """Draw keys; the largest are a sample without replacement by risk (Efraimidis and Spirakis 2006)."""
         return np.asarray(self._risk[:, level] / self._generator.exponential(size=len(self._risk)))
 
     def _swap(self, one: int, pools: Sequence[DonorPool]) -> None:
@@ -237,7 +335,7 @@ class _Choice:
 
 
 def _rounded(numbers: FloatArray, generator: np.random.Generator) -> LongArray:
-    """Whole numbers near these whose sum is that of these, rounded; which go up is drawn."""
+    """Round numbers to integers of the same rounded sum; which go up is drawn."""
     down = np.floor(numbers).astype(np.int64)
     more = round(float(numbers.sum())) - int(down.sum())
     broken = np.flatnonzero(numbers > down)

@@ -1,31 +1,35 @@
-"""All masking methods by name, and how to make one from its parameters."""
+"""All masking methods by name, and how to make one of its parameters or of one line of text."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import shlex
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+import pandas as pd
+
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.base import MaskingMethod
-from linkrisk.datasets.masking.end_coding import BottomCoding, TopCoding
-from linkrisk.datasets.masking.global_recoding import GlobalRecoding
+from linkrisk.datasets.masking.base import CategoricalMethod, MaskingMethod, Recoding, about, recodings_of
 from linkrisk.datasets.masking.local_suppression import LocalSuppression
-from linkrisk.datasets.masking.microaggregation import Microaggregation
-from linkrisk.datasets.masking.noise import AdditiveNoise
-from linkrisk.datasets.masking.optimal_microaggregation import OptimalMicroaggregation
+from linkrisk.datasets.masking.microaggregation import (
+    PROTECTIONS,
+    Microaggregation,
+    OptimalMicroaggregation,
+    Protection,
+)
+from linkrisk.datasets.masking.noise import AdditiveNoise, Rounding
 from linkrisk.datasets.masking.pram import Pram
-from linkrisk.datasets.masking.protections import PROTECTIONS, Protection
 from linkrisk.datasets.masking.rank_swapping import RankSwapping
-from linkrisk.datasets.masking.recode import Recode
+from linkrisk.datasets.masking.recoding import BottomCoding, GlobalRecoding, Recode, TopCoding
 from linkrisk.datasets.masking.record_swapping import RecordSwapping
-from linkrisk.datasets.masking.rounding import Rounding
 from linkrisk.datasets.masking.weight_calibration import WeightCalibration
 from linkrisk.datasets.microdata.numeric import suggestion
+from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.options.option import Option, options_of
-from linkrisk.errors import called
+from linkrisk.errors import as_keywords, called
 
 _METHODS = (
     *(Microaggregation, OptimalMicroaggregation, AdditiveNoise, RankSwapping),
@@ -37,25 +41,15 @@ _METHODS = (
 
 @dataclass(frozen=True)
 class MethodEntry:
-    """A masking method that can be made by name.
+    """A masking method that can be made by name."""
 
-    Attributes
-    ----------
-    name : str
-        What it is called.
-    kind : type
-        Its dataclass, whose fields with an option are the parameters.
-    make : callable
-        Makes it from parameters given by keyword.
-    """
-
-    name: str
-    kind: type[Any]
-    make: Callable[..., MaskingMethod]
+    name: str  # what it is called
+    kind: type[Any]  # its dataclass, whose fields with an option are the parameters
+    make: Callable[..., MaskingMethod]  # makes it from parameters given by keyword
 
     @property
     def parameters(self) -> Mapping[str, Option]:
-        """What users can set, by name."""
+        """Its parameters by name."""
         return options_of(self.kind)
 
 
@@ -67,7 +61,7 @@ METHODS: Mapping[str, MethodEntry] = MappingProxyType(
 
 
 def make_method(name: str, parameters: Mapping[str, Any]) -> MaskingMethod:
-    """Make a masking method.
+    """Make a masking method from its parameters.
 
     Parameters
     ----------
@@ -98,3 +92,100 @@ def make_method(name: str, parameters: Mapping[str, Any]) -> MaskingMethod:
 
 def _listed(names: Mapping[str, Any]) -> str:
     return ", ".join(map(called, names))
+
+
+def masking_method(text: str, schema: Schema | None = None) -> MaskingMethod:
+    """Read a method from text, such as "top-coding categories=3 attributes=age,size".
+
+    Parameters are those of the command `mask`; one without a value is written alone. A value with blanks or
+    quotes stands in single quotes: ``attributes='"income, gross",home town'``. A method without a schema of
+    its own takes `schema`.
+    """
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise DataError(f"{text!r} cannot be read: {str(error).lower()}") from None
+    if not words:
+        raise DataError("the masking method is empty; write for example: top-coding categories=3")
+    name, *settings = words
+    if name not in METHODS:
+        raise DataError(f"there is no masking method {name!r}{suggestion(name, tuple(METHODS))}")
+    parameters: dict[str, Any] = {}
+    for setting in settings:
+        key, mark, value = setting.partition("=")
+        _read(name, parameters, key, value if mark else None)
+    if schema is not None:
+        parameters.setdefault("schema", schema)
+    try:
+        with as_keywords():
+            return make_method(name, parameters)
+    except DataError as error:
+        raise DataError(f"{name}: {str(error).removeprefix(f'{name} ')}", option=error.option) from error
+
+
+def categorical_method(text: str) -> CategoricalMethod:
+    """Read a method for categories as `masking_method` does; a DataError for any other."""
+    method = masking_method(text)
+    if not isinstance(method, CategoricalMethod):
+        kinds = [known for known, entry in METHODS.items() if issubclass(entry.kind, CategoricalMethod)]
+        raise DataError(
+            f"{method.name} does not recode categories; the methods that do are {', '.join(kinds)}"
+        )
+    return method
+
+
+def is_record(text: str) -> bool:
+    """Whether a text names the record of a masking rather than a method."""
+    return text.lower().endswith(".json")
+
+
+def names_files(text: str) -> bool:
+    """Whether a method as text is a record, or reads parameters from files; none is opened."""
+    if is_record(text):
+        return True
+    try:
+        name, *settings = shlex.split(text) or [""]
+    except ValueError:
+        return False
+    known = METHODS[name].parameters if name in METHODS else {}
+    keys = {setting.partition("=")[0] for setting in settings}
+    return any("FILE" in known[key].kind.metavar for key in keys if key in known)
+
+
+def _read(name: str, parameters: dict[str, Any], key: str, value: str | None) -> None:
+    """Parse one parameter into `parameters`."""
+    known = METHODS[name].parameters
+    if key not in known:
+        raise DataError(f"{name} has no parameter {key!r}{suggestion(key, tuple(known))}")
+    kind = known[key].kind
+    if (value is None) != (kind.parse is None):
+        raise DataError(f"{name}: {key} takes {'a value' if value is None else 'no value'}")
+    if key in parameters and not kind.repeated:
+        raise DataError(f"{name}: {key} is given twice; give it once")
+    with about(f"{name}, {key}"):
+        parsed = True if value is None or kind.parse is None else kind.read(value)
+    parameters[key] = (*parameters.get(key, ()), parsed) if kind.repeated else parsed
+
+
+def spelled_recodings(texts: Sequence[str], original: pd.DataFrame, schema: Schema) -> dict[str, Recoding]:
+    """Recodings of the categories of an original table by methods given as text.
+
+    `schema` has the categorical attributes that are compared, with the order of their categories. A method
+    that names no attributes masks all of them; one with a schema of its own keeps that.
+    """
+    methods = []
+    for text in texts:
+        method = categorical_method(text)
+        method = replace(
+            method,
+            attributes=schema.names if method.attributes is None else method.attributes,
+            schema=schema if method.schema is None else method.schema,
+        )
+        for name in method.attributes or ():
+            if name not in schema.names:
+                raise DataError(
+                    f"masking: {name!r} is not a categorical attribute that is compared; name those that are "
+                    "with attributes=A,B (recodings of numbers and dates show in the files by themselves)"
+                )
+        methods.append(method)
+    return recodings_of(methods, original)

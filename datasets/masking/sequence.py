@@ -1,8 +1,8 @@
-"""Several masking methods one after the other, each on attributes of its own."""
+"""Several masking methods one after the other, each on its attributes; each household once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, cast
@@ -12,10 +12,13 @@ import pandas as pd
 
 from linkrisk.arrays import LongArray
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.attributes import TABLE
 from linkrisk.datasets.masking.base import MaskingMethod
-from linkrisk.datasets.masking.choosing import TABLE
-from linkrisk.datasets.masking.household_level import applied
 from linkrisk.datasets.masking.local_suppression import LocalSuppression
+from linkrisk.datasets.masking.microaggregation import Microaggregation, OptimalMicroaggregation, Protection
+from linkrisk.datasets.masking.noise import AdditiveNoise
+from linkrisk.datasets.masking.pram import Pram
+from linkrisk.datasets.masking.rank_swapping import RankSwapping
 from linkrisk.datasets.masking.weight_calibration import WeightCalibration
 from linkrisk.datasets.microdata.missing import with_codes
 from linkrisk.datasets.microdata.names import with_columns
@@ -28,7 +31,7 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Step:
-    """A masking method that knows what it masks.
+    """A masking method with its attributes.
 
     Attributes
     ----------
@@ -53,10 +56,9 @@ def planned(
     source: str = TABLE,
     guessed: Callable[[Schema | None], Schema] | None = None,
 ) -> tuple[Step, ...]:
-    """Say what each method masks.
+    """Decide which attributes each method masks.
 
-    A method whose parameters name no attributes takes those that it usually does, without those that another
-    one names.
+    A method whose parameters name no attributes takes its usual ones, without those that another one names.
 
     Parameters
     ----------
@@ -168,7 +170,7 @@ def masked_in_order(
 
 
 def counted_as_written(steps: Sequence[Step]) -> dict[str, int]:
-    """Attributes whose last method counts records as the file is written, and where that comes."""
+    """Attributes whose last method counts records as the file is written, with its position."""
     last = {name: position for position, step in enumerate(steps) for name in step.attributes}
     return {name: at for name, at in last.items() if isinstance(steps[at].method, LocalSuppression)}
 
@@ -176,7 +178,7 @@ def counted_as_written(steps: Sequence[Step]) -> dict[str, int]:
 def _strata(
     steps: Sequence[Step], frame: pd.DataFrame, strata: Sequence[str], source: str
 ) -> dict[str, LongArray] | None:
-    """The rows of each stratum by what to call it in messages; None without strata."""
+    """Rows of each stratum by its description in messages; None without strata."""
     if not strata:
         return None
     check_known(strata, list(frame.columns), source, option="strata")
@@ -217,7 +219,7 @@ def _apart(
 
 
 def seed_of_step(seed: int, position: int) -> int:
-    """The seed of the method at a position from 0, by `numpy.random.SeedSequence` after the first."""
+    """Seed of the method at a position from 0, by `numpy.random.SeedSequence` after the first."""
     if position == 0 or seed < 0:
         return seed
     words = np.random.SeedSequence(seed, spawn_key=(position,)).generate_state(4)
@@ -225,9 +227,63 @@ def seed_of_step(seed: int, position: int) -> int:
 
 
 def masked_twice(steps: Sequence[Step]) -> dict[str, tuple[str, ...]]:
-    """Attributes that several methods mask, with the names of these in order."""
+    """Attributes masked by several methods, with the names of these in order."""
     methods: dict[str, tuple[str, ...]] = {}
     for step in steps:
         for name in step.attributes:
             methods[name] = (*methods.get(name, ()), step.method.name)
     return {name: names for name, names in methods.items() if len(names) > 1}
+
+
+_ONCE = (AdditiveNoise, Microaggregation, OptimalMicroaggregation, Pram, Protection, RankSwapping)
+"""Methods that can mask a household as they mask a record, and would give its members several values."""
+
+
+def household_level(frame: pd.DataFrame, household: str | None, names: Iterable[str]) -> tuple[str, ...]:
+    """List the columns in which all members of each household agree; none if households have one member.
+
+    A record without a household number is a household of its own.
+    """
+    if household is None or household not in frame.columns:
+        return ()
+    number, first = _households(frame[household])
+    if first.size == len(frame):
+        return ()
+    codes = {name: pd.factorize(frame[name], use_na_sentinel=False)[0] for name in names if name != household}
+    return tuple(name for name, code in codes.items() if (code == code[first[number]]).all())
+
+
+def masks_households(
+    method: MaskingMethod, attributes: tuple[str, ...], frame: pd.DataFrame, household: str | None
+) -> bool:
+    """Whether a method masks each household once: all attributes are of households, and it can."""
+    return isinstance(method, _ONCE) and household_level(frame, household, attributes) == attributes
+
+
+def applied(
+    method: MaskingMethod,
+    attributes: tuple[str, ...],
+    frame: pd.DataFrame,
+    seed: int,
+    household: str | None,
+    source: str,
+) -> pd.DataFrame:
+    """Mask a table, each household once if all attributes are of households and the method can."""
+    if household is not None and masks_households(method, tuple(attributes), frame, household):
+        number, first = _households(frame[household])
+        try:
+            once = method.apply(frame.iloc[first], seed, source=source)
+        except DataError:  # such as fewer households than a group has; rows are those of the whole table
+            return method.apply(frame, seed, source=source)
+        spread = {name: once[name].take(number).set_axis(frame.index) for name in attributes}
+        return with_columns(frame, spread)
+    return method.apply(frame, seed, source=source)
+
+
+def _households(column: pd.Series) -> tuple[LongArray, LongArray]:
+    """Household (n,) of each record, and first record (H,) of each household."""
+    number = pd.factorize(column)[0].astype(np.int64)
+    alone = number < 0
+    number[alone] = number.max(initial=-1) + 1 + np.arange(int(alone.sum()))
+    found, first = np.unique(number, return_index=True)
+    return np.searchsorted(found, number).astype(np.int64), first.astype(np.int64)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +12,8 @@ import pandas as pd
 
 from linkrisk.arrays import FloatArray
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.base import random_generator
-from linkrisk.datasets.masking.choosing import TABLE, check_records, choose_attributes, known_values
+from linkrisk.datasets.masking.attributes import TABLE, check_records, known_values
+from linkrisk.datasets.masking.base import AttributeMethod, random_generator
 from linkrisk.datasets.masking.parameters import WeightCalibrationParameters
 from linkrisk.datasets.microdata.formats.registry import read_table
 from linkrisk.datasets.microdata.names import shown_names, with_columns
@@ -28,7 +28,7 @@ _CLOSE = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
-class WeightCalibration(WeightCalibrationParameters):
+class WeightCalibration(WeightCalibrationParameters, AttributeMethod):
     """Adjust sampling weights until a file has the weighted shares and the total of another (raking).
 
     Suppression takes values from rare records, so that the shares of categories that can still be estimated
@@ -68,30 +68,13 @@ class WeightCalibration(WeightCalibrationParameters):
                 option="margins",
             )
 
-    @property
-    def named(self) -> tuple[str, ...] | None:
-        """See `MaskingMethod.named`."""
-        return self.attributes
-
-    def candidates(self, frame: pd.DataFrame, *, source: str = TABLE) -> tuple[str, ...]:
-        """The column of weights."""
-        return self.masked_attributes(frame, source=source)
-
-    def masked_attributes(self, frame: pd.DataFrame, *, source: str = TABLE) -> tuple[str, ...]:
-        """The column of weights, as far as the table has it."""
-        return choose_attributes(frame, self.attributes, source, self.schema)
-
-    def restricted(self, attributes: tuple[str, ...]) -> Self:
-        """The same method with another column of weights."""
-        return replace(self, attributes=attributes)
-
     def describe(self, frame: pd.DataFrame) -> str:
-        """Say in one line what `apply` does to this table."""
+        """See `MaskingMethod.describe`."""
         weight, margins = self.masked_attributes(frame)[0], shown_names(self.margins)
         return f"calibration of {weight} to the shares of {margins} in {self.like}"
 
     def apply(self, frame: pd.DataFrame, seed: int | None = None, *, source: str = TABLE) -> pd.DataFrame:
-        """Mask a table (see `MaskingMethod.apply`); nothing is left to chance."""
+        """See `MaskingMethod.apply`."""
         random_generator(seed)
         self.masked_attributes(frame, source=source)
         check_records(frame, source)
@@ -125,7 +108,7 @@ def _weights(frame: pd.DataFrame, column: str, source: str) -> FloatArray:
 
 
 def _margin(ours: pd.Series, original: pd.Series, weights: FloatArray, where: str, like: str) -> Margin:
-    """The categories of our records, and their shares in the original among those that we still have."""
+    """Category of each record, and shares in the original among the categories that are left."""
     texts = ours.map(_spelled, na_action="ignore").to_numpy(dtype=object)
     codes, names = pd.factorize(texts)
     totals = pd.Series(weights).groupby(original.map(_spelled).to_numpy()).sum()
@@ -139,18 +122,12 @@ def _margin(ours: pd.Series, original: pd.Series, weights: FloatArray, where: st
 
 
 def _spelled(value: object) -> str:
-    """7 and 7.0 are one category, as a column that loses values may change its type."""
+    """Spell 7 and 7.0 alike, as a column that loses values may change its type."""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _raked(weights: FloatArray, margins: Mapping[str, Margin], total: float, source: str) -> FloatArray:
-    """Weights with these shares and this total.
-
-    Raises
-    ------
-    DataError
-        If there are none: margins can contradict each other once values are missing.
-    """
+    """Rake weights to the shares and the total; a DataError if margins contradict each other."""
     found: FloatArray = weights * (total / weights.sum())
     for _ in range(_ROUNDS):
         furthest = 0.0

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.spelled import spelled_recodings
+from linkrisk.datasets.masking.registry import spelled_recodings
 from linkrisk.datasets.microdata.categories import coded, occurring
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.numeric import check_no_duplicates
@@ -248,7 +248,7 @@ class KnownRecoding:
 
 
 Masking = Sequence[str | KnownRecoding]
-"""Methods as text (`datasets.masking.spelled`), or what they make of the categories of an attribute."""
+"""Methods as text (`datasets.masking.registry`), or what they make of the categories of an attribute."""
 
 INFERRED = "inferred"
 """The masking of an attribute whose recoding the two files show (`datasets.pairs.recodings`)."""

@@ -89,7 +89,7 @@ class FilePair:
     categorical : mapping of str to CategoricalAttribute
         Those of the attributes that are not numeric.
     masking : tuple of str
-        How categorical attributes were masked, where that is known (`datasets.masking.spelled`).
+        How categorical attributes were masked, where that is known (`datasets.masking.registry`).
     alignment : str
         How records were aligned: ``row by row``, ``id`` with the name of the column, ``index labels``.
     notes : tuple of str
@@ -202,7 +202,7 @@ def make_file_pair(asked: PairRequest) -> FilePair:
     schema : Schema, optional
         Roles, scales, categories and missing codes of attributes; the two lists come before its scales.
     masking : sequence of str or KnownRecoding
-        How categorical attributes were masked (`datasets.masking.spelled`), where that is known: it makes
+        How categorical attributes were masked (`datasets.masking.registry`), where that is known: it makes
         some recodings impossible. Recodings that the files show are known too, unless ``none`` is listed.
     original_name, masked_name : str
         What to call the tables in messages when they are not files.

@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.arrays import FloatArray, IndexArray
-from linkrisk.datasets.masking.recode import Recode
-from linkrisk.datasets.masking.spelled import masking_method, names_files
+from linkrisk.datasets.masking.recoding import Recode
+from linkrisk.datasets.masking.registry import masking_method, names_files
 from linkrisk.datasets.microdata.dates import at_level, read_dates
 from linkrisk.datasets.microdata.roles import Scale
 from linkrisk.datasets.microdata.tables import Table

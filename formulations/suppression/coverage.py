@@ -23,29 +23,18 @@ WORD = 64
 
 @dataclass(frozen=True, eq=False)
 class Ways:
-    """Patterns of row types that cover some rows, and no fewer of their values would.
+    """Patterns of row types that cover some rows, while no smaller ones do."""
 
-    Attributes
-    ----------
-    row_type : ndarray of int64, shape (w,)
-    pattern : ndarray of int64, shape (w,)
-        As bits.
-    cost : ndarray of int64, shape (w,)
-        For one record.
-    covers : ndarray of uint64, shape (w, words)
-        The rows, as bits.
-    """
-
-    row_type: LongArray
-    pattern: LongArray
-    cost: LongArray
-    covers: WordArray
+    row_type: LongArray  # (w,)
+    pattern: LongArray  # (w,): as bits
+    cost: LongArray  # (w,): for one record
+    covers: WordArray  # (w, words): the rows, as bits
 
     def __len__(self) -> int:
         return len(self.row_type)
 
     def covered(self, rows: int) -> BoolArray:
-        """The same as booleans, shape (w, rows)."""
+        """Covered rows (w, rows) as booleans."""
         bits = self.covers[:, :, None] >> np.arange(WORD, dtype=np.uint64) & np.uint64(1)
         return np.asarray(bits.reshape(len(self), self.covers.shape[1] * WORD)[:, :rows] == 1)
 
@@ -53,23 +42,10 @@ class Ways:
 def ways_to_cover(
     types: RowTypes, rows: Codes, cost: LongArray, allowed: int, apart: BoolArray, bound_to: LongArray
 ) -> Ways:
-    """List the ways in which records come to match rows that they do not match yet.
+    """List the ways in which records come to match rows (R, q) that they do not match yet.
 
-    Parameters
-    ----------
-    types : RowTypes
-        T of them, with q key variables.
-    rows : ndarray of int32, shape (R, q)
-        `MISSING` where anything matches.
-    cost : ndarray of int64, shape (q,)
-        Of taking a value of each variable.
-    allowed : int
-        Variables that may be taken, as bits.
-    apart : ndarray of bool, shape (T,)
-        Types for which it is something to be touched at all, or with some patterns of which more is to be
-        seen to: for these also single values, and patterns above such a pattern, are listed.
-    bound_to : ndarray of int64, shape (b, 2)
-        Row types and patterns of which more is to be seen to.
+    Types in `apart` (T,) are touched or not as such, and pairs of row type and pattern in `bound_to` (b, 2)
+    are considered further: for these also single values, and patterns above such a pattern, are listed.
     """
     keys = types.codes.shape[1]
     words = max(-(-len(rows) // WORD), 1)
@@ -86,7 +62,7 @@ def ways_to_cover(
 
 
 def _short(pattern: LongArray, places: LongArray) -> LongArray:
-    """Patterns over all variables as patterns over some."""
+    """Patterns over all variables as patterns over the places."""
     found = np.zeros(len(pattern), dtype=np.int64)
     for bit, at in enumerate(places):
         found |= (pattern >> int(at) & 1) << bit
@@ -97,7 +73,7 @@ def _short(pattern: LongArray, places: LongArray) -> LongArray:
 def _ways(
     codes: Codes, rows: Codes, places: LongArray, words: int, apart: BoolArray, bound: LongArray
 ) -> tuple[LongArray, LongArray, WordArray]:
-    """Row type, pattern over `places`, and rows covered, of every way that is not needlessly large."""
+    """Row type, pattern over `places`, and covered rows of every way that is not needlessly large."""
     many = 1 << len(places)
     room, found = 1024, 0
     owner, short = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
@@ -121,7 +97,7 @@ def _ways(
 
 @kernel
 def _tabulate(code: NDArray[np.int32], rows: Codes, places: LongArray, table: WordArray) -> None:
-    """Fill a table, shape (patterns, words), of the rows that a record covers under each pattern."""
+    """Fill a table (patterns, words) of the rows that a record covers under each pattern."""
     table[:] = 0
     _mark(code, rows, places, table)
     for bit in range(len(places)):  # sums over subsets
@@ -133,7 +109,7 @@ def _tabulate(code: NDArray[np.int32], rows: Codes, places: LongArray, table: Wo
 
 @kernel
 def _mark(code: NDArray[np.int32], rows: Codes, places: LongArray, table: WordArray) -> None:
-    """Note every row under the variables in which it differs, if these may be taken and there are any."""
+    """Mark every row under the variables in which it differs, if these may be taken and there are any."""
     for row in range(len(rows)):
         different, free = 0, True
         for at in range(len(code)):
@@ -163,7 +139,7 @@ def _present(code: NDArray[np.int32], places: LongArray, pattern: int) -> bool:
 
 @kernel
 def _needs_all(table: WordArray, pattern: int, apart: bool, owner: int, bound: LongArray) -> bool:
-    """Whether no smaller pattern does the same."""
+    """Whether no smaller pattern covers the same rows."""
     bit = 0
     while pattern >> bit:
         if pattern >> bit & 1:

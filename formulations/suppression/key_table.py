@@ -1,4 +1,13 @@
-"""The key variables of a file as codes, and its different rows with the number of records of each."""
+"""Key variables of a file as codes, its different rows, and how often their combinations of values occur.
+
+Two rows agree on a set of variables *exactly* when their codes are equal, a missing value being a category
+of its own, and *loosely* when they are equal wherever both have a value. The count of a row is
+
+    exact + alpha (loose - exact),
+
+so that alpha = 0 makes a missing value its own category, alpha = 1 lets it match anything, on either side, as
+sdcMicro's `freqCalc` does, and in between it counts in part.
+"""
 
 from __future__ import annotations
 
@@ -24,26 +33,12 @@ _MOST = 2**62
 
 @dataclass(frozen=True, eq=False)
 class KeyTable:
-    """The key variables of a file.
+    """The key variables of a file, as codes."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        Of the q key variables.
-    codes : ndarray of int32, shape (n, q)
-        Equal codes for equal values, from 0 without large gaps; `MISSING` where there is none.
-    weights : ndarray of float64, shape (n,), or None
-        How many of the population each record stands for; 1 when None.
-
-    Raises
-    ------
-    FormulationError
-        If there is no record or key variable, too many key variables, or weights that are not positive.
-    """
-
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # of the q key variables
+    # (n, q): equal codes for equal values, from 0 without large gaps; `MISSING` where there is none
     codes: Codes
-    weights: FloatArray | None = None
+    weights: FloatArray | None = None  # (n,): how many of the population each record stands for; 1 when None
 
     def __post_init__(self) -> None:
         records, keys = self.codes.shape
@@ -58,7 +53,7 @@ class KeyTable:
 
     @property
     def records(self) -> int:
-        """How many records there are, n."""
+        """Number of records, n."""
         return len(self.codes)
 
     @cached_property
@@ -71,36 +66,25 @@ class KeyTable:
         return sum(1 << self.names.index(name) for name in set(names))
 
     def named(self, mask: int) -> tuple[str, ...]:
-        """The names of a set of key variables."""
+        """Names of a set of key variables."""
         return tuple(self.names[at] for at in members(mask))
 
 
 @dataclass(frozen=True, eq=False)
 class RowTypes:
-    """The different rows of a file: what is true of one record is true of all of its type.
+    """The different rows of a file; records of one type are interchangeable."""
 
-    Attributes
-    ----------
-    codes : ndarray of int32, shape (T, q)
-    count : ndarray of int64, shape (T,)
-        Records of each type.
-    weight : ndarray of float64, shape (T,)
-        The sum of their weights; their number without weights.
-    of : ndarray of int64, shape (n,)
-        The type of each record.
-    """
-
-    codes: Codes
-    count: LongArray
-    weight: FloatArray
-    of: LongArray
+    codes: Codes  # (T, q)
+    count: LongArray  # (T,): records of each type
+    weight: FloatArray  # (T,): the sum of their weights; their number without weights
+    of: LongArray  # (n,): the type of each record
 
     def __len__(self) -> int:
         return len(self.codes)
 
 
 def row_types(codes: Codes, weights: FloatArray | None = None) -> RowTypes:
-    """The different rows of codes of shape (n, q), in the order of their codes."""
+    """Different rows of codes (n, q), in the order of their codes."""
     groups, firsts = numbered_rows(codes)
     count = np.bincount(groups, minlength=len(firsts)).astype(np.int64)
     weight = count if weights is None else np.bincount(groups, weights, len(firsts))
@@ -108,19 +92,7 @@ def row_types(codes: Codes, weights: FloatArray | None = None) -> RowTypes:
 
 
 def numbered_rows(codes: Codes) -> tuple[LongArray, LongArray]:
-    """Number equal rows equally, a missing value being a value as any other.
-
-    Parameters
-    ----------
-    codes : ndarray of int32, shape (n, q)
-
-    Returns
-    -------
-    groups : ndarray of int64, shape (n,)
-        From 0 without a gap.
-    firsts : ndarray of int64
-        The first row of each group.
-    """
+    """Number equal rows (n, q) equally from 0, missing values like others; first row of each number."""
     joint = np.zeros(len(codes), dtype=np.int64)
     size = 1
     for column in codes.T:
@@ -135,10 +107,104 @@ def numbered_rows(codes: Codes) -> tuple[LongArray, LongArray]:
 
 
 def members(mask: int) -> tuple[int, ...]:
-    """The places of the bits that are set, in order."""
+    """Places of the bits that are set, in order."""
     return tuple(at for at in range(mask.bit_length()) if mask >> at & 1)
 
 
 def size_of(mask: int) -> int:
     """How many bits are set."""
     return mask.bit_count()
+
+
+OWN_CATEGORY, MATCHES_ANYTHING, SAFE = "own-category", "matches-anything", "safe"
+
+
+@dataclass(frozen=True)
+class MissingMeaning:
+    """Meaning of a missing value of a key variable where combinations are counted."""
+
+    # 0: a category of its own; 1: it matches anything; between, loose agreement counts by so much
+    alpha: float = 0.0
+    safe: bool = False  # whether a combination with a missing value is never unsafe, as in mu-ARGUS
+    # what stands in the place of values that are taken out, and is what is missing; a gap when None
+    code: str | None = None
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.alpha <= 1.0:
+            raise FormulationError(f"alpha = {self.alpha:g} is not between 0 and 1")
+
+    @classmethod
+    def parse(cls, text: str) -> MissingMeaning:
+        """Read ``own-category``, ``matches-anything``, ``safe``, ``alpha=A`` or ``code=C``."""
+        known = {OWN_CATEGORY: cls(0.0), MATCHES_ANYTHING: cls(1.0), SAFE: cls(0.0, safe=True)}
+        if text in known:
+            return known[text]
+        name, mark, value = text.partition("=")
+        try:
+            if name.strip() == "alpha" and mark:
+                return cls(float(value))
+            if name.strip() == "code" and value.strip():
+                return cls(code=value.strip())
+        except ValueError as error:
+            if isinstance(error, FormulationError):
+                raise
+        raise FormulationError(
+            f"a missing value is {OWN_CATEGORY}, {MATCHES_ANYTHING}, {SAFE}, alpha=A or code=C, not {text!r}"
+        )
+
+    @property
+    def words(self) -> str:
+        """Continuation of a sentence: the meaning on which a number depends."""
+        if self.safe:
+            return "a combination with a missing value is safe"
+        if self.code is not None:
+            return f"what is taken out is written as {self.code}, a category of its own"
+        if self.alpha == 0.0:
+            return "a missing value is a category of its own"
+        if self.alpha == 1.0:
+            return "a missing value matches anything"
+        return f"a missing value matches anything by {self.alpha:g}"
+
+    def __str__(self) -> str:
+        if self.safe:
+            return SAFE
+        if self.code is not None:
+            return f"code={self.code}"
+        return {0.0: OWN_CATEGORY, 1.0: MATCHES_ANYTHING}.get(self.alpha, f"alpha={self.alpha:g}")
+
+
+def frequencies(codes: Codes, weight: FloatArray, meaning: MissingMeaning) -> FloatArray:
+    """Weighted frequency (T,) of the combination in each row (T, d)."""
+    groups, firsts = numbered_rows(codes)
+    exact: FloatArray = np.bincount(groups, weight, len(firsts)).astype(np.float64)
+    if meaning.alpha == 0.0 or not (codes == MISSING).any():
+        return exact[groups]
+    loose = exact + loosely(codes[firsts], exact)
+    return np.asarray((exact + meaning.alpha * (loose - exact))[groups], dtype=np.float64)
+
+
+def loosely(rows: Codes, weight: FloatArray) -> FloatArray:
+    """Weight (G,) of the other rows that agree loosely with each of different rows (G, d).
+
+    Rows with the same variables missing are compared together, pattern by pattern.
+    """
+    lacking = rows == MISSING
+    pattern, firsts = numbered_rows(lacking.astype(np.int32))
+    places = [np.flatnonzero(pattern == at) for at in range(len(firsts))]
+    found = np.zeros(len(rows))
+    for at, ours in enumerate(places):
+        for other, theirs in enumerate(places):
+            if at == other:  # of one pattern, loosely is exactly, and they differ
+                continue
+            shared = ~(lacking[firsts[at]] | lacking[firsts[other]])
+            found[ours] += _sums_at(rows[ours][:, shared], rows[theirs][:, shared], weight[theirs])
+    return found
+
+
+def _sums_at(ours: Codes, theirs: Codes, weight: FloatArray) -> FloatArray:
+    """Weight of the rows `theirs` that equal each row of `ours`."""
+    if not ours.shape[1]:
+        return np.full(len(ours), weight.sum())
+    groups: LongArray = numbered_rows(np.concatenate([ours, theirs]))[0]
+    sums = np.bincount(groups[len(ours) :], weight, int(groups.max()) + 1)
+    return np.asarray(sums[groups[: len(ours)]], dtype=np.float64)

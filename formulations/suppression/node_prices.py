@@ -32,22 +32,16 @@ _LEAST_SHARE, _MOST_SHARE = 0.01, 0.1
 
 
 def bound_of(nodes: Nodes, prices: LongArray) -> int:
-    """The bound that whole prices of shape (T,) prove, in units of the cost.
-
-    Returns
-    -------
-    int
-        No k-anonymous suppression costs less.
-    """
+    """Lagrangian bound of integer prices (T,), in units of cost: no k-anonymous suppression costs less."""
     surplus = np.empty(len(nodes.count), dtype=np.int64)
     opened, share = np.zeros(len(nodes), dtype=np.bool_), np.zeros(nodes.entries, dtype=np.float32)
     return int(_lagrangian(_entries(nodes), nodes.count, nodes.k, prices, opened, surplus, share, 0.0))
 
 
 def penalties(nodes: Nodes, prices: LongArray) -> LongArray:
-    """By how much the bound of these prices rises when some record takes an entry, shape (E,).
+    """Rise (E,) of the bound of these prices if some record takes an entry.
 
-    Where bound and penalty together reach what a solution costs, no better one uses the entry.
+    Where bound and penalty together reach the cost of a solution, no better one uses the entry.
     """
     found = np.empty(nodes.entries, dtype=np.int64)
     _penalties(_entries(nodes), nodes.count, nodes.k, prices, found)
@@ -55,7 +49,7 @@ def penalties(nodes: Nodes, prices: LongArray) -> LongArray:
 
 
 class _Entries(NamedTuple):
-    """Where the entries of each node begin, and the type of records that each is for, and its cost."""
+    """Entries of each node: their start, and the row type and cost of each."""
 
     start: LongArray
     row_type: IntArray
@@ -67,24 +61,10 @@ def _entries(nodes: Nodes) -> _Entries:
 
 
 class Volume:
-    """The volume algorithm: prices that rise towards the largest bound, and an averaged point.
+    """The volume algorithm: prices (T,) that rise towards the largest bound, and an averaged point.
 
-    Parameters
-    ----------
-    nodes : Nodes
-    most : int
-        The cost of taking all that may be taken: no price need be higher.
-
-    Attributes
-    ----------
-    prices : ndarray of int64, shape (T,)
-        The best ones so far.
-    bound : int
-        What they prove, while no record has been placed and no node opened.
-    left : ndarray of int64, shape (T,)
-        Records of each type that have no place yet.
-    opened : ndarray of bool, shape (G,)
-        Nodes that have k records already, so that they take single ones.
+    `most`, the cost of suppressing all, limits prices. `left` (T,) are records without a place, `opened`
+    (G,) nodes that hold k records already; `bound` is that of the program only while all records are left.
     """
 
     def __init__(self, nodes: Nodes, most: int) -> None:
@@ -98,7 +78,7 @@ class Volume:
         self.restart()
 
     def restart(self) -> None:
-        """Forget the averaged point: after records were placed, or nodes opened."""
+        """Forget the averaged point, once records are placed or nodes opened."""
         self._share[:] = 0.0
         self._weight, self._sum = 1.0, 0.0
         self.bound = self._value(self.prices, 0.0)
@@ -115,11 +95,11 @@ class Volume:
 
     @property
     def average(self) -> NDArray[np.float32]:
-        """Records that take each entry, on average, shape (E,): nearly an optimum of the relaxation."""
+        """Mean records (E,) of each entry: nearly an optimum of the relaxation."""
         return np.asarray(self._share / np.float32(max(self._sum, 1e-30)))
 
     def advance(self) -> bool:
-        """One step; whether the bound has risen."""
+        """Take one step; whether the bound has risen."""
         mean = self._mean
         target = max(1.03 * self.bound, self.bound + 1.0)
         length = self._step * (target - self.bound) / (float(mean @ mean) + 1e-9)
@@ -157,10 +137,10 @@ def _lagrangian(
     share: NDArray[np.float32],
     weight: float,
 ) -> int:
-    """L(u) of the records that are left.
+    """L(u) of the records left.
 
-    Fills `surplus` with what each type has more records than nodes take, a direction of ascent; adds to
-    `share` what takes each entry, times `weight`.
+    Fills `surplus` with records of each type in excess of those that nodes take, a direction of ascent;
+    adds to `share` the records of each entry, times `weight`.
     """
     start, row_type, cost = entries
     total = 0
@@ -192,7 +172,7 @@ def _lagrangian(
 
 @kernel
 def _gain(begin: int, end: int, entries: _Entries, left: LongArray, prices: LongArray) -> tuple[int, int]:
-    """What all records of a node gain that gain by being in it, and how many these are."""
+    """Gain of all records that gain by being in a node, and their number."""
     _, row_type, cost = entries
     gain, taken = 0, 0
     for at in range(begin, end):
@@ -214,7 +194,7 @@ def _least_losers(
     losses: LongArray,
     losers: LongArray,
 ) -> int:
-    """Sort in up to `wanted` records of a node that gain nothing, those that lose least; how many."""
+    """Sort in at most `wanted` records of a node that gain nothing, those that lose least; their number."""
     _, row_type, cost = entries
     filled = 0
     if wanted == 0:
@@ -246,7 +226,7 @@ def _penalties(
     prices: LongArray,
     found: LongArray,
 ) -> None:
-    """What the node of each entry loses when it is open and a record takes the entry."""
+    """Loss of the node of each entry if it is open and a record takes the entry."""
     start, row_type, cost = entries
     losses, losers = np.empty(k, dtype=np.int64), np.empty(k, dtype=np.int64)
     for node in range(len(start) - 1):

@@ -1,14 +1,19 @@
-"""Row types under all patterns of suppression, and the generalised rows that they then share.
+"""Row types under all patterns of suppression, the generalised rows that they share, and levels of recoding.
 
 A *pattern* is a set of key variables that are taken out of a record. What remains, with a star for what is
 missing, is a *node*; records of several types and patterns meet in one. Where a missing value is a category
 of its own, a file is k-anonymous when every node that holds a record holds k.
+
+By recoding, a value that stands for l of the L leaves of its hierarchy has lost (l - 1) / (L - 1) of its
+information (Iyengar 2002): nothing as it was, all when it is anything, as when it is taken out. A vector of
+levels, one for each variable, is a point of a lattice; the coarser, the more records are alike and the more
+is lost.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -16,7 +21,7 @@ from numpy.typing import NDArray
 
 from linkrisk.arrays import BoolArray, IntArray, LongArray
 from linkrisk.formulations.errors import FormulationError
-from linkrisk.formulations.suppression.key_table import MISSING, RowTypes
+from linkrisk.formulations.suppression.key_table import MISSING, Codes, RowTypes, numbered_rows
 
 MOST_ENTRIES = 60_000_000
 """Row types times patterns that are listed: some gigabytes."""
@@ -24,69 +29,50 @@ MOST_ENTRIES = 60_000_000
 
 @dataclass(frozen=True, eq=False)
 class Nodes:
-    """Nodes that at least k records can be in, each with the ways into it.
+    """Nodes that at least k records can be in, with their entries: the row types and patterns in each."""
 
-    Attributes
-    ----------
-    start : ndarray of int64, shape (G + 1,)
-        The entries of node g are ``start[g]`` up to ``start[g + 1]``.
-    row_type : ndarray of int32, shape (E,)
-        The row type of each entry.
-    pattern : ndarray of int32, shape (E,)
-        What is taken from its records, as bits; of values that are there.
-    cost : ndarray of int64, shape (E,)
-        Of that, for one record.
-    count : ndarray of int64, shape (T,)
-        Records of each row type.
-    k : int
-        How many records a node holds, or none.
-    """
-
-    start: LongArray
-    row_type: IntArray
-    pattern: IntArray
-    cost: LongArray
-    count: LongArray
-    k: int
+    start: LongArray  # (G + 1,): the entries of node g are ``start[g]`` up to ``start[g + 1]``
+    row_type: IntArray  # (E,): the row type of each entry
+    pattern: IntArray  # (E,): what is taken from its records, as bits; of values that are there
+    cost: LongArray  # (E,): of that, for one record
+    count: LongArray  # (T,): records of each row type
+    k: int  # how many records a node holds, or none
 
     def __len__(self) -> int:
         return len(self.start) - 1
 
     @property
     def entries(self) -> int:
-        """How many ways there are into all nodes, E."""
+        """Number of entries, E."""
         return len(self.row_type)
 
     @cached_property
     def of_entry(self) -> IntArray:
-        """The node of each entry, shape (E,)."""
+        """Node (E,) of each entry."""
         return np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.start))
 
     @cached_property
     def by_type(self) -> tuple[LongArray, LongArray]:
-        """Starts, shape (T + 1,), and entries in the order of their row types, shape (E,)."""
+        """Starts (T + 1,) of row types, and entries (E,) in their order."""
         order = np.argsort(self.row_type, kind="stable").astype(np.int64)
         sizes = np.bincount(self.row_type, minlength=len(self.count))
         return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), order
 
     def of_types(self, wanted: LongArray) -> LongArray:
-        """The entries of some row types, one type after the other."""
+        """Entries of some row types, one type after the other."""
         start, order = self.by_type
         return order[_ranges(start[wanted], start[wanted + 1])]
 
     def of_nodes(self, wanted: LongArray) -> LongArray:
-        """The entries of some nodes, one node after the other."""
+        """Entries of some nodes, one node after the other."""
         return _ranges(self.start[wanted], self.start[wanted + 1])
 
     def sums(self, values: NDArray[np.generic]) -> NDArray[np.float64]:
-        """Sums over the entries of each node, shape (G,)."""
+        """Sums (G,) over the entries of each node."""
         return np.bincount(self.of_entry, values, len(self)).astype(np.float64)
 
     def only(self, entries: BoolArray) -> tuple[Nodes, LongArray]:
-        """What is left when only some entries are allowed, and which these are.
-
-        Nodes that fewer than k records could then be in go too.
-        """
+        """Keep some entries (E,), but no nodes that fewer than k records could be in; and which these are."""
         records = np.bincount(self.of_entry[entries], self.count[self.row_type[entries]], len(self))
         large = records >= self.k
         kept = np.flatnonzero(entries & large[self.of_entry])
@@ -106,25 +92,10 @@ def check_size(types: RowTypes, allowed: int) -> None:
 
 
 def nodes_of(types: RowTypes, cost: LongArray, allowed: int, k: int) -> Nodes:
-    """List the nodes of at least k records, but those that others serve as well.
+    """List the nodes of at least k records, without those that others serve as well.
 
-    Where the same records can be in a node and in one that keeps more of their values, no optimum needs the
-    former: the latter costs no more.
-
-    Parameters
-    ----------
-    types : RowTypes
-        T of them, with q key variables.
-    cost : ndarray of int64, shape (q,) or (T, q)
-        Of taking a value of each variable, of whatever record or of one of each type; not negative.
-    allowed : int
-        Variables that may be taken, as bits.
-    k : int
-
-    Raises
-    ------
-    FormulationError
-        If there are more than `MOST_ENTRIES` types times patterns.
+    Costs (q,) or (T, q) are those of a value of each variable. Where the same records can be in a node and
+    in one that keeps more of their values, no optimum needs the former: the latter costs no more.
     """
     check_size(types, allowed)
     patterns = subsets(allowed)
@@ -149,7 +120,7 @@ def _listed(
     cost: LongArray,
     k: int,
 ) -> Nodes:
-    """The entries of the nodes that are wanted, node by node."""
+    """Entries of the wanted nodes, node by node."""
     shape, row_type = np.nonzero(usual & wanted[node])
     number = (np.cumsum(wanted) - 1)[node[shape, row_type]]
     order = np.argsort(number, kind="stable")
@@ -164,20 +135,20 @@ def _listed(
 
 
 def _numbered(types: RowTypes, patterns: list[int]) -> IntArray:
-    """The node of each row type (columns) under each pattern (rows), numbered from 0."""
+    """Node, from 0, of each row type (columns) under each pattern (rows)."""
     rows = np.stack(list(_labels(types, patterns)))
     numbers = np.unique(rows, return_inverse=True)[1]
     return numbers.reshape(rows.shape).astype(np.int32)
 
 
 def node_numbers(types: RowTypes, patterns: list[int]) -> Iterator[LongArray]:
-    """The node of each row type under one pattern after the other, shape (T,), each numbered from 0."""
+    """Node (T,), from 0, of each row type under one pattern after the other."""
     for labels in _labels(types, patterns):
         yield np.unique(labels, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
 def _labels(types: RowTypes, patterns: list[int]) -> Iterator[LongArray]:
-    """A number for what each pattern leaves of each row type; equal for equal nodes of whatever pattern."""
+    """Label (T,) of what each pattern leaves of each row type; equal for equal nodes of any pattern."""
     bits = 1 << np.arange(types.codes.shape[1], dtype=np.int64)
     weights, digits = _radix(types)
     for pattern in patterns:
@@ -185,7 +156,7 @@ def _labels(types: RowTypes, patterns: list[int]) -> Iterator[LongArray]:
 
 
 def _served_by_finer(node: IntArray, patterns: list[int], records: LongArray) -> BoolArray:
-    """Nodes that no record can be in but those of one that keeps a value more."""
+    """Nodes with the same records as one that keeps a value more."""
     place = {pattern: at for at, pattern in enumerate(patterns)}
     served = np.zeros(len(records), dtype=np.bool_)
     for pattern in patterns:
@@ -199,7 +170,7 @@ def _served_by_finer(node: IntArray, patterns: list[int], records: LongArray) ->
 
 
 def _ranges(starts: LongArray, ends: LongArray) -> LongArray:
-    """The whole numbers from each start up to its end, one range after the other."""
+    """Integers from each start up to its end, one range after the other."""
     sizes = ends - starts
     before = np.cumsum(sizes) - sizes
     steps = np.arange(int(sizes.sum()), dtype=np.int64)
@@ -207,7 +178,7 @@ def _ranges(starts: LongArray, ends: LongArray) -> LongArray:
 
 
 def subsets(mask: int) -> list[int]:
-    """Every part of a set of bits, the empty one first."""
+    """Every subset of a set of bits, the empty one first."""
     found, part = [0], 0
     while part != mask:
         part = (part - mask) & mask
@@ -216,7 +187,7 @@ def subsets(mask: int) -> list[int]:
 
 
 def _radix(types: RowTypes) -> tuple[LongArray, LongArray]:
-    """A weight for each variable and digits of each row, 0 for a star, that number rows without collision."""
+    """Weight (q,) of each variable and digits (T, q), 0 for a star, that number rows without collision."""
     digits = types.codes.astype(np.int64) + 1
     sizes = digits.max(axis=0) + 1
     weights = np.ones(digits.shape[1], dtype=np.int64)
@@ -225,3 +196,113 @@ def _radix(types: RowTypes) -> tuple[LongArray, LongArray]:
             raise FormulationError("the key variables have too many values together: recode some")
         weights[at] = weights[at - 1] * sizes[at - 1]
     return weights, digits
+
+
+Levels = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Recodings:
+    """Groups and losses of the values of each key variable, level by level."""
+
+    # (levels, values): of each variable: the group of each value; level 0 holds the values themselves
+    groups: tuple[NDArray[np.int32], ...]
+    # (levels, values): what a value loses, in units of cost; not less at a coarser level
+    losses: tuple[LongArray, ...]
+    whole: LongArray  # (q,): what a value loses that is taken out; nothing loses more
+
+    @property
+    def top(self) -> Levels:
+        """The coarsest point."""
+        return tuple(len(group) - 1 for group in self.groups)
+
+    def recoded(self, codes: Codes, levels: Levels) -> Codes:
+        """Codes (m, q) at a point; missing values stay missing."""
+        found = np.full(codes.shape, MISSING, dtype=np.int32)
+        for at, (group, level) in enumerate(zip(self.groups, levels, strict=True)):
+            there = codes[:, at] != MISSING
+            found[there, at] = group[level][codes[there, at]]
+        return found
+
+    def lost(self, codes: Codes, levels: Levels) -> LongArray:
+        """Loss (m, q) of each value at a point; 0 for missing values."""
+        found = np.zeros(codes.shape, dtype=np.int64)
+        for at, (loss, level) in enumerate(zip(self.losses, levels, strict=True)):
+            there = codes[:, at] != MISSING
+            found[there, at] = loss[level][codes[there, at]]
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Box:
+    """Points at least as coarse as `low` and at most as coarse as `high`."""
+
+    low: Levels
+    high: Levels
+
+    @property
+    def is_point(self) -> bool:
+        """Whether the box is one point."""
+        return self.low == self.high
+
+    def halves(self, recodings: Recodings) -> Iterator[Box]:
+        """Split at the variable whose ends differ most in loss."""
+        spread = [
+            int(loss[high].sum() - loss[low].sum()) / max(loss.shape[1], 1) if high > low else -1.0
+            for loss, low, high in zip(recodings.losses, self.low, self.high, strict=True)
+        ]
+        at = int(np.argmax(spread))
+        middle = (self.low[at] + self.high[at]) // 2
+        yield replace(self, high=_with(self.high, at, middle))
+        yield replace(self, low=_with(self.low, at, middle + 1))
+
+
+def _with(levels: Levels, at: int, level: int) -> Levels:
+    return (*levels[:at], level, *levels[at + 1 :])
+
+
+@dataclass(frozen=True, eq=False)
+class BoxProblem:
+    """Bound problem of a box: rows are alike as at its coarsest point and lose as at its finest.
+
+    At a point it is the problem itself.
+    """
+
+    types: RowTypes  # different rows of the finest point, with the codes of the coarsest
+    kept: LongArray  # (T,): what a record of each type loses when nothing is taken out
+    more: LongArray  # (T, q): what it loses more by each value that is
+
+    @classmethod
+    def of(cls, recodings: Recodings, types: RowTypes, box: Box) -> BoxProblem:
+        """The bound problem of a box for the row types of a file."""
+        fine = recodings.recoded(types.codes, box.low)
+        groups, firsts = numbered_rows(fine)
+        codes = types.codes[firsts]
+        count = np.bincount(groups, types.count, len(firsts)).astype(np.int64)
+        lost = recodings.lost(codes, box.low)
+        merged = RowTypes(
+            recodings.recoded(codes, box.high), count, count.astype(np.float64), groups[types.of]
+        )
+        more = np.where(codes == MISSING, 0, recodings.whole - lost)
+        return cls(merged, lost.sum(axis=1), more.astype(np.int64))
+
+    @property
+    def base(self) -> int:
+        """Loss without suppression."""
+        return int(self.kept @ self.types.count)
+
+    def nodes(self, allowed: int, k: int) -> Nodes:
+        """Nodes of at least k records, with costs on top of `base`."""
+        return nodes_of(self.types, self.more, allowed, k)
+
+    def least(self, allowed: int, k: int) -> int | None:
+        """Bound of each record by itself, in nodes that k records could share; None if there is none."""
+        patterns = subsets(allowed)
+        best = np.full(len(self.types), np.iinfo(np.int64).max)
+        for pattern, number in zip(patterns, node_numbers(self.types, patterns), strict=True):
+            records = np.bincount(number, self.types.count)
+            gone = np.array([pattern >> at & 1 for at in range(self.more.shape[1])], dtype=np.int64)
+            best = np.where(records[number] >= k, np.minimum(best, self.more @ gone), best)
+        if (best == np.iinfo(np.int64).max).any():
+            return None
+        return self.base + int(best @ self.types.count)

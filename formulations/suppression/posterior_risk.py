@@ -91,8 +91,8 @@ def _by_series(f: FloatArray, p: FloatArray) -> FloatArray:
 def household_risk(risk: FloatArray, household: Groups) -> FloatArray:
     """Hierarchical risk: the probability that at least one member of the household is re-identified.
 
-    ``1 - prod(1 - r_i)`` over its members, taken as independent, and the same for all of them: who is
-    recognised leads to the others (Hundepool et al. 2012, Chapter 3).
+    ``1 - prod(1 - r_i)`` over its members, taken as independent, and the same for all of them: one
+    recognised member leads to the others (Hundepool et al. 2012, Chapter 3).
 
     Parameters
     ----------
@@ -107,20 +107,10 @@ def household_risk(risk: FloatArray, household: Groups) -> FloatArray:
 
 
 class RiskThreshold(float):
-    """A threshold of individual risk in the place of one of frequency: riskier combinations are unsafe.
+    """A threshold of individual risk, between 0 and 1: riskier combinations are unsafe.
 
-    mu-ARGUS takes values out of records whose risk is above it (user's manual, section 2.6), sdcMicro does so
-    in `localSupp`.
-
-    Parameters
-    ----------
-    value : float
-        Between 0 and 1, neither included.
-
-    Raises
-    ------
-    FormulationError
-        If it is not between them.
+    mu-ARGUS suppresses values of records above it (user's manual, section 2.6), sdcMicro does so in
+    `localSupp`.
     """
 
     def __new__(cls, value: float) -> RiskThreshold:
@@ -130,5 +120,5 @@ class RiskThreshold(float):
         return super().__new__(cls, value)
 
     def unsafe(self, frequency: FloatArray, population: FloatArray) -> BoolArray:
-        """Which combinations are riskier (`posterior_risk`), both shape (n,)."""
+        """Combinations that are riskier (`posterior_risk`), all arrays (n,)."""
         return np.asarray(posterior_risk(frequency, population) > float(self), dtype=np.bool_)

@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 import pandas as pd
 
-from linkrisk.datasets.masking.protections import PROTECTIONS
+from linkrisk.datasets.masking.microaggregation import PROTECTIONS
 from linkrisk.datasets.public.registry import load
 from linkrisk.formulations.linkage.pair import Direction
 

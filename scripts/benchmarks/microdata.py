@@ -36,24 +36,20 @@ from linkrisk import sweep as swept
 from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.datasets.masking.base import MaskingMethod, standardised
 from linkrisk.datasets.masking.greedy_suppression import greedy_suppression
-from linkrisk.datasets.masking.mdav import plain_partition
-from linkrisk.datasets.masking.mdav_index import indexed_partition
+from linkrisk.datasets.masking.mdav import indexed_partition, plain_partition
+from linkrisk.datasets.masking.microaggregation import OptimalMicroaggregation
 from linkrisk.datasets.masking.noise import AdditiveNoise
-from linkrisk.datasets.masking.optimal_microaggregation import OptimalMicroaggregation
 from linkrisk.datasets.masking.pram import Pram
 from linkrisk.datasets.masking.rank_swapping import RankSwapping
 from linkrisk.datasets.microdata.formats.registry import read_table
 from linkrisk.datasets.microdata.hierarchies import Hierarchy
 from linkrisk.datasets.public.registry import load
-from linkrisk.formulations.suppression.checked_tables import k_anonymity
-from linkrisk.formulations.suppression.counting import MissingMeaning, frequencies
-from linkrisk.formulations.suppression.key_table import KeyTable, row_types
-from linkrisk.formulations.suppression.minimal_unsafe import minimal_unsafe
-from linkrisk.solver.suppression.anonymity.whole_records import best_with_whole_records
+from linkrisk.formulations.suppression.key_table import KeyTable, MissingMeaning, frequencies, row_types
+from linkrisk.formulations.suppression.unsafe_combinations import k_anonymity, minimal_unsafe
 from linkrisk.solver.suppression.answer import SCALE
-from linkrisk.solver.suppression.heuristics.per_record import each_by_itself, greedily
-from linkrisk.solver.suppression.heuristics.sdcmicro import sdcmicro_suppression
-from linkrisk.solver.suppression.hierarchy_levels import HierarchyLevels
+from linkrisk.solver.suppression.heuristics import each_by_itself, greedily, sdcmicro_suppression
+from linkrisk.solver.suppression.joint import best_with_whole_records
+from linkrisk.solver.suppression.operations.key_variables import HierarchyLevels
 from linkrisk.solver.suppression.problem import key_codes
 
 K, NOISE = 3, 0.2

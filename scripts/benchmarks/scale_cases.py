@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from linkrisk.datasets.masking.protections import PROTECTIONS
+from linkrisk.datasets.masking.microaggregation import PROTECTIONS
 from linkrisk.datasets.public.registry import load
 
 CENSUS = ["AFNLWGT", "AGI", "EMCONTRB", "FEDTAX", "PTOTVAL", "STATETAX"]

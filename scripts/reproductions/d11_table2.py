@@ -22,7 +22,7 @@ sys.path.append(str(Path(__file__).resolve().parent.parent))
 
 from figures import stamp_of_today
 
-from linkrisk.datasets.masking.protections import PROTECTIONS
+from linkrisk.datasets.masking.microaggregation import PROTECTIONS
 from linkrisk.datasets.public.registry import load
 from linkrisk.solver.run.result import dump_json
 from linkrisk.solver.run.results import FamilyFit

@@ -18,9 +18,8 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
-from linkrisk.datasets.masking.end_coding import BottomCoding, TopCoding
-from linkrisk.datasets.masking.global_recoding import GlobalRecoding
 from linkrisk.datasets.masking.pram import Pram
+from linkrisk.datasets.masking.recoding import BottomCoding, GlobalRecoding, TopCoding
 from linkrisk.datasets.microdata.categories import occurring
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.datasets.microdata.values import spelled

@@ -85,7 +85,7 @@ def _methods(asked: MaskCommand) -> list[str]:
 
 def _seed(given: str | None) -> int | None:
     """The seed that was given, itself or by a file."""
-    from linkrisk.datasets.masking.record import read_seed
+    from linkrisk.datasets.masking.release import read_seed
     from linkrisk.datasets.options.kinds import WHOLE
 
     if given is not None and given.lower().endswith(".json"):

@@ -22,7 +22,7 @@ _NOT_IN_PLANS = ("plan", "method", "run", "command", "command_line")
 
 def complete(arguments: argparse.Namespace) -> dict[str, Any]:
     """The maskings of a plan; its options become arguments where the command line does not say otherwise."""
-    from linkrisk.solver.risk_utility.plan import read_plan
+    from linkrisk.solver.risk_utility.maskings import read_plan
 
     maskings: tuple[Any, ...] = ()
     if arguments.plan is not None:

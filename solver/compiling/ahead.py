@@ -182,10 +182,10 @@ def _certificates() -> None:
 def _masking() -> None:
     """What methods of masking call."""
     from linkrisk.datasets.masking.greedy_suppression import greedy_suppression
-    from linkrisk.datasets.masking.mdav_index import indexed_partition
-    from linkrisk.datasets.masking.optimal_microaggregation import optimal_partition
+    from linkrisk.datasets.masking.mdav import indexed_partition
+    from linkrisk.datasets.masking.microaggregation import optimal_partition
     from linkrisk.datasets.masking.rank_swapping import swap_partners
-    from linkrisk.formulations.suppression.hitting import solve_household, solve_problems
+    from linkrisk.formulations.suppression.hitting_sets import solve_household, solve_problems
 
     random = np.random.default_rng(1)
     points = random.normal(size=(100, _ATTRIBUTES))
@@ -202,21 +202,20 @@ def _masking() -> None:
 
 def _recount(codes: NDArray[np.int32]) -> None:
     """What the problems call in which the output is counted again, and a heuristic for them."""
-    from linkrisk.formulations.suppression.checked_tables import k_anonymity
-    from linkrisk.formulations.suppression.counting import MissingMeaning
-    from linkrisk.formulations.suppression.key_table import KeyTable
+    from linkrisk.formulations.suppression.key_table import KeyTable, MissingMeaning
+    from linkrisk.formulations.suppression.unsafe_combinations import k_anonymity
     from linkrisk.solver.backends.registry import get_backend
-    from linkrisk.solver.suppression.anonymity.matches_anything import match_anything
-    from linkrisk.solver.suppression.anonymity.own_category import anonymise
-    from linkrisk.solver.suppression.heuristics.sdcmicro import sdcmicro_suppression
+    from linkrisk.solver.suppression.answer import SearchTask
+    from linkrisk.solver.suppression.heuristics import sdcmicro_suppression
     from linkrisk.solver.suppression.problem import RECOUNT, Problem
+    from linkrisk.solver.suppression.recount import anonymise, match_anything
 
     sdcmicro_suppression(codes, 4)
     table = KeyTable(("a", "b", "c"), codes)
     cost = np.ones(codes.shape[1], dtype=np.int64)
     for solve in (anonymise, match_anything):
         problem = Problem(table, k_anonymity(3, 4), MissingMeaning(), cost, kind=RECOUNT, k=4)
-        solve(problem, get_backend("highs"), Clock(_ENOUGH))
+        solve(SearchTask(problem, Clock(_ENOUGH), get_backend("highs")))
 
 
 def _linkage() -> None:

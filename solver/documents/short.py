@@ -29,7 +29,7 @@ _MAKERS = {
     "report.measured": {"measure": "measure", "risk": "risk"},
     "report.sweep": {"sweep": "swept"},
     "report.worst_case": {"fit": "fitted", "verification": "verification"},
-    "suppression.pages.short": {"suppression": "suppression", "unsafe": "unsafe"},
+    "suppression.short": {"suppression": "suppression", "unsafe": "unsafe"},
     "tables.pages.build": {
         "table-comparison": "comparison",
         "tabulation": "made",
@@ -44,7 +44,7 @@ MAKERS = {
 """By the `format` of a JSON, the module of `solver` and the function in it that says it in short."""
 
 PAGES = {
-    "linkrisk-suppression": "suppression.pages.build:suppression_document",
+    "linkrisk-suppression": "suppression.page:suppression_document",
     **{f"linkrisk-{kind}": "tables.pages.build:table_document" for kind in _OF_TABLES},
 }
 """The same of what makes a page of its own."""

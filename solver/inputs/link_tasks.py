@@ -11,7 +11,7 @@ import pandas as pd
 
 from linkrisk.arrays import BoolArray, FloatArray, IndexArray
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.spelled import masking_method
+from linkrisk.datasets.masking.registry import masking_method
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.numeric import check_no_duplicates
 from linkrisk.datasets.microdata.role_recognition import Recognition

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.recoding import CategoricalMethod
-from linkrisk.datasets.masking.registry import METHODS
-from linkrisk.datasets.masking.spelled import is_record, masking_method, names_files
+from linkrisk.datasets.masking.base import CategoricalMethod
+from linkrisk.datasets.masking.registry import METHODS, is_record, masking_method, names_files
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.schema_files import schema_of

@@ -10,9 +10,9 @@ from typing import Any
 
 import pandas as pd
 
+from linkrisk.datasets.masking.attributes import TABLE
 from linkrisk.datasets.masking.base import MaskingMethod
-from linkrisk.datasets.masking.choosing import TABLE
-from linkrisk.datasets.masking.record import check_new, sha256
+from linkrisk.datasets.masking.release import check_new, sha256
 from linkrisk.datasets.microdata.column_descriptions import guessed_schema
 from linkrisk.datasets.microdata.formats.base import StoredFile
 from linkrisk.datasets.microdata.formats.delimited import DelimitedDialect, written_columns

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.arrays import FloatArray, IndexArray
-from linkrisk.datasets.masking.spelled import names_files
+from linkrisk.datasets.masking.registry import names_files
 from linkrisk.datasets.microdata.numeric import check_ranges, check_some_value, constant_attributes
 from linkrisk.datasets.microdata.schema import Scale
 from linkrisk.datasets.microdata.tables import Table
@@ -84,7 +84,7 @@ class DistanceBased(DistanceBasedParameters, Linker):
         Whose mean and standard deviation scale numeric attributes: ``own``, ``original``, ``pooled`` or
         ``none``.
     masking : tuple of str
-        How categorical attributes were masked (`datasets.masking.spelled`): records that it cannot have made
+        How categorical attributes were masked (`datasets.masking.registry`): records that it cannot have made
         of each other are at an infinite distance.
     missing : str
         What a missing value is compared as (`formulations.linkage.comparison`).

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 
 from linkrisk.arrays import FloatArray
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.base import MaskingMethod, centred_and_deviation
-from linkrisk.datasets.masking.choosing import values_of
+from linkrisk.datasets.masking.attributes import values_of
+from linkrisk.datasets.masking.base import MaskingMethod, Recoding, Transition, centred_and_deviation
 from linkrisk.datasets.masking.local_suppression import LocalSuppression
 from linkrisk.datasets.masking.noise import DEPENDENT, AdditiveNoise
 from linkrisk.datasets.masking.rank_swapping import RankSwapping, swap_partners, window_size
-from linkrisk.datasets.masking.recoding import Recoding, Transition
 from linkrisk.datasets.masking.sequence import Step, masked_twice
 from linkrisk.datasets.microdata.names import shown_name, shown_names
 from linkrisk.datasets.pairs.categorical import INFERRED, NOT_INFERRED

@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 
 from linkrisk.arrays import FloatArray, IndexArray
-from linkrisk.datasets.masking.recoding import Recoding, Transition
-from linkrisk.datasets.masking.spelled import spelled_recodings
+from linkrisk.datasets.masking.base import Recoding, Transition
+from linkrisk.datasets.masking.registry import spelled_recodings
 from linkrisk.datasets.microdata.categories import Categories, occurring
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.datasets.pairs.categorical import NOT_INFERRED

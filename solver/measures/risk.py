@@ -10,9 +10,8 @@ from typing import Any, ClassVar, TypeVar
 
 import pandas as pd
 
-from linkrisk.datasets.masking.base import MaskingMethod
-from linkrisk.datasets.masking.recoding import CategoricalMethod
-from linkrisk.datasets.masking.spelled import masking_method
+from linkrisk.datasets.masking.base import CategoricalMethod, MaskingMethod
+from linkrisk.datasets.masking.registry import masking_method
 from linkrisk.datasets.microdata.scale_inference import of_days
 from linkrisk.datasets.microdata.schema_files import schema_of
 from linkrisk.datasets.options.kinds import words

@@ -10,15 +10,16 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from linkrisk.arrays import FloatArray
-from linkrisk.formulations.suppression.counting import (
+from linkrisk.datasets.microdata.values import spelled
+from linkrisk.formulations.suppression.key_table import (
     MATCHES_ANYTHING,
     OWN_CATEGORY,
     MissingMeaning,
     frequencies,
+    row_types,
 )
-from linkrisk.formulations.suppression.key_table import row_types
 from linkrisk.formulations.suppression.posterior_risk import household_risk, posterior_risk
-from linkrisk.solver.suppression.before_and_after import BeforeAndAfter, label
+from linkrisk.solver.suppression.audit import BeforeAndAfter
 from linkrisk.solver.suppression.problem import key_codes
 
 MEANINGS = (OWN_CATEGORY, MATCHES_ANYTHING)
@@ -108,7 +109,7 @@ def _riskiest(
         lines.append(
             {
                 "values": {
-                    name: None if pd.isna(value) else label(value)
+                    name: None if pd.isna(value) else spelled(value)
                     for name, value in zip(keys.names, values, strict=True)
                 },
                 "records": len(members),

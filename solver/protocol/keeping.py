@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.record import check_new, sha256
+from linkrisk.datasets.masking.release import check_new, sha256
 from linkrisk.datasets.microdata.formats.reading import number_signs
 from linkrisk.datasets.microdata.writing import SECRET, reason, together, write_all, write_whole
 from linkrisk.solver.protocol.document import Protocol, ProtocolStep

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.record import sha256, version
+from linkrisk.datasets.masking.release import sha256, version
 from linkrisk.datasets.microdata.formats.argus_metadata import code_lists
 from linkrisk.datasets.microdata.formats.reading import number_signs, reading
 from linkrisk.datasets.microdata.formats.registry import format_of, with_suffix_of

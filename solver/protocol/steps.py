@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from linkrisk.datasets.masking.base import new_seed
-from linkrisk.datasets.masking.record import sha256
+from linkrisk.datasets.masking.release import sha256
 from linkrisk.datasets.microdata.hierarchies import Hierarchy
 from linkrisk.datasets.microdata.names import level_in_words, shown_names
 from linkrisk.solver.masking.mask import mask

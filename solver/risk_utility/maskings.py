@@ -1,19 +1,23 @@
-"""Many maskings from few texts: ranges and lists of parameters, written out."""
+"""Many maskings from few texts: ranges and lists of parameters written out, and plans in TOML files."""
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+import tomllib
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import product
+from pathlib import Path
+from typing import Any
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.registry import METHODS
-from linkrisk.datasets.masking.spelled import masking_method
+from linkrisk.datasets.masking.registry import METHODS, masking_method
 from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.datasets.microdata.schema_files import schema_of
 from linkrisk.datasets.options.option import Option
 from linkrisk.errors import called
 from linkrisk.solver.run.errors import UsageError
@@ -31,18 +35,10 @@ _SEED_BYTES = 4
 
 @dataclass(frozen=True)
 class Masking:
-    """One masking of the original file.
+    """One masking of the original file."""
 
-    Attributes
-    ----------
-    methods : tuple of str
-        As `mask --method` takes them, in the order in which they are applied.
-    name : str
-        Of the family that it belongs to: as the user says, else the names of the methods.
-    """
-
-    methods: tuple[str, ...]
-    name: str
+    methods: tuple[str, ...]  # as `mask --method` takes them, in the order in which they are applied
+    name: str  # of the family that it belongs to: as the user says, else the names of the methods
 
     @property
     def text(self) -> str:
@@ -61,24 +57,7 @@ class Masking:
 def maskings_of(
     given: Sequence[str | Sequence[str]], names: Sequence[str | None] = (), schema: Schema | None = None
 ) -> list[Masking]:
-    """Write out all maskings, each once, in the order in which they are given.
-
-    Parameters
-    ----------
-    given : sequence of str or of sequences of str
-        "METHOD parameter=value ...", several methods in order with " + " between them or as a sequence. A
-        value may be a range ``2..20``, with a step ``5..50:5``, a list ``2,5,10..20``; several of them stand
-        for all combinations.
-    names : sequence of str or None
-        What to call the family of each; None for the names of its methods.
-    schema : Schema, optional
-        What methods without a schema of their own go by.
-
-    Raises
-    ------
-    DataError, UsageError
-        If there is no such method or parameter, a range is empty, or there are too many maskings.
-    """
+    """Write out all maskings, each once, in the order in which they are given."""
     found: dict[tuple[str, ...], Masking] = {}
     for at, each in enumerate(given):
         name = names[at] if at < len(names) else None
@@ -175,3 +154,86 @@ def _piece(text: str) -> list[str]:
     if many > MOST:
         raise UsageError(f"the range {text} has {many:,} values, and {MOST:,} at most; take wider steps")
     return [format((first + step * at).normalize(), "f") for at in range(many)]
+
+
+_TABLES = ("sweep", "masking")
+_KEYS = ("name", "method", "methods")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a file says."""
+
+    # options as the command line takes them, by their names without dashes in front; a list is joined
+    # by commas, True stands for an option without a value
+    options: Mapping[str, str | bool]
+    maskings: tuple[Masking, ...]
+
+
+def read_plan(path: str | Path, options: Collection[str], schema: str | None = None) -> Plan:
+    """Read a plan."""
+    try:
+        content = tomllib.loads(Path(path).read_bytes().decode("utf-8-sig"))
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{path} is not valid TOML: {error}") from None
+    except ValueError:
+        raise UsageError(f"{path} is not valid TOML: it is not text in UTF-8") from None
+    _check_names(path, content, _TABLES, "table")
+    given = content.get("sweep", {})
+    entries = content.get("masking", [])
+    if not isinstance(given, dict):
+        raise UsageError(f"{path}: sweep must be a table, [sweep], with options below it")
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise UsageError(f"{path}: write [[masking]], in double brackets, once for each masking")
+    _check_names(path, given, options, "option")
+    read = {name: _as_text(path, name, value) for name, value in given.items()}
+    own = read.get("schema")
+    known = schema_of(schema or (own if isinstance(own, str) else None))
+    return Plan(read, tuple(_maskings(path, entries, known)))
+
+
+def _maskings(path: str | Path, entries: list[dict[str, Any]], schema: Schema | None) -> list[Masking]:
+    texts: list[str | list[str]] = []
+    names: list[str | None] = []
+    for at, entry in enumerate(entries, start=1):
+        _check_names(path, entry, _KEYS, "key of a masking,")
+        methods: Any = entry.get("methods", entry.get("method"))
+        name: Any = entry.get("name")
+        one_of_them = ("methods" in entry) != ("method" in entry)
+        right = isinstance(methods, str) or (
+            isinstance(methods, list) and all(isinstance(method, str) for method in methods)
+        )
+        if not one_of_them or not right:
+            raise UsageError(f'{path}: masking {at} needs either method = "..." or methods = ["...", "..."]')
+        if name is not None and (not isinstance(name, str) or not name.strip()):
+            raise UsageError(f"{path}: the name of masking {at} must be a text")
+        texts.append(methods)
+        names.append(name)
+    return maskings_of(texts, names, schema) if texts else []
+
+
+def _check_names(path: str | Path, found: Mapping[str, Any], known: Collection[str], what: str) -> None:
+    for name in found:
+        if name not in known:
+            close = difflib.get_close_matches(name, list(known), n=1)
+            hint = f"did you mean '{close[0]}'?" if close else f"there are {', '.join(known)}"
+            raise UsageError(f"{path}: unknown {what} '{name}': {hint}")
+
+
+def _as_text(path: str | Path, name: str, value: Any) -> str | bool:
+    """A value as the command line would have it."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, list) and all(isinstance(each, str | int | float) for each in value):
+        return ",".join(_quoted(str(each)) for each in value)
+    if isinstance(value, str | int | float):
+        return str(value)
+    raise UsageError(f"{path}: {name} must be a text, a number, true, or a list of these")
+
+
+def _quoted(text: str) -> str:
+    """A name in a list separated by commas, as `parse_names` reads it."""
+    doubled = text.replace('"', '""')
+    return f'"{doubled}"' if any(mark in text for mark in ',"') else text

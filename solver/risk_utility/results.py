@@ -1,23 +1,68 @@
-"""What `sweep` returns: one table of all maskings, and which of them are not dominated."""
+"""What `sweep` returns: a table of all maskings, and the Pareto front of risk and information loss."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
 import pandas as pd
 
+from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.solver.measures.base import Finding
-from linkrisk.solver.risk_utility.pareto import Place, Point, places
-from linkrisk.solver.risk_utility.runs import Status, SweepRun
+from linkrisk.solver.risk_utility.runs import HELD_OUT, LOSS, Status, SweepRun
 from linkrisk.solver.run.plots import Plots
 from linkrisk.solver.run.result import Result
 from linkrisk.solver.run.worst_sentence import percents
 
-HELD_OUT, WORST_CASE, LOSS = "held-out", "worst-case", "information-loss"
-"""Measures that have columns of their own."""
+
+class Place(StrEnum):
+    """Where a masking stands on the map."""
+
+    FRONT = "on the front"
+    DOMINATED = "dominated"
+    OPEN = "open"
+
+
+class Point(NamedTuple):
+    """A masking on the map; less of either is better."""
+
+    low: float  # certified ends of its risk
+    high: float  # certified ends of its risk
+    loss: float  # what it costs
+
+
+def places(points: Sequence[Point]) -> list[Place]:
+    """The place of every masking on the Pareto front of risk and loss.
+
+    A masking dominates another one where it has neither more risk nor more loss, and less of one of them. The
+    risks are somewhere in their intervals. ``dominated``: wherever they are, some other masking dominates it;
+    then one does that for all values, since at the best for the masking (its own risk at the lower end, all
+    others at the upper end) somebody still has to dominate it. ``on the front``: wherever they are, no other
+    one dominates it. ``open``: that depends on where they are; narrower intervals may tell.
+    """
+    if not points:
+        return []
+    low, high, loss = np.array(points, dtype=np.float64).T
+    found = []
+    for at, own in enumerate(points):
+        possibly = _dominating(low, loss, own.high, own.loss)
+        possibly[at] = False  # a masking is no rival of itself, however wide its interval is
+        if _dominating(high, loss, own.low, own.loss).any():
+            found.append(Place.DOMINATED)
+        else:
+            found.append(Place.OPEN if possibly.any() else Place.FRONT)
+    return found
+
+
+def _dominating(risk: FloatArray, loss: FloatArray, own_risk: float, own_loss: float) -> BoolArray:
+    """Which of some maskings dominate one."""
+    less = (risk < own_risk) | (loss < own_loss)
+    return np.asarray((risk <= own_risk) & (loss <= own_loss) & less)
+
 
 OF_ALL = "il1s_of_all"
 """The loss that is not a finding of a single release: IL1s over all attributes, 0 for those left alone."""

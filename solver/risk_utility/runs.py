@@ -1,14 +1,39 @@
-"""What a sweep has found of one masking, as it is kept and read again."""
+"""One masking of a sweep: the file is masked, the release measured as `risk` does, and the run kept."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any
 
+from linkrisk.datasets.masking.base import CategoricalMethod, MaskingMethod
+from linkrisk.datasets.microdata.formats.base import StoredFile
+from linkrisk.datasets.microdata.released_files import carried
+from linkrisk.datasets.microdata.schema_files import schema_of
+from linkrisk.datasets.microdata.tables import Table
+from linkrisk.errors import LinkriskError
+from linkrisk.solver.inputs.limits import engine_options
+from linkrisk.solver.inputs.releases import Given
+from linkrisk.solver.inputs.source import Source
+from linkrisk.solver.linkage.spreading import Asked
+from linkrisk.solver.masking.mask import mask_source
 from linkrisk.solver.measures.base import Finding, Kind, Unit, Worse, jsonable
-from linkrisk.solver.measures.worst_case import FamilyRisk
+from linkrisk.solver.measures.information_loss import InformationLoss
+from linkrisk.solver.measures.risk import Measuring, RiskResult, asked_measures, measured
+from linkrisk.solver.measures.task import MeasureChoices
+from linkrisk.solver.measures.verdict import TOLERATED
+from linkrisk.solver.measures.worst_case import FamilyRisk, WorstCaseRisk
+from linkrisk.solver.options.operations.mask import MaskOptions
+from linkrisk.solver.options.pair import ProblemOptions
+from linkrisk.solver.risk_utility.maskings import Masking
+from linkrisk.solver.run.clock import Clock, Limits
+from linkrisk.solver.worst_case.operations.fit import fit_request
+from linkrisk.solver.worst_case.single_fit import FitRequest
+
+HELD_OUT, WORST_CASE, LOSS = "held-out", "worst-case", "information-loss"
+"""Measures that have columns of their own."""
 
 
 class Status(StrEnum):
@@ -132,3 +157,128 @@ def _finding(content: Mapping[str, Any]) -> Finding:
 
 def _number(value: float | None) -> float | None:
     return None if value is None else float(value)
+
+
+@dataclass(frozen=True)
+class SweepJob:
+    """What all maskings of a sweep share."""
+
+    source: Source  # the original table
+    options: ProblemOptions  # what is linked to what
+    families: tuple[str, ...]  # names of both
+    measures: tuple[str, ...]  # names of both
+    limits: Limits  # of each masking
+    seed: int  # of the searches and all other measures
+    tolerated: float = TOLERATED  # share of records that may be re-identified, for the verdicts
+
+    def describe(self) -> dict[str, Any]:
+        """All but the table, ready for JSON: what the numbers of a masking depend on."""
+        asked = {each.name: getattr(self.options, each.name) for each in fields(self.options)}
+        schema = schema_of(self.options.schema)
+        asked |= {"schema": None if schema is None else schema.to_dict()}
+        del asked["aggregator"], asked["row_by_row"], asked["masking"]
+        return {
+            "families": list(self.families),
+            "measures": list(self.measures),
+            **{name: list(value) if isinstance(value, tuple) else value for name, value in asked.items()},
+            "seed": self.seed,
+            "tolerated": self.tolerated,
+            "time_limit": self.limits.time,
+            "work_limit": self.limits.work,
+        }
+
+    def request(self, clock: Clock) -> FitRequest:
+        """How to search, for as long as the sweep goes on."""
+        limits = replace(self.limits, cancel=Asked(lambda: clock.expired), threads=clock.most_threads)
+        return fit_request(engine_options(seed=self.seed)[0], limits)
+
+
+@dataclass(frozen=True)
+class SweepTask:
+    """A masking to be measured."""
+
+    at: int  # its place in the plan
+    masking: Masking
+    methods: tuple[MaskingMethod, ...]
+    seed: int  # of masking
+
+    def ended(self, status: Status, reason: str) -> SweepRun:
+        """A run without any numbers."""
+        return SweepRun(self.masking.text, self.masking.name, self.seed, status, " ".join(reason.split()))
+
+
+def run_masking(job: SweepJob, task: SweepTask, clock: Clock) -> SweepRun | None:
+    """Mask the original table and measure the release; None where the sweep was stopped meanwhile.
+
+    The numbers are those of `mask` with the same methods and seed, and then `risk` with the same options. A
+    masking that does not fit the table costs its own row only, and so does a fault.
+    """
+    began = time.perf_counter()
+    try:
+        found = _measured(job, task, clock)
+    except LinkriskError as error:
+        return None if clock.expired else task.ended(Status.REFUSED, str(error))
+    except Exception as error:  # such as too little memory: the other maskings go on
+        return None if clock.expired else task.ended(Status.FAILED, _fault(error))
+    if clock.expired:
+        return None
+    worst, loss = found.worst.worst, found.measures.get(LOSS)
+    cases = found[WORST_CASE]
+    assert isinstance(cases, WorstCaseRisk)
+    run = SweepRun(
+        task.masking.text,
+        task.masking.name,
+        task.seed,
+        Status.DONE,
+        records=worst.records,
+        total=worst.total,
+        families=cases.families,
+        verdict=jsonable(found.verdict),
+        with_twins=cases.with_twins,
+        findings={name: each.findings for name, each in found.measures.items() if name != WORST_CASE},
+        loss=il1s_of_all(loss) if isinstance(loss, InformationLoss) else None,
+        not_measured=dict(found.not_measured),
+        seconds=round(time.perf_counter() - began, 3),
+    )
+    return SweepRun.from_dict(run.to_dict())  # the same, to the letter, as one that was kept and read
+
+
+def _fault(error: Exception) -> str:
+    """An error with its kind; some have no words."""
+    return f"{type(error).__name__}: {error}".removesuffix(": ")
+
+
+def _measured(job: SweepJob, task: SweepTask, clock: Clock) -> RiskResult:
+    original = job.source.stored
+    masking = MaskOptions(job.source.name, task.methods, id=job.options.id, drop=(), seed=task.seed)
+    masked = mask_source(job.source, task.methods, masking)
+    release = carried(original, masked.table, masked.masked)
+    given = Given(_table(original, "original"), _table(release, "masked"), job.options)
+    choices = MeasureChoices(masked_by=_of_numbers(task))
+    asked = Measuring(asked_measures(job.measures), job.options, job.families, choices, job.tolerated)
+    return measured([given], asked, job.request(clock))
+
+
+def _of_numbers(task: SweepTask) -> tuple[tuple[str, MaskingMethod], ...]:
+    """How numbers were masked. Of categories it is not told: the distances of links would be others then."""
+    told = zip(task.masking.methods, task.methods, strict=True)
+    return tuple((text, method) for text, method in told if not isinstance(method, CategoricalMethod))
+
+
+def _table(stored: StoredFile, name: str) -> Table:
+    """A table that has been read or made, with all that its file says of it."""
+    frame = stored.frame.reset_index(drop=True)
+    return Table(frame, name, notes=stored.columns, dialect=stored.dialect, remarks=stored.remarks)
+
+
+def il1s_of_all(loss: InformationLoss) -> float | None:
+    """Mean IL1s over all attributes, those that are left as they were counting 0.
+
+    So maskings of different attributes compare. None where a masked attribute is not numeric, or values were
+    suppressed: IL1s would not see that loss.
+    """
+    of_each = {row[1]: row[-1] for row in loss.numeric.rows if row[0] == "IL1s"}
+    if loss.suppressed > 0.0 or not set(loss.masked) <= set(of_each):
+        return None
+    many = len(loss.masked) + len(loss.unchanged)
+    return float(sum(of_each[name] for name in loss.masked) / many) if many else None

@@ -20,12 +20,10 @@ from linkrisk.solver.measures.risk import asked_measures, check_tolerated
 from linkrisk.solver.options.operations.sweep import SECONDS_EACH, SweepOptions
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.options.taking import taking
+from linkrisk.solver.risk_utility.course import Course, Store
 from linkrisk.solver.risk_utility.maskings import Masking, maskings_of
-from linkrisk.solver.risk_utility.results import LOSS, WORST_CASE, SweepResult, usual_loss
-from linkrisk.solver.risk_utility.runs import Status
-from linkrisk.solver.risk_utility.store import Store
-from linkrisk.solver.risk_utility.sweep_course import Course
-from linkrisk.solver.risk_utility.sweep_run import SweepJob, SweepTask
+from linkrisk.solver.risk_utility.results import SweepResult, usual_loss
+from linkrisk.solver.risk_utility.runs import LOSS, WORST_CASE, Status, SweepJob, SweepTask
 from linkrisk.solver.run.clock import AUTOMATIC, Clock, Limits
 from linkrisk.solver.run.crew import crew_choice
 from linkrisk.solver.run.errors import UsageError

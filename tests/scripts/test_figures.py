@@ -14,7 +14,7 @@ import figures
 import pytest
 from figures import Stamp, stamps
 
-from linkrisk.datasets.masking.protections import PROTECTIONS
+from linkrisk.datasets.masking.microaggregation import PROTECTIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"

@@ -10,7 +10,7 @@ import pytest
 
 from linkrisk import WorstCaseLinkage, evaluate, fit, link, make_table, suppress, unsafe, verify
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.spelled import masking_method
+from linkrisk.datasets.masking.registry import masking_method
 from linkrisk.datasets.microdata.dates import read_dates
 from linkrisk.datasets.microdata.schema import Attribute, Role, Scale, Schema
 from linkrisk.datasets.microdata.schema_files import read_schema

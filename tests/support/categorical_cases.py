@@ -9,8 +9,7 @@ import brute_force as plain
 import numpy as np
 import pandas as pd
 
-from linkrisk.datasets.masking.end_coding import TopCoding
-from linkrisk.datasets.masking.global_recoding import GlobalRecoding
+from linkrisk.datasets.masking.recoding import GlobalRecoding, TopCoding
 
 SIZES = ("small", "middle", "large", "huge")
 SCHEMA = {

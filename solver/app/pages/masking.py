@@ -9,8 +9,7 @@ from typing import Any
 
 from nicegui import ui
 
-from linkrisk.datasets.masking.registry import METHODS
-from linkrisk.datasets.masking.spelled import masking_method
+from linkrisk.datasets.masking.registry import METHODS, masking_method
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.roles import Role
 from linkrisk.datasets.microdata.schema_files import read_schema

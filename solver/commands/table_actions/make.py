@@ -53,7 +53,7 @@ def _check_files(asked: MakeCommand) -> None:
 
 def _write(asked: MakeCommand, made: MadeTable | MadeTables) -> None:
     """Write what is asked for, all or nothing."""
-    from linkrisk.datasets.masking.record import version
+    from linkrisk.datasets.masking.release import version
     from linkrisk.datasets.microdata.writing import for_the_house, together, write_all, write_whole
     from linkrisk.datasets.tables.reading import made_record
     from linkrisk.datasets.tables.writing import internal_files

@@ -1,4 +1,4 @@
-"""What `suppress` returns: the table without the values that had to go, and the bound that proves it."""
+"""The result of `suppress`: the table without suppressed values, and the bound that proves it."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.recoding_files import codes_become
 from linkrisk.datasets.microdata.released_files import carried, labels_of_recoded, renumbered, shuffled
 from linkrisk.datasets.microdata.writing import write_all
-from linkrisk.formulations.suppression.counting import MissingMeaning
+from linkrisk.formulations.suppression.key_table import KeyTable, MissingMeaning
+from linkrisk.formulations.suppression.unsafe_combinations import CheckedTables, unsafe_in
 from linkrisk.solver.inputs.source import Source, check_targets, is_input
 from linkrisk.solver.measures.suppression_risk import suppression_risk
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.result import Reported
 from linkrisk.solver.run.status import Limit, Status
-from linkrisk.solver.suppression.before_and_after import BeforeAndAfter
-from linkrisk.solver.suppression.given_answer import GivenAnswer
+from linkrisk.solver.suppression.answer import GivenAnswer
+from linkrisk.solver.suppression.audit import BeforeAndAfter
 
 
 @dataclass(frozen=True)
 class TableSummary:
-    """What a checked table has of unsafe combinations in the input.
+    """Unsafe combinations of a checked table in the input.
 
     Attributes
     ----------
@@ -45,6 +46,18 @@ class TableSummary:
     threshold: float
     combinations: int
     records: int
+
+    @classmethod
+    def of_each(
+        cls, table: KeyTable, tables: CheckedTables, meaning: MissingMeaning
+    ) -> tuple[TableSummary, ...]:
+        """Summarise each checked table."""
+        found = []
+        for mask, threshold in tables.thresholds.items():
+            check = unsafe_in(table.types, mask, threshold, meaning)
+            records = int(table.types.count[check.unsafe].sum())
+            found.append(cls(table.named(mask), threshold, check.combinations, records))
+        return tuple(found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +138,7 @@ class SuppressionResult(Reported):
 
     @cached_property
     def before_and_after(self) -> dict[str, Any]:
-        """Key variables and risk before and after, as JSON and reports have them; counted when asked for."""
+        """JSON of key variables and risk before and after; counted at first use."""
         risk = suppression_risk(self.compared, MissingMeaning.parse(self.details["missing"]))
         return {"variables": self.compared.variables(), **risk}
 
@@ -216,7 +229,7 @@ class SuppressionResult(Reported):
         stored = carried(self.source.stored, self.table, dict.fromkeys([*touched, *recoded]), groups)
         others = [name for name in self.table.columns if name not in recoded]
         written = self.source.as_written(stored, others, output)
-        # What was missing before, perhaps as a word such as NA, is not told from what was taken out.
+        # Values missing before, perhaps as a word such as NA, look like suppressed ones.
         gone = {name: self._gone(name, written.frame[name]) for name in touched}
         written = replace(written, frame=with_columns(written.frame, gone))
         frame = written.frame
@@ -227,13 +240,13 @@ class SuppressionResult(Reported):
         write_all(writable_format(output).write(replace(written, frame=frame), Path(output)))
 
     def _group_labels(self, recoded: Sequence[str]) -> dict[str, dict[str, str]]:
-        """What the groups of recoded variables mean: the labels of the codes that are in them."""
+        """Labels of the groups of recoded variables, made of those of their codes."""
         codes = {name: self.details.get("labels", {}).get(name, {}).get("codes", {}) for name in recoded}
         found = codes_become(self.source.known, self.table, recoded)
         return {name: labels_of_recoded(found.get(name, {}), codes[name], {}) for name in recoded}
 
     def _gone(self, name: str, written: pd.Series) -> pd.Series:
-        """A column as its file writes it, without what was taken out, or with the code that stands for it."""
+        """A written column without suppressed values, or with the code that stands for them."""
         column, code = self.table[name], MissingMeaning.parse(self.details["missing"]).code
         written = written.mask(column.isna())
         if code is None:

@@ -12,14 +12,14 @@ import numpy as np
 import pandas as pd
 
 from linkrisk.arrays import LongArray
-from linkrisk.datasets.masking.record import version
-from linkrisk.datasets.masking.spelled import masking_method
+from linkrisk.datasets.masking.registry import masking_method
+from linkrisk.datasets.masking.release import version
 from linkrisk.datasets.microdata.hierarchies import Hierarchy
 from linkrisk.datasets.microdata.values import spelled
-from linkrisk.formulations.suppression.checked_tables import CheckedTables
-from linkrisk.formulations.suppression.counting import MissingMeaning
-from linkrisk.formulations.suppression.key_table import MISSING, KeyTable
-from linkrisk.formulations.suppression.minimal_unsafe import (
+from linkrisk.formulations.suppression.key_table import MISSING, KeyTable, MissingMeaning
+from linkrisk.formulations.suppression.unsafe_combinations import (
+    CheckedTables,
+    MinimalUnsafe,
     minimal_unsafe,
     unsafe_in,
     unsafe_per_variable,
@@ -28,13 +28,13 @@ from linkrisk.solver.options.operations.unsafe import UnsafeOptions
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.result import Result
-from linkrisk.solver.suppression.hierarchy_levels import HierarchyLevels
 from linkrisk.solver.suppression.operations.key_variables import (
     KeyVariables,
-    asked_tables,
     hierarchy_names,
     level_names,
     meaning_of,
+    tables_of,
+    with_usual_k,
 )
 from linkrisk.solver.suppression.operations.result import TableSummary
 from linkrisk.solver.suppression.problem import key_codes
@@ -176,8 +176,8 @@ def unsafe(asked: UnsafeOptions) -> UnsafeResult:
     >>> from linkrisk import unsafe
     >>> unsafe("people.csv", keys=["town", "sex", "trade"], k=3).to_frame()  # doctest: +SKIP
     """
-    tables = asked_tables(asked)
-    meaning = meaning_of(asked.missing, tables)
+    asked = with_usual_k(asked)
+    meaning = meaning_of(asked)
     methods = [masking_method(one) if isinstance(one, str) else one for one in asked.recode]
     for method in methods:
         if method.chance:
@@ -185,7 +185,7 @@ def unsafe(asked: UnsafeOptions) -> UnsafeResult:
     named = [*chain(asked.levels or (), *asked.tables), *hierarchy_names(asked.hierarchies)]
     found = KeyVariables.read(asked.data, asked.keys, asked.schema, (asked.weight,), meaning, named)
     table = found.table(asked.weight)
-    trial = _Trial(table, tables.tables(found.names), meaning)
+    trial = _Trial(table, tables_of(asked, found.names), meaning)
     recoded, chosen = found.known, found.hierarchies(asked.hierarchies)
     for method in methods:
         recoded = method.apply(recoded, source=found.source.name)
@@ -193,7 +193,7 @@ def unsafe(asked: UnsafeOptions) -> UnsafeResult:
         before=trial.count(found.known),
         after=trial.count(recoded) if methods else None,
         recoded=tuple(method.describe(found.known) for method in methods),
-        checked=trial.checked(),
+        checked=TableSummary.of_each(table, trial.tables, meaning),
         levels=tuple(_by_level(trial, found, chosen)),
         details={
             "linkrisk": version(),
@@ -201,8 +201,8 @@ def unsafe(asked: UnsafeOptions) -> UnsafeResult:
             "records": table.records,
             "keys": list(found.names),
             "constant": list(found.constant),
-            "k": tables.k,
-            "risk": tables.risk,
+            "k": asked.k,
+            "risk": asked.risk,
             "missing": str(meaning),
             "missing_means": meaning.words,
             "weight": asked.weight,
@@ -214,58 +214,44 @@ def unsafe(asked: UnsafeOptions) -> UnsafeResult:
 
 @dataclass(frozen=True, eq=False)
 class _Trial:
-    """What is counted again and again."""
+    """Key variables and checked tables, to count trial recodings."""
 
     table: KeyTable
     tables: CheckedTables
     meaning: MissingMeaning
 
-    def checked(self) -> tuple[TableSummary, ...]:
-        """The tables, as the input has them."""
-        types = self.table.types
-        found = []
-        for mask, threshold in self.tables.thresholds.items():
-            check = unsafe_in(types, mask, threshold, self.meaning)
-            records = int(types.count[check.unsafe].sum())
-            found.append(TableSummary(self.table.named(mask), threshold, check.combinations, records))
-        return tuple(found)
-
-    def of(self, known: pd.DataFrame) -> KeyTable:
-        """The same key variables of another table."""
-        return KeyTable(self.table.names, key_codes(known, self.table.names), self.table.weights)
-
-    def totals(self, table: KeyTable) -> tuple[int, int]:
+    def totals(self, table: KeyTable, minimal: MinimalUnsafe) -> tuple[int, int]:
         """Minimal unsafe combinations of records, and records that have one."""
-        minimal = minimal_unsafe(table.types, self.tables, self.meaning)
-        assert minimal is not None  # nothing ends it
         count = table.types.count
         return int((np.diff(minimal.start) * count).sum()), int(count[minimal.unsafe].sum())
 
+    def minimal(self, table: KeyTable) -> MinimalUnsafe:
+        """Minimal unsafe combinations of recoded key variables."""
+        return minimal_unsafe(table.types, self.tables, self.meaning)
+
     def count(self, known: pd.DataFrame) -> UnsafeCount:
-        """All that is said of a table."""
-        table = self.of(known)
-        types = table.types
-        minimal = minimal_unsafe(types, self.tables, self.meaning)
-        assert minimal is not None  # nothing ends it
-        combinations = sum(
-            unsafe_in(types, mask, threshold, self.meaning).combinations
-            for mask, threshold in self.tables.thresholds.items()
-        )
+        """Count the unsafe combinations of a table."""
+        names = self.table.names
+        table = KeyTable(names, key_codes(known, names), self.table.weights)
+        minimal = self.minimal(table)
         by_variable, by_code = unsafe_per_variable(table, minimal)
-        by_category = {
-            name: _by_label(pd.factorize(known[name])[1], by_code[at]) for at, name in enumerate(table.names)
-        }
+        total, records = self.totals(table, minimal)
         return UnsafeCount(
-            combinations=combinations,
-            minimal=int((np.diff(minimal.start) * types.count).sum()),
-            records=int(types.count[minimal.unsafe].sum()),
-            by_variable=dict(zip(table.names, by_variable.tolist(), strict=True)),
-            by_category=by_category,
+            combinations=sum(
+                unsafe_in(table.types, mask, threshold, self.meaning).combinations
+                for mask, threshold in self.tables.thresholds.items()
+            ),
+            minimal=total,
+            records=records,
+            by_variable=dict(zip(names, by_variable.tolist(), strict=True)),
+            by_category={
+                name: _by_label(pd.factorize(known[name])[1], by_code[at]) for at, name in enumerate(names)
+            },
         )
 
 
 def _by_label(values: Iterable[object], counts: LongArray) -> dict[str, int]:
-    """Counts by category, the last of a missing value; the most first, and none that is 0."""
+    """Counts above 0 by category, the most first; the last of `counts` is of missing values."""
     labels = list(map(spelled, values))
     missing = NO_VALUE
     while missing in labels:  # there is a category of this name
@@ -275,10 +261,10 @@ def _by_label(values: Iterable[object], counts: LongArray) -> dict[str, int]:
 
 
 def _by_level(trial: _Trial, found: KeyVariables, hierarchies: Sequence[Hierarchy]) -> Iterator[LevelCount]:
-    """Every level of every hierarchy by itself."""
+    """Count every level of every hierarchy by itself."""
     if not hierarchies:
         return
-    columns = HierarchyLevels.of(found.known, found.names, hierarchies, found.source.name, found.plain)
+    columns = found.levels(hierarchies)
     for at, (name, hierarchy) in enumerate(zip(found.names, columns.hierarchies, strict=True)):
         if hierarchy is None:
             continue
@@ -293,5 +279,5 @@ def _by_level(trial: _Trial, found: KeyVariables, hierarchies: Sequence[Hierarch
                 if level
                 else 0.0
             )
-            minimal, records = trial.totals(table)
+            minimal, records = trial.totals(table, trial.minimal(table))
             yield LevelCount(name, level, int(column.nunique()), float(np.nan_to_num(lost)), minimal, records)

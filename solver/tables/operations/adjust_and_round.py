@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from linkrisk.arrays import BoolArray, FloatArray
-from linkrisk.datasets.masking.record import version
+from linkrisk.datasets.masking.release import version
 from linkrisk.datasets.microdata.writing import write_all
 from linkrisk.datasets.options.option import recorded_of
 from linkrisk.datasets.tables.counts_and_bounds import count_numbers

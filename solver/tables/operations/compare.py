@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from linkrisk.arrays import FloatArray
-from linkrisk.datasets.masking.record import version
+from linkrisk.datasets.masking.release import version
 from linkrisk.datasets.options.option import recorded_of
 from linkrisk.datasets.tables.stored_table import StoredTable
 from linkrisk.formulations.programs import MilpModel

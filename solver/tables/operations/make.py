@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from linkrisk.datasets.masking.choosing import known_values
-from linkrisk.datasets.masking.record import version
+from linkrisk.datasets.masking.attributes import known_values
+from linkrisk.datasets.masking.release import version
 from linkrisk.datasets.microdata.formats.base import StoredFile
 from linkrisk.datasets.microdata.names import Labels, with_columns
 from linkrisk.datasets.microdata.numeric import check_known, check_no_duplicates

@@ -13,7 +13,7 @@ import pandas as pd
 
 from linkrisk.arrays import FloatArray
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.record import version
+from linkrisk.datasets.masking.release import version
 from linkrisk.datasets.microdata.numeric import check_known
 from linkrisk.datasets.microdata.writing import write_table
 from linkrisk.datasets.options.option import keywords, recorded_of

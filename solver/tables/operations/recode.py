@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.choosing import known_values
-from linkrisk.datasets.masking.record import version
+from linkrisk.datasets.masking.attributes import known_values
+from linkrisk.datasets.masking.release import version
 from linkrisk.datasets.microdata.formats.registry import read_table
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.numeric import check_known

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from linkrisk.arrays import BoolArray
-from linkrisk.datasets.masking.record import version
+from linkrisk.datasets.masking.release import version
 from linkrisk.datasets.microdata.writing import for_the_house, write_all, write_whole
 from linkrisk.datasets.tables.stored_table import SECONDARY, SENSITIVE, StoredTable
 from linkrisk.datasets.tables.writing import internal_files, published_files

@@ -13,13 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.end_coding import BottomCoding, TopCoding
-from linkrisk.datasets.masking.global_recoding import GlobalRecoding, Hierarchy
+from linkrisk.datasets.masking.base import CategoricalMethod, recodings_of
 from linkrisk.datasets.masking.pram import (
     Pram,
+    TransitionMatrix,
 )
-from linkrisk.datasets.masking.recoding import CategoricalMethod, recodings_of
-from linkrisk.datasets.masking.transition_matrix import TransitionMatrix
+from linkrisk.datasets.masking.recoding import BottomCoding, GlobalRecoding, Hierarchy, TopCoding
 from linkrisk.datasets.microdata.categories import categories_of
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.datasets.microdata.values import spelled

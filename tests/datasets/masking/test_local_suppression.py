@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.greedy_suppression import MISSING, greedy_suppression
-from linkrisk.datasets.masking.local_suppression import LocalSuppression
-from linkrisk.datasets.masking.optimal_suppression import optimal_suppression
-from linkrisk.datasets.masking.spelled import masking_method
+from linkrisk.datasets.masking.local_suppression import LocalSuppression, optimal_suppression
+from linkrisk.datasets.masking.registry import masking_method
 from linkrisk.datasets.microdata.schema import Attribute, Role, Scale, Schema
 from linkrisk.datasets.public.embedded import load_wdbc
 

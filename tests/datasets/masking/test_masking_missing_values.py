@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.base import MaskingMethod
-from linkrisk.datasets.masking.known_patterns import partition_by_pattern
 from linkrisk.datasets.masking.mdav import mdav_partition
-from linkrisk.datasets.masking.microaggregation import Microaggregation
+from linkrisk.datasets.masking.microaggregation import (
+    Microaggregation,
+    OptimalMicroaggregation,
+    partition_by_pattern,
+)
 from linkrisk.datasets.masking.noise import AdditiveNoise
-from linkrisk.datasets.masking.optimal_microaggregation import OptimalMicroaggregation
 from linkrisk.datasets.masking.parameters import AttributeGroup
 from linkrisk.datasets.masking.rank_swapping import RankSwapping
 from linkrisk.datasets.microdata.schema import Schema

@@ -10,9 +10,9 @@ import pytest
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.base import MaskingMethod
+from linkrisk.datasets.masking.microaggregation import PROTECTIONS
 from linkrisk.datasets.masking.noise import AdditiveNoise
 from linkrisk.datasets.masking.parameters import all_options
-from linkrisk.datasets.masking.protections import PROTECTIONS
 from linkrisk.datasets.masking.registry import METHODS, make_method
 from linkrisk.datasets.microdata.recoding_files import RecodingFile, RecodingLine
 from linkrisk.datasets.options.kinds import NUMBER, WHOLE, percent

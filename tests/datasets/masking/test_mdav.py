@@ -11,12 +11,10 @@ import pytest
 from hypothesis import given, settings
 from point_sets import points_and_k
 
-from linkrisk.datasets.masking import mdav_index
-from linkrisk.datasets.masking.mdav import INDEXED_FROM, mdav_partition, plain_partition
-from linkrisk.datasets.masking.mdav_index import indexed_partition
-from linkrisk.datasets.masking.mdav_kernels import form_groups, start_sums
-from linkrisk.datasets.masking.mdav_state import no_progress, plant
+from linkrisk.datasets.masking import mdav as mdav_index
+from linkrisk.datasets.masking.mdav import INDEXED_FROM, indexed_partition, mdav_partition, plain_partition
 from linkrisk.datasets.masking.microaggregation import Microaggregation
+from linkrisk.datasets.masking.microaggregation_kernels import form_groups, no_progress, plant, start_sums
 
 
 def _literal_mdav(points: np.ndarray, k: int) -> list[list[int]]:
@@ -113,7 +111,7 @@ def test_a_large_table_is_masked_with_the_index_and_a_small_one_without(
 ) -> None:
     rows = np.random.default_rng(9).normal(size=(INDEXED_FROM, 2))
     monkeypatch.setattr(
-        "linkrisk.datasets.masking.mdav_index.indexed_partition", lambda points, k: (len(points), k)
+        "linkrisk.datasets.masking.mdav.indexed_partition", lambda points, k: (len(points), k)
     )
     assert mdav_partition(rows, 3) == (INDEXED_FROM, 3)
     assert len(mdav_partition(rows[1:], 3)) == (INDEXED_FROM - 1) // 3

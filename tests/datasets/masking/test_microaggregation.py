@@ -13,10 +13,13 @@ from hypothesis import given, settings
 from point_sets import points_and_k
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.microaggregation import Microaggregation, group_means
-from linkrisk.datasets.masking.optimal_microaggregation import OptimalMicroaggregation
+from linkrisk.datasets.masking.microaggregation import (
+    PROTECTIONS,
+    Microaggregation,
+    OptimalMicroaggregation,
+    group_means,
+)
 from linkrisk.datasets.masking.parameters import AttributeGroup
-from linkrisk.datasets.masking.protections import PROTECTIONS
 from linkrisk.datasets.microdata.formats.registry import read_table
 
 FOLDER = os.environ.get("LINKRISK_DATA")

@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import arrays
 from point_sets import SMALL_GRID, points_and_k
 
 from linkrisk.datasets.masking.mdav import mdav_partition
-from linkrisk.datasets.masking.optimal_microaggregation import OptimalMicroaggregation, optimal_partition
+from linkrisk.datasets.masking.microaggregation import OptimalMicroaggregation, optimal_partition
 
 
 def _error(values: np.ndarray, groups: list[Any]) -> float:

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.base import MaskingMethod, random_generator
-from linkrisk.datasets.masking.microaggregation import Microaggregation
+from linkrisk.datasets.masking.microaggregation import Microaggregation, OptimalMicroaggregation
 from linkrisk.datasets.masking.noise import AdditiveNoise
-from linkrisk.datasets.masking.optimal_microaggregation import OptimalMicroaggregation
 from linkrisk.datasets.masking.rank_swapping import RankSwapping, swap_partners, window_size
 from linkrisk.datasets.public.embedded import load_wdbc
 

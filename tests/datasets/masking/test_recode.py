@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.recode import Recode
-from linkrisk.datasets.masking.spelled import masking_method
+from linkrisk.datasets.masking.recoding import Recode
+from linkrisk.datasets.masking.registry import masking_method
 from linkrisk.datasets.microdata.hierarchies import Hierarchy
 from linkrisk.datasets.microdata.recoding_files import RecodingFile, codes_become
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from linkrisk import mask
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.record_swapping import RecordSwapping
-from linkrisk.datasets.masking.spelled import masking_method
+from linkrisk.datasets.masking.registry import masking_method
 
 DATA = os.environ.get("LINKRISK_DATA")
 PLACES = ("land", "town")

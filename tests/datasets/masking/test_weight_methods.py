@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from linkrisk import mask, suppress
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.rounding import Rounding
+from linkrisk.datasets.masking.noise import Rounding
 from linkrisk.datasets.masking.weight_calibration import WeightCalibration
 
 

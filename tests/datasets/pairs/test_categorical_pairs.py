@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.end_coding import TopCoding
 from linkrisk.datasets.masking.pram import Pram
-from linkrisk.datasets.masking.spelled import categorical_method
+from linkrisk.datasets.masking.recoding import TopCoding
+from linkrisk.datasets.masking.registry import categorical_method
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
 

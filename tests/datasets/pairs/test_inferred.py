@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.spelled import masking_method
+from linkrisk.datasets.masking.registry import masking_method
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
 from linkrisk.datasets.pairs.recodings import NumberRecoding

@@ -16,7 +16,7 @@ from linkrisk.formulations.suppression.coverage import ways_to_cover
 from linkrisk.formulations.suppression.key_table import KeyTable, members
 from linkrisk.formulations.suppression.node_prices import Volume, bound_of, penalties
 from linkrisk.formulations.suppression.nodes import nodes_of
-from linkrisk.formulations.suppression.recount_model import recount_model
+from linkrisk.formulations.suppression.recount_programs import recount_model
 from linkrisk.solver.backends.base import SolveOptions
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.run.status import Status

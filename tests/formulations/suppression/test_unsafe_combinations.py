@@ -11,21 +11,28 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from linkrisk.formulations.errors import FormulationError
-from linkrisk.formulations.suppression.checked_tables import (
-    CheckedTables,
-    by_levels,
-    k_anonymity,
-    up_to_dimension,
-)
-from linkrisk.formulations.suppression.counting import MissingMeaning, frequencies
-from linkrisk.formulations.suppression.hitting import (
+from linkrisk.formulations.suppression.hitting_sets import (
     different_problems,
     least_hitting,
     solve_household,
     solve_problems,
 )
-from linkrisk.formulations.suppression.key_table import KeyTable, members, numbered_rows
-from linkrisk.formulations.suppression.minimal_unsafe import minimal_unsafe, unsafe_in, unsafe_per_variable
+from linkrisk.formulations.suppression.key_table import (
+    KeyTable,
+    MissingMeaning,
+    frequencies,
+    members,
+    numbered_rows,
+)
+from linkrisk.formulations.suppression.unsafe_combinations import (
+    CheckedTables,
+    by_levels,
+    k_anonymity,
+    minimal_unsafe,
+    unsafe_in,
+    unsafe_per_variable,
+    up_to_dimension,
+)
 
 MEANINGS = ("own-category", "matches-anything", "alpha=0.25", "safe")
 ALL = 1 << 20
@@ -158,12 +165,6 @@ def test_what_is_unsafe_by_variable_and_category():
     # (0, 0) as a whole, b = 1 alone, a missing with b = 0.
     assert variables.tolist() == [2, 3]
     assert [one.tolist() for one in categories] == [[1, 0, 1], [2, 1, 0]]
-
-
-def test_a_search_that_is_ended_says_nothing():
-    codes = np.zeros((3, 2), dtype=np.int32)
-    tables = k_anonymity(2, 5)
-    assert minimal_unsafe(table_of(codes).types, tables, MissingMeaning(), expired=lambda: True) is None
 
 
 # Tables

@@ -19,7 +19,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel
-from linkrisk.solver.suppression import independent_count
+from linkrisk.solver.suppression import steering
 
 AGES = "Urk,31\nUrk,32\nUrk,33\nDelft,34\nDelft,35\nDelft,41\nDelft,42\nUrk,47\n"
 TENS = "age,ten\n" + "".join(f"{age},{'thirties' if age < 40 else 'forties'}\n" for age in range(31, 50))
@@ -173,7 +173,7 @@ def test_what_has_no_time_keeps_an_answer_and_a_bound():
 
 
 def test_too_many_rows_to_compare_are_not_counted_again(monkeypatch):
-    monkeypatch.setattr(independent_count, "MOST_DIFFERENT", 1)
+    monkeypatch.setattr(steering, "DIFFERENT_ROWS", 1)
     frame = pd.DataFrame({"a": ["x", "x", None, "y"]})
     assert suppress(frame, k=2, missing="matches-anything").recounted is None
 

@@ -176,7 +176,7 @@ def test_a_sweep_that_is_stopped_says_so(capsys, monkeypatch):
 
 
 def test_a_fault_ends_with_1(capsys, monkeypatch):
-    from linkrisk.solver.risk_utility import sweep_run
+    from linkrisk.solver.risk_utility import runs as sweep_run
 
     def broken(*_):
         raise MemoryError

@@ -16,7 +16,7 @@ from people_of_suppression import PEOPLE
 
 from linkrisk import suppress, unsafe
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.global_recoding import GlobalRecoding
+from linkrisk.datasets.masking.recoding import GlobalRecoding
 from linkrisk.datasets.microdata.hierarchies import Hierarchy
 from linkrisk.solver.run.errors import UsageError
 

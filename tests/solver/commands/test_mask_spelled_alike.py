@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from cli_runs import refuse, run
 
-from linkrisk.datasets.masking.protections import PROTECTIONS
+from linkrisk.datasets.masking.microaggregation import PROTECTIONS
 from linkrisk.datasets.masking.registry import METHODS
 from linkrisk.datasets.options.option import options_of
 from linkrisk.solver.commands.program import main

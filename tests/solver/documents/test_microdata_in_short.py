@@ -10,7 +10,7 @@ from linkrisk import describe, mask, run_protocol, suppress, unsafe
 from linkrisk.datasets.microdata.hierarchies import Hierarchy
 from linkrisk.solver.documents.notebook import notebook
 from linkrisk.solver.documents.short import short_of
-from linkrisk.solver.suppression.pages.build import suppression_document
+from linkrisk.solver.suppression.page import suppression_document
 
 NASTY = "<script>alert(\"1\")</script> & 'x'\x1b[31m\u202e"
 SHOWN = "$'<script>alert(\"1\")</script> & \\'x\\'\\u001b[31m\\u202e'"

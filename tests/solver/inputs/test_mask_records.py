@@ -11,7 +11,7 @@ import pytest
 from survey_files import NAMES, survey
 
 from linkrisk import compare, evaluate, fit, link, mask, risk
-from linkrisk.datasets.masking.spelled import masking_method
+from linkrisk.datasets.masking.registry import masking_method
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.solver.inputs.recorded_masking import with_records
 from linkrisk.solver.options.pair import ProblemOptions

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.spelled import categorical_method
+from linkrisk.datasets.masking.registry import categorical_method
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.formulations.linkage.aggregators import make_aggregator
 from linkrisk.formulations.linkage.distances import Standardisation

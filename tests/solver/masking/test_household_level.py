@@ -8,7 +8,7 @@ import pytest
 from cli_runs import run, squeezed
 
 from linkrisk import mask
-from linkrisk.datasets.masking.household_level import household_level
+from linkrisk.datasets.masking.sequence import household_level
 
 METHODS = [
     "noise percent=30",

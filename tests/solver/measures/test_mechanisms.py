@@ -10,7 +10,7 @@ from scipy.stats import multivariate_normal, norm
 from linkrisk.datasets.masking.noise import AdditiveNoise
 from linkrisk.datasets.masking.pram import Pram
 from linkrisk.datasets.masking.rank_swapping import RankSwapping, swap_partners
-from linkrisk.datasets.masking.spelled import masking_method
+from linkrisk.datasets.masking.registry import masking_method
 from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.measures.known_masking import KnownMasking, swap_kernel, unknown
 from linkrisk.solver.options.pair import ProblemOptions

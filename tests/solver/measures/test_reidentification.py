@@ -12,7 +12,7 @@ from risk_runs import task_of
 from survey_files import NAMES, survey
 
 from linkrisk import fit, risk
-from linkrisk.datasets.masking.spelled import masking_method
+from linkrisk.datasets.masking.registry import masking_method
 from linkrisk.solver.linkage.registry import LINKERS as LINKERS_BY_NAME
 from linkrisk.solver.measures import matchings
 from linkrisk.solver.measures.known_masking import unknown

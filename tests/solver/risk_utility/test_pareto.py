@@ -7,7 +7,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linkrisk.solver.risk_utility.pareto import Place, Point, places
+from linkrisk.solver.risk_utility.results import Place, Point, places
 
 FRONT, DOMINATED, OPEN = Place.FRONT, Place.DOMINATED, Place.OPEN
 

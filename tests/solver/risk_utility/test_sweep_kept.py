@@ -10,7 +10,7 @@ from survey_files import write_pair
 from sweep_runs import MASKINGS, QUICK, numbers
 
 from linkrisk import Cancel, sweep
-from linkrisk.solver.risk_utility import sweep_course
+from linkrisk.solver.risk_utility import course as sweep_course
 from linkrisk.solver.risk_utility.maskings import maskings_of
 from linkrisk.solver.risk_utility.runs import Status
 from linkrisk.solver.run.workers import Here
@@ -123,7 +123,7 @@ def test_a_fault_is_a_row_too_and_not_kept(original, tmp_path, monkeypatch):
             raise MemoryError("no room")
         return MEASURED(job, task, clock)
 
-    from linkrisk.solver.risk_utility import sweep_run
+    from linkrisk.solver.risk_utility import runs as sweep_run
 
     MEASURED = sweep_run._measured
     monkeypatch.setattr(sweep_run, "_measured", broken)

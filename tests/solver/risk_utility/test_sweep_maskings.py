@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.spelled import masking_method
-from linkrisk.solver.risk_utility.maskings import MOST, Masking, maskings_of
-from linkrisk.solver.risk_utility.plan import read_plan
+from linkrisk.datasets.masking.registry import masking_method
+from linkrisk.solver.risk_utility.maskings import MOST, Masking, maskings_of, read_plan
 from linkrisk.solver.run.errors import UsageError
 
 

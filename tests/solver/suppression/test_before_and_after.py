@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from linkrisk import suppress
 from linkrisk.datasets.microdata.hierarchies import Hierarchy
 from linkrisk.formulations.suppression.posterior_risk import posterior_risk
-from linkrisk.solver.suppression.before_and_after import MOST_CATEGORIES, label
+from linkrisk.solver.suppression.audit import MOST_CATEGORIES
 
 NAMES = ["a", "b", "c"]
 MEANINGS = ["own-category", "matches-anything"]
@@ -165,10 +165,3 @@ def test_the_json_has_it_all(tmp_path):
     assert (found["seed"], found["backend"], found["time_limit"]) == (3, "highs", 60.0)
     assert len(found["sha256"]) == 64
     assert suppress(frame, k=2).details["sha256"] is None
-
-
-@pytest.mark.parametrize(
-    ("value", "text"), [(1.0, "1"), (1.5, "1.5"), (7, "7"), ("x", "x"), (1e300, "1e+300"), (True, "True")]
-)
-def test_how_values_are_called(value, text):
-    assert label(value) == text

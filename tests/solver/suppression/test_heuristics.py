@@ -8,12 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from linkrisk.formulations.suppression.checked_tables import k_anonymity
-from linkrisk.formulations.suppression.counting import MissingMeaning
-from linkrisk.formulations.suppression.key_table import KeyTable
-from linkrisk.formulations.suppression.minimal_unsafe import minimal_unsafe
-from linkrisk.solver.suppression.heuristics.per_record import each_by_itself, greedily
-from linkrisk.solver.suppression.heuristics.sdcmicro import sdcmicro_suppression
+from linkrisk.formulations.suppression.key_table import KeyTable, MissingMeaning
+from linkrisk.formulations.suppression.unsafe_combinations import k_anonymity, minimal_unsafe
+from linkrisk.solver.suppression.heuristics import each_by_itself, greedily, sdcmicro_suppression
 
 codes_of = st.tuples(st.integers(3, 15), st.integers(1, 4)).flatmap(
     lambda shape: arrays.arrays(np.int32, shape, elements=st.integers(-1, 2))

@@ -21,8 +21,8 @@ from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel
-from linkrisk.solver.suppression.anonymity.node_search import NodeSearch
-from linkrisk.solver.suppression.operations import run as suppression_run
+from linkrisk.solver.suppression.node_search import NodeSearch
+from linkrisk.solver.suppression.operations import suppress as suppression_run
 
 AGE = Hierarchy("age", (("1", "2", "3", "4"), ("low", "low", "high", "high"), ("*", "*", "*", "*")))
 TOWN = Hierarchy("town", (("u", "v", "w"), ("uv", "uv", "w")))

@@ -19,10 +19,10 @@ from linkrisk.formulations.suppression.key_table import KeyTable
 from linkrisk.formulations.suppression.nodes import nodes_of
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel
-from linkrisk.solver.suppression.anonymity import node_search
-from linkrisk.solver.suppression.anonymity.assignment import Assignment, completed, greedy
-from linkrisk.solver.suppression.independent_count import too_few_alike
-from linkrisk.solver.suppression.operations import run as suppression_run
+from linkrisk.solver.suppression import steering
+from linkrisk.solver.suppression.audit import too_few_alike
+from linkrisk.solver.suppression.heuristics import Assignment, completed, greedy
+from linkrisk.solver.suppression.operations import suppress as suppression_run
 
 OWN, ANYTHING = "own-category", "matches-anything"
 
@@ -170,8 +170,8 @@ def test_an_answer_that_is_not_safe_is_no_answer(monkeypatch):
 def test_neighbourhoods_find_what_diving_does_not(monkeypatch):
     frame = some_frame(80, 3)
     best = suppress(frame, problem="recount", k=3)
-    monkeypatch.setattr(node_search, "_FEW", 0)  # the whole is not tried at once
-    monkeypatch.setattr(node_search, "_FIRST_WHOLE", 0.2)
+    monkeypatch.setattr(steering, "WHOLE_AT_ONCE", 0)  # the whole is not tried at once
+    monkeypatch.setattr(steering, "FIRST_WHOLE_SECONDS", 0.2)
     around = suppress(frame, problem="recount", k=3)
     assert best.proven
     assert around.proven

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.record import version
+from linkrisk.datasets.masking.release import version
 from linkrisk.datasets.microdata.writing import write_all, write_whole
 from linkrisk.datasets.tables.argus.batch_commands import (
     PUBLISHED,

@@ -20,8 +20,7 @@ from linkrisk.datasets.microdata.schema import Attribute, Role, Scale, Schema
 from linkrisk.solver.documents.document import Audience
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel
-from linkrisk.solver.suppression.pages.build import suppression_document
-from linkrisk.solver.suppression.pages.outside import for_external, rounded
+from linkrisk.solver.suppression.page import for_external, rounded, suppression_document
 
 EVIL = "<script>alert('&\"')</script>"
 ASKED = ["suppress", "--input", "people.csv", "--k", "2"]

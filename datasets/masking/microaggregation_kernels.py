@@ -1,6 +1,6 @@
-"""Compiled searches of MDAV among the points that are still left.
+"""Compiled searches of microaggregation: of MDAV among the points still left, and the optimal partition.
 
-Three searches make up nearly all of its time, and each looks at few points:
+Three searches take nearly all the time of MDAV, and each compares few points:
 
 - nearest to a point, and farthest from a point: a k-d tree whose boxes shrink as points leave;
 - farthest from the centroid: points listed by descending distance from an earlier centroid. No point is now
@@ -13,11 +13,95 @@ for rounding. The centroid is that of exactly rounded sums, which do not depend 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from linkrisk.arrays import FloatArray, IndexArray
-from linkrisk.datasets.masking.mdav_state import Outer, Progress, Tree
 from linkrisk.formulations.compiled import kernel
+
+PARTIALS = 64
+"""A sum of doubles never needs more than 40 doubles without overlap: they span 2,100 bits of 53 each."""
+
+
+class Tree(NamedTuple):
+    """A k-d tree in heap order: node i has the children 2i and 2i + 1; the last half are leaves."""
+
+    cells: FloatArray  # (leaves, a, size of a leaf): the points of each leaf, attribute by attribute
+    rows: IndexArray  # (leaves, size of a leaf): their rows
+    low: FloatArray  # (2 * leaves, a): the box of the points left in each node
+    high: FloatArray  # (2 * leaves, a): the box of the points left in each node
+    held: IndexArray  # (2 * leaves,): how many points are left in each node
+    leaf_of: IndexArray  # (n,): the node of each row's leaf
+
+
+class Outer(NamedTuple):
+    """Rows by descending distance from an earlier centroid."""
+
+    rows: IndexArray  # (m,): all rows that were left then
+    reach: FloatArray  # (m,): their distances
+    anchor: FloatArray  # (a,): the centroid then
+
+
+class Progress(NamedTuple):
+    """What has been done; changed in place."""
+
+    group_of: IndexArray  # (n,): the group of each row, -1 while it is left
+    # (a, PARTIALS): the exact sum of each attribute over the points left, as doubles without overlap
+    partials: FloatArray
+    used: IndexArray  # (a,): how many of them there are
+    counts: IndexArray  # (2,): how many rows are left, and how many groups there are
+
+
+def plant(points: FloatArray, left: IndexArray, leaf_size: int) -> Tree:
+    """Put the rows that are left into a tree, with at most `leaf_size` in a leaf.
+
+    Level by level, each node is halved by the attribute in which its points are widest apart.
+    """
+    leaves = 1
+    while leaves * leaf_size < len(left):
+        leaves *= 2
+    tree = _bare(points, len(left), leaves)
+    order, nodes = left, 1
+    while True:
+        edges = len(left) * np.arange(nodes + 1) // nodes
+        node = np.repeat(np.arange(nodes), np.diff(edges))
+        tree.held[nodes : 2 * nodes] = np.diff(edges)
+        tree.low[nodes : 2 * nodes] = np.minimum.reduceat(points[order], edges[:-1])
+        tree.high[nodes : 2 * nodes] = np.maximum.reduceat(points[order], edges[:-1])
+        if nodes == leaves:
+            break
+        widest = np.argmax((tree.high - tree.low)[nodes : 2 * nodes], axis=1)
+        order = order[np.lexsort((points[order, widest[node]], node))]
+        nodes *= 2
+    slot = np.arange(len(left)) - edges[node]
+    tree.cells[node, :, slot], tree.rows[node, slot] = points[order], order
+    tree.leaf_of[order] = leaves + node
+    return tree
+
+
+def _bare(points: FloatArray, left: int, leaves: int) -> Tree:
+    records, attributes = points.shape
+    size = -(-left // leaves)
+    return Tree(
+        np.zeros((leaves, attributes, size)),
+        np.zeros((leaves, size), dtype=np.intp),
+        np.zeros((2 * leaves, attributes)),
+        np.zeros((2 * leaves, attributes)),
+        np.zeros(2 * leaves, dtype=np.intp),
+        np.zeros(records, dtype=np.intp),
+    )
+
+
+def no_progress(records: int, attributes: int) -> Progress:
+    """All rows are left; their sums are yet to be added up."""
+    return Progress(
+        np.full(records, -1, dtype=np.intp),
+        np.zeros((attributes, PARTIALS)),
+        np.zeros(attributes, dtype=np.intp),
+        np.array([records, 0], dtype=np.intp),
+    )
+
 
 DEPTH = 64
 """More than any tree is deep."""
@@ -297,3 +381,28 @@ def form_groups(
             opposite, seen = _farthest(tree, points[start])
             work -= seen + _nearest(tree, points[opposite], rows)
             _take(points, tree, progress, rows)
+
+
+@kernel
+def shortest_path(ordered: FloatArray, k: int) -> IndexArray:
+    """How many the first group has in the best partition of ascending values from each position on.
+
+    From each start a window grows by one value at a time and updates mean and error as Welford (1962) does,
+    which does not cancel as the difference of two sums of squares would.
+    """
+    n = len(ordered)
+    # The error of the best partition from each position on, infinite where there is none.
+    least = np.full(n + 1, np.inf)
+    least[n] = 0.0
+    best = np.full(n, k)
+    for start in range(n - k, -1, -1):
+        mean, error = 0.0, 0.0
+        for size in range(1, min(2 * k - 1, n - start) + 1):
+            added = ordered[start + size - 1]
+            step = added - mean
+            # The first value is its own mean, without rounding.
+            mean = added if size == 1 else mean + step / size
+            error += 0.0 if size == 1 else step * (added - mean)
+            if size >= k and error + least[start + size] < least[start]:
+                least[start], best[start] = error + least[start + size], size
+    return best

@@ -10,114 +10,91 @@ from __future__ import annotations
 
 import heapq
 import math
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from itertools import count
 
 import numpy as np
 
-from linkrisk.arrays import LongArray
+from linkrisk.arrays import BoolArray, LongArray
 from linkrisk.formulations.errors import FormulationError
-from linkrisk.formulations.suppression.nodes import check_size
-from linkrisk.formulations.suppression.recodings import Box, BoxProblem, Levels, Recodings
-from linkrisk.solver.backends.base import Backend
+from linkrisk.formulations.suppression.key_table import RowTypes, numbered_rows
+from linkrisk.formulations.suppression.nodes import Box, BoxProblem, Levels, Recodings, check_size
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.progress import Progress, Reporter
-from linkrisk.solver.suppression.anonymity.node_search import NodeSearch
-from linkrisk.solver.suppression.anonymity.whole_records import best_with_whole_records
-from linkrisk.solver.suppression.answer import PHASE, Answer, said_of
-from linkrisk.solver.suppression.problem import Problem
+from linkrisk.solver.suppression import steering
+from linkrisk.solver.suppression.answer import Recoded, SearchTask
+from linkrisk.solver.suppression.node_search import NodeSearch
 
 PROOF = "branch and bound of levels"
 
-_START_SHARE, _START_SECONDS = 0.1, 60.0
-_PRICED_SECONDS = 20.0
-_FIRST_SECONDS, _FIRST_SHARE = 10.0, 0.15
-_MOST_ENTRIES = 15_000_000
-"""Of searches that are kept to be gone on with."""
 
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Recoded(Answer):
-    """An answer to the joint problem; its cost is all that is lost.
-
-    Attributes
-    ----------
-    levels : tuple of int
-        Of each key variable.
-    by_recoding : int
-        What is lost by that alone.
-    points : int
-        Points of the lattice, of which all but `open_points` are known not to be better.
-    open_points : int
-    """
+@dataclass(frozen=True, eq=False)
+class WholeRecords:
+    """A point, and the row types all values of which are suppressed."""
 
     levels: Levels
-    by_recoding: int
-    points: int
-    open_points: int
+    cost: int  # lost in all
+    gone: BoolArray  # (T,)
 
 
-def joint(
-    problem: Problem,
-    recodings: Recodings,
-    backend: Backend,
-    clock: Clock,
-    report: Reporter | None = None,
-    seed: int = 0,
-) -> Recoded:
-    """Find levels and a suppression after which every row has k like it, at the least loss.
+def best_with_whole_records(
+    recodings: Recodings, types: RowTypes, k: int, stop: Callable[[], bool]
+) -> WholeRecords | None:
+    """Find the best point if all records are suppressed that are alike with fewer than k, as ARX does.
 
-    Parameters
-    ----------
-    problem : Problem
-        Its table, untouched variables and k.
-    recodings : Recodings
-        Levels and losses, the costs of the variables in them.
-    backend : Backend
-    clock : Clock
-        When it has expired, the best answer so far is returned, with its bound.
-    report : callable, optional
-        Told the best answer and bound.
-    seed : int
-        Of the choice of neighbourhoods.
-
-    Raises
-    ------
-    FormulationError
-        If there are too many rows and patterns to go through, or none is k-anonymous.
+    Prasser, Kohlmayer, Lautenschlaeger and Kuhn (2014) search the lattice so. The joint problem starts from
+    this answer. None is found if there are too many points. Records without any value are alike, so that it
+    is none or k of them that go.
     """
+    best: WholeRecords | None = None
+    there = types.codes >= 0
+    for base, levels in _points_by_loss(recodings, types):
+        if (best is not None and base >= best.cost) or stop():
+            break
+        group, firsts = numbered_rows(recodings.recoded(types.codes, levels))
+        alike = np.bincount(group, types.count, len(firsts))[group]
+        gone = alike < k
+        if 0 < types.count[gone].sum() < k:
+            continue
+        more = np.where(there[gone], recodings.whole - recodings.lost(types.codes[gone], levels), 0)
+        cost = base + int(more.sum(axis=1) @ types.count[gone])
+        if best is None or cost < best.cost:
+            best = WholeRecords(levels, cost, gone)
+    return best
+
+
+def _points_by_loss(recodings: Recodings, types: RowTypes) -> Iterator[tuple[int, Levels]]:
+    """Points in the order of their loss without suppression."""
+    shape = tuple(level + 1 for level in recodings.top)
+    if np.prod([float(size) for size in shape]) > steering.LATTICE_POINTS:
+        return
+    total = np.zeros(1, dtype=np.int64)
+    for at, loss in enumerate(recodings.losses):
+        codes = types.codes[:, at]
+        there = codes >= 0
+        by_level = loss[:, codes[there]] @ types.count[there]
+        total = np.add.outer(total, by_level.astype(np.int64)).ravel()
+    for place in np.argsort(total, kind="stable"):
+        yield int(total[place]), tuple(int(level) for level in np.unravel_index(place, shape))
+
+
+def joint(task: SearchTask, recodings: Recodings) -> Recoded:
+    """Find levels and a suppression after which every row has k like it, at the least loss."""
+    problem = task.problem
     check_size(problem.table.types, problem.allowed)
-    search = _Search(problem, recodings, backend, clock, report, seed)
+    search = _LevelSearch(task, recodings)
     search.run()
-    best = search.best
-    if best is None:
+    if search.best is None:
         raise FormulationError(
             f"no level of recoding leaves every record {problem.k} like it: let more variables be touched, "
             "or lower k"
         )
-    return Recoded(
-        taken=best.taken,
-        cost=best.cost,
-        bound=min(search.bound, best.cost),
-        proof=PROOF,
-        levels=best.levels,
-        by_recoding=best.by_recoding,
-        points=math.prod(level + 1 for level in recodings.top),
-        open_points=search.open_points,
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class _Best:
-    levels: Levels
-    taken: LongArray
-    cost: int
-    by_recoding: int
+    return replace(search.best, bound=min(search.bound, search.best.cost), open_points=search.open_points)
 
 
 @dataclass(eq=False)
 class _Point:
-    """A point whose bound by prices does not rule it out."""
+    """A point that its bound by prices does not rule out."""
 
     levels: Levels
     problem: BoxProblem
@@ -127,17 +104,13 @@ class _Point:
     search: NodeSearch | None = field(default=None, repr=False)
 
 
-@dataclass
-class _Search:
-    problem: Problem
-    recodings: Recodings
-    backend: Backend
-    clock: Clock
-    report: Reporter | None
-    seed: int
+class _LevelSearch:
+    """Branch and bound on boxes of levels."""
 
-    def __post_init__(self) -> None:
-        self.best: _Best | None = None
+    def __init__(self, task: SearchTask, recodings: Recodings) -> None:
+        self.task, self.recodings = task, recodings
+        self.problem, self.clock = task.problem, task.clock
+        self.best: Recoded | None = None
         self.types = self.problem.table.types
         self.boxes: list[tuple[int, int, Box]] = []
         self.points: list[_Point] = []
@@ -150,13 +123,13 @@ class _Search:
 
     @property
     def bound(self) -> int:
-        """The least that a box or a point could still have."""
+        """The dual bound: the least of open boxes and points."""
         open_ones = [box[0] for box in self.boxes[:1]] + [point.bound for point in self.points]
         return min([self.cost, *open_ones])
 
     @property
     def open_points(self) -> int:
-        """How many points are not ruled out."""
+        """Number of points that are not ruled out."""
         boxes = [box for bound, _, box in self.boxes if bound < self.cost]
         inside = [
             math.prod(high - low + 1 for low, high in zip(box.low, box.high, strict=True)) for box in boxes
@@ -164,7 +137,7 @@ class _Search:
         return sum(inside) + sum(point.bound < min(point.cost, self.cost) for point in self.points)
 
     def run(self) -> None:
-        """Split boxes and search points, whichever is in the way of the bound."""
+        """Split boxes and search points, whichever holds the bound down."""
         if not self.problem.untouched:
             self._start()
         self._push(Box((0,) * len(self.recodings.top), self.recodings.top), 0)
@@ -182,8 +155,8 @@ class _Search:
             self._tell("")
 
     def _start(self) -> None:
-        """Begin with the best point at which whole records are taken out."""
-        end = self.clock.share(_START_SHARE, _START_SECONDS)
+        """Start with the best point at which all values of records are suppressed."""
+        end = self.clock.share(steering.START_SHARE, steering.START_SECONDS)
         found = best_with_whole_records(
             self.recodings, self.types, self.problem.k, lambda: self.clock.expired or self.clock.now > end
         )
@@ -193,16 +166,28 @@ class _Search:
         there = ((self.types.codes >= 0) @ bits).astype(np.int64)
         taken = np.where(found.gone, there, 0)[self.types.of]
         base = int(self.recodings.lost(self.types.codes, found.levels).sum(axis=1) @ self.types.count)
-        self.best = _Best(found.levels, taken, found.cost, base)
+        self.best = self._recoded(found.levels, taken, found.cost, base)
+
+    def _recoded(self, levels: Levels, taken: LongArray, cost: int, by_recoding: int) -> Recoded:
+        points = math.prod(level + 1 for level in self.recodings.top)
+        return Recoded(
+            taken=taken,
+            cost=cost,
+            bound=0,
+            proof=PROOF,
+            levels=levels,
+            by_recoding=by_recoding,
+            points=points,
+            open_points=points,
+        )
 
     def _tell(self, work: str) -> None:
-        if self.report is not None and self.best is not None:
+        if self.task.report is not None and self.best is not None:
             left = f"{self.open_points:,} points left"
-            said = said_of(self.cost, self.bound, f"{left}; {work}" if work else left)
-            self.report(Progress.uncounted(PHASE, said))
+            self.task.tell_answer(self.cost, self.bound, f"{left}; {work}" if work else left)
 
     def _push(self, box: Box, at_least: int) -> None:
-        """Keep a box, if some answer in it may be better."""
+        """Keep a box if it may hold a better answer."""
         problem = BoxProblem.of(self.recodings, self.types, box)
         least = problem.least(self.problem.allowed, self.problem.k)
         if least is not None and max(least, at_least) < self.cost:
@@ -215,7 +200,7 @@ class _Search:
             return
         problem = BoxProblem.of(self.recodings, self.types, box)
         search = self._new(problem)
-        search.raise_prices(self._part(_PRICED_SECONDS), self.cost - problem.base)
+        search.raise_prices(self._part(steering.PRICED_SECONDS), self.cost - problem.base)
         self._better(box.low, problem, search)
         least = max(bound, problem.base + search.bound)
         if least < min(self.cost, problem.base + search.answer.cost):
@@ -224,23 +209,23 @@ class _Search:
             )
             self._forget()
 
-    def _share(self, part: float) -> float:
-        return 0.0 if self.clock.remaining is None else part * self.clock.remaining
-
     def _part(self, seconds: float) -> Clock:
         return self.clock.part(self.clock.share(1.0, seconds) - self.clock.now)
 
     def _new(self, problem: BoxProblem) -> NodeSearch:
         nodes = problem.nodes(self.problem.allowed, self.problem.k)
-        return NodeSearch(nodes, problem.types, self._value, self.backend, lambda *_: None, self.seed)
+        return NodeSearch(
+            nodes, problem.types, self._value, self.task.backend, lambda *_: None, self.task.seed
+        )
 
     def _search_on(self, fresh: list[_Point]) -> None:
-        """Go on with the point of least bound that was not searched yet, or else with the best one."""
+        """Continue with the point of least bound that was not searched yet, or else with the best one."""
         point = min(fresh, key=lambda one: one.bound) if fresh else min(self.points, key=lambda one: one.cost)
         if point.search is None:
             point.search = self._new(point.problem)
         base, search = point.problem.base, point.search
-        seconds = max(_FIRST_SECONDS, 2.0 * point.seconds, self._share(_FIRST_SHARE))
+        share = 0.0 if self.clock.remaining is None else steering.POINT_SHARE * self.clock.remaining
+        seconds = max(steering.POINT_SECONDS, 2.0 * point.seconds, share)
         search.tell = lambda _cost, _bound, work: self._tell(work)
         search.run(self._part(seconds), self.cost - base)
         point.seconds += seconds
@@ -252,14 +237,14 @@ class _Search:
         cost = problem.base + search.answer.cost
         if cost < self.cost:
             taken = search.answer.taken(problem.types.of)
-            self.best = _Best(levels, taken, cost, problem.base)
+            self.best = self._recoded(levels, taken, cost, problem.base)
 
     def _forget(self) -> None:
-        """Let go of the searches of the worst points when there are too many."""
+        """Drop the searches of the worst points if all together are too large."""
         kept = sorted((point for point in self.points if point.search), key=lambda one: one.bound)
         total = 0
         for point in kept:
             assert point.search is not None
             total += point.search.nodes.entries
-            if total > _MOST_ENTRIES:
+            if total > steering.KEPT_ENTRIES:
                 point.search = None

@@ -1,4 +1,4 @@
-"""Which attributes of a table a method masks, and their values out of it and into it."""
+"""Attributes that a method masks: their choice, and their values taken out of a table and put back."""
 
 from __future__ import annotations
 
@@ -21,28 +21,20 @@ from linkrisk.datasets.microdata.tables import Table
 from linkrisk.errors import called
 
 TABLE = "the table"
-"""What a table without a name is called in messages."""
+"""Name of a table without a name, in messages."""
 
 _OF_SCALE: Mapping[bool | None, tuple[frozenset[Scale], str]] = {
     True: (MEASURED, "numeric attribute"),
     False: (CATEGORICAL, "attribute with categories"),
     None: (CATEGORICAL | MEASURED, "key variable"),
 }
-"""Scales that a method masks, and what attributes of these scales are called."""
+"""Scales that a method masks, and the word for attributes of these scales."""
 
 
-def choose_attributes(
-    frame: pd.DataFrame, attributes: Sequence[str] | None, source: str = TABLE, schema: Schema | None = None
+def checked_attributes(
+    frame: pd.DataFrame, attributes: Sequence[str], source: str = TABLE
 ) -> tuple[str, ...]:
-    """Check the attributes to mask, or take all numeric key variables of the table: no ids, no weights.
-
-    Raises
-    ------
-    DataError
-        If one does not exist or is given twice, there is none, or the columns have no distinct names.
-    """
-    if attributes is None:
-        return chosen_by_default(frame, source, schema, numeric=True)
+    """Check the names of attributes to mask: known, each once, and at least one."""
     check_columns(frame, source)
     chosen = tuple(attributes)
     check_no_duplicates(chosen)
@@ -55,16 +47,10 @@ def choose_attributes(
     return chosen
 
 
-def chosen_by_default(
+def default_attributes(
     frame: pd.DataFrame, source: str, schema: Schema | None = None, *, numeric: bool | None = None
 ) -> tuple[str, ...]:
-    """All key variables of a table that are numeric, or all that have categories, or all of any scale.
-
-    Raises
-    ------
-    DataError
-        If there is none, or the columns have no distinct names.
-    """
+    """List the key variables that are numeric, or categorical, or of any scale (None)."""
     check_columns(frame, source)
     scales, what = _OF_SCALE[numeric]
     kinds = {name: role for name, (role, scale) in known_columns(frame, schema).items() if scale in scales}
@@ -80,13 +66,13 @@ def chosen_by_default(
 
 
 def known_columns(frame: pd.DataFrame, schema: Schema | None) -> dict[str, tuple[Role, Scale]]:
-    """Role and scale of every column of a table: what the schema says, else the guess of `describe`."""
+    """Role and scale of every column: as the schema declares, else as `describe` guesses."""
     found = guessed_schema(frame, schema=schema)
     return {each.name: (each.role or Role.KEY, each.scale or Scale.NUMERIC) for each in found.attributes}
 
 
 def check_columns(frame: pd.DataFrame, source: str) -> None:
-    """Raise a DataError unless every column has a name of its own."""
+    """Raise a DataError unless the names of all columns are distinct texts."""
     columns = list(frame.columns)
     for position, column in enumerate(columns):
         if not isinstance(column, str) or column in columns[:position]:
@@ -96,15 +82,7 @@ def check_columns(frame: pd.DataFrame, source: str) -> None:
 def values_of(
     frame: pd.DataFrame, attributes: Sequence[str], source: str = TABLE, schema: Schema | None = None
 ) -> npt.NDArray[np.float64]:
-    """Take attributes as a float64 array (n, a), NaN where a value is missing or has a declared missing code.
-
-    Of dates, days since 1970.
-
-    Raises
-    ------
-    DataError
-        For the first cell that is not a number.
-    """
+    """Values of attributes (n, a), dates as days since 1970, NaN for missing ones and declared codes."""
     check_records(frame, source)
     known = known_values(frame, attributes, schema)
     days = {name: dates.days for name, dates in dates_of(known, attributes, schema, source).items()}
@@ -114,19 +92,13 @@ def values_of(
 def dates_of(
     frame: pd.DataFrame, names: Iterable[str], schema: Schema | None, source: str = TABLE
 ) -> dict[str, Dates]:
-    """Read those of some columns that are dates, as the schema says or as they show.
-
-    Raises
-    ------
-    DataError
-        If a cell is no date, or their form is not clear.
-    """
+    """Read the columns of dates, declared or recognised, among some."""
     forms = date_columns(names, [Table(frame, source)], schema)
     return {name: read_dates([(frame[name], source)], form)[0] for name, form in forms.items()}
 
 
 def known_values(frame: pd.DataFrame, names: Iterable[str], schema: Schema | None) -> pd.DataFrame:
-    """The table with missing values in the place of declared missing codes of these columns."""
+    """Copy a table, with missing values in the place of declared missing codes of some columns."""
     if schema is None:
         return frame
     declared = {name: schema.get(name).missing for name in names}
@@ -135,7 +107,7 @@ def known_values(frame: pd.DataFrame, names: Iterable[str], schema: Schema | Non
 
 
 def check_records(frame: pd.DataFrame, source: str) -> None:
-    """Raise a DataError when a table has no rows."""
+    """Raise a DataError if a table has no rows."""
     if frame.empty:
         raise DataError(f"{source} has no records; there is nothing to mask")
 
@@ -147,20 +119,9 @@ def with_values(
     after: npt.NDArray[np.float64],
     schema: Schema | None = None,
 ) -> pd.DataFrame:
-    """Copy a table with masked values of `attributes`; declared missing codes stay what they are.
+    """Copy a table with masked values of `attributes` (n, a); declared missing codes stay what they are.
 
-    Dates are written as they were, to the day where they have no times.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        The table, n rows.
-    attributes : sequence of str
-        a of its columns.
-    before, after : float64 arrays (n, a)
-        Their values, see `values_of`, and what they become.
-    schema : Schema, optional
-        The one of `values_of`.
+    Dates are written in their form, to the day if they have no times.
     """
     replaced = frame.copy()
     dates = dates_of(known_values(frame, attributes, schema), attributes, schema)

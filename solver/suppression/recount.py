@@ -1,80 +1,93 @@
-"""Recount where a missing value matches anything: every row agrees with k, wherever both have a value.
+"""Recount: the least costly suppression after which every record has k like it, counted in the output.
 
-A record without any value agrees with every other, so that k - 1 such records make whatever file safe, and an
-optimum takes few values. It is proven from few rows: the program that makes some rows safe has a bound that
-holds for the whole, and rows that its answer leaves unsafe are added until none is.
+Where a missing value is a category of its own, a suppressed value changes what other records are alike with:
+the true problem of k-anonymity, which is NP-hard (Meyerson and Williams 2004).
+
+Where it matches anything, a record without any value agrees with every other, so that k - 1 such records make
+any file safe, and an optimum takes few values. It is proven from few rows: the program that makes some rows
+safe has a bound that holds for all, and rows that its answer leaves unsafe are added until there are none.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.arrays import BoolArray, LongArray
 from linkrisk.formulations.errors import FormulationError
-from linkrisk.formulations.suppression.counting import MissingMeaning, frequencies
 from linkrisk.formulations.suppression.coverage import WORD, Ways, ways_to_cover
-from linkrisk.formulations.suppression.key_table import MISSING, Codes, members, row_types
-from linkrisk.formulations.suppression.match_model import Lacking, MatchModel, match_model
-from linkrisk.formulations.suppression.nodes import check_size
-from linkrisk.solver.backends.base import Backend, SolveOptions
-from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.progress import Progress, Reporter
+from linkrisk.formulations.suppression.key_table import (
+    MISSING,
+    Codes,
+    KeyTable,
+    MissingMeaning,
+    frequencies,
+    members,
+    row_types,
+)
+from linkrisk.formulations.suppression.nodes import Nodes, check_size, nodes_of
+from linkrisk.formulations.suppression.recount_programs import Lacking, MatchModel, match_model
+from linkrisk.solver.backends.base import SolveOptions
 from linkrisk.solver.run.status import Status
-from linkrisk.solver.suppression.answer import PHASE, Answer, said_of
-from linkrisk.solver.suppression.problem import Problem
+from linkrisk.solver.suppression import steering
+from linkrisk.solver.suppression.answer import Answer, Priced, SearchTask
+from linkrisk.solver.suppression.node_search import CLOSED_GAP, NodeSearch
+
+
+def anonymise(task: SearchTask) -> Priced:
+    """Find the least costly suppression, where a missing value is a category of its own."""
+    problem, table = task.problem, task.problem.table
+    nodes = nodes_of(table.types, problem.cost, problem.allowed, problem.k)
+    _check_possible(nodes, table)
+    value = int(problem.cost.mean())
+    search = NodeSearch(nodes, table.types, value, task.backend, task.tell_answer, task.seed)
+    search.run(task.clock)
+    return Priced(
+        taken=search.answer.taken(table.types.of),
+        cost=search.answer.cost,
+        bound=search.bound,
+        proof=search.proof,
+        prices=search.volume.prices,
+        by_prices=search.volume.bound,
+    )
+
+
+def _check_possible(nodes: Nodes, table: KeyTable) -> None:
+    reached = np.zeros(len(nodes.count), dtype=np.bool_)
+    reached[nodes.row_type] = True
+    if not reached.all():
+        row = int(np.argmax(~reached[table.types.of])) + 1
+        raise FormulationError(
+            f"record {row} has fewer than {nodes.k} records like it whatever is taken out: let more "
+            "variables be touched, or lower k"
+        )
+
 
 PROOF = "branch and bound of some rows"
 
 _ANYTHING = MissingMeaning(1.0)
-_MOST_ROWS = 8 * WORD
-_TOLERANCE = 1e-4
-_CLOSE = 0.99
+
+_BOUND_SLACK = 1e-4
+"""Of a bound that a backend claims, in units that all costs are multiples of."""
 
 
-def match_anything(
-    problem: Problem, backend: Backend, clock: Clock, report: Reporter | None = None, seed: int = 0
-) -> Answer:
-    """Find the least costly suppression after which every row agrees with k.
-
-    Parameters
-    ----------
-    problem : Problem
-        Its table, costs, untouched variables and k.
-    backend : Backend
-        What solves the programs.
-    clock : Clock
-        When it has expired, the best answer so far is returned, with its bound.
-    report : callable, optional
-        Told the best answer and bound.
-    seed : int
-        Of the choice of rows to begin with.
-
-    Raises
-    ------
-    FormulationError
-        If there are too many rows and patterns to go through, or there is none.
-    """
-    check_size(problem.table.types, problem.allowed)
-    search = _Search(problem, backend, clock, report, np.random.default_rng(seed))
+def match_anything(task: SearchTask) -> Answer:
+    """Find the least costly suppression, where a missing value matches anything."""
+    check_size(task.problem.table.types, task.problem.allowed)
+    search = _RowSearch(task)
     search.run()
     return Answer(taken=search.taken, cost=search.cost, bound=min(search.bound, search.cost), proof=PROOF)
 
 
-@dataclass
-class _Search:
-    problem: Problem
-    backend: Backend
-    clock: Clock
-    report: Reporter | None
-    random: np.random.Generator
-    bound: int = field(default=0, init=False)
+class _RowSearch:
+    """Row generation: a program of some rows, and rows that its answer leaves unsafe."""
 
-    def __post_init__(self) -> None:
+    def __init__(self, task: SearchTask) -> None:
+        self.task, self.problem, self.clock = task, task.problem, task.clock
+        self.random, self.bound = np.random.default_rng(task.seed), 0
         table = self.problem.table
         self.types = table.types
         self.bits = 1 << np.arange(len(table.names), dtype=np.int64)
@@ -88,10 +101,11 @@ class _Search:
         self._put_back()
 
     def run(self) -> None:
-        """Solve for some rows, add what is still unsafe, until nothing is or the bound is reached."""
+        """Solve for some rows and add unsafe ones, until there are none or the bound is reached."""
         self._add(np.flatnonzero(self.short))
         while self.bound < self.cost and not self.clock.expired:
-            self._tell()
+            rows = len(self.rows) + len(self.made)
+            self.task.tell_answer(self.cost, self.bound, f"{rows} rows")
             taken = self._solve()
             if taken is None or self.bound >= self.cost:
                 return
@@ -102,11 +116,6 @@ class _Search:
             if not self._learn(taken, unsafe):
                 return
 
-    def _tell(self) -> None:
-        if self.report is not None:
-            rows = f"{len(self.rows) + len(self.made)} rows"
-            self.report(Progress.uncounted(PHASE, said_of(self.cost, self.bound, rows)))
-
     # ---- answers
 
     def _codes(self, taken: LongArray) -> Codes:
@@ -114,7 +123,7 @@ class _Search:
         return np.where(gone, np.int32(MISSING), self.problem.table.codes).astype(np.int32)
 
     def _unsafe(self, taken: LongArray) -> BoolArray:
-        """Records that agree with fewer than k after so much was taken."""
+        """Records (n,) that agree with fewer than k once values are taken."""
         types = row_types(self._codes(taken))
         count = frequencies(types.codes, types.count.astype(np.float64), _ANYTHING)
         return np.asarray((count < self.problem.k)[types.of])
@@ -127,9 +136,9 @@ class _Search:
             self.taken, self.cost = taken, self._cost(taken)
 
     def _emptied(self) -> LongArray:
-        """Take all that may be taken from one unsafe record of each group after the other.
+        """Suppress all that may be in one unsafe record of each group after the other: a first answer.
 
-        Groups are of records alike in what is not touched: nothing makes those of different ones match.
+        Groups are of records alike in untouched variables: those of different ones never match.
         """
         problem, codes = self.problem, self.problem.table.codes
         there = ((codes != MISSING) @ self.bits).astype(np.int64) & problem.allowed
@@ -153,7 +162,7 @@ class _Search:
             taken[first] = there[first]
 
     def _put_back(self) -> None:
-        """Put back whatever can be, the dearest first."""
+        """Put back all values that can be, the dearest first."""
         for record in np.flatnonzero(self.taken):
             places = sorted(members(int(self.taken[record])), key=lambda at: -int(self.problem.cost[at]))
             for at in places:
@@ -167,14 +176,14 @@ class _Search:
     # ---- rows
 
     def _add(self, types: LongArray) -> None:
-        """Look at some more types that lack matches."""
+        """Add some more types that lack matches to the rows."""
         fresh = np.setdiff1d(types, self.rows)
-        room = max(_MOST_ROWS - len(self.rows) - len(self.made), 0)
+        room = max(steering.ROWS_AT_MOST - len(self.rows) - len(self.made), 0)
         some = self.random.permutation(fresh)[: min(WORD, room)]
         self.rows = np.concatenate([self.rows, some]).astype(np.int64)
 
     def _learn(self, taken: LongArray, unsafe: BoolArray) -> bool:
-        """Look at what an answer leaves unsafe; whether there was anything new."""
+        """Add the rows that an answer leaves unsafe; whether there were new ones."""
         before = len(self.rows) + len(self.made)
         self._add(np.unique(self.types.of[unsafe & (taken == 0)]))
         codes = self._codes(taken)
@@ -187,7 +196,7 @@ class _Search:
         return len(self.rows) + len(self.made) > before
 
     def _lacking(self) -> tuple[Codes, Lacking]:
-        """The rows that are looked at, and what makes those that are made."""
+        """The rows of the program, and the ways that make those that are made."""
         kept = [np.array(row, dtype=np.int32) for row in self.made]
         made = [
             (len(self.rows) + at, row_type, pattern)
@@ -200,7 +209,7 @@ class _Search:
         return codes, Lacking(demand, row_type, np.array(made, dtype=np.int64).reshape(-1, 3))
 
     def _makes(self, row: NDArray[np.int32]) -> Iterator[tuple[int, int]]:
-        """Row types, and the patterns by which they become a row."""
+        """Row types and the patterns by which they become a row."""
         gone = int(self.bits[row == MISSING].sum())
         same = (self.types.codes == row) | (row == MISSING)
         for row_type in np.flatnonzero(same.all(axis=1)):
@@ -212,7 +221,7 @@ class _Search:
     # ---- programs
 
     def _solve(self) -> LongArray | None:
-        """Solve for the rows that are looked at: raises the bound, and gives what to take, if it can be."""
+        """Solve the program of the rows: raises the bound; values to take, if there are enough records."""
         codes, lacking = self._lacking()
         apart = np.zeros(len(self.types), dtype=np.bool_)
         apart[self.rows] = True
@@ -222,19 +231,19 @@ class _Search:
         )
         model = match_model(ways, lacking, self.types.count, self.unit)
         options = SolveOptions(
-            time_limit=self.clock.seconds_left, absolute_gap=_CLOSE, threads=self.clock.processors
+            time_limit=self.clock.seconds_left, absolute_gap=CLOSED_GAP, threads=self.clock.processors
         )
-        found = self.backend.solve(model.program, options, watch=lambda _: self.clock.expired)
+        found = self.task.backend.solve(model.program, options, watch=lambda _: self.clock.expired)
         if found.status is Status.INFEASIBLE:  # cannot be: taking everything is allowed
             raise AssertionError("the program of some rows has no answer")
         if math.isfinite(found.bound):
-            self.bound = max(self.bound, math.ceil(found.bound - _TOLERANCE) * self.unit)
+            self.bound = max(self.bound, math.ceil(found.bound - _BOUND_SLACK) * self.unit)
         if found.values is None or found.status is not Status.OPTIMAL:
             return None
         return self._realised(ways, model, np.rint(found.values).astype(np.int64))
 
     def _realised(self, ways: Ways, model: MatchModel, values: LongArray) -> LongArray | None:
-        """What to take from which record; None where there are too few records for it."""
+        """Values to take from each record (n,); None if there are too few records."""
         left = self.types.count.copy()
         taken = np.zeros(len(self.problem.table.codes), dtype=np.int64)
         order = np.argsort(self.types.of, kind="stable")

@@ -20,33 +20,18 @@ MOST_HOUSEHOLD_KEYS = 16
 
 @dataclass(frozen=True, eq=False)
 class HittingProblems:
-    """The different problems of a file.
+    """The different problems of a file."""
 
-    Attributes
-    ----------
-    start, sets : ndarray of int64
-        Problem p is to meet ``sets[start[p] : start[p + 1]]``.
-    of : ndarray of int64, shape (T,)
-        The problem of every row type.
-    """
-
-    start: LongArray
-    sets: LongArray
-    of: LongArray
+    start: LongArray  # problem p is to meet ``sets[start[p] : start[p + 1]]``
+    sets: LongArray  # problem p is to meet ``sets[start[p] : start[p + 1]]``
+    of: LongArray  # (T,): the problem of every row type
 
     def __len__(self) -> int:
         return len(self.start) - 1
 
 
 def different_problems(start: LongArray, sets: LongArray) -> HittingProblems:
-    """Join row types whose sets are the same.
-
-    Parameters
-    ----------
-    start : ndarray of int64, shape (T + 1,)
-    sets : ndarray of int64
-        In the same order wherever they are the same.
-    """
+    """Join row types with the same sets."""
     seen: dict[bytes, int] = {}
     of = np.empty(len(start) - 1, dtype=np.int64)
     firsts: list[int] = []
@@ -67,30 +52,11 @@ def different_problems(start: LongArray, sets: LongArray) -> HittingProblems:
 
 @kernel
 def least_hitting(sets: LongArray, cost: LongArray, allowed: int, most_steps: int) -> tuple[int, int, int]:
-    """The least costly set of variables that meets all of some sets.
+    """Least costly hitting set of some sets: chosen variables as bits, cost and bound.
 
     Branches on the variables of the set that leaves fewest of them, each time without those tried before,
-    and cuts by the cost of sets that share no variable.
-
-    Parameters
-    ----------
-    sets : ndarray of int64
-        Sets of variables, as bits.
-    cost : ndarray of int64, shape (q,)
-        Of taking each variable, not negative.
-    allowed : int
-        Variables that may be taken.
-    most_steps : int
-        Branches after which the search gives up.
-
-    Returns
-    -------
-    chosen : int
-        The variables, as bits; -1 where the allowed ones cannot meet a set.
-    cost : int
-        Theirs.
-    bound : int
-        No choice costs less; equals `cost` when the search was finished.
+    and cuts by the cost of disjoint sets. Chosen is -1 if the `allowed` variables cannot hit a set; after
+    `most_steps` branches the bound is below the cost.
     """
     left = sets & allowed
     for at in range(len(left)):
@@ -123,7 +89,7 @@ def least_hitting(sets: LongArray, cost: LongArray, allowed: int, most_steps: in
 
 @kernel
 def _branched(stack: LongArray, top: int, have: int, may: int, branch: int) -> int:
-    """Put a choice for each variable of a set on the stack, each without those before; the new top."""
+    """Push a choice for each variable of a set on the stack, each without those before; the new top."""
     closed = 0
     for variable in range(62, -1, -1):
         if branch >> variable & 1:
@@ -144,7 +110,7 @@ def _cost_of(chosen: int, cost: LongArray) -> int:
 
 @kernel
 def _tightest(left: LongArray, have: int, may: int) -> int:
-    """The set not met yet with fewest variables; -1 when all are met, -2 when one cannot be."""
+    """The set not hit yet with fewest variables; -1 if all are hit, -2 if one cannot be."""
     found, fewest = -1, 64
     for at in range(len(left)):
         if left[at] & have:
@@ -162,7 +128,7 @@ def _tightest(left: LongArray, have: int, may: int) -> int:
 
 @kernel
 def _packing(left: LongArray, cost: LongArray, have: int, may: int) -> int:
-    """The cost that sets not met yet have for certain: of those that share no variable, the cheapest each."""
+    """Bound by disjoint sets that are not hit yet: the cheapest variable of each."""
     total, used = 0, 0
     for at in range(len(left)):
         rest = left[at] & may
@@ -179,7 +145,7 @@ def _packing(left: LongArray, cost: LongArray, have: int, may: int) -> int:
 
 @kernel
 def _greedy(left: LongArray, cost: LongArray) -> tuple[int, int]:
-    """Take the variable that meets most sets for its cost until all are met; then drop what nobody needs."""
+    """Take the variable that hits most sets for its cost until all are hit; then drop needless ones."""
     have = 0
     while True:
         best, rate = -1, 0.0
@@ -199,7 +165,7 @@ def _greedy(left: LongArray, cost: LongArray) -> tuple[int, int]:
 
 @kernel
 def _met(left: LongArray, have: int, more: int) -> int:
-    """How many sets that some variables do not meet, others do."""
+    """Number of sets that `have` does not hit and `more` does."""
     met = 0
     for at in range(len(left)):
         if not left[at] & have and left[at] & more:
@@ -211,7 +177,7 @@ def _met(left: LongArray, have: int, more: int) -> int:
 def solve_problems(
     start: LongArray, sets: LongArray, cost: LongArray, allowed: int, most_steps: int, answers: LongArray
 ) -> None:
-    """Solve some problems; fills `answers` of shape (problems, 3) with set, cost and bound of each."""
+    """Solve problems; fills `answers` (problems, 3) with set, cost and bound of each."""
     for at in range(len(start) - 1):
         chosen, value, bound = least_hitting(sets[start[at] : start[at + 1]], cost, allowed, most_steps)
         answers[at, 0], answers[at, 1], answers[at, 2] = chosen, value, bound
@@ -227,26 +193,11 @@ def solve_household(
     most_steps: int,
     chosen: LongArray,
 ) -> tuple[int, int]:
-    """The least costly suppression in one household, whose shared variables go from all members or none.
+    """Least costly suppression in one household: cost and bound; -1 for both if nothing helps.
 
-    Goes through all sets of the shared variables that occur.
-
-    Parameters
-    ----------
-    start, sets : ndarray of int64
-        The unsafe combinations of member m are ``sets[start[m] : start[m + 1]]``.
-    cost : ndarray of int64, shape (q,)
-    allowed, shared : int
-        Variables that may be taken; those of the household. At most `MOST_HOUSEHOLD_KEYS` of these occur.
-    most_steps : int
-        For each member (`least_hitting`).
-    chosen : ndarray of int64, shape (members,)
-        Filled with the variables to take from each; -1 everywhere where nothing helps.
-
-    Returns
-    -------
-    cost, bound : int
-        Both -1 where nothing helps.
+    The unsafe combinations of member m are ``sets[start[m] : start[m + 1]]``. `shared` variables go from
+    all members or none; all sets of those that occur, at most `MOST_HOUSEHOLD_KEYS`, are enumerated. Fills
+    `chosen` (members,).
     """
     occurring = 0
     for at in range(len(sets)):
@@ -272,7 +223,7 @@ def solve_household(
 def _with_shared(
     start: LongArray, sets: LongArray, cost: LongArray, own: int, part: int, most_steps: int, trial: LongArray
 ) -> tuple[int, int]:
-    """Cost and bound where some shared variables go from all members; both -1 where that does not help."""
+    """Cost and bound if the shared variables of `part` go from all members; -1 if nothing helps."""
     many = len(start) - 1
     value = bound = many * _cost_of(part, cost)
     left = np.empty(len(sets), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""From the JSON of `suppress` to the page of a suppression; for readers outside, from what they may know."""
+"""The page of a suppression, made of its JSON; for readers outside, of what its schema marks as public."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from linkrisk.solver.documents.short import pairs
 from linkrisk.solver.documents.wording import counts, joined, numbers, sentence, shares, table, texts
 from linkrisk.solver.run.counts import several
 from linkrisk.solver.run.percent import percent
-from linkrisk.solver.schemas.keys import Json
-from linkrisk.solver.suppression.pages.outside import BASE, for_external
-from linkrisk.solver.suppression.pages.short import (
+from linkrisk.solver.schemas.keys import Json, outside, schema_of
+from linkrisk.solver.schemas.suppression import Suppression, Variable
+from linkrisk.solver.suppression.short import (
     COUNTED,
     MEANS,
     PROBLEMS,
@@ -37,18 +37,53 @@ from linkrisk.solver.suppression.pages.short import (
     totals,
 )
 
+BASE = 10
+"""Counts are rounded to multiples of it, and what is less is only said to be less."""
+
+
+def for_external(given: Json) -> dict[str, Any]:
+    """The JSON of `suppress` with nothing but what readers outside may know.
+
+    Counts are texts by now: ``about 120``, ``fewer than 10``.
+    """
+    compared = given["before_and_after"]
+    return {
+        **outside(schema_of(Suppression), given),
+        "cells": rounded(given["cells"]),
+        "tables": len(given["tables"]),
+        "identifiers": len(given["identifiers"]),
+        "levels": {one["name"]: one["level"] for one in compared["variables"] if one["level"]},
+        "variables": [_variable(one) for one in compared["variables"]],
+        "reached": {name: compared["risk"][name]["after"]["smallest"] for name in MEANS},
+    }
+
+
+def rounded(many: int) -> str:
+    """A count that says nothing of single records."""
+    return f"fewer than {BASE}" if many < BASE else f"about {BASE * round(many / BASE):,}"
+
+
+def _variable(one: Json) -> dict[str, Any]:
+    lines = [line for line in one["frequencies"] if line["after"] is not None]
+    shown = [line for line in lines if line["category"] is not None and line["after"] >= BASE]
+    # The order of the input would say more of it than rounded counts do.
+    shown.sort(key=lambda line: (-round(line["after"] / BASE), line["category"]))
+    others = sum(line["after"] for line in lines) - sum(line["after"] for line in shown)
+    found = [[str(line["category"]), rounded(line["after"])] for line in shown]
+    if len(shown) < len(lines):
+        found.append(["all others", rounded(others)])
+    found.append(["missing", rounded(one["missing"]["after"])])
+    return {
+        **outside(schema_of(Variable), one),
+        "name": one["name"],
+        "suppressed": rounded(one["suppressed"]),
+        "categories": found,
+    }
+
 
 @page("what `suppress --json` of this version wrote")
 def suppression_document(given: Mapping[str, Any], audience: Audience = Audience.INTERNAL) -> Document:
-    """What the report of a suppression says.
-
-    Parameters
-    ----------
-    given : mapping
-        The JSON of `suppress`.
-    audience : Audience
-        For external readers nothing is written but what `for_external` keeps.
-    """
+    """What the report of a suppression says."""
     version, given = given["linkrisk"], in_words(given)
     if audience is Audience.EXTERNAL:
         given, title = for_external(given), "Suppression in a protected file"

@@ -1,1 +1,0 @@
-"""What people suppress by today, to be compared with what is proven."""
