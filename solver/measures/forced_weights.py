@@ -68,11 +68,7 @@ class ForcedRange:
 
 
 def forced_range(
-    pair: LinkagePair,
-    aggregator: Aggregator,
-    theta: FloatArray,
-    linked: BoolArray,
-    stop: Callable[[], bool],
+    pair: LinkagePair, aggregator: Aggregator, theta: FloatArray, linked: BoolArray, stop: Callable[[], bool]
 ) -> ForcedRange:
     """The least and the largest value of every importance where all linked records stay linked.
 

@@ -25,12 +25,7 @@ from linkrisk.solver.measures.loglinear import (
     population_unique,
     unseen_mean,
 )
-from linkrisk.solver.measures.misclassification import (
-    KeyChange,
-    Source,
-    key_changes,
-    recoded_alike,
-)
+from linkrisk.solver.measures.misclassification import KeyChange, Source, key_changes, recoded_alike
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError

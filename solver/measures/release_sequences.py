@@ -233,10 +233,7 @@ def _keys(pair: FilePair, confidential: Sequence[str]) -> Sequence[object]:
 
 
 def intersections(
-    releases: Sequence[SearchedRelease],
-    stop: Callable[[], bool],
-    seed: int,
-    widths: Sequence[float] = WIDTHS,
+    releases: Sequence[SearchedRelease], stop: Callable[[], bool], seed: int, widths: Sequence[float] = WIDTHS
 ) -> Intersections:
     """Intersect the candidates of every person over the releases, one release after the other.
 

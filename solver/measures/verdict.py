@@ -136,8 +136,7 @@ def verdict(findings: Iterable[VerdictFinding], tolerated: float, *, weighted: b
     """
     order = list(Severity)
     sorted_ones = sorted(
-        findings,
-        key=lambda one: (order.index(one.severity), one.key != IDENTIFIERS, -(one.low or 0.0)),
+        findings, key=lambda one: (order.index(one.severity), one.key != IDENTIFIERS, -(one.low or 0.0))
     )
     low = max((one.low for one in sorted_ones if one.low is not None), default=0.0)
     high = max((one.high for one in sorted_ones if one.high is not None), default=1.0)
