@@ -16,6 +16,7 @@ from linkrisk.formulations.linkage.pair import Direction
 from linkrisk.solver.linkage.baselines import baseline_forms
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.measures.base import OF_RECORDS, Finding, Kind, Measure, MeasureResult, Unit
+from linkrisk.solver.measures.held_out import wilson
 from linkrisk.solver.measures.released import ReleasedAttribute, released_attribute, unreadable
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
@@ -47,28 +48,18 @@ class Guesses:
 _NOTHING = Guesses(0, None, None, None, None, None, None, None)
 
 
-def wilson(right: float, records: int) -> tuple[float, float]:
-    """Wilson's 95 % confidence interval of a probability (JASA 22, 1927)."""
-    share, extra = right / records, _Z**2 / records
-    centre = (share + extra / 2.0) / (1.0 + extra)
-    half = _Z / (1.0 + extra) * math.sqrt(share * (1.0 - share) / records + extra / (4.0 * records))
-    return max(0.0, centre - half), min(1.0, centre + half)
-
-
 def guessed_categories(truth: FloatArray, guess: FloatArray) -> Guesses:
-    """Guesses of categories, each shape (records,), against the mode of the true ones.
+    """Compare guesses of categories (records,) with the mode of the true ones, which is guessed for NaN.
 
-    Where there is no guess (NaN) the mode is guessed. The interval of the risk (anonymeter's: Giomi et al.,
-    PoPETs 2023) takes the baseline as known.
+    The interval of the risk (anonymeter's: Giomi et al., PoPETs 2023) takes the baseline as known.
     """
     truth, guess = _known(truth, guess)
     if truth.size == 0:
         return _NOTHING
     codes, counts = np.unique(truth, return_counts=True)
     baseline = float(counts.max() / truth.size)
-    right = float((np.where(np.isnan(guess), codes[np.argmax(counts)], guess) == truth).sum())
-    low, high = wilson(right, truth.size)
-    share = right / truth.size
+    share = float((np.where(np.isnan(guess), codes[np.argmax(counts)], guess) == truth).mean())
+    low, high = wilson(share, truth.size)
     if baseline == 1.0:
         return Guesses(truth.size, share, low, high, baseline, None, None, None)
     risk, least, most = ((each - baseline) / (1.0 - baseline) for each in (share, low, high))
@@ -76,11 +67,10 @@ def guessed_categories(truth: FloatArray, guess: FloatArray) -> Guesses:
 
 
 def guessed_numbers(truth: FloatArray, guess: FloatArray) -> Guesses:
-    """Guesses of numbers, each shape (records,), against the mean of the true ones.
+    """Compare guesses of numbers (records,) with the mean of the true ones, which is guessed for NaN.
 
-    Where there is no guess (NaN) the mean is guessed. With squared errors e of the guesses and b of the mean,
-    ``R = sqrt(mean(e) / mean(b))`` has the interval ``R exp(+-z s)``, where
-    ``s**2 = var(e / mean(e) - b / mean(b)) / (4 n)`` is the variance of log R by the delta method.
+    With squared errors e of the guesses and b of the mean, ``R = sqrt(mean(e) / mean(b))`` has the interval
+    ``R exp(+-z s)``; ``s**2 = var(e / mean(e) - b / mean(b)) / (4 n)`` is that of log R (delta method).
     """
     truth, guess = _known(truth, guess)
     if truth.size == 0:
@@ -175,7 +165,7 @@ class AttributeDisclosure(MeasureResult):
             return f"nothing can be learned: {best.sentence}."
         if risk <= 0.0:
             return (
-                f"the record one links to teaches no more about {named(self._worst_first)} than the best "
+                f"the record one links to teaches no more about {', '.join(self._worst_first)} than the best "
                 f"guess without the release. Best is {best.attack}: {best.sentence}."
             )
         return (
@@ -188,7 +178,7 @@ class AttributeDisclosure(MeasureResult):
         """Confidential attributes that were left out."""
         if not self.known_already:
             return ()
-        return (f"compared, and so no matter of attribute disclosure: {named(self.known_already)}",)
+        return (f"compared, and so no matter of attribute disclosure: {', '.join(self.known_already)}",)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per attribute and attack: attribute, attack, measured by, and the fields of `Guesses`."""
@@ -231,11 +221,6 @@ class AttributeDisclosureMeasure(Measure):
         ]
         known = tuple(name for name in task.confidential if name in task.files.attributes)
         return AttributeDisclosure(task.records, tuple(learned), known)
-
-
-def named(names: tuple[str, ...] | list[str]) -> str:
-    """Names for a sentence."""
-    return ", ".join(names)
 
 
 def _asked(task: RiskTask) -> list[str]:

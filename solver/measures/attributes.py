@@ -100,9 +100,8 @@ def without(problem: Problem, attribute: str) -> Problem:
 def contained(problem: Problem) -> bool:
     """Whether every distance without an attribute is one of the family with it, so that bounds carry over.
 
-    With weight zero, a measure that does not count it, or a row and column of zeros. Of an OWA it is not: who
-    is left out has no rank. With shared ties no bound carries over, whatever the family: candidates that the
-    attribute tells apart are rivals with it, and share a link without it.
+    Of an OWA it is not: who is left out has no rank. With shared ties no bound carries over: candidates that
+    the attribute tells apart are rivals with it, and share a link without it.
     """
     if problem.pair.ties is Ties.SHARE:
         return False
@@ -110,11 +109,7 @@ def contained(problem: Problem) -> bool:
 
 
 def projected(attack: Attack, attribute: str) -> FloatArray | None:
-    """Parameters of the smaller problem that are nearest in kind; None where there are none.
-
-    A weighted mean and a quadratic form lose their part, a measure is restricted to the sets without the
-    attribute; all are scaled back to their domain.
-    """
+    """Project parameters onto the problem without the attribute; None for families that cannot be."""
     aggregator, theta = attack.problem.aggregator, attack.theta
     k, n = aggregator.attributes.index(attribute), len(aggregator.attributes)
     if isinstance(aggregator, WeightedMean):
@@ -136,11 +131,10 @@ def projected(attack: Attack, attribute: str) -> FloatArray | None:
 
 
 def withheld(attack: Attack, attribute: str, request: FitRequest, clock: Clock) -> WithheldAttribute | None:
-    """Search the smaller problem; None where the family cannot take what is left.
+    """Search the worst case without an attribute; None where the family cannot take what is left.
 
-    `attack`: of all attributes: its projection is a start, and where the family contains the smaller one, its
-    bound is a bound, and blocks that cannot all be linked with it cannot without it. The search proves that
-    anew, so that no more depends on it than how soon it ends.
+    The projection of the attack is a warm start. Where the family contains the smaller one, its bound and its
+    cores hold for that; the search proves them anew.
     """
     try:
         problem = without(attack.problem, attribute)
@@ -301,11 +295,7 @@ class LeakingAttributes(MeasureResult):
         return tuple(said)
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per family and owner.
-
-        ``aggregator``, ``owner``, ``importance``, ``low``, ``high``; and of attributes ``linked``, ``most``,
-        ``fall``, ``fall_low``, ``fall_high`` without them (`WithheldAttribute`).
-        """
+        """One row per family and owner: importance with its range, and links without the attribute."""
         parts = [
             pd.DataFrame(
                 {

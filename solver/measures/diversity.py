@@ -68,10 +68,7 @@ class LDiversity(NamedTuple):
 
 
 def entries_of(groups: Groups, values: Codes) -> Entries:
-    """Count the values of every group.
-
-    `groups` (n,): from 0 without a gap. `values` (n,): from 0; records of value `MISSING` are not counted.
-    """
+    """Count the values (n,), from 0, of every group; records of value `MISSING` are not counted."""
     known = values != MISSING
     size = np.bincount(groups[known], minlength=int(groups.max()) + 1)
     width = int(values.max()) + 1 if known.any() else 1
@@ -96,14 +93,12 @@ def l_diversity(entries: Entries, constant: float = CONSTANT) -> LDiversity:
 
 
 def t_closeness(entries: Entries, *, ordered: bool) -> FloatArray:
-    """Distance of each group's distribution P to that of the whole file Q.
+    """Distance of each group's distribution P to that of the file Q, shape (groups,), 0 to 1.
 
     The earth mover's distance of Li et al. (2007): for m ordered values, neighbours ``1/(m-1)`` apart,
     ``1/(m-1) sum_i |P(1..i) - Q(1..i)|``; for categories, all 1 apart, the total variation
     ``1/2 sum_i |p_i - q_i|``. Time and memory grow with the values that occur in groups, not with groups
     times values: between two values of a group P stays as it is, and prefix sums of Q give the rest.
-
-    Returns shape (groups,): 0 (the group says nothing) to 1; 0 for groups without a known value.
     """
     whole = np.bincount(entries.value, entries.frequency).astype(np.float64)
     whole /= max(1.0, whole.sum())
@@ -259,7 +254,7 @@ class DiversityOfGroups(Measure):
 def attribute_diversity(
     attribute: Attribute, column: pd.Series, groups: NDArray[np.intp]
 ) -> tuple[AttributeDiversity, NDArray[np.int64], FloatArray]:
-    """One attribute: its summary, and distinct l and t of each record's group.
+    """Summarise one attribute, with distinct l and t of each record's group.
 
     A missing value is a category of its own; of ordered values, where it has no place, only for l.
     """

@@ -40,10 +40,7 @@ class Importances:
 
 
 def importances(aggregator: Aggregator) -> Importances:
-    """Weights, Shapley values, or the diagonal of the quadratic form.
-
-    A Shapley value is linear in the measure, and so is known from those of the unit vectors.
-    """
+    """Weights, Shapley values (linear in the measure), or the diagonal of the quadratic form, as a matrix."""
     units = np.eye(aggregator.dimension)
     if isinstance(aggregator, Mahalanobis):
         first, second = aggregator.domain.triangle
@@ -70,13 +67,11 @@ class ForcedRange:
 def forced_range(
     pair: LinkagePair, aggregator: Aggregator, theta: FloatArray, linked: BoolArray, stop: Callable[[], bool]
 ) -> ForcedRange:
-    """The least and the largest value of every importance where all linked records stay linked.
+    """Bound every importance ``a @ theta`` where all linked records (blocks,) stay linked.
 
-    `theta` (dimension,): links them. `linked` (blocks,).
-
-    Two linear programs for each importance a: least and most ``a @ theta`` over the domain, where ``rows @
-    theta >= 0`` for the rows of the linked blocks, without those that others imply. Rows are added as they
-    are missed. Other parameters may link as many other records, so that the true freedom is no smaller.
+    Two linear programs each over the domain, with ``rows @ theta >= 0`` for the rows of the linked blocks,
+    separated as they are violated. Other parameters may link as many other records: the true freedom is no
+    smaller.
     """
     measured = importances(aggregator).matrix
     ends = np.full((2, len(measured)), np.nan)

@@ -53,18 +53,15 @@ _NORMAL = float(stats.norm.ppf((1.0 + LEVEL) / 2.0))
 
 
 def rate_interval(rates: FloatArray, most: float) -> Ends:
-    """The 95 % interval of the mean link rate over random splits of one file.
-
-    `rates` (splits,): of the attacked records of each split; between 0 and 1.
+    """The 95 % interval of the mean link rate over random splits of one file; `rates` (splits,).
 
     The file is given and who is known to the intruder is random, so that splits are independent draws, though
     they share records: ``v = s**2 / S`` is the variance of the mean p of S rates. The interval is that of
-    Wilson for ``n* = p (1 - p) / v * (z / t)**2`` records, at most `most`, where t is the quantile of Student
-    with S - 1 degrees of freedom: what Korn and Graubard (1998, Survey Methodology 24, 193-201) do for
-    proportions of few clusters, with Wilson's interval as in Franco, Little, Louis and Slud (2019, Journal of
-    Survey Statistics and Methodology 7, 334-364). Where splits agree by chance, as where none links anybody,
-    `most`
-    keeps it from shrinking to a point. Of one split it is Wilson's.
+    Wilson for ``n* = p (1 - p) / v * (z / t)**2`` records, where t is the quantile of Student with S - 1
+    degrees of freedom: what Korn and Graubard (1998, Survey Methodology 24, 193-201) do for proportions of
+    few clusters, with the interval of Franco, Little, Louis and Slud (2019, Journal of Survey Statistics and
+    Methodology 7, 334-364). At most `most` records: where splits agree by chance, as where none links any, it
+    would shrink to a point. Of one split it is Wilson's.
     """
     mean = float(rates.mean())
     size = most
@@ -132,11 +129,7 @@ class HeldOutRate:
 def summarised(
     trials: Sequence[Trial], worst: Mapping[str, float], blocks: int, worth: float
 ) -> tuple[HeldOutRate, ...]:
-    """One rate for each share and family, shares ascending.
-
-    `worst`: what each family's parameters of the whole file link. `blocks`: records of the file. `worth`:
-    independent records that these are worth (`independent_records`).
-    """
+    """Summarise the trials of each share and family, shares ascending; `worth` is in independent records."""
     names = list(dict.fromkeys(trial.aggregator for trial in trials))
     found = []
     for share in sorted({trial.share for trial in trials}):

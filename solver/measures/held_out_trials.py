@@ -70,10 +70,7 @@ class Split:
 
 
 def split_blocks(blocks: int, share: float, number: int, seed: int) -> Split:
-    """A simple random split; those of one number are nested, so that curves over the share are smooth.
-
-    Of either side at most `MOST_RECORDS` are looked at.
-    """
+    """Split at random; splits of one number are nested, so that curves over the share are smooth."""
     order = stream(seed, number, 0).permutation(blocks).astype(np.intp)
     sides = np.split(order, [round(share * blocks)])
     known, attacked = (np.sort(side[:MOST_RECORDS]) for side in sides)
@@ -100,11 +97,7 @@ class Learner(Protocol):
     def __call__(
         self, known: Searched, request: FitRequest, clock: Clock, starts: Sequence[Start]
     ) -> Learned:
-        """Learn.
-
-        `known`: the known records as blocks, with all candidates; nothing of the others. `request`: engine,
-        its options, and their seed. `starts`: what poorer families have learned on the same records.
-        """
+        """Learn from the `known` records alone, which are blocks with all candidates."""
 
 
 def learn(known: Searched, request: FitRequest, clock: Clock, starts: Sequence[Start]) -> Learned:

@@ -142,10 +142,7 @@ def measured(
     household: NDArray[np.intp] | None,
     remarks: tuple[str, ...] = (),
 ) -> IndividualRisk:
-    """The risks of one file.
-
-    `keys`: n records. `weight` (n,): above 0. `household` (n,).
-    """
+    """The risks of one file of n records, with `weight` (n,) above 0 and `household` (n,)."""
     groups = groups_of(keys.codes)
     frequency, population = sums(groups), sums(groups, weight)
     risk = posterior_risk(frequency, population)

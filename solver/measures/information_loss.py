@@ -84,8 +84,7 @@ _ROUNDING = 1e-12
 class NumericLoss:
     """What numeric attributes have lost: 0 where nothing was masked, None where it cannot be measured.
 
-    All is measured in standard deviations ``s_j`` of the original attributes, so that no unit matters; an
-    attribute that is constant in the original file is left out.
+    In standard deviations ``s_j`` of the original attributes; one that is constant there is left out.
     """
 
     # mean of ``|x - x'| / (sqrt(2) s_j)`` over the values of masked attributes; from 0, without an end

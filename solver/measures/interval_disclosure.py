@@ -76,32 +76,25 @@ class RankedValues:
 
 
 def rank_intervals(masked: FloatArray, percent: int) -> tuple[FloatArray, FloatArray]:
-    """The interval around each masked value that holds the values with nearby ranks.
+    """The least and the largest masked value with ranks nearer than `percent` of the records, each (m,).
 
-    `masked` (m,): values of one attribute of the masked file, NaN where one is missing. `percent`: ``p``:
-    ranks in the interval differ from the value's own by less than p percent of the records. Equal values have
-    the mean of their ranks. Returns `low, high` (m,): the smallest and the largest masked value of each
-    interval; NaN for a missing value.
-
-    D11.2, definition 1; from Domingo-Ferrer, Mateo-Sanz and Torra (2001).
+    D11.2, definition 1; from Domingo-Ferrer, Mateo-Sanz and Torra (2001). Equal values have the mean of their
+    ranks; NaN for a missing value.
     """
     return RankedValues.of(masked).around(percent)
 
 
 def deviation(masked: FloatArray) -> float:
-    """Standard deviation of a masked attribute with m - 1, 0 of a constant one: what intervals are parts of.
+    """Standard deviation of a masked attribute with m - 1, 0 of a constant one, whose interval is its value.
 
     SDID of Mateo-Sanz, Sebe and Domingo-Ferrer (2004), with the masked file's deviation as in sdcMicro's
-    ``dRisk``; of a constant attribute the interval is its value.
+    ``dRisk``.
     """
     return float(np.nan_to_num(spread(masked[:, None]))[0])
 
 
 def inside(original: FloatArray, low: FloatArray, high: FloatArray) -> BoolArray:
-    """Whether original values lie in intervals, ends included; not where there is no original value.
-
-    A missing masked value has no interval, so that nothing is disclosed.
-    """
+    """Whether original values lie in intervals, ends included; not where either value is missing."""
     return np.asarray((low <= original) & (original <= high))
 
 
@@ -279,10 +272,7 @@ class IntervalDisclosure(MeasureResult):
         return tuple(said)
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per kind of interval, width in percent and attribute: kind, percent, attribute, share.
-
-        Joint shares have the attribute ``(all)``, those with at most one value outside ``(all but one)``.
-        """
+        """One row per kind of interval, percent and attribute; ``(all)``, ``(all but one)`` are joint."""
         rows: list[tuple[str, int, str, float]] = []
         for kind, found in (("ranks", self.ranks), ("standard deviations", self.deviations)):
             if found is None:
@@ -320,10 +310,7 @@ class IntervalDisclosureMeasure(Measure):
 def interval_disclosure(
     attributes: Sequence[ReleasedAttribute], seed: int = 0, late: Late = never
 ) -> IntervalDisclosure:
-    """Interval disclosure of the masked ones among some attributes; of all where none is masked.
-
-    Of large files RMDID, which takes most of the time, is left out when it is `late`.
-    """
+    """Interval disclosure of the masked ones among some attributes; of all where none is masked."""
     ranked = [each for each in attributes if each.ranked]
     masked = [each for each in ranked if each.is_masked] or ranked
     numeric = [each for each in masked if each.numeric]
@@ -385,10 +372,7 @@ def _disclosed(
 
 
 def _robust(attributes: Sequence[ReleasedAttribute], seed: int, late: Late) -> RobustShares | None:
-    """RMDID of the attributes that vary, on the records that have all values in both files.
-
-    TimeoutError when it is late.
-    """
+    """RMDID of the attributes that vary, on complete records; TimeoutError when it is late."""
     if late():
         raise TimeoutError
     pairs = [each.paired for each in attributes]

@@ -43,11 +43,7 @@ def fold(groups: Groups, codes: Codes) -> Groups:
 
 
 def groups_of(codes: Codes) -> Groups:
-    """Number the combinations of values.
-
-    `codes` (n, a): `MISSING` is a value as any other. Without columns all records are one group. Returns
-    shape (n,): from 0 without a gap, in the order in which they come up.
-    """
+    """Number the combinations of values (n, a) from 0 in order of appearance; `MISSING` is a value."""
     groups = np.zeros(len(codes), dtype=np.intp)
     for column in codes.T:
         groups = fold(groups, column)
@@ -61,14 +57,11 @@ def sums(groups: Groups, weight: FloatArray | None = None) -> FloatArray:
 
 
 def wildcard_sums(codes: Codes, weights: tuple[FloatArray | None, ...]) -> tuple[FloatArray, ...] | None:
-    """The same where a missing value fits any value, on either side (sdcMicro's `freqCalc`).
+    """Sum each of the weights over the records that agree, where a missing value fits any (`freqCalc`).
 
     Two records agree when they have the same value in every column in which both have one. That is not
-    transitive: there are no groups, and a record with missing values is counted with several.
-
-    `codes` (n, a). `weights` (n,): what to sum over the records that agree, each by itself; their number for
-    None. Returns shape (n,): none where that would take more than `MOST_WORK`. Combinations with the same
-    columns missing are compared together, pattern by pattern, so that time grows with the number of patterns.
+    transitive: there are no groups, and a record with missing values is counted with several. Combinations
+    with the same columns missing are compared pattern by pattern; None where that is more than `MOST_WORK`.
     """
     groups = groups_of(codes)
     rows = _first_rows(groups)
@@ -153,11 +146,10 @@ def original_keys(task: RiskTask) -> KeyFile:
 
 
 def masked_weights(task: RiskTask) -> tuple[FloatArray | None, tuple[str, ...]]:
-    """How many of the population each masked record stands for, and what has to be said of it.
+    """How many of the population each masked record stands for, and notes on it.
 
-    That is the weight of its original record (see `SurveyDesign`). A record without one has the weight that
-    the masked file gives, and where that is none the mean of all others, with a note. A sampling fraction is
-    a weight that all have.
+    The weight of its original record (see `SurveyDesign`), else that of the masked file, else the mean of all
+    others, with a note. A sampling fraction is a weight that all have.
     """
     files, fraction = task.files, task.choices.fraction
     design = files.design
@@ -181,10 +173,7 @@ def masked_weights(task: RiskTask) -> tuple[FloatArray | None, tuple[str, ...]]:
 
 
 def masked_households(task: RiskTask) -> Groups | None:
-    """The household of each masked record, from 0; None where no schema names a household column.
-
-    From the masked file, or else of its original record; who has none is a household alone.
-    """
+    """The household of each masked record, from 0, its own where it has none; None without such a column."""
     files = task.files
     names = () if task.schema is None else task.schema.select(role=Role.HOUSEHOLD)
     held = next((name for name in names if name in files.masked.columns), None)

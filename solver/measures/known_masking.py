@@ -38,11 +38,7 @@ class Mechanism(ABC):
 
     @abstractmethod
     def log_likelihood(self) -> FloatArray:
-        """``log f(y_j | x_i)``, shape (original records, masked records).
-
-        -inf where the original record i cannot have become the masked record j. A constant that is the same
-        for all pairs may be missing: no posterior depends on it.
-        """
+        """``log f(y_j | x_i)``, shape (originals, masked), up to a constant; -inf if impossible."""
 
 
 def both_missing_or_none(original: FloatArray, masked: FloatArray) -> NDArray[np.bool_]:
@@ -131,10 +127,7 @@ def alike(image: FloatArray, masked: FloatArray) -> np.ndarray[tuple[int, ...], 
 
 
 class Recoded(Mechanism):
-    """``f(y | x)`` is the entry of the transition matrix, or 0 and 1 where a rule decides.
-
-    What is missing stays missing.
-    """
+    """``f(y | x)`` is the entry of the transition matrix, or 0 and 1 where a rule decides."""
 
     def __init__(
         self,
@@ -216,10 +209,7 @@ class Swapped(Mechanism):
 
 
 def swap_kernel(records: int, percent: float, seed: int) -> FloatArray:
-    """Estimate the probability that each rank swaps with each other one, or stays, shape (ranks, ranks).
-
-    Every rank within the window has some probability; rows sum to one.
-    """
+    """Estimate the chance that each rank swaps with each other one (ranks, ranks), 0 beyond the window."""
     window = window_size(records, percent)
     if window < 1:
         raise UnfitError(f"a window of {percent:g} % is less than one of {records} values")

@@ -63,12 +63,10 @@ _SAME = 1e-5
 def by_likelihood(
     problem: Problem, beside: Both, seed: int, most_matched: int, stop: Callable[[], bool]
 ) -> FloatArray | None:
-    """What is linked of each fifth by who knows the others, shape (blocks,); None without enough time.
+    """Chances that an intruder who knows the other folds links each record, (blocks,); None if out of time.
 
-    Candidates are linked by lot among the likeliest, or one to one where that links more.
-
-    `beside` (original records, columns): what either file has besides attributes: the masked one's may depend
-    on what is known of a person. `most_matched`: candidates up to which records are matched one to one.
+    Candidates are drawn by lot among the likeliest, or matched one to one where that links more. `beside`:
+    what either file has besides attributes; the masked one's may depend on what is known of a person.
     """
     pair = problem.pair
     turned = Direction(problem.options.direction) is Direction.MASKED_TO_ORIGINAL
@@ -302,11 +300,7 @@ def _fitted(queries: FloatArray, candidates: FloatArray, known: IndexArray, part
 def by_members(
     problem: Problem, beside: Both, homes: tuple[IndexArray, IndexArray], seed: int, stop: Callable[[], bool]
 ) -> FloatArray | None:
-    """What is linked of each fifth of households by who knows the others, shape (blocks,).
-
-    `beside`: what either file has besides attributes (`likelihoods.by_likelihood`). `homes` (original
-    records,): numbers of households from 0.
-    """
+    """The same by households of the originals and the masked records, numbered from 0."""
     pair = problem.pair
     turned = Direction(problem.options.direction) is Direction.MASKED_TO_ORIGINAL
     mine, theirs = homes[::-1] if turned else homes
@@ -352,11 +346,7 @@ def _eliminated(scores: FloatArray, alike: IndexArray) -> Callable[[IndexArray],
 
 
 class _Households:
-    """Households of blocks and of candidates, and which are the same.
-
-    `sizes`: Members of the households of blocks, and of candidates. `partner`: The household in which the
-    partner of their first member is.
-    """
+    """Households of blocks and of candidates, with their sizes, and which are the same."""
 
     def __init__(self, mine: IndexArray, theirs: IndexArray, partner: IndexArray) -> None:
         _, first, self.mine = np.unique(mine, return_index=True, return_inverse=True)

@@ -8,6 +8,7 @@ and UPP.
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -23,9 +24,6 @@ from linkrisk.solver.measures.linker_attacks import best_candidates, linker_task
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
-
-_STEPS = 100
-_HALVINGS = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,50 +52,24 @@ def separated(weight: FloatArray, right: BoolArray) -> bool:
 
 
 def fit_logistic(weight: FloatArray, right: BoolArray) -> LogisticFit | None:
-    """Fit by Newton's method with halved steps.
+    """Fit by maximum likelihood without a penalty; None where that has no finite solution (`separated`)."""
+    from sklearn.linear_model import LogisticRegression
 
-    `weight` (n,): finite. `right` (n,). None where maximum likelihood has no finite solution (`separated`).
-    """
     if separated(weight, right):
         return None
     centre, spread = float(weight.mean()), float(weight.std())
     x, y = (weight - centre) / spread, right.astype(np.float64)
-    share = float(y.mean())
-    beta = np.array([np.log(share / (1.0 - share)), 0.0])
-    constant = now = _log_likelihood(beta, x, y)
-    for _ in range(_STEPS):
-        p = expit(beta[0] + beta[1] * x)
-        gradient = np.array([(y - p).sum(), ((y - p) * x).sum()])
-        step = np.linalg.solve(_information(p, x), gradient)
-        beta, now = _climb(beta, step, now, x, y)
-        if float(np.abs(step).max()) <= 1e-12 * (1.0 + float(np.abs(beta).max())):
-            break
+    model = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-12, max_iter=200)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a tolerance that rounding does not let it reach
+        model.fit(x[:, None], right)
+    theta = np.array([model.intercept_[0], model.coef_[0, 0]])
+    p, design = expit(theta[0] + theta[1] * x), np.column_stack((np.ones_like(x), x))
     back = np.array([[1.0, -centre / spread], [0.0, 1.0 / spread]])  # to the units of W
-    covariance = back @ np.linalg.inv(_information(expit(beta[0] + beta[1] * x), x)) @ back.T
-    intercept, slope = (float(each) for each in back @ beta)
-    return LogisticFit(intercept, slope, covariance, now, constant)
-
-
-def _climb(
-    beta: FloatArray, step: FloatArray, now: float, x: FloatArray, y: FloatArray
-) -> tuple[FloatArray, float]:
-    """As much of a Newton step as does not lose likelihood."""
-    for _ in range(_HALVINGS):
-        value = _log_likelihood(beta + step, x, y)
-        if value >= now:
-            return beta + step, value
-        step = step / 2.0
-    return beta, now
-
-
-def _log_likelihood(beta: FloatArray, x: FloatArray, y: FloatArray) -> float:
-    p = expit(beta[0] + beta[1] * x)
-    return float((xlogy(y, p) + xlog1py(1.0 - y, -p)).sum())
-
-
-def _information(p: FloatArray, x: FloatArray) -> FloatArray:
-    w = p * (1.0 - p)
-    return np.array([[w.sum(), (w * x).sum()], [(w * x).sum(), (w * x * x).sum()]])
+    covariance = back @ np.linalg.inv((design.T * (p * (1.0 - p))) @ design) @ back.T
+    intercept, slope = (float(each) for each in back @ theta)
+    likelihood, constant = (float((xlogy(y, q) + xlog1py(1.0 - y, -q)).sum()) for q in (p, y.mean()))
+    return LogisticFit(intercept, slope, covariance, likelihood, constant)
 
 
 CONFIDENCE = 0.95
@@ -178,10 +150,7 @@ class GroupedFit:
 
 
 def grouped_fit(fit: LogisticFit | None, weight: FloatArray, right: BoolArray) -> GroupedFit:
-    """Group links into at most ten intervals of weights with about as many links, and compare.
-
-    `fit`: the model; None where there is none. `weight` (links,). `right` (links,).
-    """
+    """Group links into at most ten intervals of weights with about as many links, and test the model."""
     edges = _edges(weight)
     size = edges.size - 1
     group: IndexArray = np.clip(np.searchsorted(edges, weight, side="right") - 1, 0, size - 1)

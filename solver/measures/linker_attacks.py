@@ -61,10 +61,7 @@ def linker_task(task: RiskTask) -> tuple[LinkageTask, Truth]:
 
 
 def best_candidates(learned: LearnedLinker, truth: Truth, seed: int, clock: Clock) -> Claims:
-    """The best candidate of every query that has a partner; of the first ones when the clock runs out.
-
-    Queries without any candidate of a finite score make no claim.
-    """
+    """The best candidate of every query that has a partner and a finite score, while there is time."""
     random = np.random.default_rng(seed)
     chosen = np.full(truth.query_rows.size, -1, dtype=np.intp)
     best = np.full(truth.query_rows.size, -np.inf)
@@ -98,7 +95,7 @@ def by_bayes(task: RiskTask) -> FloatArray:
     """The same of the Bayesian linker, whose intruder knows the partners of one half of the records.
 
     It learns from that half how released values depend on original ones, and attacks the other half among
-    all candidates; then the other way round, so that every record is attacked once by who does not know it.
+    all candidates; then the other way round.
     """
     given, truth = linker_task(task)
     group = twin_group(given) if task.first.pair.ties is Ties.SHARE else None

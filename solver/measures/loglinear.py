@@ -23,7 +23,7 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from scipy.special import rel_entr
+from scipy.special import gammainc, rel_entr
 
 from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.datasets.microdata.categories import occurring
@@ -86,11 +86,7 @@ class CodedKeys:
 
     @property
     def pairs(self) -> Pairs:
-        """All interactions, those that depend on each other most first.
-
-        By the likelihood ratio of independence of the two keys, in its standard deviations:
-        ``(G^2 - df) / sqrt(2 df)``.
-        """
+        """All interactions by the test of independence, ``(G^2 - df) / sqrt(2 df)``, largest first."""
         pairs = combinations(range(len(self.levels)), 2)
         return tuple(sorted(pairs, key=lambda pair: (-self._dependence(*pair), pair)))
 
@@ -137,18 +133,15 @@ class FittedCells:
 def fit(
     keys: CodedKeys, pairs: Pairs, clock: Clock, most: int = MOST_CELLS, tolerance: float = TOLERANCE
 ) -> FittedCells | None:
-    """Fit a model by maximum likelihood, by iterative proportional fitting.
+    """Fit a model by maximum likelihood (iterative proportional fitting); None with more than `most` cells.
 
-    The means of independence are known in closed form, ``n prod_j (n_j / n)``, which is all that is used
-    where there are too many cells.
-
-    `pairs`: interactions; none for independence. `tolerance`: by how many records a fitted margin may miss
-    the observed one. None for interactions where there are more than `most` cells.
+    Independence has the closed form ``n prod_j (n_j / n)``, which is all that is used with too many cells.
+    `tolerance`: by how many records a fitted margin may miss the observed one.
     """
     cells = possible_cells(keys, pairs, most)
     if cells is None:
         return None if pairs else _observed_only(keys)
-    cell = _places(keys, cells)
+    cell = np.searchsorted(_numbers(cells, keys.levels), _numbers(keys.codes, keys.levels)).astype(np.intp)
     count = np.bincount(cell, minlength=len(cells)).astype(np.float64)
     groups = tuple(_group(cells, margin, keys.levels) for margin in keys.margins(pairs))
     mean = _independent(keys, cells)
@@ -160,11 +153,7 @@ def fit(
 
 
 def possible_cells(keys: CodedKeys, pairs: Pairs, most: int) -> IndexArray | None:
-    """Cells in which no margin of the model is 0, shape (cells, keys); None where there are more than `most`.
-
-    A cell is extended by a category of the next key only where some record has this category together with
-    each category of the cell that it interacts with.
-    """
+    """Cells in which no margin of the model is 0, shape (cells, keys); None with more than `most`."""
     cells = np.arange(keys.levels[0], dtype=np.intp)[:, None]
     for key in range(1, len(keys.levels)):
         levels = keys.levels[key]
@@ -201,12 +190,6 @@ def _observed_only(keys: CodedKeys) -> FittedCells:
     return FittedCells((), keys.cell, count, mean, (), False, 0.0, keys.levels, numbers)
 
 
-def _places(keys: CodedKeys, cells: IndexArray) -> IndexArray:
-    """Where the cell of each record stands among cells in lexicographic order."""
-    place = np.searchsorted(_numbers(cells, keys.levels), _numbers(keys.codes, keys.levels))
-    return np.asarray(place, dtype=np.intp)
-
-
 def _numbers(cells: IndexArray, levels: tuple[int, ...]) -> IndexArray:
     """Codes of cells as one number each."""
     number = np.zeros(len(cells), dtype=object if math.prod(levels) >= 2**62 else np.intp)
@@ -222,8 +205,6 @@ def _group(cells: IndexArray, margin: tuple[int, ...], levels: tuple[int, ...]) 
 
 
 _SWEEPS = 50
-_TERMS = 12
-_SMALL = 0.2
 
 
 def population_unique(unseen: FloatArray) -> FloatArray:
@@ -231,27 +212,14 @@ def population_unique(unseen: FloatArray) -> FloatArray:
     return np.exp(-unseen)
 
 
-def correct_match(unseen: FloatArray) -> FloatArray:
-    """``E(1 / F | f = 1) = (1 - exp(-x)) / x`` with ``x = (1 - pi) lambda``; 1 for ``x = 0``."""
-    return _ratio(unseen)[0]
+def correct_match(unseen: FloatArray, derivative: int = 0) -> FloatArray:
+    """``E(1 / F | f = 1) = (1 - exp(-x)) / x`` with ``x = (1 - pi) lambda``, or a derivative of it.
 
-
-def _ratio(x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """``g(x) = (1 - exp(-x)) / x`` and its first two derivatives; near 0 by their series."""
-    value, first, second = (np.empty_like(x) for _ in range(3))
-    near = x < _SMALL
-    small = x[near]
-    powers = [small**n for n in range(_TERMS)]
-    sign = [(-1.0) ** n / math.factorial(n + 1) for n in range(_TERMS + 2)]
-    value[near] = sum(sign[n] * powers[n] for n in range(_TERMS))
-    first[near] = sum(sign[n + 1] * (n + 1) * powers[n] for n in range(_TERMS))
-    second[near] = sum(sign[n + 2] * (n + 2) * (n + 1) * powers[n] for n in range(_TERMS))
-    large = x[~near]
-    gone = np.exp(-large)
-    value[~near] = -np.expm1(-large) / large
-    first[~near] = (gone * (1.0 + large) - 1.0) / large**2
-    second[~near] = (2.0 - gone * (large**2 + 2.0 * large + 2.0)) / large**3
-    return value, first, second
+    The k-th one is ``(-1)^k`` times the integral of ``t^k exp(-t x)`` from 0 to 1 (an incomplete gamma).
+    """
+    x, order = np.maximum(unseen, 1e-90), derivative + 1  # as good as 0, and no division by it
+    sign = (-1.0) ** derivative * math.factorial(derivative)
+    return np.asarray(sign * gammainc(order, x) / x**order)
 
 
 @dataclass(frozen=True)
@@ -286,27 +254,22 @@ class ModelRisk:
 
 
 def model_risk(fitted: FittedCells, fraction: float) -> ModelRisk:
-    """Risk and diagnostics of a fitted model.
+    """Risk and diagnostics of a fitted model, by the sampling fraction ``pi``.
 
     ``tau_1 = sum over f_k = 1 of exp(-(1 - pi) mu_k / pi)`` and
     ``tau_2 = sum over f_k = 1 of (1 - exp(-x_k)) / x_k`` with ``x_k = (1 - pi) mu_k / pi``.
-
-    `fraction`: the sampling fraction ``pi``, above 0 and at most 1.
     """
     unseen = unseen_mean(fitted.mean, fraction)
     unique = fitted.count == 1.0
-    b_1, z_1, b_2, z_2 = _diagnostics(fitted, fraction) if fitted.whole else (None,) * 4
-    return ModelRisk(
-        fitted.interactions,
-        fitted.mean.size if fitted.whole else None,
-        float(population_unique(unseen[unique]).sum()),
-        float(correct_match(unseen[unique]).sum()),
-        b_1,
-        b_2,
-        z_1,
-        z_2,
-        fitted.gap,
-    )
+    b_1 = z_1 = b_2 = z_2 = None
+    if fitted.whole:
+        rest, alone = 1.0 - fraction, population_unique(unseen)
+        first, second = correct_match(unseen, 1), correct_match(unseen, 2)
+        b_1, z_1 = bias(fitted, fraction, -rest * alone, rest**2 * alone)
+        b_2, z_2 = bias(fitted, fraction, rest * first, rest**2 * second)
+    tau_1, tau_2 = (float(each(unseen[unique]).sum()) for each in (population_unique, correct_match))
+    cells = fitted.mean.size if fitted.whole else None
+    return ModelRisk(fitted.interactions, cells, tau_1, tau_2, b_1, b_2, z_1, z_2, fitted.gap)
 
 
 def unseen_mean(mean: FloatArray, fraction: float) -> FloatArray:
@@ -314,33 +277,16 @@ def unseen_mean(mean: FloatArray, fraction: float) -> FloatArray:
     return mean * ((1.0 - fraction) / fraction)
 
 
-def _diagnostics(
-    fitted: FittedCells, fraction: float
-) -> tuple[float | None, float | None, float | None, float | None]:
-    """Both tests."""
-    rest = 1.0 - fraction
-    unseen = unseen_mean(fitted.mean, fraction)
-    unique = population_unique(unseen)
-    _, first, second = _ratio(unseen)
-    return (
-        *bias(fitted, fraction, -rest * unique, rest**2 * unique),
-        *bias(fitted, fraction, rest * first, rest**2 * second),
-    )
-
-
 def bias(
     fitted: FittedCells, fraction: float, slope: FloatArray, curvature: FloatArray
 ) -> tuple[float, float | None]:
-    """The bias of ``sum over f_k = 1 of h(lambda_k)`` under a wrong model, and its test.
+    """The bias of ``sum over f_k = 1 of h(lambda_k)`` under a wrong model, and its test ``B / sqrt(v)``.
 
     ``B = sum over k of lambda exp(-mu) { -h'(lambda) (f - mu) + h''(lambda) ((f - mu)^2 - f) / (2 pi) }``,
     near 0 where the model fits (Skinner and Shlomo 2008). Its variance is that for Poisson counts, whose
     first part is ``sum mu c^2`` for coefficients ``c`` of ``f - mu``: less what the fitted margins take away
     from it, as ``sum x_k (f_k - mu_k) = 0`` for every term x of the model. ``f - mu`` and ``(f - mu)^2 - f``
     are not correlated; the latter has variance ``2 mu^2``.
-
-    `slope` and `curvature` (cells,): ``h'`` and ``h''`` at the fitted means. ``B / sqrt(v)``; None where
-    nothing can vary.
     """
     mean, count = fitted.mean, fitted.count
     often = mean / fraction * np.exp(-mean)
@@ -352,11 +298,7 @@ def bias(
 
 
 def _beyond_margins(coefficient: FloatArray, mean: FloatArray, groups: tuple[IndexArray, ...]) -> FloatArray:
-    """What the terms of the model leave of a coefficient, in least squares weighted by the means.
-
-    Margin after margin its weighted means are taken away; each step makes the sum of squares smaller, so
-    that stopping early only makes the variance too large.
-    """
+    """Residuals of a coefficient on the terms of the model, by least squares weighted by the means."""
     left = coefficient.copy()
     sums = [np.bincount(group, weights=mean) for group in groups]
     before = math.inf

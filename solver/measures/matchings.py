@@ -111,11 +111,7 @@ def _parts(sweeps: int, clock: Clock) -> Iterator[None]:
 
 
 def exact_marginals(log_likelihood: FloatArray) -> FloatArray | None:
-    """The marginals where records fall into groups that cannot be told apart; None elsewhere.
-
-    That is so where nothing is left to chance: n records whose images are the same, and the n masked records
-    that equal it, may be matched in any way, each as probable.
-    """
+    """The marginals where records fall into groups that cannot be told apart; None otherwise."""
     possible = np.isfinite(log_likelihood)
     size = possible.sum(axis=1)
     if possible.shape[0] != possible.shape[1] or not size.all():
@@ -211,10 +207,7 @@ class _Chains:
 
 
 def _tour(images: FloatArray, records: FloatArray, random: np.random.Generator) -> IndexArray:
-    """An order of the records in which neighbours may well have each other's images.
-
-    From a record to an image that it may have, and on to a record that may have that image.
-    """
+    """An order of the records in which neighbours may well have each other's images."""
     other = _drawn(records, random)[_drawn(images, random)]
     seen, order = np.zeros(len(other), dtype=np.bool_), []
     for start in random.permutation(len(other)).tolist():

@@ -94,21 +94,16 @@ class ClaimsByDistance:
 
 
 def claims_by_distance(members: Members, kept: Sequence[float] = KEPT) -> ClaimsByDistance:
-    """Claims within the distances that keep these shares of the right links, and of all targets.
-
-    `kept`: above 0, at most 1. Distances are those of right links, so that shares are at least these. Without
-    any right link there is only the last row, of all targets.
-    """
+    """Claims within the distances that keep at least these shares of the right links, and of all targets."""
     rows = [_row(members, distance) for distance in _distances(members, kept)]
     columns = np.array([*rows, _row(members, np.inf)], dtype=np.float64).T
     return ClaimsByDistance(*columns)
 
 
 def claimed_outside(members: Members, distance: float) -> tuple[float, float, float]:
-    """F(t), and the ends of its 95 % interval.
+    """F(t), and the ends of its 95 % interval by Fay and Feuer (1997) for weighted sums of Poisson counts.
 
-    The interval is Fay and Feuer's (1997) for weighted sums of Poisson counts, which is valid near 0, too:
-    with no claim at all its upper end is 3.69 times the largest weight.
+    That is valid near 0, too: with no claim at all its upper end is 3.69 times the largest weight.
     """
     everybody = float(members.absent.sum())
     if distance == np.inf:  # then all are claimed
@@ -166,9 +161,8 @@ class MostLinks:
 def most_linked(task: RiskTask, clock: Clock) -> MostLinks:
     """The worst case in records, whatever their sampling weights.
 
-    A bound for the sum W of weights is one for records: at most as many as the lightest whose weights sum to
-    W. Where weights differ that is wide, so the families are searched again with all records alike, as long
-    as the clock allows.
+    A bound on the sum of weights is a wide one on records where weights differ, so the families are searched
+    again with all records alike, as long as the clock allows.
     """
     again = None if _alike(task) or clock.expired else _counted_alike(task, clock)
     attacks = [*task.attacks.values(), *([] if again is None else again.attacks.values())]
@@ -360,11 +354,7 @@ class Membership(Measure):
 
 
 def members(most: MostLinks, weight: FloatArray, population: float) -> Members:
-    """What an attack makes of the records, for claims.
-
-    `weight` (blocks,). `population`: N. Where not all of it is in the weights, as of original records without
-    a partner, the others are taken to be like these.
-    """
+    """What an attack makes of the records, for claims; `weight` (blocks,) is scaled to the population."""
     found = most.attack.evaluation
     twins = shares(most.attack.problem) < 1.0  # as near as the partner, though no rivals
     other = np.where(twins, np.minimum(found.distance, found.nearest_other), found.nearest_other)

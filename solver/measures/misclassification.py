@@ -55,9 +55,6 @@ def correct_match_probability(
     linked to the only released record of category j; every unit is in the sample with probability pi, and a
     unit of category k is released as j with probability ``M_kj`` (Shlomo and Skinner 2010). For a small pi,
     or little misclassification, it is near ``M_jj / F~_j``, with ``F~_j = sum_k F_k M_kj``.
-
-    `population`: ``F_k``. `into`: ``M_kj``, all with the same j; ``pi M_kj`` is below 1. `own`: the place of
-    j. `fraction`: ``pi``.
     """
     count, chance = np.asarray(population, dtype=np.float64), np.asarray(into, dtype=np.float64)
     odds = chance / (1.0 - fraction * chance)
@@ -65,11 +62,7 @@ def correct_match_probability(
 
 
 def key_changes(files: FilePair, keys: Sequence[str], masking: Sequence[object]) -> tuple[KeyChange, ...]:
-    """What masking has done to each key variable.
-
-    `keys`: columns of both files, taken as categories. `masking`: methods as text, which may be read again;
-    others are not looked at.
-    """
+    """What masking has done to each key variable of both files, by methods in words or estimates."""
     known = known_recodings(files, keys, masking)
     return tuple(_change(files, key, known.get(key)) for key in keys)
 

@@ -32,11 +32,7 @@ INDICATORS, RECORDS_EACH = 24, 16
 
 
 def by_ranks(task: RiskTask) -> LinkagePair:
-    """Compare the ranks that numbers have in their own file (rank-based record linkage).
-
-    Whatever has become of the scale, an intruder sees who is high and who is low, and by other columns
-    or by what is published whether a scale was turned round.
-    """
+    """Compare the ranks that numbers have in their own file, turned if need be (rank-based linkage)."""
     files = task.files
     numeric = [at for at, name in enumerate(files.attributes) if name not in files.categorical]
     original, masked = files.original.copy(), files.masked.copy()
@@ -76,10 +72,7 @@ def household_column(task: RiskTask) -> str | None:
 
 
 def by_households(task: RiskTask) -> LinkagePair:
-    """Compare each record together with its household: how many they are, and their means and shares.
-
-    Noise of one person is averaged out over a household, and few households are composed alike.
-    """
+    """Compare each record together with its household: size, means, shares; noise averages out."""
     files, column = task.files, household_column(task)
     if column is None:
         raise ValueError("there is no column of households")
@@ -144,12 +137,9 @@ def _homes(numbers: pd.Series) -> IndexArray:
 
 
 def beside(files: FilePair, schema: Schema | None) -> tuple[FloatArray, FloatArray]:
-    """What both files have besides the attributes: numbers of the release, and parts of its ids.
+    """What both files have besides the attributes, (records, columns) each: numbers, and parts of ids.
 
-    Numbers are those that an intruder may know, but for ids; of a part that goes with a column of the
-    original both are there, so that it can be learned how.
-
-    Returns shape (original records, columns).
+    Of a part that goes with a column of the original both are there, so that it can be learned how.
     """
     table = Table(files.masked, "masked")
     mine, theirs = [np.empty((len(files.original), 0))], [np.empty((len(files.masked), 0))]
@@ -188,10 +178,7 @@ def together(task: RiskTask) -> Problem | None:
 
 
 def means(task: RiskTask) -> Problem | None:
-    """Each attribute once, so that what releases add by chance is averaged out.
-
-    Of numbers the mean over the releases, in standard deviations; of categories those of the first one.
-    """
+    """Average each attribute over the releases, numbers in standard deviations; None for a single release."""
     files = _side_by_side(task)
     if files is None:
         return None

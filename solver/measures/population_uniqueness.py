@@ -116,10 +116,6 @@ def uniques_risk(
     interactions (of two keys these would be the sample itself), which may say too little; and models between
     them, with the interactions of the keys that depend on each other most, as many as make ``B_2`` change its
     sign: the forward selection of Skinner and Shlomo (2008), by bisection.
-
-    `frame`: the sample. `keys`: key variables, taken as categories; a missing value is a category of its own.
-    `fraction`: the sampling fraction ``pi``: share of the population that is in the sample. `others`: other
-    records, for `UniquesRisk.occupied`.
     """
     if not keys or not len(frame):
         raise UsageError("population uniqueness needs a key variable and a record; give at least one of each")
@@ -186,11 +182,7 @@ class PopulationUniqueness(MeasureResult):
 
     @property
     def expected_right(self) -> float:
-        """Expected number of right links to sample uniques of the masked file.
-
-        Only where somebody has the keys of a record can it be linked: many combinations of keys are made by
-        masking alone.
-        """
+        """Expected right links to masked uniques; masking alone makes keys that no person has."""
         return float(np.nansum(self.right * self.occupied))
 
     @property

@@ -150,11 +150,7 @@ def _by_linker(task: RiskTask, linker: type[Linker]) -> Attacker:
 
 
 def trained_by(task: LinkageTask, truth: Truth) -> LinkageTask:
-    """The same task for linkers that learn from known pairs, which are all pairs of partners.
-
-    Attributes of the candidates get names of their own: such a linker is for attributes of which one file
-    has some and the other file others, and says by training records how they depend on each other.
-    """
+    """The task for linkers that learn from known pairs, with names of its own for candidates' attributes."""
     names = {name: f"{name} (candidate)" for name in task.candidate_attributes}
     while set(names.values()) & set(task.query_attributes):
         names = {name: f"{other} " for name, other in names.items()}

@@ -93,11 +93,7 @@ MOST_CELLS = 40_000
 
 
 def compatible(true: FloatArray, claimed: FloatArray, most_cells: int = MOST_CELLS) -> bool | None:
-    """Whether `claimed` (P') is compatible with `true` (P).
-
-    `true` and `claimed` (candidates,): probabilities; each sums to one. `most_cells`: entries of the largest
-    coupling to look for; 0 leaves all to what is quick to see. None where that is not decided.
-    """
+    """Whether `claimed` (P') is compatible with `true` (P), each (candidates,); None if not decided."""
     true = _without_dust(true)
     kept = (true > 0.0) | (_without_dust(claimed) > 0.0)
     true, claimed = true[kept], claimed[kept]
@@ -211,10 +207,7 @@ def _least_diagonal(true: FloatArray, claimed: FloatArray) -> FloatArray:
 
 
 def _missed(classes: _Classes) -> float:
-    """How much of P' no coupling can have: the least ``sum_i |P'(i) - sum_t J(t, i)| / 2``.
-
-    By symmetry every pair of members of two classes has the same entry, ``x(T, I)``, apart from diagonals, d.
-    """
+    """How much of P' no coupling can have: the least ``sum_i |P'(i) - sum_t J(t, i)| / 2``, by classes."""
     from scipy.optimize import Bounds, LinearConstraint, milp  # an optimiser is loaded where it is used
 
     rows, size = classes.rows, classes.size
@@ -358,8 +351,7 @@ def surest_claim(beliefs: FloatArray, truth: Truth) -> Claim:
 def compatible_records(attacks: Sequence[Attacker], truth: Truth, clock: Clock) -> list[FloatArray]:
     """Definition 3 for every attack and record: 1 for yes, 0 for no, NaN where it is not decided.
 
-    What needs no optimisation first, of all; then linear programs, record by record, while there is time.
-    Records with the same probabilities have one between them.
+    What needs no optimisation first; then one linear program for records with the same probabilities.
     """
     found = [np.full(len(truth.posterior), np.nan) for _ in attacks]
     if not truth.holds:

@@ -110,11 +110,9 @@ TIMES = 1.1
 def near_rivals(
     pair: LinkagePair, form: DistanceForm, stop: Callable[[], bool], times: float = TIMES
 ) -> FloatArray:
-    """Rivals that are at most `times` as far as the partner: it hides among so many.
+    """Rivals that are at most `times` as far as the partner, (blocks,); NaN if impossible or out of time.
 
-    `times`: of the distance as people draw it: where the form takes squares, of its root. Returns shape
-    (blocks,): the partner is not counted, nor with shared ties its twins; NaN where the partner is impossible
-    or there was no time.
+    Neither the partner nor, with shared ties, its twins are counted.
     """
     factor = in_units_of(form, times)
     label = pair.twin_group if pair.ties is Ties.SHARE else np.arange(len(pair.candidates))
@@ -167,10 +165,7 @@ class AttackOnRecords:
 
     @property
     def apart(self) -> dict[str, float] | None:
-        """Share of each attribute in what rivals of linked records are farther by, all such records together.
-
-        Negative for one in which rivals are nearer. None where no record is linked.
-        """
+        """Share of each attribute in what rivals of linked records are farther by; None if none is linked."""
         gaps = (self.to_rival - self.to_partner)[self.linked]
         gaps = gaps[~np.isnan(gaps).any(axis=1)].sum(axis=0)
         if not gaps.size or gaps.sum() <= 0.0:

@@ -89,10 +89,7 @@ def group_columns(task: RiskTask) -> tuple[str, ...]:
 
 
 def groups(task: RiskTask, columns: Sequence[str], linked: BoolArray, by_any: BoolArray) -> tuple[Group, ...]:
-    """What is linked in each category of each column, the most frequent first.
-
-    `columns`: of the original file. `linked` and `by_any` (blocks,).
-    """
+    """What is linked in each category of each column of the original file, the most frequent first."""
     pair, problem = task.first.pair, task.first
     original = Direction(problem.options.direction) is Direction.ORIGINAL_TO_MASKED
     weight = np.ones(pair.blocks) if problem.survey.weight is None else problem.survey.weight
@@ -265,12 +262,7 @@ class RecordsAtRisk(MeasureResult):
         }
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per record.
-
-        ``record``; ``linked_by``, the number of attacks that link it; ``never``, whether provably no
-        parameters do; and for each attack ``linked``, ``rank`` of the partner, ``margin``, ``ties`` and
-        ``near`` rivals, joined to its name by an underscore.
-        """
+        """One row per record: attacks that link it, whether none can, and columns of each attack."""
         columns: dict[str, Any] = {
             "record": list(self.record), "linked_by": self.linked_by, "never": self.never
         }  # fmt: skip

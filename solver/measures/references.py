@@ -38,15 +38,12 @@ class ChanceMatches:
 
 
 def chance_matches(records: int, candidates: int) -> ChanceMatches:
-    """The distribution where each of `records` gets another one of `candidates`, all matchings alike.
-
-    `records`: all of which have a partner. `candidates`: at least as many.
+    """Distribution of right links where `records` get different ones of `candidates` at random.
 
     The r-th factorial moment of the number K of right links is ``[n]_r / [m]_r``, with n records, m
     candidates and falling factorials, so by inclusion and exclusion (Riordan, An Introduction to
     Combinatorial Analysis, 1958, chapter 3)
-    ``P(K = k) = 1/k! sum_j (-1)^j / j! [n]_(k+j) / [m]_(k+j)``. For n = m these are the rencontres numbers
-    over n!.
+    ``P(K = k) = 1/k! sum_j (-1)^j / j! [n]_(k+j) / [m]_(k+j)``.
     """
     steps = (records - np.arange(2 * _MOST)) / np.maximum(candidates - np.arange(2 * _MOST), 1)
     moments = np.cumprod(np.concatenate([[1.0], steps.clip(0.0)]))

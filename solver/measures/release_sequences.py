@@ -43,15 +43,10 @@ from linkrisk.solver.worst_case.search import Start
 def embedded(
     smaller: Aggregator, larger: Aggregator, positions: Sequence[int], theta: FloatArray
 ) -> FloatArray | None:
-    """The same distance in a family with more attributes; None where the family does not have it.
+    """The same distance in a family with more attributes; None for an OWA, whose ranks would all move.
 
     A weighted mean gives the others weight zero, a quadratic form rows and columns of zeros, and a measure
-    counts of every set the members that there were before. An OWA has no such parameters: one more attribute
-    moves all ranks.
-
-    `smaller` and `larger`: of one family, with n and m attributes. `positions`: where each attribute of the
-    smaller one is in the larger one. `theta` (dimension of the smaller one,). Returns shape (dimension of the
-    larger one,).
+    counts of every set the members that there were before. `positions`: of the attributes in the larger one.
     """
     m, at = len(larger.attributes), np.asarray(positions, dtype=np.intp)
     if type(smaller) is not type(larger):
@@ -96,11 +91,7 @@ def files_of_stages(releases: Releases) -> list[FilePair]:
 
 
 def searched_stages(task: RiskTask, releases: Releases, clock: Clock) -> list[Stage]:
-    """Search every stage, each of the same files once.
-
-    The worst case of the last release by itself is known already. A stage starts from the answers of all that
-    were searched before it, so that it has their attacks.
-    """
+    """Search every stage, each of the same files once, from the attacks of those before it."""
     number = len(releases.files)
     last = Stage(number, (number,), task.files, task.problems, task.worst.families)
     known, stages = [last], []
@@ -203,13 +194,10 @@ class Intersections:
 
 
 def marks(groups: Sequence[Sequence[FilePair]], confidential: Sequence[str]) -> list[IndexArray]:
-    """What the masked records of several groups of releases are told by.
+    """What the masked records of several groups of releases are told apart by, numbers from 0.
 
-    `groups`: the releases of a group are one file, a record for each person of any of them (`side_by_side`).
-    `confidential`: columns that no masking changed: records are told by their values, all together, in the
-    last release of the group that has the person. Where there are none, records are told by who they are, as
-    if something else that is released gave that away. Returns shape (masked records of the group,): numbers
-    from 0.
+    By the values of confidential columns that no masking changed, in the last release of the group that has
+    the person; without any, by the person, as if another released value gave that away.
     """
     told: list[dict[str, object]] = []
     for group in groups:
@@ -235,10 +223,7 @@ def _keys(pair: FilePair, confidential: Sequence[str]) -> Sequence[object]:
 def intersections(
     releases: Sequence[SearchedRelease], stop: Callable[[], bool], seed: int, widths: Sequence[float] = WIDTHS
 ) -> Intersections:
-    """Intersect the candidates of every person over the releases, one release after the other.
-
-    `releases`: or of groups of releases, each as one. `widths`: how far candidates are kept.
-    """
+    """Intersect the candidates of every person over the releases, or groups of releases, by width."""
     persons = releases[0].pair.blocks
     size = np.full((len(widths), len(releases), persons), np.nan)
     holds = np.zeros(size.shape, dtype=np.bool_)

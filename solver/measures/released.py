@@ -44,20 +44,18 @@ def spread(values: FloatArray) -> FloatArray:
 
 
 def il1s(original: FloatArray, masked: FloatArray, deviation: FloatArray) -> FloatArray:
-    """Every value's distance to what it was: ``|x - x'| / (sqrt(2) s_j)``, shape (records, attributes).
+    """Every value's distance to what it was, ``|x - x'| / (sqrt(2) s_j)``, (records, attributes).
 
-    `original` and `masked` are partners, row by row; `deviation` is ``s_j``, of the original attributes. NaN
-    where either value is missing. The mean is the information loss IL1s (Yancey, Winkler and Creecy, 2002;
-    Mateo-Sanz, Sebe and Domingo-Ferrer, 2004); sdcMicro's ``dUtility(method = "IL1s")`` is the sum.
+    The mean is the information loss IL1s (Yancey, Winkler and Creecy, 2002; Mateo-Sanz, Sebe and
+    Domingo-Ferrer, 2004); sdcMicro's ``dUtility(method = "IL1s")`` is the sum.
     """
     return np.asarray(np.abs(original - masked) / (np.sqrt(2.0) * deviation))
 
 
 def eigenvalue_difference(original: FloatArray, masked: FloatArray) -> float | None:
-    """``sum_j |l_j - l'_j| / l_j`` of the sorted eigenvalues of the two correlation matrices.
+    """``sum_j |l_j - l'_j| / l_j`` of the eigenvalues of the two correlation matrices; None where one is 0.
 
-    sdcMicro's ``dUtility(method = "eigen")``, with pairwise complete records. None where an attribute is
-    constant, or the originals are linearly dependent: then some ``l_j`` is zero.
+    sdcMicro's ``dUtility(method = "eigen")``, with pairwise complete records.
     """
     values = []
     for table in (original, masked):
@@ -88,10 +86,7 @@ def correlations(values: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Triangle:
-    """What least squares need of a table: centred, its complete records are an orthogonal matrix times this.
-
-    One decomposition serves the regressions of all attributes, whatever the number of records.
-    """
+    """Triangular factor of the centred complete records: one decomposition serves all regressions."""
 
     records: int  # complete ones
     factor: FloatArray  # (records, attributes): the triangular factor R
@@ -123,7 +118,7 @@ class Regression:
     half_width: FloatArray  # (predictors,): half the length of the 95 % confidence intervals
 
     def overlap(self, other: Regression) -> FloatArray:
-        """How much the confidence intervals of two files have in common, shape (predictors,), from 0 to 1.
+        """Overlap of the confidence intervals of two files, shape (predictors,), from 0 to 1.
 
         ``((U - L) / (U1 - L1) + (U - L) / (U2 - L2)) / 2`` with L and U the ends of the common part (Karr et
         al., The American Statistician 60, 2006), 0 where there is none. NaN for intervals without length.
@@ -136,10 +131,7 @@ class Regression:
 
 
 def regression(triangle: Triangle, response: int) -> Regression | None:
-    """Regress one attribute on all others over the complete records; None where that has no one answer.
-
-    A design is taken for linearly dependent by its singular values.
-    """
+    """Regress one attribute on all others over the complete records; None where that is singular."""
     y, x = triangle.factor[:, response], np.delete(triangle.factor, response, axis=1)
     freedom = triangle.records - x.shape[1] - 1
     if freedom < 1 or x.shape[1] == 0:
@@ -194,11 +186,7 @@ class ReleasedAttribute:
 
 
 def released(task: RiskTask) -> tuple[ReleasedAttribute, ...]:
-    """The attributes that measures of disclosure and loss look at: all compared, then all confidential ones.
-
-    A confidential attribute that the masked file lacks is left out, since nothing of it is released, and one
-    without any value.
-    """
+    """The attributes of measures of disclosure and loss: all compared, then released confidential ones."""
     files, compared = task.files, set(task.files.attributes)
     found = [_compared(files, at) for at in range(len(files.attributes))]
     others = [name for name in task.confidential if name not in compared and name in files.masked.columns]
@@ -207,10 +195,7 @@ def released(task: RiskTask) -> tuple[ReleasedAttribute, ...]:
 
 
 def unreadable(task: RiskTask) -> str | None:
-    """What is wrong with a confidential attribute, which nobody has looked at before; None if nothing is.
-
-    So a measure is left out, with the reason, instead of the whole run.
-    """
+    """What is wrong with a confidential attribute, so that a measure is left out, not the run; or None."""
     try:
         released(task)
     except DataError as error:

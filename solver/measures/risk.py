@@ -151,10 +151,7 @@ def take_measures(
 ) -> tuple[dict[str, MeasureResult], dict[str, str], dict[str, float]]:
     """Take the measures, the cheapest first, each within its share of what is left; in their own order.
 
-    So time that runs out is that of dear ones, and what cheap ones leave over is theirs. `searched` is the
-    share of the call that was done before.
-
-    Returns `left_out`: why, by name. Returns `seconds`: of those that were taken.
+    So time that runs out is that of dear ones. Returns results, reasons of those left out, and seconds.
     """
     taken: dict[str, MeasureResult] = {}
     left_out: dict[str, str] = {}
@@ -223,8 +220,7 @@ def _too_long() -> str:
 def _taken(measure: Measure, task: RiskTask, clock: Clock, at_once: bool) -> MeasureResult | None:
     """What a measure finds; None where it does not notice that its time is over.
 
-    Its own share is for it to notice; it may take twice as long, and `_MOST` of what is left, where that is
-    more, before the others go on without it. The last one may take all that is left.
+    It may take twice its share, and `_MOST` of what is left, where that is more. The last one may take all.
     """
     work, whole, limit = _Taking(measure, task, clock), task.clock.remaining, clock.time_limit
     if whole is None or limit is None or clock.counts:
@@ -376,10 +372,7 @@ class Measuring:
 def measured(
     given: Sequence[Given], asked: Measuring, request: FitRequest, reading: Clock | None = None
 ) -> RiskResult:
-    """What `risk` does, once the request has been checked, and whoever is to work has been hired.
-
-    `reading` has run since the call began.
-    """
+    """Measure a checked request, when its workers have been hired; `reading` has run since the call began."""
     reading = reading or Clock(None)
     first, releases = _read(given, asked.way, asked.options)
     asked.choices.check(first.files)

@@ -169,10 +169,7 @@ def _level(
 
 
 def _new_uniques(codes: Codes, size: int) -> Iterator[tuple[Subset, NDArray[np.intp]]]:
-    """Every set of so many keys, with the records that are unique on it but not on its first keys.
-
-    Neighbours in this order share their first keys, whose groups are kept.
-    """
+    """Every set of so many keys, with the records that are unique on it but not on its first keys."""
     n, keys = codes.shape
     rows: list[NDArray[np.intp]] = [np.arange(n)]
     groups: list[NDArray[np.int64]] = [np.zeros(n, dtype=np.int64)]
@@ -212,10 +209,9 @@ def sample_counts(codes: Codes) -> tuple[int, int]:
 
 
 def data_intrusion_risk(uniques: int, paired: int, fraction: float) -> float | None:
-    """DIS: the probability that a unique match with the sample is a correct one.
+    """DIS: the probability that a unique match is correct (Skinner and Elliot 2002); None without any.
 
-    ``U pi / (U pi + P (1 - pi))`` with U sample uniques, P records in pairs and the sampling fraction pi
-    (Skinner and Elliot 2002); None where there are neither uniques nor pairs.
+    ``U pi / (U pi + P (1 - pi))`` with U sample uniques, P records in pairs and the sampling fraction pi.
     """
     whole = uniques * fraction + paired * (1.0 - fraction)
     return None if whole == 0.0 else uniques * fraction / whole
@@ -367,12 +363,7 @@ def special_uniques(
     clock: Clock | None = None,
     remarks: tuple[str, ...] = (),
 ) -> Suda:
-    """SUDA of one file.
-
-    `keys`: n records and a keys. `fraction`: sampling fraction; `FRACTION` where it is not known. `largest`:
-    look for minimal sample uniques of up to so many keys; `largest_size` by default. `scoring`: elliot's
-    scores, or those that older versions of sdcMicro computed.
-    """
+    """SUDA of one file, by sets of up to `largest` keys; `FRACTION` is sampled where that is not known."""
     a = len(keys.names)
     planned = largest_size(a) if largest is None else min(largest, a)
     found = minimal_uniques(keys.codes, planned, scoring, clock)

@@ -71,11 +71,7 @@ class KeyRisk:
 
 
 def suppression_risk(keys: BeforeAndAfter, meaning: MissingMeaning) -> dict[str, Any]:
-    """Risk before and after under both meanings of a missing value, and the riskiest combinations before.
-
-    `meaning`: the one that was asked for; the riskiest combinations are those of the nearest of the two. As
-    the JSON of `suppress --json` has it.
-    """
+    """Risk before and after under both meanings of a missing value, and the riskiest combinations before."""
     found = {
         name: [KeyRisk.of(table, keys, MissingMeaning.parse(name)) for table in (keys.before, keys.after)]
         for name in MEANINGS

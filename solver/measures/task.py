@@ -197,11 +197,7 @@ class RiskTask:
 
     @cached_property
     def weight(self) -> FloatArray | None:
-        """How many of the population each original record stands for, shape (original records,).
-
-        By the sampling weights (NaN for one that is not known), or alike for all by the sampling fraction;
-        None where there is neither.
-        """
+        """How many persons each original record stands for (NaN if unknown); None without weights."""
         fraction = self.choices.fraction
         if fraction is None:
             return self.files.design.weight

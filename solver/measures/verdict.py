@@ -129,11 +129,7 @@ class Verdict:
 
 
 def verdict(findings: Iterable[VerdictFinding], tolerated: float, *, weighted: bool = False) -> Verdict:
-    """The verdict that findings make.
-
-    `tolerated`: share of records that may be re-identified. `weighted`: whether shares are of sampling
-    weights.
-    """
+    """The verdict that findings make on a tolerated share of records."""
     order = list(Severity)
     sorted_ones = sorted(
         findings, key=lambda one: (order.index(one.severity), one.key != IDENTIFIERS, -(one.low or 0.0))

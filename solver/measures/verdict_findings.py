@@ -112,11 +112,7 @@ def worst_cases(known: Known) -> Iterator[VerdictFinding]:
 
 
 def unweighted(known: Known) -> Iterator[VerdictFinding]:
-    """The worst case in records, where sampling weights are searched by: what is tolerated holds for both.
-
-    A bound on weights is one on records, and a wide one; the measure of members of the population may have
-    searched for a better one, and for more records.
-    """
+    """The worst case in records, where sampling weights are searched by: what is tolerated holds for both."""
     pair, survey, worst = known.task.first.pair, known.task.first.survey, known.task.worst
     if survey.weight is None or not known.by_weights:
         return

@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 from scipy.stats import binomtest
 
-from linkrisk.solver.measures.attribute_disclosure import EQUAL, guessed_categories, guessed_numbers, wilson
+from linkrisk.solver.measures.attribute_disclosure import EQUAL, guessed_categories, guessed_numbers
+from linkrisk.solver.measures.held_out import wilson
 from linkrisk.solver.measures.risk import risk
 
 SCHEMA = {
@@ -51,7 +52,7 @@ def people(records=40, seed=1):
 @pytest.mark.parametrize(("right", "records"), [(0, 7), (3, 7), (62, 100), (9, 9)])
 def test_wilson_against_scipy(right, records):
     expected = binomtest(right, records).proportion_ci(method="wilson")
-    assert wilson(right, records) == pytest.approx((expected.low, expected.high))
+    assert wilson(right / records, records) == pytest.approx((expected.low, expected.high))
 
 
 def test_categories_by_hand():
@@ -60,7 +61,7 @@ def test_categories_by_hand():
     assert (found.records, found.learned, found.baseline) == (5, 0.8, 0.6)
     assert found.risk == pytest.approx(0.5)
     assert (found.risk_low, found.risk_high) == pytest.approx(
-        tuple((end - 0.6) / 0.4 for end in wilson(4, 5))
+        tuple((end - 0.6) / 0.4 for end in wilson(4 / 5, 5))
     )
 
 

@@ -10,7 +10,6 @@ from scipy.stats import poisson
 
 from linkrisk.solver.measures.loglinear import (
     CodedKeys,
-    _ratio,
     correct_match,
     fit,
     model_risk,
@@ -38,11 +37,11 @@ def test_probabilities_are_sums_over_what_the_population_can_be(mean, fraction):
 def test_derivatives_are_those_of_differences_and_meet_where_the_series_ends():
     x = np.array([1e-3, 0.19, 0.2, 0.21, 1.0, 8.0])
     step = 1e-4
-    low, value, high = (_ratio(x + by)[0] for by in (-step, 0.0, step))
-    _, first, second = _ratio(x)
+    low, value, high = (correct_match(x + by) for by in (-step, 0.0, step))
+    first, second = (correct_match(x, derivative) for derivative in (1, 2))
     np.testing.assert_allclose(first, (high - low) / (2 * step), rtol=1e-6)
     np.testing.assert_allclose(second, (high - 2 * value + low) / step**2, rtol=1e-5)
-    assert [each[0] for each in _ratio(np.zeros(1))] == pytest.approx([1.0, -1 / 2, 1 / 3])
+    assert [correct_match(np.zeros(1), at)[0] for at in range(3)] == pytest.approx([1.0, -1 / 2, 1 / 3])
 
 
 def sampled(random, population, fraction):
