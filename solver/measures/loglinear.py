@@ -23,7 +23,7 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from scipy.special import gammainc, rel_entr
+from scipy.special import exprel, gammainc, rel_entr
 
 from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.datasets.microdata.categories import occurring
@@ -217,6 +217,8 @@ def correct_match(unseen: FloatArray, derivative: int = 0) -> FloatArray:
 
     The k-th one is ``(-1)^k`` times the integral of ``t^k exp(-t x)`` from 0 to 1 (an incomplete gamma).
     """
+    if not derivative:
+        return np.asarray(exprel(-unseen))
     x, order = np.maximum(unseen, 1e-90), derivative + 1  # as good as 0, and no division by it
     sign = (-1.0) ** derivative * math.factorial(derivative)
     return np.asarray(sign * gammainc(order, x) / x**order)

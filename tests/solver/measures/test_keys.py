@@ -1,24 +1,96 @@
-"""Measures of key variables on file pairs: roles, missing values, weights, households, and their edges."""
+"""Key variables: frequencies, uniqueness, individual risk, SUDA and diversity of whole files."""
 
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from key_tasks import GUIDE_KEYS, practice_guide, schema, task_of
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from key_tasks import GUIDE_KEYS, key_file, practice_guide, schema, task_of
 
+from linkrisk.solver.commands.program import main
 from linkrisk.solver.measures import keys as frequencies
 from linkrisk.solver.measures import keys as keys_module
 from linkrisk.solver.measures.base import MeasureResult
 from linkrisk.solver.measures.diversity import Diversity, DiversityOfGroups
 from linkrisk.solver.measures.individual_risk import IndividualRisk, IndividualRiskOfKeys
+from linkrisk.solver.measures.keys import MISSING, column_codes, groups_of, sums, wildcard_sums
 from linkrisk.solver.measures.risk import risk
 from linkrisk.solver.measures.suda import SpecialUniques, Suda
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.measures.uniqueness import Uniqueness, UniquenessOfKeys
 from linkrisk.solver.run.clock import Clock
+
+small_codes = st.tuples(st.integers(1, 12), st.integers(1, 4)).flatmap(
+    lambda shape: arrays(np.int64, shape, elements=st.integers(MISSING, 2))
+)
+
+
+def test_the_guide_counts_who_shares_a_key():
+    """Tables 4.1: f_k, and the sums of weights F_k."""
+    file = practice_guide()
+    groups = groups_of(key_file(file[GUIDE_KEYS]).codes)
+    assert sums(groups).tolist() == [2, 2, 1, 2, 1, 2, 1, 1, 2, 2]
+    weighted = sums(groups, file["weight"].to_numpy(float))
+    assert weighted.tolist() == [360, 360, 215, 152, 186, 152, 180, 215, 262, 262]
+
+
+def test_a_missing_value_fits_any_as_in_the_guide():
+    """Table 4.2."""
+    file = pd.DataFrame(
+        {
+            "gender": ["Male"] * 3,
+            "education": ["Secondary complete", "Secondary incomplete", None],
+            "labor": ["Employed"] * 3,
+        }
+    )
+    codes = key_file(file).codes
+    assert sums(groups_of(codes)).tolist() == [1, 1, 1]
+    fitting = wildcard_sums(codes, (None,))
+    assert fitting is not None
+    assert fitting[0].tolist() == [2, 2, 3]
+
+
+@given(small_codes)
+def test_frequencies_are_those_of_the_definition(codes):
+    weight = np.arange(1.0, len(codes) + 1.0)
+    same = (codes[:, None] == codes[None]).all(axis=2)
+    groups = groups_of(codes)
+    assert np.array_equal(sums(groups), same.sum(axis=1))
+    assert np.array_equal(sums(groups, weight), same @ weight)
+    fits = ((codes[:, None] == codes[None]) | (codes[:, None] == MISSING) | (codes[None] == MISSING)).all(
+        axis=2
+    )
+    found = wildcard_sums(codes, (None, weight))
+    assert found is not None
+    assert np.array_equal(found[0], fits.sum(axis=1))
+    assert np.array_equal(found[1], fits @ weight)
+
+
+def test_too_many_patterns_of_missing_values_are_not_counted(monkeypatch):
+    monkeypatch.setattr(frequencies, "MOST_WORK", 3)
+    assert wildcard_sums(np.array([[0, 1], [MISSING, 1]]), (None,)) is None
+    assert wildcard_sums(np.array([[0, 1], [1, 1]]), (None,)) is not None
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series([1.0, 1, 2, None]),
+        pd.Series(["a", "a", "b", None]),
+        pd.Series([1, 1, 2, None], dtype="Int64"),
+    ],
+)
+def test_columns_of_any_kind_become_codes(column):
+    assert column_codes(column).tolist() == [0, 0, 1, MISSING]
+    assert column_codes(column.astype("category")).tolist() == [0, 0, 1, MISSING]
+
 
 MEASURES = (UniquenessOfKeys(), IndividualRiskOfKeys(), SpecialUniques(), DiversityOfGroups())
 ROLES = {**dict.fromkeys(GUIDE_KEYS, "key"), "weight": "weight", "health": "confidential"}
@@ -239,3 +311,22 @@ def test_all_measures_in_one_call():
     result = risk(file, masked, measures=names, schema=declared, aggregator="weighted-mean", time_limit=None)
     assert list(result.measures) == names
     assert set(result.to_frame()["measure"]) == set(names)
+
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "risk-keys.md"
+
+
+def test_the_worked_example_is_true(tmp_path, monkeypatch, capsys):
+    """Up to the worst case above it, which is a search, and the seconds below."""
+    section = PAGE.read_text(encoding="utf-8").split("## A worked example")[1].split("\n## ")[0]
+    (script,) = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+    (declared,) = re.findall(r"```toml\n(.*?)```", section, re.DOTALL)
+    command, shown = re.findall(r"```\n\$ python -m solver ([^\n]+)\n(.*?)```", section, re.DOTALL)[0]
+    monkeypatch.chdir(tmp_path)
+    exec(compile(script, "risk-keys.md", "exec"), {})
+    (tmp_path / "keys.toml").write_text(declared, encoding="utf-8")
+    assert main([*command.split(), "--aggregator", "weighted-mean", "--time-limit", "none"]) == 0
+    printed = capsys.readouterr().out
+    start, end = "Uniqueness on the key variables", "\nseed 0"
+    assert start in shown
+    assert shown[shown.index(start) : shown.index(end)] == printed[printed.index(start) : printed.index(end)]
